@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -23,13 +23,10 @@ if TYPE_CHECKING:
 
 __all__ = ["bench", "data"]
 
-"""Names with a line for --help."""
-
-_TAUGHT = "demonstrations"  # from a learned document alone: no task is an example for another one
-EPILOG = "\b\nNames:\n" + "\n".join(f"  {name:<18} {text}" for name, text in NAMES.items())
+_EPILOG = "\b\nNames:\n" + "\n".join(f"  {name:<18} {text}" for name, text in NAMES.items())
 
 
-@click.command(epilog=EPILOG)
+@click.command(epilog=_EPILOG)
 @click.argument("name", type=click.Choice(list(NAMES)), metavar="NAME")
 @click.option(
     "--tasks",
@@ -118,166 +115,190 @@ EPILOG = "\b\nNames:\n" + "\n".join(f"  {name:<18} {text}" for name, text in NAM
     help="Take the model's answers from FILE where a run recorded them, and add the others: modes share what they ask.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print summary.json instead of the table.")
-def bench(
-    name: str,
-    task_file: Path | None,
-    apis: tuple[str, ...],
-    simulate: bool,
-    base_url: str | None,
-    auth: tuple[str, ...],
-    seed: int,
-    now: datetime | None,
-    world: tuple[str, ...],
-    learned: tuple[str, ...],
-    usage: bool,
-    model: str | None,
-    mode: str,
-    max_reflections: int | None,
-    profile: str | None,
-    candidates: int | None,
-    select: int | None,
-    limit: int | None,
-    half: str | None,
-    workers: int,
-    engine: str,
-    address: str | None,
-    repeat: int | None,
-    writes: Literal["allow", "deny", "simulate"] | None,
-    learn: bool,
-    without: tuple[str, ...],
-    ablate: bool,
-    max_model_calls: int,
-    max_tokens: int,
-    max_seconds: float,
-    out: Path,
-    record: Path | None,
-    reuse: Path | None,
-    as_json: bool,
-) -> None:
+def bench(**values: Any) -> None:
     """Run the benchmark NAME and print its figures.
 
     Each finished task is one JSON file in DIR/tasks, the figures are in DIR/summary.json. To go on after a stop, repeat
     the command.
     """
-    from benchmarks.tasks.datasets import BENCHMARKS, file_digest, named_documents, open_dataset
-    from benchmarks.tasks.learned_documents import with_learned
-    from benchmarks.tasks.references import references_digest
-
-    simulate = simulate or (BENCHMARKS[name].made_up and not base_url)
-    check_api_options(simulate, base_url, auth)
     from rich.console import Console
 
-    from atc.agent import SIMULATED_NOW
     from atc.cli.model import offer_pull
     from atc.files import to_json, write_json
     from atc.models import default_model
-    from atc.profile import PROFILES, open_profile, profile_of
     from benchmarks.report import ablation, summarize, table
-    from benchmarks.run.runner import BEST, RunSettings
+    from benchmarks.tasks.datasets import BENCHMARKS, named_documents
     from benchmarks.worlds import find_worlds
 
-    if usage and not learned:
-        raise click.UsageError("--usage shows the examples of a learned document: add --learned FILE")
-    if world and not simulate:
-        raise click.UsageError("--world is of a simulated API: add --simulate")
-    if learned and not simulate:
-        raise click.UsageError("--learned needs --simulate: a real service is asked by --api alone")
-    dataset = open_dataset(name, task_file, apis)
-    if learned:
-        dataset = with_learned(dataset, learned, usage)
-    for warning in dataset.warnings:
-        say(f"warning: {warning}")
-    if select and candidates:
-        raise click.UsageError("--select N chooses from the whole API: leave out --candidates")
-    if select:
-        dataset = replace(dataset, tasks=tuple(replace(task, candidates=()) for task in dataset.tasks))
-    if candidates and dataset.listed:
+    arguments = _Arguments(**values)
+    fictional = BENCHMARKS[arguments.name].fictional and not arguments.base_url
+    arguments = replace(arguments, simulate=arguments.simulate or fictional)
+    _check_service(arguments)
+    dataset = _open(arguments)
+    if arguments.candidates and dataset.listed:
         say("warning: --candidates goes without effect: the task file lists the candidates of each task")
-        candidates = None
-    if address and engine != "ray":
-        raise click.UsageError("--address is of a Ray cluster: add --engine ray")
-    if base_url and len(dataset.protocols) > 1:
-        raise click.UsageError("--base-url: the tasks are of several APIs; run one of them, or --simulate")
-    if ablate and (repeat or without):
-        raise click.UsageError("--ablate leaves out one part after another: give it without --repeat and --without")
-    own = named_documents("--world", world)
-    worlds = find_worlds(dataset.protocols, own, lambda text: say(f"warning: {text}")) if simulate else {}
-    options = _Way(base_url, auth, candidates, limit, half, workers, record, reuse, engine, address, worlds)
-    model = model or default_model()
+        arguments = replace(arguments, candidates=None)
+    _check_runs(arguments, dataset)
+    own = named_documents("--world", arguments.world)
+    worlds = find_worlds(dataset.protocols, own, lambda text: say(f"warning: {text}")) if arguments.simulate else {}
+    model = arguments.model or default_model()
     offer_pull(model)
-    chosen = open_profile(profile) if profile else profile_of(model)
-    settings = RunSettings(
-        benchmark=name,
-        model=model,
-        mode=mode,
-        max_reflections=chosen.reflections if max_reflections is None else max_reflections,
-        candidates=f"{BEST}{select}" if select else str(candidates or ("listed" if dataset.listed else "all")),
-        seed=seed,
-        now=(now or SIMULATED_NOW).isoformat(),
-        api="simulated" if simulate else base_url or "documented",
-        files={
-            **dataset.files,
-            **{f"world-{domain}": file_digest(file) for domain, file in worlds.items()},
-            **({"references": {"sha256": references_digest(name)}} if simulate else {}),
-            **({"profile": file_digest(Path(profile))} if profile and profile not in PROFILES else {}),
-            **({"replay": file_digest(Path(model.removeprefix("replay:")))} if model.startswith("replay:") else {}),
-        },
-        max_model_calls=max_model_calls,
-        max_tokens=max_tokens,
-        max_seconds=max_seconds,
-        without=without,
-        profile=profile or "",
-        learn=learn,
-        writes=writes or ("allow" if simulate else "deny"),
-    )
-    runs = {out: settings}
-    if repeat:
-        runs = {out / str(number + 1): replace(settings, repeat=number) for number in range(repeat)}
-    if ablate:
-        parts = [part for part in FEATURES if usage or part != _TAUGHT]
-        less = {out / f"without-{part}": replace(settings, without=(part,)) for part in parts}
-        runs = {out / "all": settings, **less}
+    settings = _settings(arguments, dataset, worlds, model)
     summaries = []
-    for folder, run_settings in runs.items():
-        summary = summarize(_run(run_settings, dataset, folder, options), run_settings)
+    for folder, run_settings in _run_folders(arguments, settings).items():
+        summary = summarize(_run(run_settings, dataset, folder, arguments, worlds), run_settings)
         write_json(folder / "summary.json", {**summary, "date": datetime.now(UTC).date().isoformat()})
         summaries.append(summary)
-        if not as_json and not ablate:
-            lacks = f" · without {', '.join(run_settings.without)}" if run_settings.without else ""
-            click.echo(_headed(run_settings, half) + lacks)
+        if not arguments.as_json and not arguments.ablate:
+            without = f" · without {', '.join(run_settings.without)}" if run_settings.without else ""
+            click.echo(_title(run_settings, arguments.half) + without)
             Console().print(table(summary))
-    if as_json:
-        click.echo(to_json(summaries if len(runs) > 1 or repeat else summaries[0]), nl=False)
-    elif ablate:
-        click.echo(_headed(settings, half))
+    if arguments.as_json:
+        click.echo(to_json(summaries if len(summaries) > 1 or arguments.repeat else summaries[0]), nl=False)
+    elif arguments.ablate:
+        click.echo(_title(settings, arguments.half))
         Console().print(ablation(summaries))
 
 
-def _headed(settings: RunSettings, half: str | None) -> str:
-    """What stands above the figures of a run."""
+@dataclass(frozen=True, slots=True)
+class _Arguments:
+    """The command line of `atc bench`."""
+
+    name: str
+    task_file: Path | None
+    apis: tuple[str, ...]
+    simulate: bool
+    base_url: str | None
+    auth: tuple[str, ...]
+    seed: int
+    now: datetime | None
+    world: tuple[str, ...]
+    learned: tuple[str, ...]
+    usage: bool
+    model: str | None
+    mode: str
+    max_reflections: int | None
+    profile: str | None
+    candidates: int | None
+    select: int | None
+    limit: int | None
+    half: str | None
+    workers: int
+    engine: str
+    address: str | None
+    repeat: int | None
+    writes: Literal["allow", "deny", "simulate"] | None
+    learn: bool
+    without: tuple[str, ...]
+    ablate: bool
+    max_model_calls: int
+    max_tokens: int
+    max_seconds: float
+    out: Path
+    record: Path | None
+    reuse: Path | None
+    as_json: bool
+
+
+def _check_service(arguments: _Arguments) -> None:
+    """Refuse options that do not fit the service."""
+    check_api_options(arguments.simulate, arguments.base_url, arguments.auth)
+    if arguments.usage and not arguments.learned:
+        raise click.UsageError("--usage shows the examples of a learned document: add --learned FILE")
+    if arguments.world and not arguments.simulate:
+        raise click.UsageError("--world is of a simulated API: add --simulate")
+    if arguments.learned and not arguments.simulate:
+        raise click.UsageError("--learned needs --simulate: a real service is asked by --api alone")
+
+
+def _open(arguments: _Arguments) -> Dataset:
+    """The tasks with the documents to solve them by; their warnings go to stderr."""
+    from benchmarks.tasks.datasets import open_dataset
+    from benchmarks.tasks.learned_documents import with_learned
+
+    dataset = open_dataset(arguments.name, arguments.task_file, arguments.apis)
+    if arguments.learned:
+        dataset = with_learned(dataset, arguments.learned, arguments.usage)
+    for warning in dataset.warnings:
+        say(f"warning: {warning}")
+    if arguments.select and arguments.candidates:
+        raise click.UsageError("--select N chooses from the whole API: leave out --candidates")
+    if arguments.select:
+        dataset = replace(dataset, tasks=tuple(replace(task, candidates=()) for task in dataset.tasks))
+    return dataset
+
+
+def _check_runs(arguments: _Arguments, dataset: Dataset) -> None:
+    """Refuse options that do not fit the tasks, or one another."""
+    if arguments.address and arguments.engine != "ray":
+        raise click.UsageError("--address is of a Ray cluster: add --engine ray")
+    if arguments.base_url and len(dataset.protocols) > 1:
+        raise click.UsageError("--base-url: the tasks are of several APIs; run one of them, or --simulate")
+    if arguments.ablate and (arguments.repeat or arguments.without):
+        raise click.UsageError("--ablate leaves out one part after another: give it without --repeat and --without")
+
+
+def _settings(arguments: _Arguments, dataset: Dataset, worlds: Mapping[str, Path], model: str) -> RunSettings:
+    """What decides the outcome of each task."""
+    from atc.agent import SIMULATED_NOW
+    from atc.profile import PROFILES, open_profile, profile_of
+    from benchmarks.run.runner import BEST, RunSettings
+    from benchmarks.tasks.datasets import file_digest
+    from benchmarks.tasks.references import references_digest
+
+    select, simulate, profile = arguments.select, arguments.simulate, arguments.profile
+    chosen = open_profile(profile) if profile else profile_of(model)
+    drawn = arguments.candidates or ("listed" if dataset.listed else "all")
+    return RunSettings(
+        benchmark=arguments.name,
+        model=model,
+        mode=arguments.mode,
+        max_reflections=chosen.reflections if arguments.max_reflections is None else arguments.max_reflections,
+        candidates=f"{BEST}{select}" if select else str(drawn),
+        seed=arguments.seed,
+        now=(arguments.now or SIMULATED_NOW).isoformat(),
+        api="simulated" if simulate else arguments.base_url or "documented",
+        files={
+            **dataset.files,
+            **{f"world-{domain}": file_digest(file) for domain, file in worlds.items()},
+            **({"references": {"sha256": references_digest(arguments.name)}} if simulate else {}),
+            **({"profile": file_digest(Path(profile))} if profile and profile not in PROFILES else {}),
+            **({"replay": file_digest(Path(model.removeprefix("replay:")))} if model.startswith("replay:") else {}),
+        },
+        max_model_calls=arguments.max_model_calls,
+        max_tokens=arguments.max_tokens,
+        max_seconds=arguments.max_seconds,
+        without=arguments.without,
+        profile=profile or "",
+        learn=arguments.learn,
+        writes=arguments.writes or ("allow" if simulate else "deny"),
+    )
+
+
+def _run_folders(arguments: _Arguments, settings: RunSettings) -> dict[Path, RunSettings]:
+    """The settings of each run, by its folder."""
+    out = arguments.out
+    if arguments.repeat:
+        return {out / str(number + 1): replace(settings, repeat=number) for number in range(arguments.repeat)}
+    if not arguments.ablate:
+        return {out: settings}
+    # Demonstrations come from a learned document alone: no task is an example for another one.
+    features = [feature for feature in FEATURES if arguments.usage or feature != "demonstrations"]
+    ablated = {out / f"without-{feature}": replace(settings, without=(feature,)) for feature in features}
+    return {out / "all": settings, **ablated}
+
+
+def _title(settings: RunSettings, half: str | None) -> str:
+    """The line above the figures of a run."""
     parts = [settings.benchmark, settings.model, f"mode {settings.mode}", f"seed {settings.seed + settings.repeat}"]
     parts += [f"candidates {settings.candidates}"] * (settings.candidates != "listed")
     parts += [f"{half} tasks"] * (half is not None) + [f"profile {settings.profile}"] * bool(settings.profile)
     return " · ".join([*parts, *["learn"] * settings.learn])
 
 
-class _Way(NamedTuple):
-    """What decides about a run besides its settings."""
-
-    base_url: str | None
-    auth: tuple[str, ...]
-    candidates: int | None
-    limit: int | None
-    half: str | None
-    workers: int
-    record: Path | None
-    reuse: Path | None
-    engine: str
-    address: str | None
-    worlds: Mapping[str, Path]
-
-
-def _run(settings: RunSettings, dataset: Dataset, folder: Path, options: _Way) -> list[TaskResult]:
+def _run(
+    settings: RunSettings, dataset: Dataset, folder: Path, arguments: _Arguments, worlds: Mapping[str, Path]
+) -> list[TaskResult]:
     """Solve what is missing in a folder; the results in the order of the tasks."""
     from benchmarks.run.engines import ray_engine, thread_engine
     from benchmarks.run.runner import prepare_folder, run_tasks
@@ -285,36 +306,31 @@ def _run(settings: RunSettings, dataset: Dataset, folder: Path, options: _Way) -
     from benchmarks.tasks.task_files import candidate_tools
 
     prepare_folder(folder, settings)
-    tasks = dataset.tasks if options.half is None else dataset.tasks[options.half == "odd" :: 2]
-    tasks = tasks[: options.limit]
-    offered = [
-        (task, candidate_tools(task, dataset.protocols[task.domain], options.candidates, settings.seed))
-        for task in tasks
-    ]
+    tasks = dataset.tasks if arguments.half is None else dataset.tasks[arguments.half == "odd" :: 2]
+    tasks = tasks[: arguments.limit]
+    count = arguments.candidates
+    offered = [(task, candidate_tools(task, dataset.protocols[task.domain], count, settings.seed)) for task in tasks]
     store = folder / "store"
-    demonstrations = {
-        domain: ShownDemonstrations(store, dataset.learned[domain], examples)
-        for domain, examples in dataset.usage.items()
-    }
-    with closing(
-        TaskRunner(
-            settings,
-            dataset.protocols,
-            options.base_url,
-            options.auth,
-            options.record,
-            options.reuse,
-            options.worlds,
-            store,
-            dataset.learned,
-            demonstrations,
-        )
-    ) as runner:
-        engine = (
-            ray_engine(runner, options.workers, options.address)
-            if options.engine == "ray"
-            else thread_engine(runner, options.workers)
-        )
+    runner = TaskRunner(
+        settings,
+        dataset.protocols,
+        arguments.base_url,
+        arguments.auth,
+        arguments.record,
+        arguments.reuse,
+        worlds,
+        store,
+        dataset.learned,
+        {
+            domain: ShownDemonstrations(store, dataset.learned[domain], examples)
+            for domain, examples in dataset.usage.items()
+        },
+    )
+    with closing(runner):
+        if arguments.engine == "ray":
+            engine = ray_engine(runner, arguments.workers, arguments.address)
+        else:
+            engine = thread_engine(runner, arguments.workers)
         results = _watch(run_tasks(offered, settings, folder, engine), len(offered))
     order = {task.id: place for place, task in enumerate(tasks)}
     return sorted(results, key=lambda result: order[result.id])

@@ -31,13 +31,13 @@ SHIPPED = Path(__file__).parent.parent / "data"
 class Benchmark:
     """A benchmark by its name: task files to look for, the best first, and the API document of each domain.
 
-    One that is `made_up` comes with its files, and its APIs can only be simulated. `own` is whatever its user brings.
+    One that is `fictional` comes with its files, and its APIs can only be simulated. `own` is whatever its user brings.
     """
 
     name: str
     tasks: tuple[str, ...]
     apis: Mapping[str, str]
-    made_up: bool = False
+    fictional: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ BENCHMARKS: Mapping[str, Benchmark] = {
             "tiny",
             ("tiny/tasks.json",),
             {"museum": "tiny/museum.yaml", "parcels": "tiny/parcels.yaml"},
-            made_up=True,
+            fictional=True,
         ),
         Benchmark("own", (), {}),
     )
@@ -115,7 +115,7 @@ def open_dataset(name: str, task_file: Path | None, apis: Sequence[str]) -> Data
     """
     benchmark = BENCHMARKS[name]
     specs = named_documents("--api", apis)
-    places = (SHIPPED,) if benchmark.made_up else folders()
+    places = (SHIPPED,) if benchmark.fictional else folders()
     if not benchmark.tasks and (task_file is None or not specs):
         raise UsageError(f"{name}: name your tasks and their API with --tasks FILE --api SPEC")
     tasks_in = task_file or _find_file(benchmark.tasks, places, f"--tasks FILE: the tasks of {name}")
