@@ -246,15 +246,12 @@ def _error(
     names = [parameter.argument for parameter in tool.arguments]
     if tool.body is not None and any(p.location == "body" for p in tool.arguments) and "body" not in names:
         names.append("body")
-    hint = ""
-    if unknown is not None:
-        nearest = nearest_argument(tool, unknown, [name for name in names if name not in kwargs])
-        hint = f"; did you mean {nearest!r}?" if nearest else "."
+    free = [name for name in names if name not in kwargs]
+    nearest = nearest_argument(tool, unknown, free) if unknown is not None else None
+    end = f"; did you mean {nearest!r}?" if nearest else "."
     takes = f"It takes: {', '.join(names)}" if names else "It takes no arguments"
-    end = hint or "."
-    if missing:
-        takes = f"It is called as {signature(tool)}"
-    return ToolError(f"{tool.name}() {problem}{end} {takes}", tool=tool.name)
+    usage = f"It is called as {signature(tool)}" if missing else takes
+    return ToolError(f"{tool.name}() {problem}{end} {usage}", tool=tool.name)
 
 
 def nearest_argument(tool: Tool, unknown: str, names: Sequence[str]) -> str | None:

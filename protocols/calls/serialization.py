@@ -95,16 +95,14 @@ def encoded_fields(tool: Tool, body: object) -> object:
     assert tool.body is not None
     kind = tool.body.media_type.lower()
     if isinstance(body, Mapping) and ("form-urlencoded" in kind or kind.startswith("multipart/")):
-        return {
-            name: [wire_text(item) for item in value]
-            if isinstance(value, list)
-            else value
-            if isinstance(value, bytes)
-            else wire_text(value)
-            for name, value in body.items()
-            if value is not None
-        }
+        return {name: _form_value(value) for name, value in body.items() if value is not None}
     return body
+
+
+def _form_value(value: object) -> object:
+    if isinstance(value, list):
+        return [wire_text(item) for item in value]
+    return value if isinstance(value, bytes) else wire_text(value)
 
 
 def filled_path(tool: Tool, values: Mapping[str, object]) -> str:

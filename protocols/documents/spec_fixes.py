@@ -13,7 +13,7 @@ from typing import Any
 
 from protocols.documents.source import METHODS, at_pointer, pointer, pointer_keys
 
-__all__ = ["example_agreement", "repair"]
+__all__ = ["repair"]
 
 Node = dict[str, Any]
 
@@ -161,25 +161,6 @@ def repair(document: Mapping[str, Any], kind: str = "") -> tuple[Node, tuple[str
     return copy, repairs.warnings()
 
 
-def example_agreement(document: Mapping[str, Any]) -> tuple[int, int]:
-    """The number of 2xx response examples in an OpenAPI 3 document that match their schema, and of all."""
-    from jsonschema import Draft202012Validator
-
-    from protocols.documents import openapi
-    from protocols.documents.source import DocumentSet
-
-    protocol = openapi.protocol(document, DocumentSet(document, ""), {}, "")
-    agreeing = total = 0
-    for tool in protocol.tools:
-        for response in tool.responses:
-            if response.schema is None or not response.status.startswith("2"):
-                continue
-            validator = Draft202012Validator(dict(protocol.standalone(response.schema)))
-            total += len(response.examples)
-            agreeing += sum(validator.is_valid(example) for example in response.examples)
-    return agreeing, total
-
-
 def _guess_kind(document: Mapping[str, Any]) -> str:
     if document.keys() & {"openapi", "paths", "components"}:
         return "document"
@@ -281,20 +262,18 @@ def _parse_text(value: Any, kind: object) -> Any:
 
 
 def _repair_values(part: str, node: Node, place: tuple[str, ...], repairs: _RepairLog) -> None:
-    """Switches and limits written as strings."""
+    """Convert switches and limits that are strings."""
     for key in _SWITCHES.get(part, ()):
-        if isinstance(node.get(key), str):
-            value = _boolean(node[key])
-            if value is not node[key]:
-                node[key] = value
-                repairs.note(_STRINGLY_TYPED, place)
-    if part == "schema":
-        for key in _NUMBERS:
-            if isinstance(node.get(key), str):
-                value = _number(node[key])
-                if value is not node[key]:
-                    node[key] = value
-                    repairs.note(_STRINGLY_TYPED, place)
+        _convert(node, key, _boolean, place, repairs)
+    for key in _NUMBERS if part == "schema" else ():
+        _convert(node, key, _number, place, repairs)
+
+
+def _convert(node: Node, key: str, parse: Callable[[Any], Any], place: tuple[str, ...], repairs: _RepairLog) -> None:
+    """Replace a string in a node by the value that it spells, if any."""
+    if isinstance(node.get(key), str) and (value := parse(node[key])) is not node[key]:
+        node[key] = value
+        repairs.note(_STRINGLY_TYPED, place)
 
 
 def _repair_schema(node: Node, place: tuple[str, ...], repairs: _RepairLog, old: bool) -> None:
@@ -322,11 +301,7 @@ def _repair_schema(node: Node, place: tuple[str, ...], repairs: _RepairLog, old:
         repairs.note(_EMPTY_REQUIRED, place)
     _lift_required(node, place, repairs)
     for key in ("default", "example"):
-        if isinstance(node.get(key), str):
-            value = _parse_text(node[key], declared)
-            if value is not node[key]:
-                node[key] = value
-                repairs.note(_STRINGLY_TYPED, place)
+        _convert(node, key, lambda text: _parse_text(text, declared), place, repairs)
     if isinstance(node.get("enum"), list):
         values = [_parse_text(value, declared) for value in node["enum"]]
         changed = sum(new is not before for new, before in zip(values, node["enum"], strict=True))

@@ -1,0 +1,185 @@
+"""Where documents come from: files, the web, other documents, and the cache of validation results."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from protocols import ProtocolError, load
+
+SAMPLES = Path(__file__).parent.parent / "samples"
+INFO = {"title": "t", "version": "1"}
+
+
+@pytest.fixture(autouse=True)
+def _home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ATC_HOME", str(tmp_path_factory.getbasetemp() / "atc-home"))
+
+
+@pytest.fixture
+def samples_url() -> Iterator[str]:
+    """The samples, served over HTTP."""
+
+    class Quiet(SimpleHTTPRequestHandler):
+        def log_message(self, format: str, *args: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(SAMPLES)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_address[1]}"
+    server.shutdown()
+    server.server_close()
+
+
+def test_a_document_from_the_web_with_what_it_points_to(samples_url: str) -> None:
+    protocol = load(f"{samples_url}/library.yaml")
+
+    assert len(protocol.tools) == 8
+    assert protocol.tools == load(SAMPLES / "library.yaml").tools
+
+
+def test_a_relative_server_belongs_to_where_the_document_came_from(tmp_path: Path, samples_url: str) -> None:
+    document = {"openapi": "3.0.3", "info": INFO, "servers": [{"url": "/v1"}]}
+    operation = {"responses": {"200": {"description": ""}}}
+    (tmp_path / "api.json").write_text(json.dumps({**document, "paths": {"/a": {"get": operation}}}))
+
+    assert load(tmp_path / "api.json").servers[0].url == "/v1"
+    handler = functools.partial(SimpleHTTPRequestHandler, directory=str(tmp_path))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        base = f"http://127.0.0.1:{server.server_address[1]}"
+        assert load(f"{base}/api.json").servers[0].url == f"{base}/v1"
+        server.shutdown()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"openapi": "3.0.0",\n "paths": }', "not valid JSON at line 2, column 11"),
+        ("openapi: 3.0.0\npaths:\n  - a\n b: c", "not valid YAML at line 4, column 2"),
+        ("<!DOCTYPE html><html></html>", "HTML"),
+        ("[]", "holds a list"),
+        ("", "holds nothing"),
+        ("{}", "neither `openapi`"),
+        ('{"openapi": "3.0.0", "paths": {}}', "there are no `paths`"),
+        ('{"openapi": "4.0", "paths": {"/a": {}}}', "version '4.0' is not supported"),
+        ('{"swagger": "1.2"}', "version '1.2' is not supported"),
+        ('{"openapi": "3.0.0", "paths": {"/a": {"get": 5}}}', "no operation in it can be used"),
+        ("[" * 100_000, "nested too deeply"),
+    ],
+)
+def test_a_wrong_document_is_one_clear_error(tmp_path: Path, text: str, message: str) -> None:
+    file = tmp_path / ("api.yaml" if text.startswith("openapi") else "api.json")
+    file.write_text(text)
+
+    with pytest.raises(ProtocolError) as caught:
+        load(file)
+
+    assert message in str(caught.value)
+    assert str(file) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("nowhere/api.json", "no such file"),
+        (str(SAMPLES), "a folder"),
+        ("http://127.0.0.1:1/api.json", "cannot be reached"),
+    ],
+)
+def test_a_document_that_is_not_there_is_one_clear_error(source: str, message: str) -> None:
+    with pytest.raises(ProtocolError, match=message):
+        load(source)
+
+
+def test_a_missing_page_is_one_clear_error(samples_url: str) -> None:
+    with pytest.raises(ProtocolError, match="404"):
+        load(f"{samples_url}/nothing.json")
+
+
+def test_a_document_from_the_web_may_not_read_local_files(samples_url: str, tmp_path: Path) -> None:
+    (tmp_path / "secret.yaml").write_text("type: string")
+    schema = {"$ref": (tmp_path / "secret.yaml").as_uri()}
+    content = {"application/json": {"schema": schema}}
+    operations = {
+        "get": {"responses": {"200": {"description": "", "content": content}}},
+        "put": {"responses": {"200": {"description": ""}}},
+    }
+    document = {"openapi": "3.0.3", "info": INFO, "paths": {"/a": operations}}
+    (tmp_path / "api.json").write_text(json.dumps(document))
+
+    handler = functools.partial(SimpleHTTPRequestHandler, directory=str(tmp_path))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        protocol = load(f"http://127.0.0.1:{server.server_address[1]}/api.json")
+        server.shutdown()
+
+    assert [tool.name for tool in protocol.tools] == ["PUT_a"]
+    assert "may not point to a local file" in protocol.warnings[-1]
+
+
+CHECK = """
+import sys
+from protocols import load
+protocol = load(sys.argv[1])
+heavy = {"jsonschema", "openapi_spec_validator", "requests"} & set(sys.modules)
+print(len(protocol.tools), len(protocol.warnings), *sorted(heavy))
+"""
+
+
+def loaded_in_a_new_process(file: Path, home: Path) -> list[str]:
+    process = subprocess.run(
+        [sys.executable, "-c", CHECK, str(file)],
+        env={**os.environ, "ATC_HOME": str(home)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return process.stdout.split()
+
+
+def test_the_second_load_remembers_the_verdict_and_imports_no_validator(tmp_path: Path) -> None:
+    file = tmp_path / "library.yaml"
+    text = (SAMPLES / "broken.json").read_text()
+    file.write_text(text)
+
+    first = loaded_in_a_new_process(file, tmp_path / "home")
+    second = loaded_in_a_new_process(file, tmp_path / "home")
+    file.write_text(text.replace("Kitchen", "Canteen"))
+    changed = loaded_in_a_new_process(file, tmp_path / "home")
+
+    assert "openapi_spec_validator" in first
+    assert second == first[:2], "the same tools and warnings, without the validator"
+    assert "openapi_spec_validator" in changed
+
+
+def test_a_changed_file_that_the_document_points_to_is_checked_again(tmp_path: Path) -> None:
+    for name in ("library.yaml", "shared/common.yaml"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text((SAMPLES / name).read_text())
+
+    def validated() -> bool:
+        return "openapi_spec_validator" in loaded_in_a_new_process(tmp_path / "library.yaml", tmp_path / "home")
+
+    assert validated()
+    assert not validated()
+    common = tmp_path / "shared" / "common.yaml"
+    common.write_text(common.read_text().replace("Nothing of that kind", "Nothing"))
+    assert validated()
+
+
+def test_a_home_that_cannot_be_written_costs_only_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "home").write_text("a file, not a folder")
+    monkeypatch.setenv("ATC_HOME", str(tmp_path / "home"))
+
+    assert len(load(SAMPLES / "broken.json").tools) == 2
