@@ -56,8 +56,7 @@ class EntityTypes:
         self._apply_world_relations()
 
     def nodes(self) -> Iterator[tuple[ResponsePlan, ResponseShape, ResponseShape | None, bool]]:
-        """Every object in every response, outer ones first: plan, shape, surrounding entity, and whether it is a list
-        item."""
+        """Every object in every response, outer ones first: plan, shape, surrounding entity, whether it is an item."""
         for plan in self.plans:
             if plan.shape is not None:
                 for shape in plan.shape.variants():
@@ -180,17 +179,14 @@ class EntityTypes:
         for plan, shape, _, item in self.nodes():
             if shape.kind or not shape.properties:
                 continue
-            root = not shape.path and not item
-            if own := self._by_own_identifier(plan, shape, item):
-                self._set(shape, own)
-            elif root and plan.detail and self._stands_for(shape, plan.subject):
-                self._set(shape, plan.subject)
-            elif (
-                (kind := self._discriminated(shape))
-                or (kind := self._by_key(plan, shape, item))
-                or (item and (kind := self._by_identity(shape)))
-            ):
-                self._set(shape, kind)
+            is_detail = plan.detail and not shape.path and not item
+            shape.kind = (
+                self._by_own_identifier(plan, shape, item)
+                or (plan.subject if is_detail and self._stands_for(shape, plan.subject) else "")
+                or self._discriminated(shape)
+                or self._by_key(plan, shape, item)
+                or (self._by_identity(shape) if item else "")
+            )
         self._type_by_similarity(final=False)
         for plan, shape, around, item in self.nodes():
             if not shape.kind and (not shape.path and not item) and "/" + plan.tool.path.strip("/") in self.singletons:
@@ -199,17 +195,11 @@ class EntityTypes:
                     self._most_similar(shape, self._fields_by_type())
                     or self.get_or_add("_".join(stem) or singular(words(plan.tool.path)[-1])).name
                 )
-                self._set(shape, kind)
+                shape.kind = kind
             elif not shape.kind and (shape.path or item) and id_field_of(shape.properties):
-                mine = set(shape.properties)
-                if (
-                    around is not None
-                    and around.kind
-                    and not item
-                    and len(mine) >= 3
-                    and mine <= set(around.properties)
-                ):
-                    self._set(shape, around.kind)
+                names = set(shape.properties)
+                if around is not None and not item and len(names) >= 3 and names <= set(around.properties):
+                    shape.kind = around.kind
         self._type_by_similarity(final=True)
         for path in self.singletons:
             plan = next(plan for plan in self.plans if plan.tool.path == path and plan.tool.method == "GET")
@@ -252,9 +242,6 @@ class EntityTypes:
                         part.kind = kind.name
         for name in [name for name, kind in self.by_name.items() if name not in used and not kind.addressed]:
             del self.by_name[name]
-
-    def _set(self, shape: ResponseShape, kind: str) -> None:
-        shape.kind = kind
 
     def _by_own_identifier(self, plan: ResponsePlan, shape: ResponseShape, item: bool) -> str:
         """The type of an object whose identifier is named after its list: `reviewId` in `reviews`."""
@@ -357,7 +344,7 @@ class EntityTypes:
             if shape.kind or not shape.properties or not (shape.path or item) or not id_field_of(shape.properties):
                 continue
             if kind := self._most_similar(shape, type_fields):
-                self._set(shape, kind)
+                shape.kind = kind
                 type_fields[kind].update(shape.properties)
             elif final:
                 key = next((k for k in reversed(shape.path) if singular(label_of(k)) not in GENERIC), "")
@@ -366,7 +353,7 @@ class EntityTypes:
                 if not name and plan:
                     tail = plan.tail or tuple(step.name for step in plan.steps if step.role == "literal")
                     name = "_".join([*words(tail[-1])[:-1], singular(words(tail[-1])[-1])]) if tail else "thing"
-                self._set(shape, self.get_or_add(name or "thing", (name or "thing").rpartition("_")[2]).name)
+                shape.kind = self.get_or_add(name or "thing", (name or "thing").rpartition("_")[2]).name
                 type_fields[shape.kind].update(shape.properties)
 
     def _fields_by_type(self) -> dict[str, set[str]]:
@@ -421,7 +408,7 @@ class EntityTypes:
                     parts = [plan.shape, *plan.shape.properties.values()]
                     item = next((part.item for part in parts if part.item and part.item.properties), None)
                     if item is not None:
-                        self._set(item, self.get_or_add(name).name)
+                        item.kind = self.get_or_add(name).name
 
     def _apply_world_relations(self) -> None:
         """Point relations at the types that the world file names."""
@@ -439,7 +426,7 @@ class EntityTypes:
             for plan in self.plans:
                 listed = plan.shape.item if plan.shape and (plan.subject, plan.label) == (owner, label) else None
                 if listed is not None and listed.properties:
-                    self._set(listed, self.get_or_add(target).name)
+                    listed.kind = self.get_or_add(target).name
 
 
 def id_field_of(properties: Iterable[str], aliases: Iterable[str] = ()) -> str:

@@ -16,91 +16,99 @@ _DATE = re.compile(r"\d{4}(-\d{2}(-\d{2}(T.*)?)?)?")
 
 
 def read_fields(entity_types: EntityTypes) -> dict[str, FieldInfo]:
-    """Note with each kind what is shown of it, and return what is shown of every field, whosever it is."""
-    everything: dict[str, FieldInfo] = {}
-    merged: dict[str, dict[str, dict[str, object]]] = defaultdict(dict)
-    pure: dict[str, bool] = defaultdict(bool)
-    for plan, shape, around, item in entity_types.nodes():
-        for part in shape.properties.values():
-            _record_values(everything, part)
-        if not shape.kind:
-            continue
-        kind = entity_types.by_name[shape.kind]
-        alone = _stands_alone(plan, shape, around, item)
-        pure[shape.kind] |= alone
-        for part in shape.properties.values():
-            _record_values(kind.all_fields, part)
-            if alone:
-                _record_values(kind.fields, part)
-        if alone and not (plan.detail and not shape.path):
-            kind.summary = kind.summary or shape.properties
-    beside = _membership_fields(entity_types)
-    for kind in entity_types.by_name.values():
-        if not pure[kind.name]:
-            kind.fields = kind.all_fields
-        for name, info in kind.all_fields.items():
-            if name not in beside:
-                kind.fields.setdefault(name, info)
-        kind.summary = kind.summary or (kind.detail.shape.properties if kind.detail and kind.detail.shape else {})
-        kind.summary = kind.summary or next(
-            (s.properties for _, s, _, _ in entity_types.nodes() if s.kind == kind.name), {}
-        )
-        kind.id_field = id_field_of(kind.all_fields, kind.aliases) or kind.id_field
-        kind.title = _title_field(kind)
-    for _, shape, _, _ in entity_types.nodes():
-        if not shape.kind:
-            continue
-        kind = entity_types.by_name[shape.kind]
-        for value in shape.examples:
-            if isinstance(value, dict) and value.get(kind.id_field) is not None:
-                record = merged[kind.name].setdefault(str(value[kind.id_field]), {})
-                for name, entry in value.items():
-                    if name in kind.fields and not isinstance(entry, (dict, list)) and entry not in (None, ""):
-                        record.setdefault(name, entry)
+    """Fill in the fields and examples of each entity type; return the fields of all of them and of other objects."""
+    fields = _collect_fields(entity_types)
+    _complete_fields(entity_types)
+    records = _records(entity_types)
     for kind in entity_types.by_name.values():
         kind.example_fields = _example_fields(entity_types, kind)
-        titled = [r for r in merged[kind.name].values() if not kind.title or r.get(kind.title)]
-        kind.records = titled
+        kind.records = [record for record in records[kind.name] if not kind.title or record.get(kind.title)]
         kind.date = _date_field(kind)
         id_info = kind.all_fields.get(kind.id_field)
         kind.ids = [value for value in id_info.examples if value is not None] if id_info else []
-    for plan in entity_types.plans:
-        for step in plan.steps:
-            if step.role == "entity":
-                parameter = next((p for p in plan.tool.parameters if p.name == step.name), None)
-                schema = parameter.schema if parameter else {}
-                several = schema.get("examples")
-                parameter_examples = [
-                    schema.get("example"),
-                    schema.get("default"),
-                    *(several if isinstance(several, list) else []),
-                ]
-                kind = entity_types.by_name[step.kind]
-                for value in parameter_examples:
-                    if value is not None and not isinstance(value, (dict, list)) and not kind.local:
-                        kind.ids.append(value)
-                        recorded = {str(record.get(kind.id_field)) for record in kind.records}
-                        if str(value) not in recorded:
-                            kind.records.append({kind.id_field: value})
-    infos = [
-        *everything.values(),
-        *(i for k in entity_types.by_name.values() for i in (*k.all_fields.values(), *k.fields.values())),
-    ]
-    for info in infos:
+    _add_path_examples(entity_types)
+    kinds = entity_types.by_name.values()
+    for info in (*fields.values(), *(i for k in kinds for i in (*k.all_fields.values(), *k.fields.values()))):
         info.thin_examples()
-    return everything
+    return fields
+
+
+def _collect_fields(entity_types: EntityTypes) -> dict[str, FieldInfo]:
+    """Collect the fields of all objects; store those of entities with their type."""
+    fields: dict[str, FieldInfo] = {}
+    for plan, shape, around, item in entity_types.nodes():
+        for part in shape.properties.values():
+            _record_values(fields, part)
+        if not shape.kind:
+            continue
+        kind = entity_types.by_name[shape.kind]
+        stands_alone = _stands_alone(plan, shape, around, item)
+        for part in shape.properties.values():
+            _record_values(kind.all_fields, part)
+            if stands_alone:
+                _record_values(kind.fields, part)
+        if stands_alone and not (plan.detail and not shape.path):
+            kind.summary = kind.summary or shape.properties
+    return fields
+
+
+def _complete_fields(entity_types: EntityTypes) -> None:
+    """Settle the own fields of each type, its summary, and the fields with its identifier and its name."""
+    nodes = list(entity_types.nodes())
+    alone = {node[1].kind for node in nodes if node[1].kind and _stands_alone(*node)}
+    membership_fields = _membership_fields(entity_types)
+    for kind in entity_types.by_name.values():
+        if kind.name not in alone:
+            kind.fields = kind.all_fields
+        for name, info in kind.all_fields.items():
+            if name not in membership_fields:
+                kind.fields.setdefault(name, info)
+        kind.summary = kind.summary or (kind.detail.shape.properties if kind.detail and kind.detail.shape else {})
+        kind.summary = kind.summary or next((s.properties for _, s, _, _ in nodes if s.kind == kind.name), {})
+        kind.id_field = id_field_of(kind.all_fields, kind.aliases) or kind.id_field
+        kind.title = _title_field(kind)
+
+
+def _records(entity_types: EntityTypes) -> dict[str, list[dict[str, object]]]:
+    """The entities in all examples by type; examples with the same identifier are merged."""
+    merged: dict[str, dict[str, dict[str, object]]] = defaultdict(lambda: defaultdict(dict))
+    for _, shape, _, _ in entity_types.nodes():
+        kind = entity_types.by_name.get(shape.kind)
+        for value in shape.examples if kind else ():
+            if kind and isinstance(value, dict) and value.get(kind.id_field) is not None:
+                record = merged[kind.name][str(value[kind.id_field])]
+                for name, entry in value.items():
+                    if name in kind.fields and not isinstance(entry, (dict, list)) and entry not in (None, ""):
+                        record.setdefault(name, entry)
+    return defaultdict(list, {name: list(records.values()) for name, records in merged.items()})
+
+
+def _add_path_examples(entity_types: EntityTypes) -> None:
+    """Add the documented examples of path parameters to the identifiers and records of their types."""
+    steps = [(plan.tool, step) for plan in entity_types.plans for step in plan.steps if step.role == "entity"]
+    for tool, step in steps:
+        kind = entity_types.by_name[step.kind]
+        parameter = next((p for p in tool.parameters if p.name == step.name), None)
+        schema = parameter.schema if parameter and not kind.local else {}
+        examples = schema.get("examples")
+        values = [schema.get("example"), schema.get("default"), *(examples if isinstance(examples, list) else [])]
+        for value in values:
+            if value is not None and not isinstance(value, (dict, list)):
+                kind.ids.append(value)
+                if str(value) not in {str(record.get(kind.id_field)) for record in kind.records}:
+                    kind.records.append({kind.id_field: value})
 
 
 def _membership_fields(entity_types: EntityTypes) -> set[str]:
     """Fields of a membership, not of the member: only lists below another entity's path show them."""
-    pure: dict[str, set[str]] = defaultdict(set)
-    beside: dict[str, set[str]] = defaultdict(set)
+    own_fields: dict[str, set[str]] = defaultdict(set)
+    list_fields: dict[str, set[str]] = defaultdict(set)
     for plan, shape, around, item in entity_types.nodes():
         if shape.kind and _stands_alone(plan, shape, around, item):
-            pure[shape.kind].update(shape.properties)
+            own_fields[shape.kind].update(shape.properties)
         elif shape.kind and item and plan.subject and plan.tail and around is None and shape.kind != plan.subject:
-            beside[shape.kind].update(shape.properties)
-    return {name for kind, names in beside.items() if pure[kind] for name in names - pure[kind]}
+            list_fields[shape.kind].update(shape.properties)
+    return {name for kind, names in list_fields.items() if own_fields[kind] for name in names - own_fields[kind]}
 
 
 def _example_fields(entity_types: EntityTypes, kind: EntityType) -> frozenset[str]:

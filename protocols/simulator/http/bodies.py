@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any, cast
@@ -169,12 +169,7 @@ class ResponseBodies:
             return label
         targets = part.item_types
         relations = self.schema.relations
-        for candidate in (
-            label if not top else "",
-            frame.plan.label if top or not label else "",
-            label,
-            frame.plan.label,
-        ):
+        for candidate in (frame.plan.label, label) if top else (label, frame.plan.label):
             if candidate and any((owner.kind, candidate, target) in relations for target in targets):
                 return candidate
         return label or frame.plan.label
@@ -210,8 +205,7 @@ class ResponseBodies:
     def _state_context(
         self, part: ResponseShape, state: Entity, name: str, shape: ResponseShape, frame: ResponseFrame
     ) -> object:
-        """The context of a state: the entity set by a write, else the parent of its linked entity (an album for a
-        track)."""
+        """The context of a state: the entity set by a write, else the parent of its link (an album for a track)."""
         around = state.memo.get(("link", label_of(name)))
         if not isinstance(around, Entity):
             linked = [
@@ -259,14 +253,8 @@ class ResponseBodies:
             if example_fields and name not in example_fields and name not in shape.required | shape.expected:
                 continue
             body[name] = self._property(entity, own, name, part, frame)
-        if (
-            entity.kind in self.schema.entity_types
-            and shape.kind
-            and shape.kind != entity.kind
-            and not shape.closed
-            and not entity.ends
-        ):
-            for name, part in self.schema.entity_types[entity.kind].summary.items():
+        if entity_type and shape.kind not in {"", entity.kind} and not shape.closed and not entity.ends:
+            for name, part in entity_type.summary.items():
                 if name not in body and not part.is_object and not part.item_types:
                     body[name] = self._property(entity, own, name, part, frame)
         return body
@@ -353,22 +341,16 @@ class ResponseBodies:
             if stem_of(last) and part.item is not None:
                 kind = self.schema.entity_type_named("_".join(stem_of(last)))
                 if kind is not None:
-                    ids = [
-                        self._fields.identifier(edge.target)
-                        for edge in self._relations.first_related(entity, kind.name)
-                    ]
+                    edges = self._relations.first_related(entity, kind.name)
+                    ids = [self._fields.identifier(edge.target) for edge in edges]
                     return [value if fits(value, part.item) else str(value) for value in ids]
             return self._plain_list(part, entity, name, frame)
         if part.properties:
             return written if isinstance(written, dict) else self._plain_object(part, entity, name, frame)
         if part.is_object:
             return written if isinstance(written, dict) else None if part.nullable else {}
-        if (
-            name not in entity.values
-            and last in frame.values
-            and entity.kind == "~state"
-            and fits(frame.values[last], part)
-        ):
+        is_argument = entity.kind == "~state" and name not in entity.values and last in frame.values
+        if is_argument and fits(frame.values[last], part):
             return frame.values[last]
         return self._fields.value(entity, name, part)
 
@@ -419,63 +401,51 @@ class ResponseBodies:
         examples = part.example_objects()
         if example is None and examples:
             example = cast("Mapping[str, object]", self.world.rng(entity, name, "donor").choose(examples))
-        body: dict[str, object] = {}
+        example = example or {}
         kind = self.schema.entity_types.get(entity.kind)
-        example_values = example or {}
         simple = not (kind and kind.date) and not self._fields.has_prescribed_values(entity.kind)
         has_several = len(examples) >= 4
+        body: dict[str, object] = {}
         for key, inner in part.properties.items():
-            example_value = example_values.get(key)
+            value = example.get(key)
             path = f"{name}.{key}" if name else key
-            as_it_is = (
-                simple
-                and key in example_values
-                and inner.is_scalar
-                and (has_several or not isinstance(example_value, (int, float)))
-            )
-            if (
-                as_it_is
-                and example_value.__class__ in _SCALARS
-                and path not in entity.values
-                and fits(example_value, inner)
-            ):
-                body[key] = example_value  # nearly all there is of a long series
-                continue
-            if inner.shows_entity:
-                body[key] = self._linked(inner, entity, key, frame)
-            elif kind and kind.date and key == kind.date and is_date(example_value):
-                body[key] = self._related_date(entity, kind.date, str(example_value), path, inner)
-            elif (
-                self._fields.prescribed_values(entity, path) is not None and not inner.properties and not inner.is_array
-            ):
-                body[key] = self._plain(entity, path, inner, frame)
-            elif (
-                path not in entity.values
-                and example
-                and key in example
-                and self._is_reusable(example_value, inner, examples)
-            ):
-                body[key] = example_value
+            reusable = simple and inner.is_scalar and key in example and path not in entity.values
+            numeric = isinstance(value, (int, float))
+            if reusable and value.__class__ in _SCALARS and (has_several or not numeric) and fits(value, inner):
+                body[key] = value  # a shortcut: nearly all of a long series
             else:
-                body[key] = (
-                    self._plain(entity, path, inner, frame)
-                    if not (isinstance(example_value, (dict, list)) and example)
-                    else (
-                        self._plain_object(inner, entity, path, frame, example_value)
-                        if isinstance(example_value, dict) and inner.properties
-                        else self._plain_list(inner, entity, path, frame, example_value)
-                        if isinstance(example_value, list) and inner.is_array
-                        else self._plain(entity, path, inner, frame)
-                    )
-                )
+                body[key] = self._plain_property(inner, entity, path, frame, example, has_several)
         return body
 
-    def _is_reusable(self, value: object, inner: ResponseShape, examples: Sequence[object]) -> bool:
-        """True if an example value is used as it is: texts are, numbers only where the document has several
-        examples."""
-        if isinstance(value, (dict, list)) or inner.properties or inner.is_array or not fits(value, inner):
-            return False
-        return isinstance(value, (str, bool)) or value is None or len(examples) >= 4
+    def _plain_property(
+        self,
+        part: ResponseShape,
+        entity: Entity,
+        path: str,
+        frame: ResponseFrame,
+        example: Mapping[str, object],
+        has_several: bool,
+    ) -> object:
+        """One property of a plain object, like that of an example; `has_several` if there are enough examples."""
+        key = part.name
+        value = example.get(key)
+        kind = self.schema.entity_types.get(entity.kind)
+        if part.shows_entity:
+            return self._linked(part, entity, key, frame)
+        if kind and kind.date and key == kind.date and is_date(value):
+            return self._related_date(entity, kind.date, str(value), path, part)
+        if not part.properties and not part.is_array:
+            if self._fields.prescribed_values(entity, path) is not None:
+                return self._plain(entity, path, part, frame)
+            usable = not isinstance(value, (dict, list)) and key in example and path not in entity.values
+            # Numbers of a single example are no more than a hint.
+            if usable and (isinstance(value, (str, bool)) or value is None or has_several) and fits(value, part):
+                return value
+        if isinstance(value, dict) and part.properties:
+            return self._plain_object(part, entity, path, frame, value)
+        if isinstance(value, list) and part.is_array:
+            return self._plain_list(part, entity, path, frame, value)
+        return self._plain(entity, path, part, frame)
 
     def _related_date(self, entity: Entity, date_name: str, example: str, path: str, inner: ResponseShape) -> object:
         """A date on or soon after an entity's main date, in the format of the example."""

@@ -22,6 +22,7 @@ __all__ = ["ListItems", "kinds_in"]
 
 _RATED = ("vote_average", "rating", "average", "score", "stars", "rate")
 _POPULAR = ("popularity", "popular", "views", "plays", "likes", "followers", "votes", "vote_count")
+_RECENT = frozenset("latest newest new recent now current airing today air playing releases".split())
 _AFFIXES = frozenset("with without exclude not gte lte gt lt min max from to after before since until id ids".split())
 
 
@@ -184,19 +185,7 @@ class ListItems:
         if plan_words & {"upcoming", "scheduled", "soon"}:
             ahead = [e for e in edges if str(self._fields.value(e.target, kind.date)) > today]
             return self._by_field(ahead or edges, kind.date, False)
-        if plan_words & {
-            "latest",
-            "newest",
-            "new",
-            "recent",
-            "now",
-            "current",
-            "airing",
-            "today",
-            "air",
-            "playing",
-            "releases",
-        }:
+        if plan_words & _RECENT:
             past = [e for e in edges if str(self._fields.value(e.target, kind.date)) <= today]
             return self._by_field(past or edges, kind.date, True)
         return edges

@@ -18,6 +18,7 @@ __all__ = ["LIMITS", "Paginator", "ResponseFrame", "is_paging"]
 
 LIMITS = frozenset("limit per_page page_size pagesize perpage count number size max_results max take first top".split())
 _OFFSETS = frozenset("offset skip start start_index from".split())
+_TOTALS = frozenset("total_results total total_count count total_items num_results total_hits total_elements".split())
 _PAGES = frozenset({"page", "page_number", "page_no", "p"})
 
 
@@ -99,16 +100,7 @@ class Paginator:
             page_value = frame.page
         elif joined in {"total_pages", "pages", "page_count", "last_page", "num_pages"}:
             page_value = pages
-        elif joined in {
-            "total_results",
-            "total",
-            "total_count",
-            "count",
-            "total_items",
-            "num_results",
-            "total_hits",
-            "total_elements",
-        } or (parts[0] == "total" and len(parts) > 1 and self._names_list(parts[-1], frame)):
+        elif joined in _TOTALS or (parts[0] == "total" and len(parts) > 1 and self._names_list(parts[-1], frame)):
             page_value = frame.total
         elif joined in LIMITS:
             page_value = frame.limit

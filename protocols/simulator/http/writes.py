@@ -25,13 +25,8 @@ _OPPOSITES = {
     "deactivate": "activate", "unpublish": "publish", "archive": "restore", "unstar": "star", "unlike": "like",
 }  # fmt: skip
 _STATE_WORDS = {
-    "play": "playing",
-    "mute": "muted",
-    "enable": "enabled",
-    "open": "open",
-    "lock": "locked",
-    "publish": "published",
-}
+    "play": "playing", "mute": "muted", "enable": "enabled", "open": "open", "lock": "locked", "publish": "published",
+}  # fmt: skip
 
 
 class WriteHandler:

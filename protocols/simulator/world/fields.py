@@ -25,6 +25,7 @@ from protocols.text.words import singular, words
 __all__ = ["FieldValues", "is_upcoming"]
 
 _COUNT_WORDS = frozenset("number of total count num no amount".split())
+_UPCOMING = frozenset("start begin departure departs due opening".split())
 _ANY = ResponseShape(("value",))
 _MEASURED = re.compile(r"\d+(?:\.\d+)?( ?[A-Za-z%]{1,4})")
 """A number with its unit."""
@@ -472,14 +473,7 @@ class FieldValues:
 
 def is_upcoming(name: str) -> bool:
     """True if a date field is about the future, such as a start or a departure."""
-    return bool(words(name)) and singular(words(name)[0]) in {
-        "start",
-        "begin",
-        "departure",
-        "departs",
-        "due",
-        "opening",
-    }
+    return bool(words(name)) and singular(words(name)[0]) in _UPCOMING
 
 
 def _as_int(value: object) -> int | None:

@@ -26,8 +26,12 @@ _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2})?(\.\d+)?(Z|[+-]\d{2}:?\d{2})?")
 _TOKEN = re.compile(r"^(?=.*\d)[A-Za-z0-9_\-]{8,}$")
 _FILE = re.compile(r"^/?[A-Za-z0-9_\-]{12,}\.[a-z]{3,4}$")
-_PLACES = frozenset(["headquarters", "headquarter", "birthplace", "birth", "hometown", "location"])
+_PLACES = frozenset("headquarters headquarter birthplace birth hometown location".split())
 _PERSONS = frozenset("author reviewer character director narrator composer host guest seller owner".split())
+_MAKERS = frozenset("author director artist owner actor character".split())
+_PROSE = frozenset("description overview summary content text biography bio review comment note".split())
+_USUALLY_FALSE = frozenset("restricted locked deleted disabled banned adult private explicit local".split())
+_USUALLY_TRUE = frozenset("playable active enabled available playing public verified".split())
 _LANGUAGES = ("en", "fr", "de", "es", "ja", "it", "pt")
 _ALPHABETS = (string.digits, string.ascii_lowercase, string.ascii_uppercase)
 
@@ -163,20 +167,8 @@ def _fallbacks(shape: ResponseShape, rng: SeededRNG) -> list[object]:
 
 
 def _truth(name: str, rng: SeededRNG) -> bool:
-    if set(words(name)) & {
-        "restricted",
-        "locked",
-        "deleted",
-        "disabled",
-        "banned",
-        "adult",
-        "private",
-        "explicit",
-        "local",
-    }:
-        return False
-    if set(words(name)) & {"playable", "active", "enabled", "available", "playing", "public", "verified"}:
-        return True
+    if set(words(name)) & (_USUALLY_FALSE | _USUALLY_TRUE):
+        return not set(words(name)) & _USUALLY_FALSE
     return rng.below(2) == 1
 
 
@@ -318,7 +310,6 @@ def _novel_text(parts: tuple[str, ...], examples: list[str], rng: SeededRNG) -> 
 
 
 def _text_by_name(name: str, parts: tuple[str, ...], last: str, form: str, rng: SeededRNG, now: datetime) -> str:
-    have = set(parts)
     last = singular(last)
     if form == "uuid" or last in {"uuid", "guid"}:
         return mimic("4f1c9a7e-8b2d-4c3e-9f60-1a2b3c4d5e6f", rng)
@@ -330,18 +321,7 @@ def _text_by_name(name: str, parts: tuple[str, ...], last: str, form: str, rng: 
         return (now - timedelta(days=rng.below(9000))).strftime("%Y-%m-%d")
     if last in {"at", "timestamp", "time"} or (len(parts) > 1 and last == "on"):
         return (now - timedelta(minutes=rng.below(500_000))).strftime("%Y-%m-%dT%H:%M:%SZ")
-    if have & {
-        "description",
-        "overview",
-        "summary",
-        "content",
-        "text",
-        "biography",
-        "bio",
-        "review",
-        "comment",
-        "note",
-    }:
+    if _PROSE & set(parts):
         return word_lists.sentence(rng, 2)
     if last in {"country", "region", "market"}:
         return word_lists.country(rng)[0]
@@ -351,14 +331,7 @@ def _text_by_name(name: str, parts: tuple[str, ...], last: str, form: str, rng: 
         return word_lists.city(rng)
     if last == "genre":
         return rng.choose(("drama", "comedy", "documentary", "thriller", "family", "adventure"))
-    if (last in {"name", "title"} and len(parts) > 1) or last in {
-        "author",
-        "director",
-        "artist",
-        "owner",
-        "actor",
-        "character",
-    }:
+    if (last in {"name", "title"} and len(parts) > 1) or last in _MAKERS:
         return word_lists.invent_name(parts[0], rng)
     if last in {"name", "title", "label"}:
         return word_lists.title(rng)

@@ -212,7 +212,7 @@ class World:
                 adjacent += [parent] if parent is not None and not parent.base else []
         return list(dict.fromkeys(adjacent))
 
-    # -- the premises of a question -----------------------------------------------------------------------------------
+    # -- the entities of a question -----------------------------------------------------------------------------------
 
     def question_entities(self, kind: str) -> list[Entity]:
         """The entities of a type with the names in a question, in its order."""
