@@ -395,7 +395,8 @@ def test_a_run_that_was_killed_ten_times_ends_as_an_undisturbed_one(
     several = [{**task, "query": f"{task['query']} ({n})"} for n in range(4) for task in TASKS]
     tasks, recorded = write(tmp_path, several), tmp_path / "answers.jsonl"
     assert bench(films, tasks, tmp_path / "first", "--record", str(recorded)).exit_code == 0
-    replay = ["--tasks", str(tasks), "--api", str(films), "--simulate", "--model", f"replay:{recorded}"]
+    model = ["--model", f"replay:{recorded}", "--profile", "large"]
+    replay = ["--tasks", str(tasks), "--api", str(films), "--simulate", *model]
     whole, killed = tmp_path / "whole", tmp_path / "killed"
     assert CliRunner().invoke(main, ["bench", "restbench-tmdb", *replay, "--out", str(whole)]).exit_code == 0
     code = "import sys; from atc.cli import main; sys.argv[0] = 'atc'; main()"
@@ -490,7 +491,8 @@ def test_a_full_disk_loses_nothing(films: Path, endpoint: Callable[..., None], t
     endpoint(BOTH, long)
     tasks, recorded, out = write(tmp_path, TASKS[:2]), tmp_path / "answers.jsonl", tmp_path / "out"
     assert bench(films, tasks, tmp_path / "whole", "--record", str(recorded)).exit_code == 0
-    replay = ["--tasks", str(tasks), "--api", str(films), "--simulate", "--model", f"replay:{recorded}"]
+    model = ["--model", f"replay:{recorded}", "--profile", "large"]
+    replay = ["--tasks", str(tasks), "--api", str(films), "--simulate", *model]
     full = "import resource as r, sys; r.setrlimit(r.RLIMIT_FSIZE, (40_000, 40_000)); "
     code = full + "from atc.cli import main; sys.argv[0] = 'atc'; main()"
     arguments = ["bench", "restbench-tmdb", *replay, "--out", str(out)]
@@ -569,7 +571,7 @@ def test_each_part_of_the_help_is_left_out_in_turn(films: Path, endpoint: Callab
     parts = sorted(f"without-{part}" for part in FEATURES if part != "demonstrations")
     assert [folder.name for folder in sorted(out.iterdir())] == ["all", *parts]
     assert result.stdout.count("Success") == 1
-    assert all(f" {part} " in result.stdout for part in ("nothing", "hints", "check", "inspect"))
+    assert all(f" {part} " in result.stdout for part in ("nothing", "hints", "check", "challenge"))
     assert (summary(out / "all")["tasks"], summary(out / "without-hints")["without"]) == (2, ["hints"])
     wrong = bench(films, write(tmp_path, TASKS), out, "--ablate", "--without", "hints")
     assert (wrong.exit_code, "--ablate" in wrong.output) == (2, True)
