@@ -182,7 +182,9 @@ def test_a_wrong_value_is_refused_before_anything_is_sent(
         ({}, {"any": ["thing"]}, {"any": ["thing"]}),
     ],
 )
-def test_a_value_is_taken_where_its_text_is_what_is_asked_for(schema: object, argument: object, expected: object) -> None:
+def test_a_value_is_taken_where_its_text_is_what_is_asked_for(
+    schema: object, argument: object, expected: object
+) -> None:
     protocol = api([{"name": "x", "in": "query", "explode": False, "schema": schema}])
 
     value = put(protocol, x=argument).arguments["x"]

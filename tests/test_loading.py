@@ -344,11 +344,7 @@ def test_what_stands_beside_a_reference_counts_too() -> None:
 
     assert answer_schema(load(document).tools[0]) == {
         "type": "object",
-        "properties": {
-            "id": {"type": "integer", "minimum": 1},
-            "tag": {"type": "string"},
-            "name": {"type": "string"},
-        },
+        "properties": {"id": {"type": "integer", "minimum": 1}, "tag": {"type": "string"}, "name": {"type": "string"}},
         "required": ["id", "name"],
         "examples": [{"id": 1, "name": "a"}],
     }

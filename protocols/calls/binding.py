@@ -13,14 +13,7 @@ from typing import Any
 from protocols.bounded import bounded
 from protocols.calls.coercion import coerce, json_value, unsendable_part
 from protocols.calls.constraints import abbreviated, violation
-from protocols.calls.serialization import (
-    BoundCall,
-    encoded_fields,
-    filled_path,
-    joined_value,
-    query_pairs,
-    wire_text,
-)
+from protocols.calls.serialization import BoundCall, encoded_fields, filled_path, joined_value, query_pairs, wire_text
 from protocols.errors import ToolError
 from protocols.model import SEPARATORS, Parameter, Schema, Tool
 from protocols.naming import argument_name
@@ -38,10 +31,7 @@ def signature(tool: Tool) -> str:
 
 
 def bind(
-    tool: Tool,
-    args: Sequence[object],
-    kwargs: Mapping[str, object],
-    definitions: Mapping[str, Schema] | None = None,
+    tool: Tool, args: Sequence[object], kwargs: Mapping[str, object], definitions: Mapping[str, Schema] | None = None
 ) -> BoundCall:
     """Check the arguments of a call and lay out its request.
 

@@ -397,12 +397,7 @@ class ProtocolGraph:
         candidates = [source for tool in self.protocol.tools for source in self._provided_fields(tool, reference, kind)]
         writes = {tool.name for tool in self.protocol.tools if tool.writes and not looks_like_read(tool)}
         candidates.sort(
-            key=lambda source: (
-                source.tool in writes,
-                -round(source.score, 3),
-                len(source.path),
-                order[source.tool],
-            )
+            key=lambda source: (source.tool in writes, -round(source.score, 3), len(source.path), order[source.tool])
         )
         best: dict[str, ProvidedField] = {}
         for source in candidates:

@@ -15,7 +15,7 @@ from urllib.parse import urljoin, urlsplit
 
 from protocols.documents.described_enums import with_described_enum
 from protocols.documents.schemas import SchemaReader, object_properties
-from protocols.documents.source import METHODS, DocumentSet, pointer
+from protocols.documents.source import METHODS, DocumentSet, mapping_or_empty, pointer
 from protocols.documents.tool_files import FIXED, NAME
 from protocols.errors import ProtocolError
 from protocols.model import (
@@ -108,7 +108,7 @@ class Builder:
         """The Protocol of these tools, with unique names."""
         tools = list(tools)
         names = unique(tool.name for tool in tools)
-        info = self._mapping(self.document.get("info"))
+        info = mapping_or_empty(self.document.get("info"))
         counted = [f"{text} ({count} times)" if count > 1 else text for text, count in self.notes.items()]
         return Protocol(
             title=str(info.get("title") or "API").strip(),
@@ -127,7 +127,7 @@ class Builder:
 
     def operations(self) -> Iterator[tuple[str, str, Mapping[str, Any], Any, str]]:
         """Path, method, path item, operation and the URI of its document; follows the `$ref` of a path item."""
-        for path, raw in self._mapping(self.document.get("paths")).items():
+        for path, raw in mapping_or_empty(self.document.get("paths")).items():
             if not path.startswith("/"):
                 continue
             try:
@@ -182,20 +182,16 @@ class Builder:
             raw, base, _ = self.documents.lookup(str(raw["$ref"]), base)
         raise ProtocolError("a reference that leads to itself")
 
-    @staticmethod
-    def _mapping(raw: object) -> Mapping[str, Any]:
-        return raw if isinstance(raw, Mapping) else {}
-
     def _servers(self, raw: object) -> tuple[Server, ...]:
         """The servers with variables filled in; relative URLs are relative to the document's."""
         servers = []
         for server in raw if isinstance(raw, list) else []:
             if not isinstance(server, Mapping) or not isinstance(server.get("url"), str):
                 continue
-            variables = self._mapping(server.get("variables"))
+            variables = mapping_or_empty(server.get("variables"))
 
             def value(match: re.Match[str], variables: Mapping[str, Any] = variables) -> str:
-                variable = self._mapping(variables.get(match[1]))
+                variable = mapping_or_empty(variables.get(match[1]))
                 return str(variable.get("default", next(iter(variable.get("enum") or ()), match[0])))
 
             url = _VARIABLE.sub(value, server["url"])
@@ -216,7 +212,7 @@ class Builder:
         return url.rstrip("/")
 
     def _security_schemes(self) -> Iterator[SecurityScheme]:
-        schemes = self._mapping(self._mapping(self.document.get("components")).get("securitySchemes"))
+        schemes = mapping_or_empty(mapping_or_empty(self.document.get("components")).get("securitySchemes"))
         for name, raw in schemes.items():
             scheme, _ = self._resolved(raw, self.documents.uri)
             kind, location = str(scheme.get("type", "")).lower(), scheme.get("in")
@@ -307,7 +303,7 @@ class Builder:
     def _examples(self, holder: Mapping[str, Any], base: str) -> tuple[object, ...]:
         """The examples of a media type or parameter, `example` first, without external ones."""
         examples: list[object] = [holder["example"]] if "example" in holder else []
-        for raw in self._mapping(holder.get("examples")).values():
+        for raw in mapping_or_empty(holder.get("examples")).values():
             with suppress(ProtocolError):  # examples are optional
                 example, _ = self._resolved(raw, base)
                 examples += [example["value"]] if "value" in example else []
@@ -337,7 +333,7 @@ class Builder:
         )
 
     def _responses(self, raw: object, base: str) -> Iterator[Response]:
-        for status, raw_response in self._mapping(raw).items():
+        for status, raw_response in mapping_or_empty(raw).items():
             if status.startswith("x-"):
                 continue
             try:
@@ -360,7 +356,7 @@ class Builder:
             )
 
     def _headers(self, raw: object, base: str) -> Iterator[tuple[str, Schema]]:
-        for name, raw_header in self._mapping(raw).items():
+        for name, raw_header in mapping_or_empty(raw).items():
             header, where = self._resolved(raw_header, base)
             if name.lower() != "content-type":
                 yield name, self.schemas.read(header["schema"], where) if header.get("schema") is not None else {}

@@ -20,7 +20,17 @@ if TYPE_CHECKING:
     import yaml
     from referencing import Registry, Resource
 
-__all__ = ["METHODS", "DocumentSet", "at_pointer", "display_name", "parse", "pointer", "pointer_keys", "read"]
+__all__ = [
+    "METHODS",
+    "DocumentSet",
+    "at_pointer",
+    "display_name",
+    "mapping_or_empty",
+    "parse",
+    "pointer",
+    "pointer_keys",
+    "read",
+]
 
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
 """The HTTP methods of an OpenAPI path item."""
@@ -174,6 +184,11 @@ def _yaml_loader() -> type[yaml.CSafeLoader]:
     ):
         Loader.add_implicit_resolver(f"tag:yaml.org,2002:{tag}", re.compile(pattern), [*first.replace("\0", ""), ""])
     return Loader
+
+
+def mapping_or_empty(value: object) -> Mapping[str, Any]:
+    """The value if it is a mapping, else an empty one."""
+    return value if isinstance(value, Mapping) else {}
 
 
 def pointer(*keys: object) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from protocols.documents.source import METHODS
+from protocols.documents.source import METHODS, mapping_or_empty
 
 __all__ = ["upgrade"]
 
@@ -24,19 +24,21 @@ _FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
 
 def upgrade(document: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
     """The document as OpenAPI 3.0, and its old JSON pointers by new prefix."""
-    paths = _mapping(document.get("paths"))
+    paths = mapping_or_empty(document.get("paths"))
     new = {
         "openapi": "3.0.3",
         "info": document.get("info") or {"title": "API", "version": ""},
         "servers": list(_servers(document)),
         "paths": {path: _path(document, item) if isinstance(item, Mapping) else item for path, item in paths.items()},
         "components": {
-            "schemas": _converted(_mapping(document.get("definitions"))),
+            "schemas": _converted(mapping_or_empty(document.get("definitions"))),
             "responses": {
-                name: _response(document, document, raw) for name, raw in _mapping(document.get("responses")).items()
+                name: _response(document, document, raw)
+                for name, raw in mapping_or_empty(document.get("responses")).items()
             },
             "securitySchemes": {
-                name: _scheme(_mapping(raw)) for name, raw in _mapping(document.get("securityDefinitions")).items()
+                name: _scheme(mapping_or_empty(raw))
+                for name, raw in mapping_or_empty(document.get("securityDefinitions")).items()
             },
         },
     }
@@ -47,10 +49,6 @@ def upgrade(document: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]
         "#/components/responses": "#/responses",
         "#/components/securitySchemes": "#/securityDefinitions",
     }
-
-
-def _mapping(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
 
 
 def _list(value: object) -> list[Any]:
@@ -92,7 +90,7 @@ def _scheme(raw: Mapping[str, Any]) -> dict[str, Any]:
     if raw.get("type") == "basic":
         return {"type": "http", "scheme": "basic"}
     if raw.get("type") == "oauth2":
-        flow: dict[str, Any] = {"scopes": dict(_mapping(raw.get("scopes")))}
+        flow: dict[str, Any] = {"scopes": dict(mapping_or_empty(raw.get("scopes")))}
         for key in ("authorizationUrl", "tokenUrl"):
             if key in raw:
                 flow[key] = raw[key]
@@ -111,10 +109,10 @@ def _path(document: Mapping[str, Any], item: Mapping[str, Any]) -> dict[str, Any
 
 def _resolved(document: Mapping[str, Any], raw: Any) -> Mapping[str, Any]:
     """A parameter after a reference to the document's own; external references are kept."""
-    ref = _mapping(raw).get("$ref")
+    ref = mapping_or_empty(raw).get("$ref")
     if isinstance(ref, str) and ref.startswith("#/parameters/"):
-        return _mapping(_mapping(document.get("parameters")).get(ref.removeprefix("#/parameters/")))
-    return _mapping(raw)
+        return mapping_or_empty(mapping_or_empty(document.get("parameters")).get(ref.removeprefix("#/parameters/")))
+    return mapping_or_empty(raw)
 
 
 def _operation(
@@ -130,7 +128,8 @@ def _operation(
     if body is not None:
         new["requestBody"] = body
     new["responses"] = {
-        str(status): _response(document, operation, raw) for status, raw in _mapping(operation.get("responses")).items()
+        str(status): _response(document, operation, raw)
+        for status, raw in mapping_or_empty(operation.get("responses")).items()
     }
     return new
 
@@ -192,14 +191,16 @@ def _body(
 
 
 def _response(document: Mapping[str, Any], operation: Mapping[str, Any], raw: Any) -> dict[str, Any]:
-    raw = _mapping(raw)
+    raw = mapping_or_empty(raw)
     if "$ref" in raw:
         moved: dict[str, Any] = _converted({"$ref": raw["$ref"]})
         return moved
     new: dict[str, Any] = {"description": raw.get("description", "")}
-    if _mapping(raw.get("headers")):
-        new["headers"] = {name: {"schema": _schema(_mapping(header))} for name, header in raw["headers"].items()}
-    examples = _mapping(raw.get("examples"))
+    if mapping_or_empty(raw.get("headers")):
+        new["headers"] = {
+            name: {"schema": _schema(mapping_or_empty(header))} for name, header in raw["headers"].items()
+        }
+    examples = mapping_or_empty(raw.get("examples"))
     if "schema" in raw or examples:
         kinds = _list(operation.get("produces", document.get("produces"))) or list(examples) or ["application/json"]
         media = {"schema": _converted(raw.get("schema") or {})}
