@@ -1,6 +1,6 @@
 """The child process: takes one compiled program, walls itself in, runs it, says how it ended, and is gone.
 
-Forked from the zygote with nothing but one socket. `main` puts up the walls that need to know nothing of the program
+Forked from the fork server with nothing but one socket. `main` puts up the walls that need to know nothing of the program
 and waits; `serve` runs one program, so that a process which has done the first can be kept in stock for the second.
 """
 
@@ -226,7 +226,7 @@ def main(descriptor: int, walls: Walls) -> NoReturn:
         status = -1
     time.tzset()
     layers = isolate(walls)
-    # What a program will need is touched here, or copying it from the zygote's memory would cost the program time.
+    # What a program will need is touched here, or copying it from the fork server's memory would cost the program time.
     guards.program_builtins(modules.ModuleShims({}, None).importer, {}, {})
     try:
         kind, head, code = channel.receive(descriptor)
@@ -411,7 +411,7 @@ def _tool(name: str, parent: ParentChannel, tracker: Tracker | None) -> Callable
         head: dict[str, Any] = {"tool": name, "args": _as_json(args), "kwargs": _as_json(kwargs)}
         reply, body = parent.exchange(channel.CALL, head)
         if tracker is not None:
-            tracker.asked(reply["index"], args, kwargs)
+            tracker.called(reply["index"], args, kwargs)
         problem = reply.get("error")
         try:
             value = _value(reply, body)

@@ -1,6 +1,6 @@
 """The journal of a solve: each call is written down before it leaves, so that no later program repeats a write.
 
-A call of one attempt is the call of another when both ask for the same (see identity.py) and have the same place among
+A call of one attempt is the call of another when both ask for the same (see call_fingerprint.py) and have the same place among
 equal calls: the task of the program that made it, and how many equal ones that task had made before. Where no earlier
 call has just that place, one with the same numbers in it stands for it (a function was renamed, a loop became a pool),
 and last the earliest equal one that is not taken. So a repaired program, whose lines have moved, finds what its

@@ -22,7 +22,7 @@ __all__ = [
 ]
 
 TRACKER = "_track_"
-"""The name of the tracker in a tracked run; see tracking.py."""
+"""The name of the tracker in a tracked run; see sandbox.child.tracker."""
 
 GUARDS = frozenset({"_getattr_", "_match_", "_private_", TRACKER, "_type_", "_write_"})
 """Names that the compiled program uses for our guards; a program may neither read nor bind them."""

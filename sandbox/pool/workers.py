@@ -1,6 +1,6 @@
 """Gives out workers: processes that wait behind their walls for one program each.
 
-They are forked from a zygote (see zygote.py), the one process of ours that an interpreter is started for. It runs
+They are forked from the fork server (see fork_server.py), the one process of ours that an interpreter is started for. It runs
 without site packages and without the current folder on its path (`-S -s -P`). Its environment holds one variable, the
 fixed hash seed, which `-I` would ignore. The package `sandbox` is set up there by hand, so that importing the worker
 loads only what the worker itself imports. A few workers are in stock, so that a run finds one ready.
@@ -50,7 +50,7 @@ class ResourceUse(NamedTuple):
 
 
 class _ForkServer:
-    """The host's side of a zygote."""
+    """The host's side of a fork server."""
 
     def __init__(self) -> None:
         here = str(Path(__file__).resolve().parent.parent)
@@ -71,7 +71,7 @@ class _ForkServer:
             )
 
     def fork(self) -> Worker:
-        """A new worker. Raises: OSError: The zygote is gone."""
+        """A new worker. Raises: OSError: The fork server is gone."""
         ours, theirs = socket.socketpair()
         rules, why_none = system_call_filter()
         walls: dict[str, object] = {
@@ -89,7 +89,7 @@ class _ForkServer:
         return Worker(int(pid), ours, self)
 
     def reap(self, pid: int) -> tuple[int, ResourceUse]:
-        """Wait for the end of a worker: its wait status, and what it used. Raises: OSError: The zygote is gone."""
+        """Wait for the end of a worker: its wait status, and what it used. Raises: OSError: The fork server is gone."""
         status, user, system, memory = self._ask({"reap": pid})
         return int(status), ResourceUse(user + system, int(memory))
 
@@ -213,7 +213,7 @@ def _do_chores() -> None:
 
 
 def _running_server() -> _ForkServer:
-    """The zygote of this process, started if there is none."""
+    """The fork server of this process, started if there is none."""
     if not _fork_servers or not _fork_servers[0].alive:
         _stop_all()
         _fork_servers.append(_ForkServer())

@@ -1,8 +1,8 @@
 """Rewrites a program that the policy let through so that it tells, step by step, where its values come from.
 
-The rewritten program does what the original does; each operation is handed to the tracker (tracking.py), which performs
-it and notes from which response its result came. It is run only after the fact, on recorded replies, so that the
-program itself pays nothing. Every expression has a number; beside each variable stands a shadow that holds the origin
+The rewritten program does what the original does; each operation is handed to the tracker
+(sandbox.child.tracker), which performs it and notes from which response its result came. It is run only after the fact,
+on recorded replies, so that the program itself pays nothing. Every expression has a number; beside each variable stands a shadow that holds the origin
 of what the variable holds, for numbers and other values that have no identity of their own.
 """
 
@@ -11,23 +11,29 @@ of what the variable holds, for numbers and other values that have no identity o
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, TypeVar
 
 from protocols.errors import ProgramRefused
 from sandbox.language.names import GUARDS, TRACKER
+from sandbox.provenance.variables import (
+    assigned_and_changed,
+    parameter_names,
+    shadow_name,
+    shadowed_variables,
+    target_variables,
+)
+
+__all__ = ["instrument"]
 
 _WEAKENINGS = 5000
 """Names in branches that are followed, each once for each branch that it is in."""
-
-__all__ = ["instrument"]
 
 Node = TypeVar("Node", bound=ast.AST)
 
 _NATIVE = frozenset({"super", "locals", "globals", "vars", "dir"})
 """Builtins that look at the frame that calls them."""
 
-_MUTATORS = frozenset({"append", "add", "extend", "insert", "update", "setdefault", "appendleft"})
 _BINARY = {
     ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.MatMult: "matmul", ast.Div: "truediv",
     ast.FloorDiv: "floordiv", ast.Mod: "mod", ast.Pow: "pow", ast.LShift: "lshift", ast.RShift: "rshift",
@@ -42,44 +48,7 @@ _UNARY = {ast.USub: "neg", ast.UAdd: "pos", ast.Invert: "invert", ast.Not: "not_
 
 def instrument(tree: ast.Module) -> ast.Module:
     """The program of a tree that the policy has visited, rewritten for the tracker; the tree is changed."""
-    return ast.fix_missing_locations(_Instrument(_shadowed(tree)).visit_Module(tree))
-
-
-def _shadow(name: str) -> str:
-    return f"{name}'"  # no name that a program can write
-
-
-def _shadowed(tree: ast.Module) -> frozenset[str]:
-    """The variables that are bound only in ways that bind a shadow too."""
-    bound: set[str] = set()
-    unshadowed: set[str] = set()
-
-    def walk(node: ast.AST, in_class: bool) -> None:
-        here = unshadowed if in_class else bound
-        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-            (unshadowed if isinstance(node.ctx, ast.Del) else here).add(node.id)
-        elif isinstance(node, ast.arg):
-            bound.add(node.arg)
-        elif isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar)):
-            unshadowed.add(node.name or "")
-        elif isinstance(node, ast.MatchMapping) and node.rest:
-            unshadowed.add(node.rest)
-        elif isinstance(node, ast.alias):
-            unshadowed.add(node.asname or node.name.partition(".")[0])
-        elif isinstance(node, (ast.For, ast.comprehension)):
-            unshadowed.update(_starred(node.target))
-        elif isinstance(node, ast.With) and len(node.items) > 1:  # one item may use the variable of another
-            unshadowed.update(
-                name for item in node.items if item.optional_vars for _, name in _places(item.optional_vars)
-            )
-        inside = isinstance(node, ast.ClassDef) or (
-            in_class and not isinstance(node, (ast.FunctionDef, ast.Lambda, ast.comprehension))
-        )
-        for child in ast.iter_child_nodes(node):
-            walk(child, inside)
-
-    walk(tree, False)
-    return frozenset(bound - unshadowed)
+    return ast.fix_missing_locations(_Instrument(shadowed_variables(tree)).visit_Module(tree))
 
 
 class _Instrument(ast.NodeTransformer):
@@ -93,45 +62,45 @@ class _Instrument(ast.NodeTransformer):
 
     # Making nodes
 
-    def _next(self) -> int:
+    def _next_number(self) -> int:
         self._count += 1
         return self._count
 
-    def _ask(self, at: ast.AST, method: str, *arguments: object) -> ast.Call:
+    def _tracker_call(self, at: ast.AST, method: str, *arguments: object) -> ast.Call:
         """A call of the tracker."""
         func = ast.Attribute(ast.Name(TRACKER, ast.Load()), method, ast.Load())
         parts = [part if isinstance(part, ast.expr) else _constant(part) for part in arguments]
         return _placed(ast.Call(func, parts, []), at)
 
-    def _expr(self, node: ast.expr) -> tuple[ast.expr, int]:
+    def _rewrite(self, node: ast.expr) -> tuple[ast.expr, int]:
         """An expression rewritten, with its number; 0 for one whose value comes from nowhere."""
         rewritten = self.visit(node)
         return rewritten, getattr(rewritten, "number", 0)
 
-    def _tell(self, at: ast.AST, method: str, number: int, *arguments: object) -> ast.Call:
-        call = self._ask(at, method, number, *arguments)
+    def _tracked(self, at: ast.AST, method: str, number: int, *arguments: object) -> ast.Call:
+        call = self._tracker_call(at, method, number, *arguments)
         call.number = number  # type: ignore[attr-defined]
         return call
 
     def _assign_shadow(self, at: ast.AST, name: str, value: ast.expr) -> list[ast.stmt]:
         if name not in self._shadowed or self._in_class:
             return []
-        return [_placed(ast.Assign([ast.Name(_shadow(name), ast.Store())], value), at)]
+        return [_placed(ast.Assign([ast.Name(shadow_name(name), ast.Store())], value), at)]
 
     # Expressions
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         if not isinstance(node.ctx, ast.Load) or node.id in GUARDS or node.id.startswith("__match_"):
             return node
-        shadow = ast.Name(_shadow(node.id), ast.Load()) if node.id in self._shadowed else ast.Tuple([], ast.Load())
-        return self._tell(node, "name", self._next(), node, shadow)
+        shadow = ast.Name(shadow_name(node.id), ast.Load()) if node.id in self._shadowed else ast.Tuple([], ast.Load())
+        return self._tracked(node, "name", self._next_number(), node, shadow)
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
         if not isinstance(node.ctx, ast.Load):
             node.value = self.visit(node.value)
             return node
-        value, number = self._expr(node.value)
-        return self._tell(node, "attribute", self._next(), number, value, self._mangled(node.attr))
+        value, number = self._rewrite(node.value)
+        return self._tracked(node, "attribute", self._next_number(), number, value, self._mangled(node.attr))
 
     def _mangled(self, name: str) -> str:
         owner = self._classes[-1].lstrip("_") if self._classes else ""
@@ -140,31 +109,31 @@ class _Instrument(ast.NodeTransformer):
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
         if not isinstance(node.ctx, ast.Load):
             return self.generic_visit(node)  # type: ignore[return-value]
-        value, of_value = self._expr(node.value)
+        value, of_value = self._rewrite(node.value)
         key, of_key = self._key(node.slice)
-        return self._tell(node, "item", self._next(), of_value, of_key, value, key)
+        return self._tracked(node, "item", self._next_number(), of_value, of_key, value, key)
 
     def _key(self, node: ast.expr) -> tuple[ast.expr, int]:
         if isinstance(node, ast.Slice):
             parts = [ast.Constant(None) if part is None else self.visit(part) for part in _slice(node)]
-            return self._ask(node, "slice", *parts), 0
-        return self._expr(node)
+            return self._tracker_call(node, "slice", *parts), 0
+        return self._rewrite(node)
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         name = node.func.id if isinstance(node.func, ast.Name) else ""
         if name in GUARDS:
-            value, number = self._expr(node.args[0])
+            value, number = self._rewrite(node.args[0])
             node.args[0] = value
-            return self._tell(node, "guarded", self._next(), number, node)
+            return self._tracked(node, "guarded", self._next_number(), number, node)
         if name in _NATIVE:
             return self.generic_visit(node)  # type: ignore[return-value]
-        func, of_func = self._expr(node.func)
-        positional = [self._expr(argument) for argument in node.args]
-        named = [(keyword.arg, *self._expr(keyword.value)) for keyword in node.keywords]
+        func, of_func = self._rewrite(node.func)
+        positional = [self._rewrite(argument) for argument in node.args]
+        named = [(keyword.arg, *self._rewrite(keyword.value)) for keyword in node.keywords]
         numbers = tuple(-1 if isinstance(part, ast.Starred) else number for part, number in positional)
         keywords = tuple((name, number) for name, _, number in named)
-        call = self._tell(
-            node, "call", self._next(), of_func, numbers, keywords, func, *(part for part, _ in positional)
+        call = self._tracked(
+            node, "call", self._next_number(), of_func, numbers, keywords, func, *(part for part, _ in positional)
         )
         call.keywords = [ast.keyword(name, value) for name, value, _ in named]
         return call
@@ -174,88 +143,94 @@ class _Instrument(ast.NodeTransformer):
         return node
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
-        left, of_left = self._expr(node.left)
-        right, of_right = self._expr(node.right)
-        return self._tell(node, "binary", self._next(), _BINARY[type(node.op)], of_left, of_right, left, right)
+        left, of_left = self._rewrite(node.left)
+        right, of_right = self._rewrite(node.right)
+        return self._tracked(
+            node, "binary", self._next_number(), _BINARY[type(node.op)], of_left, of_right, left, right
+        )
 
     def visit_Compare(self, node: ast.Compare) -> ast.expr:
-        parts = [self._expr(part) for part in (node.left, *node.comparators)]
+        parts = [self._rewrite(part) for part in (node.left, *node.comparators)]
         if len(parts) > 2:
             node.left, node.comparators = parts[0][0], [part for part, _ in parts[1:]]
-            return self._derived(node, [number for _, number in parts])
+            return self._tracked_parts(node, [number for _, number in parts])
         operator = _COMPARED[type(node.ops[0])]
         (left, of_left), (right, of_right) = parts
-        return self._tell(node, "binary", self._next(), operator, of_left, of_right, left, right)
+        return self._tracked(node, "binary", self._next_number(), operator, of_left, of_right, left, right)
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
-        value, number = self._expr(node.operand)
-        return self._tell(node, "unary", self._next(), _UNARY[type(node.op)], number, value)
+        value, number = self._rewrite(node.operand)
+        return self._tracked(node, "unary", self._next_number(), _UNARY[type(node.op)], number, value)
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
-        parts = [self._expr(part) for part in node.values]
+        parts = [self._rewrite(part) for part in node.values]
         node.values = [part for part, _ in parts]
-        return self._chosen(node, [number for _, number in parts])
+        return self._tracked_choice(node, [number for _, number in parts])
 
     def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
-        node.test, of_test = self._expr(node.test)
-        node.body, of_body = self._expr(node.body)
-        node.orelse, of_else = self._expr(node.orelse)
-        return self._chosen(node, [of_body, of_else, of_test])
+        node.test, of_test = self._rewrite(node.test)
+        node.body, of_body = self._rewrite(node.body)
+        node.orelse, of_else = self._rewrite(node.orelse)
+        return self._tracked_choice(node, [of_body, of_else, of_test])
 
-    def _chosen(self, node: ast.expr, numbers: Sequence[int]) -> ast.expr:
-        """Of an expression of which not all parts are evaluated: what is known of them from before is forgotten."""
-        forgotten = self._ask(node, "forget", tuple(numbers))  # gives None
+    def _tracked_choice(self, node: ast.expr, numbers: Sequence[int]) -> ast.expr:
+        """Rewrite an expression some parts of which may not be evaluated: their earlier origins are forgotten."""
+        forgotten = self._tracker_call(node, "forget", tuple(numbers))  # gives None
         either = _placed(ast.BoolOp(ast.Or(), [forgotten, node]), node)
-        return self._tell(node, "chosen", self._next(), tuple(numbers), either)
+        return self._tracked(node, "chosen", self._next_number(), tuple(numbers), either)
 
-    def _derived(self, node: ast.expr, numbers: Sequence[int]) -> ast.expr:
-        return self._tell(node, "derived", self._next(), tuple(numbers), node)
+    def _tracked_parts(self, node: ast.expr, numbers: Sequence[int]) -> ast.expr:
+        return self._tracked(node, "derived", self._next_number(), tuple(numbers), node)
 
     def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.expr:
         numbers = []
         for part in node.values:
             if isinstance(part, ast.FormattedValue):
-                value, number = self._expr(part.value)
+                value, number = self._rewrite(part.value)
                 spec = self.visit(part.format_spec) if part.format_spec is not None else ast.Constant("")
-                part.value = self._ask(part, "formatted", number, value, part.conversion, spec)
+                part.value = self._tracker_call(part, "formatted", number, value, part.conversion, spec)
                 part.conversion, part.format_spec = -1, None
                 numbers.append(number)
-        return self._derived(node, numbers)
+        return self._tracked_parts(node, numbers)
 
     def _sequence(self, node: ast.List | ast.Tuple | ast.Set) -> ast.expr:
         if not isinstance(getattr(node, "ctx", ast.Load()), ast.Load):
             return self.generic_visit(node)  # type: ignore[return-value]
-        parts = [self._expr(part) for part in node.elts]
+        parts = [self._rewrite(part) for part in node.elts]
         node.elts = [part for part, _ in parts]
         numbers = tuple(-1 if isinstance(part, ast.Starred) else number for part, number in parts)
-        return self._tell(node, "sequence", self._next(), numbers, node)
+        return self._tracked(node, "sequence", self._next_number(), numbers, node)
 
     visit_List = visit_Tuple = visit_Set = _sequence
 
     def visit_Dict(self, node: ast.Dict) -> ast.expr:
-        keys = [(None, -1) if key is None else self._expr(key) for key in node.keys]
-        values = [self._expr(value) for value in node.values]
+        keys = [(None, -1) if key is None else self._rewrite(key) for key in node.keys]
+        values = [self._rewrite(value) for value in node.values]
         node.keys, node.values = [key for key, _ in keys], [value for value, _ in values]
         of_keys, of_values = tuple(number for _, number in keys), tuple(number for _, number in values)
-        return self._tell(node, "mapping", self._next(), of_keys, of_values, node)
+        return self._tracked(node, "mapping", self._next_number(), of_keys, of_values, node)
 
     def visit_NamedExpr(self, node: ast.NamedExpr) -> ast.expr:
-        value, number = self._expr(node.value)
+        value, number = self._rewrite(node.value)
         node.value = value
         parts: list[ast.expr] = [node]
         if node.target.id in self._shadowed:
-            parts.append(ast.NamedExpr(ast.Name(_shadow(node.target.id), ast.Store()), self._ask(node, "take", number)))
-        return self._tell(node, "same", self._next(), number, *parts)
+            parts.append(
+                ast.NamedExpr(
+                    ast.Name(shadow_name(node.target.id), ast.Store()), self._tracker_call(node, "take", number)
+                )
+            )
+        return self._tracked(node, "same", self._next_number(), number, *parts)
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.expr:
-        node.args = self._defaults(node.args)
+        node.args = self._rewrite_defaults(node.args)
         in_class, self._in_class = self._in_class, False
-        value, number = self._expr(node.body)
-        body: ast.expr = self._ask(node.body, "returned", number, value)
+        value, number = self._rewrite(node.body)
+        body: ast.expr = self._tracker_call(node.body, "returned", number, value)
         self._in_class = in_class
-        names = [name for name in _parameters(node.args) if name in self._shadowed]
+        names = [name for name in parameter_names(node.args) if name in self._shadowed]
         if names:
-            shadows = ast.arguments([], [ast.arg(_shadow(name)) for name in names], None, [], [], None, [])
+            shadows = ast.arguments([], [ast.arg(shadow_name(name)) for name in names], None, [], [], None, [])
             entered = ast.Starred(self._entered(node, node.args, names), ast.Load())
             body = _placed(ast.Call(_placed(ast.Lambda(shadows, body), node), [entered], []), node)
         node.body = body
@@ -263,51 +238,53 @@ class _Instrument(ast.NodeTransformer):
 
     def visit_Yield(self, node: ast.Yield) -> ast.expr:
         if node.value is not None:
-            value, number = self._expr(node.value)
-            node.value = self._ask(node, "yielded", number, value)
+            value, number = self._rewrite(node.value)
+            node.value = self._tracker_call(node, "yielded", number, value)
         return node
 
     # Comprehensions
 
     def visit_comprehension(self, node: ast.comprehension) -> ast.comprehension:
-        iterable, number = self._expr(node.iter)
+        iterable, number = self._rewrite(node.iter)
         node.target, shadows = self.visit(node.target), self._shadow_target(node.target)
         node.target = ast.Tuple([node.target, shadows], ast.Store())
-        node.iter = self._ask(iterable, "each", number, _spec(shadows), iterable)
+        node.iter = self._tracker_call(iterable, "each", number, _spec(shadows), iterable)
         node.iter.number = number  # type: ignore[attr-defined]
         node.ifs = [self.visit(test) for test in node.ifs]
         return node
 
     def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> ast.expr:
         node.generators = [self.visit(generator) for generator in node.generators]
-        element, number = self._expr(node.elt)
-        own = self._next()
-        node.elt = self._ask(node.elt, "element", own, number, element)
-        return self._made(node, own)
+        element, number = self._rewrite(node.elt)
+        own = self._next_number()
+        node.elt = self._tracker_call(node.elt, "element", own, number, element)
+        return self._tracked_comprehension(node, own)
 
     visit_ListComp = visit_SetComp = visit_GeneratorExp = _comprehension
 
     def visit_DictComp(self, node: ast.DictComp) -> ast.expr:
         node.generators = [self.visit(generator) for generator in node.generators]
-        key, of_key = self._expr(node.key)
-        value, of_value = self._expr(node.value)
-        own = self._next()
-        node.key = self._ask(node.key, "key", own, of_key, key)
-        node.value = self._ask(node.value, "element", own, of_value, value)
-        return self._made(node, own)
+        key, of_key = self._rewrite(node.key)
+        value, of_value = self._rewrite(node.value)
+        own = self._next_number()
+        node.key = self._tracker_call(node.key, "key", own, of_key, key)
+        node.value = self._tracker_call(node.value, "element", own, of_value, value)
+        return self._tracked_comprehension(node, own)
 
-    def _made(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp, own: int) -> ast.expr:
+    def _tracked_comprehension(
+        self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp, own: int
+    ) -> ast.expr:
         iterables = tuple(generator.iter.number for generator in node.generators)  # type: ignore[attr-defined]
-        begun = self._ask(node, "begin", own)  # gives None
+        begun = self._tracker_call(node, "begin", own)  # gives None
         either = _placed(ast.BoolOp(ast.Or(), [begun, node]), node)
-        return self._tell(node, "comprehension", own, iterables, either)
+        return self._tracked(node, "comprehension", own, iterables, either)
 
     def _shadow_target(self, target: ast.expr) -> ast.expr:
         """The shadows of a loop's targets, as a target of the same shape."""
         if isinstance(target, (ast.Tuple, ast.List)) and not any(isinstance(e, ast.Starred) for e in target.elts):
             return ast.Tuple([self._shadow_target(part) for part in target.elts], ast.Store())
         has_shadow = isinstance(target, ast.Name) and target.id in self._shadowed and not self._in_class
-        return ast.Name(_shadow(target.id if isinstance(target, ast.Name) and has_shadow else ""), ast.Store())
+        return ast.Name(shadow_name(target.id if isinstance(target, ast.Name) and has_shadow else ""), ast.Store())
 
     # Statements
 
@@ -326,32 +303,34 @@ class _Instrument(ast.NodeTransformer):
         return node
 
     def visit_Assign(self, node: ast.Assign) -> list[ast.stmt]:
-        value, number = self._expr(node.value)
+        value, number = self._rewrite(node.value)
         if self._in_class:  # a name more may be a member of an enumeration
             node.value = value
             return [node]
         if len(node.targets) == 1:
             target = node.targets[0]
-            return self._stored(node, target, value, number)
-        stored = _placed(ast.Assign([ast.Name(f"{self._next()}'", ast.Store())], value), node)
+            return self._assign(node, target, value, number)
+        stored = _placed(ast.Assign([ast.Name(f"{self._next_number()}'", ast.Store())], value), node)
         name = stored.targets[0].id  # type: ignore[attr-defined]
         statements: list[ast.stmt] = [stored]
         for target in node.targets:
-            statements += self._stored(node, target, ast.Name(name, ast.Load()), number)
+            statements += self._assign(node, target, ast.Name(name, ast.Load()), number)
         return statements
 
-    def _stored(self, at: ast.stmt, target: ast.expr, value: ast.expr, number: int) -> list[ast.stmt]:
+    def _assign(self, at: ast.stmt, target: ast.expr, value: ast.expr, number: int) -> list[ast.stmt]:
         """`target = value` with what the shadows need."""
         if isinstance(target, ast.Subscript):
-            container, of_container = self._expr(target.value)
+            container, of_container = self._rewrite(target.value)
             key, of_key = self._key(target.slice)
-            tracked = self._ask(at, "set_item", number, of_container, of_key, value, container, key)
+            tracked = self._tracker_call(at, "set_item", number, of_container, of_key, value, container, key)
             return [_placed(ast.Expr(tracked), at)]
         if isinstance(target, ast.Attribute):
-            target.value, _ = self._expr(target.value)
-            holder, held = f"{self._next()}'", f"{self._next()}'"
+            target.value, _ = self._rewrite(target.value)
+            holder, held = f"{self._next_number()}'", f"{self._next_number()}'"
             owner, target.value = target.value, ast.Name(holder, ast.Load())
-            tracked = self._ask(at, "set_attribute", number, ast.Name(holder, ast.Load()), self._mangled(target.attr))
+            tracked = self._tracker_call(
+                at, "set_attribute", number, ast.Name(holder, ast.Load()), self._mangled(target.attr)
+            )
             return [
                 _placed(ast.Assign([ast.Name(held, ast.Store())], value), at),
                 _placed(ast.Assign([ast.Name(holder, ast.Store())], owner), at),
@@ -360,14 +339,14 @@ class _Instrument(ast.NodeTransformer):
             ]
         if isinstance(target, (ast.Tuple, ast.List)):
             starred = [index for index, part in enumerate(target.elts) if isinstance(part, ast.Starred)]
-            value = self._ask(at, "unpacked", number, len(target.elts), starred[0] if starred else -1, value)
+            value = self._tracker_call(at, "unpacked", number, len(target.elts), starred[0] if starred else -1, value)
             statements: list[ast.stmt] = [_placed(ast.Assign([self.visit(target)], value), at)]
-            for path, name in _places(target):
-                statements += self._assign_shadow(at, name, self._ask(at, "part", number, path))
+            for path, name in target_variables(target):
+                statements += self._assign_shadow(at, name, self._tracker_call(at, "part", number, path))
             return statements
         statements = [_placed(ast.Assign([target], value), at)]
         if isinstance(target, ast.Name):
-            statements += self._assign_shadow(at, target.id, self._ask(at, "take", number, self._in_handler))
+            statements += self._assign_shadow(at, target.id, self._tracker_call(at, "take", number, self._in_handler))
         return statements
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> list[ast.stmt] | ast.stmt:
@@ -375,43 +354,45 @@ class _Instrument(ast.NodeTransformer):
             if node.value is not None:
                 node.value = self.visit(node.value)
             return node
-        value, number = self._expr(node.value)
-        return self._stored(node, node.target, value, number)
+        value, number = self._rewrite(node.value)
+        return self._assign(node, node.target, value, number)
 
     def visit_AugAssign(self, node: ast.AugAssign) -> list[ast.stmt] | ast.stmt:
         operator = "i" + _BINARY[type(node.op)].rstrip("_")
         target = node.target
         if isinstance(target, ast.Name):
-            old, of_old = self._expr(ast.copy_location(ast.Name(target.id, ast.Load()), target))
-            value, of_value = self._expr(node.value)
-            number = self._next()
-            tracked = self._tell(node, "binary", number, operator, of_old, of_value, old, value)
-            return self._stored(node, target, tracked, number)
+            old, of_old = self._rewrite(ast.copy_location(ast.Name(target.id, ast.Load()), target))
+            value, of_value = self._rewrite(node.value)
+            number = self._next_number()
+            tracked = self._tracked(node, "binary", number, operator, of_old, of_value, old, value)
+            return self._assign(node, target, tracked, number)
         if isinstance(target, ast.Subscript):
-            container, of_container = self._expr(target.value)
+            container, of_container = self._rewrite(target.value)
             key, of_key = self._key(target.slice)
-            value, of_value = self._expr(node.value)
-            tracked = self._ask(node, "change_item", operator, of_container, of_key, of_value, container, key, value)
+            value, of_value = self._rewrite(node.value)
+            tracked = self._tracker_call(
+                node, "change_item", operator, of_container, of_key, of_value, container, key, value
+            )
             return _placed(ast.Expr(tracked), node)
         if isinstance(target, ast.Attribute):
-            holder, of_holder = self._expr(target.value)
-            value, of_value = self._expr(node.value)
+            holder, of_holder = self._rewrite(target.value)
+            value, of_value = self._rewrite(node.value)
             name = self._mangled(target.attr)
-            tracked = self._ask(node, "change_attribute", operator, of_holder, of_value, holder, name, value)
+            tracked = self._tracker_call(node, "change_attribute", operator, of_holder, of_value, holder, name, value)
             return _placed(ast.Expr(tracked), node)
         return node
 
     def visit_For(self, node: ast.For) -> list[ast.stmt]:
         if self._in_class:
             return [node]
-        iterable, number = self._expr(node.iter)
-        temporary = f"{self._next()}'"
-        tracked = self._ask(node, "test", number, iterable)
+        iterable, number = self._rewrite(node.iter)
+        temporary = f"{self._next_number()}'"
+        tracked = self._tracker_call(node, "test", number, iterable)
         before: list[ast.stmt] = [_placed(ast.Assign([ast.Name(temporary, ast.Store())], tracked), node)]
-        before += self._weakened(node, number, node.body)
+        before += self._weaken_variables(node, number, node.body)
         shadows = self._shadow_target(node.target)
         node.target = _placed(ast.Tuple([self.visit(node.target), shadows], ast.Store()), node.target)
-        node.iter = self._ask(node.iter, "each", number, _spec(shadows), ast.Name(temporary, ast.Load()))
+        node.iter = self._tracker_call(node.iter, "each", number, _spec(shadows), ast.Name(temporary, ast.Load()))
         node.body, node.orelse = self._block(node.body), self._block(node.orelse)
         return [*before, node]
 
@@ -419,46 +400,46 @@ class _Instrument(ast.NodeTransformer):
         if self._in_class:
             node.body, node.orelse = self._block(node.body), self._block(node.orelse)
             return [node]
-        test, number = self._expr(node.test)
-        temporary = f"{self._next()}'"
-        tracked = self._ask(node, "test", number, test)
+        test, number = self._rewrite(node.test)
+        temporary = f"{self._next_number()}'"
+        tracked = self._tracker_call(node, "test", number, test)
         before: list[ast.stmt] = [_placed(ast.Assign([ast.Name(temporary, ast.Store())], tracked), node)]
-        before += self._weakened(node, number, [*node.body, *node.orelse])
+        before += self._weaken_variables(node, number, [*node.body, *node.orelse])
         node.test = ast.Name(temporary, ast.Load())
         node.body, node.orelse = self._block(node.body), self._block(node.orelse)
         return [*before, node]
 
-    def _weakened(self, at: ast.stmt, number: int, body: list[ast.stmt]) -> list[ast.stmt]:
-        """What is set in a branch or a loop depends on what decided about it, also where it was not entered."""
+    def _weaken_variables(self, at: ast.stmt, number: int, body: list[ast.stmt]) -> list[ast.stmt]:
+        """Add the origin of a test to all variables that its branches or its loop set, even where they are not entered."""
         if self._in_class or not number:
             return []
-        assigned, changed = _set_in(body)
+        assigned, changed = assigned_and_changed(body)
         self._weakenings += len(assigned | changed)
         if self._weakenings > _WEAKENINGS:
             raise ProgramRefused(at.lineno, "so many names in so many branches", "compute what is regular in it")
         statements: list[ast.stmt] = []
         for name in sorted((assigned | changed) & self._shadowed):
-            old = _placed(ast.Lambda(_no_arguments(), ast.Name(_shadow(name), ast.Load())), at)
-            statements += self._assign_shadow(at, name, self._ask(at, "weakened", number, old))
+            old = _placed(ast.Lambda(_no_arguments(), ast.Name(shadow_name(name), ast.Load())), at)
+            statements += self._assign_shadow(at, name, self._tracker_call(at, "weakened", number, old))
         for name in sorted(changed):
             held = _placed(ast.Lambda(_no_arguments(), ast.Name(name, ast.Load())), at)
-            statements.append(_placed(ast.Expr(self._ask(at, "weaken", number, held)), at))
+            statements.append(_placed(ast.Expr(self._tracker_call(at, "weaken", number, held)), at))
         return statements
 
     def visit_While(self, node: ast.While) -> ast.stmt:
-        test, number = self._expr(node.test)
-        node.test = self._ask(node, "test", number, test)
+        test, number = self._rewrite(node.test)
+        node.test = self._tracker_call(node, "test", number, test)
         node.body, node.orelse = self._block(node.body), self._block(node.orelse)
         return node
 
     def visit_With(self, node: ast.With) -> ast.stmt:
         first: list[ast.stmt] = []
         for item in node.items:
-            item.context_expr, number = self._expr(item.context_expr)
+            item.context_expr, number = self._rewrite(item.context_expr)
             if isinstance(item.optional_vars, ast.Name):
-                first += self._assign_shadow(node, item.optional_vars.id, self._ask(node, "take", number))
+                first += self._assign_shadow(node, item.optional_vars.id, self._tracker_call(node, "take", number))
             elif item.optional_vars is not None:
-                for _, name in _places(item.optional_vars):
+                for _, name in target_variables(item.optional_vars):
                     first += self._assign_shadow(node, name, ast.Tuple([], ast.Load()))
         node.body = [*first, *self._block(node.body)]
         return node
@@ -467,20 +448,23 @@ class _Instrument(ast.NodeTransformer):
         node.body = self._block(node.body)
         was_in_handler, self._in_handler = self._in_handler, True
         for handler in node.handlers:
-            handler.body = [_placed(ast.Expr(self._ask(handler, "handled")), handler), *self._block(handler.body)]
+            handler.body = [
+                _placed(ast.Expr(self._tracker_call(handler, "handled")), handler),
+                *self._block(handler.body),
+            ]
         self._in_handler = was_in_handler
         node.orelse, node.finalbody = self._block(node.orelse), self._block(node.finalbody)
         return node
 
     def visit_Return(self, node: ast.Return) -> ast.stmt:
-        value, number = self._expr(node.value) if node.value is not None else (ast.Constant(None), 0)
-        node.value = self._ask(node, "returned", number, value)
+        value, number = self._rewrite(node.value) if node.value is not None else (ast.Constant(None), 0)
+        node.value = self._tracker_call(node, "returned", number, value)
         return node
 
     def visit_Raise(self, node: ast.Raise) -> ast.stmt:
         if node.exc is not None:
-            value, number = self._expr(node.exc)
-            node.exc = self._ask(node, "raising", number, value)
+            value, number = self._rewrite(node.exc)
+            node.exc = self._tracker_call(node, "raising", number, value)
         if node.cause is not None:
             node.cause = self.visit(node.cause)
         return node
@@ -492,12 +476,12 @@ class _Instrument(ast.NodeTransformer):
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.stmt:
         node.decorator_list = [self.visit(decorator) for decorator in node.decorator_list]
-        node.args = self._defaults(node.args)
+        node.args = self._rewrite_defaults(node.args)
         in_class, handler = self._in_class, self._in_handler
         self._in_class = self._in_handler = False
-        names = [name for name in _parameters(node.args) if name in self._shadowed]
+        names = [name for name in parameter_names(node.args) if name in self._shadowed]
         start = 1 if ast.get_docstring(node, clean=False) is not None else 0
-        shadows = ast.Tuple([ast.Name(_shadow(name), ast.Store()) for name in names], ast.Store())
+        shadows = ast.Tuple([ast.Name(shadow_name(name), ast.Store()) for name in names], ast.Store())
         entered: list[ast.stmt] = [_placed(ast.Assign([shadows], self._entered(node, node.args, names)), node)]
         node.body = [*node.body[:start], *entered, *self._block(node.body[start:])]
         self._in_class, self._in_handler = in_class, handler
@@ -513,17 +497,17 @@ class _Instrument(ast.NodeTransformer):
         self._in_class = in_class
         return node
 
-    def _defaults(self, arguments: ast.arguments) -> ast.arguments:
+    def _rewrite_defaults(self, arguments: ast.arguments) -> ast.arguments:
         arguments.defaults = [self.visit(default) for default in arguments.defaults]
         arguments.kw_defaults = [None if default is None else self.visit(default) for default in arguments.kw_defaults]
         return arguments
 
     def _entered(self, at: ast.AST, arguments: ast.arguments, names: list[str]) -> ast.Call:
         positional = tuple(argument.arg for argument in (*arguments.posonlyargs, *arguments.args))
-        return self._ask(at, "entered", positional, tuple(names))
+        return self._tracker_call(at, "entered", positional, tuple(names))
 
     def visit_Global(self, node: ast.Global) -> ast.stmt:
-        node.names += [_shadow(name) for name in node.names if name in self._shadowed]
+        node.names += [shadow_name(name) for name in node.names if name in self._shadowed]
         return node
 
     visit_Nonlocal = visit_Global  # type: ignore[assignment]
@@ -563,33 +547,6 @@ def _spec(shadows: ast.expr) -> object:
     return tuple(_spec(part) for part in shadows.elts) if isinstance(shadows, ast.Tuple) else 0
 
 
-def _places(target: ast.expr, path: tuple[int, ...] = ()) -> Iterator[tuple[tuple[int, ...], str]]:
-    """The variables of a target, with where in the value each lies; after a star that is not known."""
-    if isinstance(target, ast.Name):
-        yield path, target.id
-    elif isinstance(target, ast.Starred):
-        yield from _places(target.value, (*path, -1))
-    elif isinstance(target, (ast.Tuple, ast.List)):
-        after = False
-        for index, part in enumerate(target.elts):
-            after = after or isinstance(part, ast.Starred)
-            yield from _places(part, (*path, -1 if after else index))
-
-
-def _starred(target: ast.expr) -> set[str]:
-    """The variables of a loop's target that stand beside a star."""
-    names: set[str] = set()
-    for node in ast.walk(target):
-        if isinstance(node, (ast.Tuple, ast.List)) and any(isinstance(part, ast.Starred) for part in node.elts):
-            names |= {name for _, name in _places(node)}
-    return names
-
-
-def _parameters(arguments: ast.arguments) -> list[str]:
-    plain = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
-    return [argument.arg for argument in (*plain, arguments.vararg, arguments.kwarg) if argument is not None]
-
-
 def _no_arguments() -> ast.arguments:
     return ast.arguments([], [], None, [], [], None, [])
 
@@ -597,30 +554,3 @@ def _no_arguments() -> ast.arguments:
 def _stays_first(statement: ast.stmt) -> bool:
     text = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
     return text or (isinstance(statement, ast.ImportFrom) and statement.module == "__future__")
-
-
-def _set_in(body: list[ast.stmt]) -> tuple[set[str], set[str]]:
-    """The variables that statements assign, and those whose objects they change; not inside functions of their own."""
-    assigned: set[str] = set()
-    changed: set[str] = set()
-
-    def walk(node: ast.AST) -> None:
-        if isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.Lambda)):
-            return
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            assigned.add(node.id)
-        elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store) and isinstance(node.value, ast.Name):
-            changed.add(node.value.id)
-        elif (
-            isinstance(node, ast.Call)
-            and isinstance(node.func, ast.Attribute)
-            and node.func.attr in _MUTATORS
-            and isinstance(node.func.value, ast.Name)
-        ):
-            changed.add(node.func.value.id)
-        for child in ast.iter_child_nodes(node):
-            walk(child)
-
-    for statement in body:
-        walk(statement)
-    return assigned, changed

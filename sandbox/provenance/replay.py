@@ -30,7 +30,7 @@ from sandbox.records import Limits, Provenance, Run, Source
 __all__ = ["ReplyLog", "replay_run", "send_reply"]
 
 LONGEST = 10.0
-"""Seconds after which a second run is given up; it ends long before by its number of steps (see tracking.py)."""
+"""Seconds after which a second run is given up; it ends long before by its number of steps (see sandbox.child.origin_store)."""
 
 PATIENCE = 0.01
 """Seconds to wait for the call that was answered next, when others wait for theirs."""

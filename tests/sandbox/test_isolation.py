@@ -187,11 +187,11 @@ def test_a_worker_has_no_environment_and_no_descriptors_but_its_own(monkeypatch:
     ours = Path(f"/proc/{os.getpid()}/task")
     children = {child for task in ours.iterdir() for child in (task / "children").read_text().split()}
     commands = {child: Path(f"/proc/{child}/cmdline").read_bytes() for child in children}  # of earlier tests, too
-    zygotes = {child for child, told in commands.items() if not re.search(rb"resource_tracker|ty\0server", told)}
-    workers = [w for z in zygotes for w in Path(f"/proc/{z}/task/{z}/children").read_text().split()]
+    servers = {child for child, told in commands.items() if not re.search(rb"resource_tracker|ty\0server", told)}
+    workers = [w for server in servers for w in Path(f"/proc/{server}/task/{server}/children").read_text().split()]
     assert workers
 
-    for process in (*zygotes, *workers):
+    for process in (*servers, *workers):
         assert Path(f"/proc/{process}/environ").read_bytes().rstrip(b"\0") in (b"PYTHONHASHSEED=0", b"")
         links = [str(entry.readlink()) for entry in Path(f"/proc/{process}/fd").iterdir()]
         assert all(link == "/dev/null" or link.startswith("socket:") or link.endswith("/status") for link in links)

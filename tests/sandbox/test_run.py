@@ -734,8 +734,8 @@ def test_a_worker_that_died_while_it_waited_is_replaced() -> None:
     sandbox = Sandbox(None)
     assert sandbox.run("print(1)").stdout == "1\n"
     time.sleep(0.3)
-    (zygote,) = _children()
-    waiting = _children(zygote)
+    (server,) = _children()
+    waiting = _children(server)
     assert waiting
 
     for worker in waiting:
@@ -743,7 +743,7 @@ def test_a_worker_that_died_while_it_waited_is_replaced() -> None:
     time.sleep(0.1)
     assert sandbox.run("print(2)").stdout == "2\n"
 
-    os.kill(int(zygote), signal.SIGKILL)
+    os.kill(int(server), signal.SIGKILL)
     time.sleep(0.1)
     assert sandbox.run("print(3)").stdout == "3\n"
 
@@ -753,8 +753,8 @@ def test_a_worker_that_was_stopped_holds_nobody_up() -> None:
     sandbox = Sandbox(None, limits=Limits(wall=0.5))
     sandbox.run("print(1)")
     time.sleep(0.3)
-    (zygote,) = _children()
-    for worker in _children(zygote):
+    (server,) = _children()
+    for worker in _children(server):
         os.kill(int(worker), signal.SIGSTOP)
 
     stopped = sandbox.run("".join(f"def f{number}(): x\n" for number in range(1900)))
@@ -766,7 +766,7 @@ def test_a_worker_that_was_stopped_holds_nobody_up() -> None:
 
 def test_no_worker_outlives_its_host() -> None:
     host = "from sandbox import Sandbox\nSandbox(None).run('print(1)')\nfrom tests.sandbox.test_run import _children\n"
-    show = "import time; time.sleep(0.3)\nfor zygote in _children():\n    print(zygote, *_children(zygote))"
+    show = "import time; time.sleep(0.3)\nfor server in _children():\n    print(server, *_children(server))"
 
     done = subprocess.run([sys.executable, "-c", host + show], capture_output=True, text=True, check=True)
 
@@ -784,8 +784,8 @@ def test_workers_end_with_a_host_that_is_killed() -> None:
         "from tests.sandbox.test_run import _children\n"
         "threading.Thread(target=lambda: Sandbox(None).run('import time; time.sleep(9)'), daemon=True).start()\n"
         "time.sleep(1)\n"
-        "for zygote in _children():\n"
-        "    print(zygote, *_children(zygote), flush=True)\n"
+        "for server in _children():\n"
+        "    print(server, *_children(server), flush=True)\n"
         "os.kill(os.getpid(), signal.SIGKILL)\n"
     )
 

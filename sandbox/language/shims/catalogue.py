@@ -1,4 +1,4 @@
-"""The modules that a program may import, by name only: the policy reads this in the parent, the facades in the child.
+"""The modules that a program may import, by name only: the policy reads this in the parent, the shims in the child.
 
 A module is listed when it computes. What reads files, starts processes, opens sockets, looks into the interpreter or
 evaluates text stays out, and so do single functions of listed modules that would do so (`WITHOUT`).

@@ -45,7 +45,7 @@ class Clock:
 
 
 def replacements(name: str, clock: Clock) -> dict[str, object]:
-    """What the facade of module `name` needs in place of the real functions, once that module is loaded."""
+    """What the shim of module `name` needs in place of the real functions, once that module is loaded."""
     make = _MAKERS.get(name)
     return make(clock) if make else {}
 

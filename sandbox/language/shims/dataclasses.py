@@ -34,80 +34,33 @@ def dataclasses_parts(real: ModuleType) -> dict[str, object]:
 
     def dataclass(cls: Any = None, /, *, match_args: bool = True, **options: object) -> object:
         def decorate(cls: Any) -> object:
-            _check_class(cls, real)
-            created = real.dataclass(cls, match_args=False, **options)
-            if match_args and "__match_args__" not in vars(created):
-                fields = (f for f in created.__dataclass_fields__.values() if f._field_type is not real._FIELD_CLASSVAR)
-                names = [field.name for field in fields if field.init and not field.kw_only]
-                type.__setattr__(created, "__match_args__", tuple(itertools.takewhile(is_plain, names)))
-            return created
+            return _decorated(cls, real, match_args, options)
 
         return decorate if cls is None else decorate(cls)
 
     def no_subclass(cls: type, /, **options: object) -> None:
         raise TypeError("cannot change class 'Field': it has no subclasses here")
 
-    def declared(target: object) -> dict[str, Any] | None:
-        """The fields of a dataclass of the program, or of an instance of one; None for anything else."""
-        kind = target if guards.is_own_class(target) else type(target)
-        if not guards.is_own_class(kind) or issubclass(kind, _PASSING_ON):
-            return None
-        by_name = next((vars(base)[_FIELDS] for base in type.mro(kind) if _FIELDS in vars(base)), None)
-        return by_name if type(by_name) is dict else None
-
-    def instance_fields(target: object, function_name: str) -> list[Any]:
-        by_name = None if guards.is_own_class(target) else declared(target)
-        if by_name is None:
-            raise TypeError(f"{function_name}() should be called on dataclass instances of the program's own classes")
-        return [field for field in by_name.values() if field._field_type is real._FIELD]
-
     def fields(class_or_instance: object) -> tuple[object, ...]:
-        by_name = declared(class_or_instance)
+        by_name = _declared(class_or_instance)
         if by_name is None:
             raise TypeError("must be called with a dataclass type or instance of the program's own")
         return tuple(field for field in by_name.values() if field._field_type is real._FIELD)
 
     def is_dataclass(obj: object) -> bool:
-        return declared(obj) is not None
-
-    def converted(value: Any, make: Callable[[list[tuple[str, object]]], object]) -> object:
-        if not guards.is_own_class(value) and declared(value) is not None:
-            parts = [(field.name, guards.read(value, field.name)) for field in instance_fields(value, "asdict")]
-            return make([(name, converted(part, make)) for name, part in parts])
-        kind: Any = type(value)
-        if issubclass(kind, tuple) and hasattr(kind, "_fields"):
-            return kind(*[converted(part, make) for part in value])
-        if issubclass(kind, (list, tuple)):
-            return kind(converted(part, make) for part in value)
-        if issubclass(kind, dict):
-            pairs = ((converted(key, make), converted(part, make)) for key, part in value.items())
-            if hasattr(kind, "default_factory"):
-                return kind(value.default_factory, pairs)
-            return kind(pairs)
-        return real.copy.deepcopy(value)
+        return _declared(obj) is not None
 
     def asdict(obj: object, *, dict_factory: Callable[[list[tuple[str, object]]], object] = dict) -> object:
-        instance_fields(obj, "asdict")
-        return converted(obj, dict_factory)
+        _instance_fields(obj, "asdict", real)
+        return _converted(obj, dict_factory, real)
 
     def astuple(obj: object, *, tuple_factory: Callable[[list[object]], object] = tuple) -> object:
-        instance_fields(obj, "astuple")
-        return converted(obj, lambda parts: tuple_factory([part for _, part in parts]))
+        _instance_fields(obj, "astuple", real)
+        return _converted(obj, lambda parts: tuple_factory([part for _, part in parts]), real)
 
     def replace(obj: Any, /, **changes: object) -> object:
-        instance_fields(obj, "replace")
-        for field in (declared(obj) or {}).values():
-            if field._field_type is real._FIELD_CLASSVAR:
-                continue
-            if not field.init:
-                if field.name in changes:
-                    text = f"field {field.name} is declared with init=False, it cannot be specified with replace()"
-                    raise ValueError(text)
-                continue
-            if field.name not in changes:
-                if field._field_type is real._FIELD_INITVAR and field.default is real.MISSING:
-                    raise ValueError(f"InitVar {field.name!r} must be specified with replace()")
-                changes[field.name] = guards.read(obj, field.name)
+        _instance_fields(obj, "replace", real)
+        _complete_changes(obj, changes, real)
         kind: Any = type(obj)
         return kind(**changes)
 
@@ -122,6 +75,68 @@ def dataclasses_parts(real: ModuleType) -> dict[str, object]:
     real.Field.__init_subclass__ = classmethod(no_subclass)
     vars(real).update(parts)
     return {**parts, "dataclass": dataclass}
+
+
+def _decorated(cls: Any, real: ModuleType, match_args: bool, options: dict[str, object]) -> object:
+    """The class as a dataclass, whose pattern has plain names only."""
+    _check_class(cls, real)
+    created = real.dataclass(cls, match_args=False, **options)
+    if match_args and "__match_args__" not in vars(created):
+        fields = (f for f in created.__dataclass_fields__.values() if f._field_type is not real._FIELD_CLASSVAR)
+        names = [field.name for field in fields if field.init and not field.kw_only]
+        type.__setattr__(created, "__match_args__", tuple(itertools.takewhile(is_plain, names)))
+    return created
+
+
+def _declared(target: object) -> dict[str, Any] | None:
+    """The fields of a dataclass of the program, or of an instance of one; None for anything else."""
+    kind = target if guards.is_own_class(target) else type(target)
+    if not guards.is_own_class(kind) or issubclass(kind, _PASSING_ON):
+        return None
+    by_name = next((vars(base)[_FIELDS] for base in type.mro(kind) if _FIELDS in vars(base)), None)
+    return by_name if type(by_name) is dict else None
+
+
+def _instance_fields(target: object, function_name: str, real: ModuleType) -> list[Any]:
+    """The fields of an instance. Raises: TypeError: It is none of a dataclass of the program."""
+    by_name = None if guards.is_own_class(target) else _declared(target)
+    if by_name is None:
+        raise TypeError(f"{function_name}() should be called on dataclass instances of the program's own classes")
+    return [field for field in by_name.values() if field._field_type is real._FIELD]
+
+
+def _converted(value: Any, make: Callable[[list[tuple[str, object]]], object], real: ModuleType) -> object:
+    """A value with all dataclasses in it replaced by what `make` makes of their fields."""
+    if not guards.is_own_class(value) and _declared(value) is not None:
+        parts = [(field.name, guards.read(value, field.name)) for field in _instance_fields(value, "asdict", real)]
+        return make([(name, _converted(part, make, real)) for name, part in parts])
+    kind: Any = type(value)
+    if issubclass(kind, tuple) and hasattr(kind, "_fields"):
+        return kind(*[_converted(part, make, real) for part in value])
+    if issubclass(kind, (list, tuple)):
+        return kind(_converted(part, make, real) for part in value)
+    if issubclass(kind, dict):
+        pairs = ((_converted(key, make, real), _converted(part, make, real)) for key, part in value.items())
+        if hasattr(kind, "default_factory"):
+            return kind(value.default_factory, pairs)
+        return kind(pairs)
+    return real.copy.deepcopy(value)
+
+
+def _complete_changes(obj: object, changes: dict[str, object], real: ModuleType) -> None:
+    """Add the fields that `replace` leaves as they are. Raises: ValueError: A change is impossible or missing."""
+    for field in (_declared(obj) or {}).values():
+        if field._field_type is real._FIELD_CLASSVAR:
+            continue
+        if not field.init:
+            if field.name in changes:
+                text = f"field {field.name} is declared with init=False, it cannot be specified with replace()"
+                raise ValueError(text)
+            continue
+        if field.name not in changes:
+            if field._field_type is real._FIELD_INITVAR and field.default is real.MISSING:
+                raise ValueError(f"InitVar {field.name!r} must be specified with replace()")
+            changes[field.name] = guards.read(obj, field.name)
 
 
 def _check_class(cls: Any, real: ModuleType) -> None:

@@ -1,6 +1,6 @@
 """Builds the stand-ins for standard modules: their public functions and classes, without what `WITHOUT` names.
 
-A facade is a module object of its own, so that nothing leads from it to the module it stands for, and no import of a
+A shim is a module object of its own, so that nothing leads from it to the module it stands for, and no import of a
 submodule slips in. What takes the name of an attribute as text asks the guards here.
 """
 
@@ -311,19 +311,6 @@ def _logging(real: ModuleType) -> dict[str, object]:
     def formatted(self: Any, record: Any) -> object:
         return guards.read(self._fmt, "format")(**{**(self._defaults or {}), **vars(record)})  # type: ignore[operator]
 
-    def format_exception(self: object, ei: Any) -> str:
-        """A traceback as the program's own lines; of one that is made up only what it is about."""
-        kind, error, trace = ei if type(ei) is tuple and len(ei) == 3 else (None, None, None)
-        lines = []
-        while type(trace) is TracebackType:
-            code = trace.tb_frame.f_code
-            if trace.tb_frame.f_globals.get("__name__") == guards.OWN:
-                lines.append(f"  line {trace.tb_lineno}, in {code.co_name}")
-            trace = trace.tb_next
-        head = ["Traceback (most recent call last):", *lines] if lines else []
-        name = kind.__name__ if isinstance(kind, type) else "None"
-        return "\n".join([*head, f"{name}: {error}" if error is not None else name])
-
     def find_caller(self: object, stack_info: bool = False, stacklevel: int = 1) -> tuple[str, int, str, str | None]:
         """Where in the program it was logged; the files of the library are nobody's business."""
         frame: Any = sys._getframe(1)
@@ -360,11 +347,25 @@ def _logging(real: ModuleType) -> dict[str, object]:
     real.Handler.format, real.BufferingFormatter.format = format_record, format_records
     real.StreamHandler.emit = guards.of_its_class(real.StreamHandler, real.StreamHandler.emit)
     real.StrFormatStyle._format = formatted
-    real.Formatter.formatException = format_exception
+    real.Formatter.formatException = _format_exception
     real.Logger.findCaller = find_caller
     real.Logger.makeRecord = checked_record
     vars(real)["makeLogRecord"] = checked_log_record
     return {"basicConfig": basic_config, "makeLogRecord": checked_log_record}
+
+
+def _format_exception(self: object, ei: Any) -> str:
+    """A traceback as the program's own lines; of one that is made up only what it is about."""
+    kind, error, trace = ei if type(ei) is tuple and len(ei) == 3 else (None, None, None)
+    lines = []
+    while type(trace) is TracebackType:
+        code = trace.tb_frame.f_code
+        if trace.tb_frame.f_globals.get("__name__") == guards.OWN:
+            lines.append(f"  line {trace.tb_lineno}, in {code.co_name}")
+        trace = trace.tb_next
+    head = ["Traceback (most recent call last):", *lines] if lines else []
+    name = kind.__name__ if isinstance(kind, type) else "None"
+    return "\n".join([*head, f"{name}: {error}" if error is not None else name])
 
 
 def _operator(real: ModuleType) -> dict[str, object]:
