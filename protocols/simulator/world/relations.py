@@ -384,7 +384,7 @@ class EntityRelations:
         chosen = chosen[:size] if len(chosen) > size else chosen
         if roles and forced:
             maker, role = forced[0]
-            rest = [maker for maker in chosen if maker is not maker]
+            rest = [peer for peer in chosen if peer is not maker]
             rest.insert(role % len(roles), maker)
             chosen = rest[:size]
         edges = []
