@@ -1,10 +1,11 @@
 """Decide whether a run is an answer, and whether that answer deserves a second look.
 
-A program that ends well may still have answered nothing, or something else: it printed an error, it swallowed one, it
-looked at another thing than the question names, at the first page of a list, or for a word that it misspelt, or it gave
-one field for another. The paper's loop takes all of these for success (its section A.4 names it as a limitation). Here
-the run's own records are inspected; no model is asked. A finding is no proof: who gives the same answer twice has to be
-believed.
+A program that ends well may still have answered nothing or the wrong question. It may print or swallow an error,
+read another entity, only the first page of a list, a misspelled name or the wrong field. The paper's loop counts all
+of these as success (section A.4 names it as a limitation).
+
+The rules here inspect the run's own records, without a model. A finding is no proof: an answer that the model repeats
+is accepted.
 """
 
 from __future__ import annotations
@@ -40,14 +41,14 @@ _RULES = (
     labels.repeated_value,
     labels.unanswered,
 )
-"""The most telling first: what is wrong with the calls explains what is wrong with the words."""
+"""Most telling first: a wrong call explains wrong words."""
 
 
 def inspect(program: str, run: Run, query: str, graph: ProtocolGraph | None = None) -> tuple[Finding, ...]:
-    """Why the answer that a program printed deserves a second look, the most telling reason first; one of each kind.
+    """List the reasons to doubt a printed answer, the most telling first, one of each kind.
 
     Args:
-        run: One that ended well and printed something (see `judge`).
+        run: A run that ended well and printed something (see `judge`).
         graph: The data flow between the tools.
     """
     inspection = Inspection(program, run, query, graph)

@@ -1,4 +1,4 @@
-"""Says what a program changed, from its calls: `product 2: price 79.5 -> 89`."""
+"""Describe the writes of a program, from its calls: `product 2: price 79.5 -> 89`."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ __all__ = ["changes"]
 
 _MAX_VALUE_LENGTH = 60
 _MAX_FIELDS = 6
-"""Fields of one thing that are told."""
+"""Fields described for one entity."""
 
 
 def changes(calls: Sequence[CallRecord], protocol: Protocol) -> str:
-    """A line for each write that was done; empty where there was none."""
+    """Describe each successful write on a line of its own; empty without one."""
     lines = []
     for position, call in enumerate(calls):
         if call.method in SAFE or call.status is None or call.status >= 300:
@@ -61,7 +61,7 @@ def _describe_creation(subject: str, verb: str, fields: Sequence[str], ellipsis:
 
 
 def _written_fields(call: CallRecord, tool: Tool) -> Mapping[str, object]:
-    """What a call wrote, by the names of the service."""
+    """The body that a call sent, by the names of the service."""
     names = {p.argument: p.name for p in tool.arguments if p.location == "body"}
     fields = {names[name]: value for name, value in call.arguments.items() if names.get(name)}
     body = call.arguments.get("body")
@@ -69,7 +69,7 @@ def _written_fields(call: CallRecord, tool: Tool) -> Mapping[str, object]:
 
 
 def _previous_state(identifiers: Sequence[str], earlier: Sequence[CallRecord]) -> Mapping[str, object]:
-    """The thing as the last reply before had it."""
+    """The entity as the last earlier response held it."""
     for call in reversed(earlier):
         for entity in _entities_in(call.response):
             if identifiers and any(
@@ -80,7 +80,7 @@ def _previous_state(identifiers: Sequence[str], earlier: Sequence[CallRecord]) -
 
 
 def _returned_entity(body: object) -> Mapping[str, object]:
-    """What a reply is about, without what wraps it."""
+    """The entity in a response, without its wrapper."""
     if isinstance(body, Mapping):
         if "id" in body:
             return body

@@ -1,7 +1,7 @@
-"""Whether a program looked at what the question names, and not at something else.
+"""Check that a program used the entities that the question names.
 
-A name in the question has to lead somewhere: into a search, a comparison, or an item that bears it. Of several things
-that a search found, the one that is called so is meant; and an identifier comes from a reply or from the question.
+A name in the question has to lead somewhere: into a search, a comparison, or an item of that name. Of several search
+results, the one with that name is meant. An identifier comes from a response or from the question.
 """
 
 # ruff: noqa: SIM905 - word lists are read, and split once
@@ -9,7 +9,7 @@ that a search found, the one that is called so is meant; and an identifier comes
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from difflib import SequenceMatcher
 from typing import TypeGuard
 
@@ -31,11 +31,11 @@ __all__ = [
 
 _STOP_WORDS = frozenset("the a an of and or in on at to for by with from".split())
 _MIN_SIMILARITY = 0.75
-"""How much alike a word of the question and a text are that is a slip of it."""
+"""Similarity from which a text counts as a misspelling of words in the question."""
 
 
 def unused_name(inspection: Inspection) -> Finding | None:
-    """The question names something that the program uses nowhere and that nothing it took from a reply is called."""
+    """The question names an entity, and neither the program nor a value that it took has that name."""
     names = _required_names(inspection)
     used = [text for text in _used_texts(inspection) if text]
     for name in names:
@@ -43,11 +43,9 @@ def unused_name(inspection: Inspection) -> Finding | None:
             continue
         if any(_matches_name(text, name) for text in used):
             continue
-        if any(
-            _matches_name(folded(name), folded(longer)) and longer != name and _is_used(longer, used)
-            for longer in names
-        ):
-            continue  # a part of a longer name
+        longer = [full for full in names if full != name and _matches_name(folded(name), folded(full))]
+        if any(_matches_name(text, whole) for whole in longer for text in used):
+            continue
         if _is_abbreviated(name, inspection) or _is_printed(name, inspection) or _is_selected(inspection, name):
             continue
         replacement = next(((call, value) for call, _, value in foreign_texts(inspection)), None)
@@ -61,7 +59,7 @@ def unused_name(inspection: Inspection) -> Finding | None:
 
 
 def misspelt(inspection: Inspection) -> Finding | None:
-    """A text that is sent is nearly a name of several words in the question."""
+    """An argument nearly equals a name of several words in the question."""
     for call, _, value in foreign_texts(inspection):
         meant = misspelling_of(str(value), inspection.query)
         if meant is None or " " not in meant or meant == inspection.query[: len(meant)]:
@@ -73,35 +71,26 @@ def misspelt(inspection: Inspection) -> Finding | None:
 
 
 def merged_names(inspection: Inspection) -> Finding | None:
-    """A search for two things of the question at once, as one name."""
-    for call, key, value, sources in inspection.all_arguments:
-        if sources or not isinstance(value, str) or " and " not in value or not words(key):
+    """A search for two entities of the question at once, as one name."""
+    for call, key, value in inspection.literal_arguments:
+        if not isinstance(value, str) or " and " not in value or not words(key):
             continue
         first, second = (part.strip() for part in value.split(" and ", 1))
-        if (
-            words(key)[-1] in SEARCHES
-            and _is_a_name(first, inspection)
-            and _is_a_name(second, inspection)
-            and value not in inspection.entity_names
-        ):
+        are_names = _is_a_name(first, inspection) and _is_a_name(second, inspection)
+        if words(key)[-1] in SEARCHES and are_names and value not in inspection.entity_names:
             message = f"the program asks for {value!r} as one name; ask for {first!r} and for {second!r}, each alone"
             return Finding("OtherEntity", message, call.line, call.index)
     return None
 
 
 def unused_search(inspection: Inspection) -> Finding | None:
-    """Calls were made for names of the question, and neither the answer nor a write has to do with any of them."""
+    """The program searched for names of the question, and neither the answer nor a write depends on the results."""
     if inspection.run.provenance is None:
         return None
-    name_calls = [
-        (call, value)
-        for call, _, value, sources in inspection.all_arguments
-        if not sources and not failed(call) and _is_a_name(value, inspection)
-    ]
-    contributing = _contributing_calls(inspection)
-    if not name_calls or any(
-        call.index in contributing or _is_printed(value, inspection) for call, value in name_calls
-    ):
+    name_arguments = ((call, value) for call, _, value in inspection.literal_arguments if not failed(call))
+    name_calls = [(call, value) for call, value in name_arguments if _is_a_name(value, inspection)]
+    used = _contributing_calls(inspection)
+    if not name_calls or any(call.index in used or _is_printed(value, inspection) for call, value in name_calls):
         return None
     call, value = name_calls[0]
     message = f"the answer has nothing to do with what {call.tool or call.url} returned for {value!r}; go on from that"
@@ -109,13 +98,12 @@ def unused_search(inspection: Inspection) -> Finding | None:
 
 
 def _contributing_calls(inspection: Inspection) -> set[int]:
-    """The calls that the answer, or a write, comes from or depends on, however far back."""
+    """The calls that the answer or a write depends on, directly or through other calls."""
     feeds: dict[int, set[int]] = {}
     for call, _, _, sources in inspection.all_arguments:
         feeds.setdefault(call.index, set()).update(source.call for source in sources)
-    pending = [source.call for source in inspection.printed_sources] + [
-        call.index for call in inspection.good_calls if call.method not in SAFE
-    ]
+    writes = [call.index for call in inspection.good_calls if call.method not in SAFE]
+    pending = [source.call for source in inspection.printed_sources] + writes
     reached: set[int] = set()
     while pending:
         index = pending.pop()
@@ -126,8 +114,10 @@ def _contributing_calls(inspection: Inspection) -> set[int]:
 
 
 def _required_names(inspection: Inspection) -> list[str]:
-    """Names that have to lead somewhere: not the service's own, nor a fixed word of its fields, nor the name of an
-    argument in words (`the Order Number "A7"`)."""
+    """Names of the question that the program has to use.
+
+    Words of the service itself, enum values of its fields, and argument names (`the Order Number "A7"`) are left out.
+    """
     known_words: set[str] = set()
     if inspection.graph is not None:
         protocol = inspection.graph.protocol
@@ -145,31 +135,27 @@ def _required_names(inspection: Inspection) -> list[str]:
 
 
 def _is_evident(name: str, inspection: Inspection) -> bool:
-    """Whether a name of one word is more than a word with a capital: a reply says it, or the program says another."""
+    """True if a name of one word is no mere capital: a response holds it, or the program sends another name."""
     if any(True for _ in foreign_texts(inspection)):
         return True
     return any(isinstance(value, str) and folded(value) == folded(name) for _, _, value in inspection.values)
 
 
 def _used_texts(inspection: Inspection) -> list[str]:
-    """The texts that a program used, folded: those that it holds, not only to say them, and those that it sent."""
+    """The folded texts that a program holds for more than printing, and those that it sends."""
     sent = (value for _, _, value, _ in inspection.all_arguments)
     flat = (part for value in sent for part in (value if isinstance(value, list) else [value]))
     return [folded(str(text)) for text in (*(inspection.texts - inspection.printed_texts), *flat)]
 
 
 def _is_printed(name: str, inspection: Inspection) -> bool:
-    """Whether a name is in the answer, and not because the program says it of its own."""
+    """True if the output holds a name that is no literal of the program's own prints."""
     own = any(name_in(folded(text), name) for text in inspection.printed_texts)
     return not own and name_in(folded(inspection.run.stdout), name)
 
 
-def _is_used(name: str, used: Sequence[str]) -> bool:
-    return any(_matches_name(text, name) for text in used)
-
-
 def _matches_name(text: str, name: str) -> bool:
-    """Whether a folded text holds a name, or is a good part of it."""
+    """True if a folded text holds a name, or a part of it."""
     text_words, name_words = set(text.split()) - _STOP_WORDS, set(folded(name).split()) - _STOP_WORDS
     if not text_words or not name_words:
         return text == folded(name)
@@ -177,29 +163,27 @@ def _matches_name(text: str, name: str) -> bool:
 
 
 def name_in(text: str, name: str) -> bool:
-    """Whether a folded text holds all the words of a name, one after the other."""
+    """True if a folded text holds the words of a name in sequence."""
     return re.search(rf"\b{re.escape(folded(name))}\b", text) is not None
 
 
 def _is_abbreviated(name: str, inspection: Inspection) -> bool:
-    """Whether a name may stand in the program as a code: of one word as `FR`, `en-GB` or a genre's number, of several
-    by the letters that they begin with."""
+    """True if the program may hold a name as a code.
+
+    For one word that is a code such as `FR`, `en-GB` or a genre's number; for several words it is their initials.
+    """
     parts = folded(name).split()
     if len(parts) > 1:
         return "".join(part[0] for part in parts if part not in _STOP_WORDS) in {
             folded(text) for text in inspection.texts
         }
-    own = [str(value) for _, _, value, sources in inspection.all_arguments if not sources]
-    return any(re.fullmatch(r"[A-Za-z]{2,3}(-[A-Za-z]{2})?|\d{2,5}", value) for value in own)
+    code = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z]{2})?|\d{2,5}")
+    return any(code.fullmatch(str(value)) for _, _, value in inspection.literal_arguments)
 
 
 def _is_selected(inspection: Inspection, name: str) -> bool:
-    """Whether something that the program took from a reply is called so: an item of a list, or the whole object."""
-    everything = [
-        *inspection.printed_sources,
-        *(source for _, _, _, sources in inspection.all_arguments for source in sources),
-    ]
-    for source in everything:
+    """True if an item or object that the program took from a response has a name."""
+    for source in inspection.used_sources:
         call = inspection.run.calls[source.call]
         if source.how == "decided" or failed(call):
             continue
@@ -213,9 +197,9 @@ def _is_selected(inspection: Inspection, name: str) -> bool:
 
 
 def foreign_texts(inspection: Inspection) -> Iterator[tuple[CallRecord, str, object]]:
-    """Texts that the program sends of its own and that the question does not hold: call, argument, value."""
-    for call, name, value, sources in inspection.all_arguments:
-        if sources or not isinstance(value, str) or not re.search(r"[^\W\d_]{3}", value):
+    """Texts that the program sends of its own and that are not in the question: call, argument, value."""
+    for call, name, value in inspection.literal_arguments:
+        if not isinstance(value, str) or not re.search(r"[^\W\d_]{3}", value):
             continue
         value_words = set(folded(value).split())
         if value_words and not value_words <= inspection.query_words and folded(value) not in inspection.enum_values:
@@ -223,7 +207,7 @@ def foreign_texts(inspection: Inspection) -> Iterator[tuple[CallRecord, str, obj
 
 
 def misspelling_of(value: str, query: str) -> str | None:
-    """The words of a question that a text is a slip of; None when it is like none of them."""
+    """The words of the question that a text is a misspelling of; None without any."""
     size = len(value.split())
     query_words = query.split()
     runs = [" ".join(query_words[at : at + size]).strip(" ?.,:;!\"'") for at in range(len(query_words) - size + 1)]
@@ -236,7 +220,7 @@ def _similarity(first: str, second: str) -> float:
 
 
 def wrong_item(inspection: Inspection) -> Finding | None:
-    """A search found several, one of them is called what was searched for, and another one was taken."""
+    """A search returned an item of the name that was searched for, and the program took another item."""
     for call in inspection.good_calls:
         searched_names = [
             value for _, value, sources in inspection.arguments(call) if not sources and _is_a_name(value, inspection)
@@ -269,15 +253,15 @@ def wrong_item(inspection: Inspection) -> Finding | None:
 
 
 def _is_a_name(value: object, inspection: Inspection) -> TypeGuard[str]:
-    """Whether a text is one that the question calls something by, as a name or in its own spelling."""
+    """True if the question uses a text as a name, or holds it with a capital."""
     if not isinstance(value, str) or not folded(value):
         return False
     own = value[:1].isupper() and re.search(rf"\b{re.escape(value)}\b", inspection.query) is not None
-    return own or any(folded(value) == folded(name) for name in inspection.entity_names)
+    return own or folded(value) in inspection.folded_names
 
 
 def _target_names(inspection: Inspection) -> list[str]:
-    """The names of the question, of more than one word, that no write was given: those say how something is to be."""
+    """Names of several words in the question, without those given to a write: they are new values."""
     written = {
         folded(str(value))
         for call, _, value, sources in inspection.all_arguments
@@ -287,13 +271,9 @@ def _target_names(inspection: Inspection) -> list[str]:
 
 
 def _taken_items(inspection: Inspection, call: CallRecord, path: tuple[str, ...]) -> set[int]:
-    """Which items of a list were taken."""
-    everything = [
-        *inspection.printed_sources,
-        *(source for _, _, _, sources in inspection.all_arguments for source in sources),
-    ]
+    """The positions of the items that the program took from a list."""
     positions = set()
-    for source in everything:
+    for source in inspection.used_sources:
         step = source.path[len(path)] if len(source.path) > len(path) else None
         is_from_list = source.call == call.index and source.path[: len(path)] == path and source.how != "decided"
         if is_from_list and isinstance(step, int):
@@ -302,7 +282,7 @@ def _taken_items(inspection: Inspection, call: CallRecord, path: tuple[str, ...]
 
 
 def _is_picked_from_list(inspection: Inspection, call: CallRecord, path: tuple[str, ...]) -> bool:
-    """Whether one item of a list that nothing was searched for gave an argument: then one was looked for by eye."""
+    """True if exactly one item of a list supplied arguments: the program picked it out by itself."""
     argument_sources = [
         source for _, _, _, sources in inspection.all_arguments for source in sources if source.call == call.index
     ]
@@ -310,20 +290,20 @@ def _is_picked_from_list(inspection: Inspection, call: CallRecord, path: tuple[s
 
 
 def _is_called(item: object, name: str) -> bool:
-    """Whether one of an object's own texts is a name."""
+    """True if a name is one of an object's own texts."""
     values = item.values() if isinstance(item, dict) else [item]
     return any(isinstance(value, str) and folded(value) == folded(name) for value in values)
 
 
 def _is_search(call: CallRecord, name: str, inspection: Inspection) -> bool:
-    """Whether a call looks for things that are called so; what is in a place, say, is called otherwise."""
+    """True if a call searches by name; other filters, a place for example, return items of other names."""
     return any(
         value == name and words(key)[-1] in SEARCHES for key, value, _ in inspection.arguments(call) if words(key)
     )
 
 
 def _shares_word(item: object, name: str) -> bool:
-    """Whether an item says a word of a name anywhere, or has no name of its own."""
+    """True if an item holds a word of a name, or has no name of its own."""
     texts = [folded(value) for _, value in leaves(item) if isinstance(value, str)]
     name_words = set(folded(name).split()) - _STOP_WORDS
     named = isinstance(item, dict) and any(words(key)[-1:] in (("name",), ("title",), ("label",)) for key in item)
@@ -331,11 +311,11 @@ def _shares_word(item: object, name: str) -> bool:
 
 
 def hallucinated_identifier(inspection: Inspection) -> Finding | None:
-    """An identifier that stands neither in the question nor in a reply."""
+    """An identifier that is neither in the question nor in a response."""
     if inspection.graph is None or inspection.run.provenance is None:
         return None
-    for call, name, value, sources in inspection.all_arguments:
-        if sources or failed(call) or call.tool is None or isinstance(value, (bool, dict, list)) or value is None:
+    for call, name, value in inspection.literal_arguments:
+        if failed(call) or call.tool is None or isinstance(value, (bool, dict, list)) or value is None:
             continue
         if not re.search(r"\d.*\d.*\d|[A-Za-z].*\d", str(value)) or not inspection.is_own(value):
             continue  # small numbers are counted: the second season

@@ -1,7 +1,7 @@
-"""What an inspection finds, and what its rules look at: one finished run, its program, the question and the protocol.
+"""A finding, and the inspection that the rules read: one finished run, its program, the question and the protocol.
 
-Every rule reads the same few things: which words the question calls by name, which texts the program holds, what each
-call was answered, and where in the replies the answer and the arguments come from.
+All rules read the same few things: the names in the question, the literals of the program, the responses, and the
+sources of the answer and the arguments.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Literal
 
-from atc.diagnosis.provenance import arguments, lookup
+from atc.diagnosis.provenance import lookup, traced_arguments
 from atc.fault import Fault
 from atc.program.source import calls_of, parsed
 from protocols.dataflow.graph import ProtocolGraph
@@ -45,18 +45,18 @@ Kind = Literal[
 
 _AMONG = re.compile(r"\b(which|who|what)( one)? of\b.*\band\b|\bbetween\b.*\band\b", re.IGNORECASE)
 _YES_OR_NO = frozenset(words("is are was were do does did has have had can could will would should"))
-"""How a question begins whose answer may well be one of its own words."""
+"""First words of a question whose answer may be one of its own words."""
 
 _MAX_VALUES = 5_000
-"""Values of a reply that are looked at."""
+"""Values of a response that are read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Why an answer deserves a second look.
+    """A reason to doubt an answer.
 
-    `message` says what to do, in words for the model. `line` is of the program; `call` the index of a call and `path`
-    where in its reply, as far as it is about one.
+    `message` tells the model what to do. `line` is a line of the program, `call` the index of a call, and `path` a
+    place in its response, where the finding is about one.
     """
 
     kind: Kind
@@ -66,19 +66,19 @@ class Finding:
     path: tuple[Step, ...] = ()
 
     def fault(self) -> Fault:
-        """The finding as what is wrong with an attempt."""
+        """The finding as the fault of an attempt."""
         return Fault("answer", self.kind, self.message, self.line)
 
     def warning(self) -> str:
-        """The finding as what a reader of the answer should know."""
+        """The finding as a warning for the reader of the answer."""
         return f"the answer is doubtful ({self.kind}): {self.message}"
 
 
 class Inspection:
-    """A run that ended well, with what the rules of an inspection ask about it.
+    """A run that ended well, with the properties that the rules read.
 
     Args:
-        graph: Of the protocol; without it the rules that need to know the tools find nothing.
+        graph: The protocol's graph; without it, rules that need the tools find nothing.
     """
 
     def __init__(self, program: str, run: Run, query: str, graph: ProtocolGraph | None = None) -> None:
@@ -91,23 +91,23 @@ class Inspection:
 
     @cached_property
     def tree(self) -> ast.Module:
-        """The program; empty where it cannot be read."""
+        """The parsed program; empty if it does not parse."""
         return parsed(self.program) or ast.Module([], [])
 
     @cached_property
     def lines(self) -> list[str]:
-        """What was printed, without empty lines."""
+        """The printed lines, without empty ones."""
         return [line.strip() for line in self.run.stdout.strip().splitlines() if line.strip()]
 
     @cached_property
     def texts(self) -> frozenset[str]:
-        """The texts that the program holds; of an f-string its plain parts."""
+        """The string literals of the program, the plain parts of f-strings included."""
         nodes = ast.walk(self.tree)
         return frozenset(node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str))
 
     @cached_property
     def printed_texts(self) -> frozenset[str]:
-        """Those of the texts that are only said: what print is given, and what is put together with values."""
+        """The string literals that are only printed: arguments of print, and parts of a composed text."""
         printed_nodes: set[ast.AST] = {argument for node, _ in calls_of(self.tree, {"print"}) for argument in node.args}
         for node in ast.walk(self.tree):
             if isinstance(node, (ast.JoinedStr, ast.BinOp)):
@@ -118,7 +118,7 @@ class Inspection:
 
     @cached_property
     def numbers(self) -> frozenset[str]:
-        """The whole numbers that the program holds, as text."""
+        """The integer literals of the program, as text."""
         nodes = [node.value for node in ast.walk(self.tree) if isinstance(node, ast.Constant)]
         return frozenset(str(value) for value in nodes if isinstance(value, int) and not isinstance(value, bool))
 
@@ -129,65 +129,86 @@ class Inspection:
 
     @cached_property
     def entity_names(self) -> tuple[str, ...]:
-        """What the question calls by name."""
+        """The names in the question."""
         return tuple(name.text for name in read_entities(self.query).names)
 
     @cached_property
+    def folded_names(self) -> frozenset[str]:
+        """The names in the question, folded."""
+        return frozenset(map(folded, self.entity_names))
+
+    @cached_property
     def enum_values(self) -> frozenset[str]:
-        """The words that the API's enumerations allow, folded."""
+        """The folded enum values of the API."""
         return _enum_values(self.graph) if self.graph is not None else frozenset()
 
     @cached_property
     def offers_choice(self) -> bool:
-        """Whether one of the question's own words may be its answer."""
+        """True if a word of the question may be its answer."""
         return "or" in words(self.query) or self.yes_or_no or _AMONG.search(self.query) is not None
 
     @cached_property
     def yes_or_no(self) -> bool:
-        """Whether the question wants a yes or a no."""
+        """True if the question asks for a yes or a no."""
         return bool(_YES_OR_NO.intersection(words(self.query)[:1]))
 
     @cached_property
     def good_calls(self) -> tuple[CallRecord, ...]:
-        """The calls that were answered well."""
+        """The calls with a good response."""
         return tuple(call for call in self.run.calls if not failed(call))
 
     @cached_property
     def made_writes(self) -> bool:
-        """Whether the service took a write."""
+        """True if the service accepted a write."""
         return made_writes(self.run)
 
     @property
     def printed_sources(self) -> Sequence[Source]:
-        """Where what was printed comes from."""
+        """The sources of the printed values."""
         return self.run.provenance.printed if self.run.provenance else ()
 
     def arguments(self, call: CallRecord) -> Iterator[tuple[str, object, tuple[Source, ...]]]:
         """Each argument of a call: its name, its value, and where that comes from, nearest first."""
-        return arguments(call, self.run, self.tool(call))
+        return traced_arguments(call, self.run, self.tool(call))
 
     @cached_property
     def all_arguments(self) -> tuple[tuple[CallRecord, str, object, tuple[Source, ...]], ...]:
-        """All arguments of all calls."""
+        """The arguments of all calls."""
         return tuple((call, *argument) for call in self.run.calls for argument in self.arguments(call))
+
+    @cached_property
+    def literal_arguments(self) -> tuple[tuple[CallRecord, str, object], ...]:
+        """The arguments that come from no response: call, name, value."""
+        return tuple((call, name, value) for call, name, value, sources in self.all_arguments if not sources)
+
+    @cached_property
+    def used_sources(self) -> tuple[Source, ...]:
+        """The sources of the printed values and of all arguments."""
+        return (*self.printed_sources, *(source for *_, sources in self.all_arguments for source in sources))
+
+    @cached_property
+    def empty_calls(self) -> tuple[CallRecord, ...]:
+        """The good calls whose response has lists, all of them empty."""
+        lists = ((call, [items for _, items, _ in lists_in(self.response(call))]) for call in self.good_calls)
+        return tuple(call for call, of_call in lists if of_call and not any(of_call))
 
     def tool(self, call: CallRecord) -> Tool | None:
         """The tool of a call."""
         return self._tools.get(call.tool or "")
 
     def response(self, call: CallRecord) -> object:
-        """What a call was answered; a large body is read."""
+        """The response to a call; a large body is loaded."""
         if call.index not in self._responses:
             self._responses[call.index] = lookup(call.response, ())
         return self._responses[call.index]
 
     @cached_property
     def values(self) -> tuple[tuple[CallRecord, tuple[Step, ...], object], ...]:
-        """The plain values of all good replies: call, place, value."""
+        """The scalar values of all good responses: call, path, value."""
         return tuple((call, *leaf) for call in self.good_calls for leaf in leaves(self.response(call)))
 
     def is_own(self, value: object) -> bool:
-        """Whether a value stands in the program's text."""
+        """True if a value is a literal of the program."""
         return str(value) in self.numbers or any(str(value) in text for text in self.texts)
 
 
@@ -205,24 +226,24 @@ def _enum_values(graph: ProtocolGraph) -> frozenset[str]:
 
 
 def failed(call: CallRecord) -> bool:
-    """Whether a call was not answered well."""
+    """True if a call has no good response."""
     return call.status is None or call.status >= 300
 
 
 def folded(text: str) -> str:
-    """A text as names are compared: its words alone, without case, accents and possessives."""
+    """Normalize a text for comparing names: words only, without case, accents and possessives."""
     text = "".join(part for part in unicodedata.normalize("NFKD", text) if not unicodedata.combining(part)).casefold()
     text = re.sub(r"['\u2019]s\b", "", text)
     return " ".join(re.findall(r"\w+", text.replace("'", "").replace("\u2019", "")))
 
 
 def made_writes(run: Run) -> bool:
-    """Whether the service took a write; who is asked to do something has then done it, whatever is printed."""
+    """True if the service accepted a write: the task is then done, whatever is printed."""
     return any(call.method not in SAFE and not failed(call) for call in run.calls)
 
 
 def leaves(value: object, path: tuple[Step, ...] = ()) -> Iterator[tuple[tuple[Step, ...], object]]:
-    """The plain values of a reply and where they stand, in order."""
+    """The scalar values of a response with their paths, in order."""
     pending: list[tuple[tuple[Step, ...], object]] = [(path, value)]
     count = 0
     while pending and count < _MAX_VALUES:
@@ -237,7 +258,7 @@ def leaves(value: object, path: tuple[Step, ...] = ()) -> Iterator[tuple[tuple[S
 
 
 def lists_in(value: object, depth: int = 2) -> Iterator[tuple[tuple[str, ...], list[object], dict[str, object]]]:
-    """The lists of a reply, at most `depth` objects deep: where each is, and the object around it."""
+    """The lists of a response, at most `depth` objects deep: path, items, and the object around them."""
     if isinstance(value, list):
         yield (), value, {}
     pending: list[tuple[tuple[str, ...], dict[str, object]]] = [((), value)] if isinstance(value, dict) else []

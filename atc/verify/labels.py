@@ -1,4 +1,4 @@
-"""Whether what is printed is what was asked for, and what the words before it announce."""
+"""Check that printed values match the question and the labels before them."""
 
 from __future__ import annotations
 
@@ -16,30 +16,30 @@ from protocols.text.words import is_identifier, stem, words
 __all__ = ["mislabelled", "repeated_value", "unanswered"]
 
 _LABEL_END = re.compile(r"(?:[:=]|\b(?:is|are|was|were))\s*$")
-"""How words end that say what follows."""
+"""The end of a label: the text that announces a value."""
 _GENERIC_WORDS = frozenset(
     words("content date description key label name number overview summary text title type value")
 )
-"""Last words of keys that say nothing of what is meant: a director is given by a name."""
+"""Last words of keys that do not tell what is meant: a director is printed by a name."""
 _MAX_TOOLS = 3
-"""Tools that are named as those which return what was announced."""
+"""Tools named as sources of the announced value."""
 _MIN_WORD_LENGTH = 4
-"""Letters from which on a word says what is spoken of."""
+"""Letters from which a word counts as content."""
 _MAX_QUESTIONS = 6
-"""Questions of which it is told which one has no answer."""
+"""Questions up to which the unanswered one is identified."""
 _SINGLE_VALUE = (ast.Subscript, ast.Name, ast.Compare, ast.UnaryOp)
-"""What is one value when it is printed."""
+"""Expressions that print one value."""
 _REDUCERS = frozenset({"abs", "all", "any", "float", "int", "len", "max", "min", "next", "round", "sum"})
 """Functions that return one value."""
 _COLLECTION = re.compile(r"[\[{][\[{'\"]")
-"""What a list or an object looks like where it is printed."""
+"""The beginning of a printed list or object."""
 
 
 def mislabelled(inspection: Inspection) -> Finding | None:
-    """The words before a value name a field that the replies have, or what a tool returns, and it is something else.
+    """The label of a printed value names another field of the responses, or the entity that another tool returns.
 
-    `print("Pressure:", day["wind"]["speed"])`. Only where nothing on the way to the value, from a call on, is named by
-    one of those words, and where the value's own key says what it is.
+    `print("Pressure:", day["wind"]["speed"])`. The value's own key has to be specific, and no key, variable or tool
+    that it comes from may match the label.
     """
     if inspection.graph is None:
         return None
@@ -70,19 +70,19 @@ def mislabelled(inspection: Inspection) -> Finding | None:
 
 
 def _word_prefixes(text: str) -> set[str]:
-    """How the longer words of a text begin: `hours` and `hourly` alike."""
+    """The first letters of the longer words of a text: `hours` and `hourly` agree."""
     return {word[:_MIN_WORD_LENGTH] for word in words(text) if len(word) >= _MIN_WORD_LENGTH}
 
 
 def _mislabel_finding(line: int, meant: str, value: str, tools: Sequence[Tool]) -> Finding:
-    """That a line says one thing and prints another."""
+    """Report a line whose label differs from its value."""
     names = " and ".join(tool.name for tool in tools)
     message = f'line {line} says {meant} and prints {value}; print the "{meant}"' + f" of {names}" * bool(names)
     return Finding("Mislabelled", message, line)
 
 
 def _returned_noun(tool: Tool) -> str:
-    """What a tool returns, by the one word that its path ends with or its name has; empty where these are several."""
+    """The noun of a tool's result: the one word at the end of its path or in its name; empty if there are several."""
     last = [part for part in tool.path.split("/") if part and not part.startswith("{")][-1:]
     named = tool.name.partition("_")[2].lower().partition("_by_")[0]
     return next(
@@ -91,7 +91,7 @@ def _returned_noun(tool: Tool) -> str:
 
 
 def repeated_value(inspection: Inspection) -> Finding | None:
-    """One value is printed for two things: `print("Now:", warm)`, and then `print("Usually:", warm)`."""
+    """One value is printed under two labels: `print("Now:", warm)`, and then `print("Usually:", warm)`."""
     for node in ast.walk(inspection.tree):
         for block in ("body", "orelse", "finalbody"):
             printed: dict[str, tuple[int, str]] = {}
@@ -112,7 +112,7 @@ def _is_stored(name: ast.Name) -> bool:
 
 
 def _repeat_finding(value: str, first: tuple[int, str], second: tuple[int, str]) -> Finding:
-    """That two lines print one value for different things."""
+    """Report two lines that print one value under different labels."""
     (before, first_label), (line, label) = first, second
     first_label, label = (text.strip().rstrip(":=").strip() for text in (first_label, label))
     message = (
@@ -122,7 +122,7 @@ def _repeat_finding(value: str, first: tuple[int, str], second: tuple[int, str])
 
 
 def unanswered(inspection: Inspection) -> Finding | None:
-    """The question asks more things than the program prints: each of them has its question mark."""
+    """The question has more question marks than the program prints values."""
     questions = [sentence for sentence in sentences(inspection.query) if sentence.endswith("?")]
     if len(questions) < 2 or inspection.made_writes or any(map(_COLLECTION.search, inspection.lines)):
         return None
@@ -151,7 +151,7 @@ def _content_stems(text: str) -> set[str]:
 
 
 def _printed_contexts(tree: ast.AST) -> list[str] | None:
-    """Of each value that a program prints the text around it; None where one print may give several."""
+    """The text around each printed value; None where one print may give several values."""
     combined = {
         name.id
         for node in ast.walk(tree)
@@ -177,14 +177,13 @@ def _printed_contexts(tree: ast.AST) -> list[str] | None:
 
 
 def _is_single_value(value: ast.expr) -> bool:
-    """Whether an expression surely is one value, as far as its own form tells."""
+    """True if the form of an expression shows that it is one value."""
     called = value.func if isinstance(value, ast.Call) else None
     return isinstance(value, _SINGLE_VALUE) or (isinstance(called, ast.Name) and called.id in _REDUCERS)
 
 
 def _labelled_values(tree: ast.AST) -> Iterator[tuple[int, str, ast.expr]]:
-    """What a program prints after words that say what it is: the line, the words, and the value, which is taken out of
-    another and not reckoned."""
+    """The printed values after a label: line, label, and value. Computed values are left out."""
     for node, _ in calls_of(tree, {"print"}):
         parts: list[ast.expr] = []
         for argument in node.args:
@@ -199,7 +198,7 @@ def _labelled_values(tree: ast.AST) -> Iterator[tuple[int, str, ast.expr]]:
 
 
 def _is_read(value: ast.expr) -> bool:
-    """Whether a value is a variable, something in it, or the number of things there."""
+    """True if a value is a variable, a part of one, or the length of either."""
     if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "len" and value.args:
         value = value.args[0]
     while isinstance(value, ast.Subscript):
@@ -208,7 +207,7 @@ def _is_read(value: ast.expr) -> bool:
 
 
 def _key_path(value: ast.expr) -> list[str]:
-    """The keys by which a value is taken out of a variable; none where it is come by in another way."""
+    """The keys that lead from a variable to a value; empty for any other expression."""
     keys: list[str] = []
     while isinstance(value, ast.Subscript):
         if isinstance(value.slice, ast.Constant) and isinstance(value.slice.value, str):
@@ -218,7 +217,7 @@ def _key_path(value: ast.expr) -> list[str]:
 
 
 def _source_names(value: ast.expr, tree: ast.AST) -> set[str]:
-    """The names on the way to a value: its keys, its variable, and all that this one is set to."""
+    """The names that a value comes from: its keys, its variable, and everything assigned to that one."""
     names = {node.value for node in ast.walk(value) if isinstance(node, ast.Constant) and isinstance(node.value, str)}
     pending = {node.id for node in ast.walk(value) if isinstance(node, ast.Name)}
     while pending:

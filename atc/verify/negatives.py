@@ -1,8 +1,8 @@
-"""Whether "no" and "none" are what the service says, or what a slip in the program makes of it.
+"""Check whether "no" and "none" come from the service or from a mistake in the program.
 
-A filter that no item passes gives an empty list, and an empty list looks like an answer. Where the program compares
-with a text that the replies hold in another spelling or in another field, reads a field that no reply has, or searches
-for something that the question does not say, the emptiness is the program's own.
+A filter that no item passes returns an empty list, which looks like an answer. The program itself is the cause where
+it compares with another spelling or field than the responses have, reads a field that no response has, or searches
+for words that are not in the question.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ import re
 from collections.abc import Iterator
 
 from atc.verify.entities import foreign_texts, misspelling_of
-from atc.verify.findings import Finding, Inspection, folded, lists_in
+from atc.verify.findings import Finding, Inspection, folded
 from atc.verify.printed import is_negative
 
 __all__ = ["empty_for_negative"]
 
 
 def empty_for_negative(inspection: Inspection) -> Finding | None:
-    """The answer is no, none or zero, because of a slip in the program."""
+    """The answer is no, none or zero, because of a mistake in the program."""
     if not is_negative(inspection):
         return None
     for rule in (_other_spelling, _no_such_field, _foreign_search, _empty_search):
@@ -30,7 +30,7 @@ def empty_for_negative(inspection: Inspection) -> Finding | None:
 
 
 def _other_spelling(inspection: Inspection) -> Finding | None:
-    """A comparison with a text that the replies hold, but not so or not there."""
+    """A comparison with a text that the responses hold in another spelling or field."""
     values = [(path, value) for _, path, value in inspection.values]
     keys = {path[-1] for path, _ in values if path}
     for line, key, constant in _comparisons(inspection.tree):
@@ -55,7 +55,7 @@ def _other_spelling(inspection: Inspection) -> Finding | None:
 
 
 def _comparisons(tree: ast.Module) -> Iterator[tuple[int, str | None, object]]:
-    """What a program compares with a constant of its own: line, key of the value if it names one, constant."""
+    """The program's comparisons with a constant: line, key of the compared value or None, constant."""
     assigned: dict[str, list[object]] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant):
@@ -85,7 +85,7 @@ def _constants(node: ast.expr, assigned: dict[str, list[object]]) -> list[object
 
 
 def _is_key(node: ast.expr, constant: object) -> bool:
-    """Whether a comparison is with the expression that has the constant as its key."""
+    """True if the constant is the key of the expression that it is compared with."""
     return _key(node) == constant
 
 
@@ -104,7 +104,7 @@ def _key(node: ast.expr) -> str | None:
 
 
 def _nearly_equal(value: object, constant: object) -> bool:
-    """Whether two values are the same but for case, spaces, dashes, a plural, or being a number or its text."""
+    """True if two values differ only in case, punctuation, a plural, a slip, or number and text."""
     if value == constant or isinstance(value, bool) or value is None:
         return False
     first, second = (re.sub(r"[\W_]+", "", str(part)).casefold() for part in (value, constant))
@@ -116,7 +116,7 @@ def _nearly_equal(value: object, constant: object) -> bool:
 
 
 def _no_such_field(inspection: Inspection) -> Finding | None:
-    """A field is read with a default, and no reply has it."""
+    """The program reads a field with a default, and no response has the field."""
     keys = {str(step) for call in inspection.good_calls for step in _keys(inspection.response(call))}
     if not keys:
         return None
@@ -144,12 +144,9 @@ def _keys(value: object) -> Iterator[str]:
 
 
 def _foreign_search(inspection: Inspection) -> Finding | None:
-    """A reply is empty, and it was asked for with a word that the question does not say."""
+    """A search with a value that is not in the question returned nothing."""
     strange = {(call.index, name): value for call, name, value in foreign_texts(inspection)}
-    for call in inspection.good_calls:
-        lists = [items for _, items, _ in lists_in(inspection.response(call))]
-        if not lists or any(lists):
-            continue
+    for call in inspection.empty_calls:
         for name, value, sources in inspection.arguments(call):
             own = (call.index, name) in strange
             number = isinstance(value, int) and not sources and str(value) not in inspection.query
@@ -163,21 +160,15 @@ def _foreign_search(inspection: Inspection) -> Finding | None:
 
 
 def _empty_search(inspection: Inspection) -> Finding | None:
-    """A search for what the question names found nothing, and the question takes for granted that there is one."""
+    """A search for a name of the question returned nothing, and the question presupposes a result."""
     if inspection.yes_or_no:
         return None
     returned_texts = {folded(str(value)) for _, _, value in inspection.values}
-    for call in inspection.good_calls:
-        lists = [items for _, items, _ in lists_in(inspection.response(call))]
-        if not lists or any(lists):
-            continue
+    for call in inspection.empty_calls:
         for name, value, sources in inspection.arguments(call):
-            named = (
-                isinstance(value, str)
-                and not sources
-                and any(folded(value) == folded(entity) for entity in inspection.entity_names)
-            )
-            if named and folded(str(value)) not in returned_texts:
+            if sources or not isinstance(value, str):
+                continue
+            if folded(value) in inspection.folded_names - returned_texts:
                 message = f"nothing was found with {name}={value!r}, but what the question names exists; look elsewhere"
                 return Finding("EmptyForNegative", message, call.line, call.index)
     return None

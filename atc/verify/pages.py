@@ -1,7 +1,7 @@
-"""Whether a program took the first page of a list for all of it.
+"""Check whether a program took the first page of a list for the whole list.
 
-Replies say of themselves that there is more, in a few ways that all APIs share: a total, a number of pages, something
-that leads to the next one. That matters where the question is about all of the list and the program went through it.
+Responses announce further pages in a few ways that all APIs share: a total, a number of pages, a link or cursor. That
+matters where the question is about the whole list and the program iterates over it.
 """
 
 # ruff: noqa: SIM905 - word lists are read, and split once
@@ -28,7 +28,7 @@ _PAGE_PARAMETERS = frozenset(
     "page p offset skip start cursor after limit per_page page_size pagesize perpage size count first max_results "
     "page_number page_no number max take top marker token page_token".split()
 )
-"""Parameters that say which part of a list is wanted."""
+"""Parameters that select a part of a list."""
 _ALL = re.compile(
     r"\b(how (many|much|often)|number of|count|all|every|each|total|altogether|together|in sum|sum|average|mean|median"
     r"|most|least|fewest|only|ever|complete|entire|whole|none|any|more than|less than|fewer than|at least|at most"
@@ -36,7 +36,7 @@ _ALL = re.compile(
     r"(?-i:[a-z]+est))\b",
     re.IGNORECASE,
 )
-"""Words of a question that is about all of a list: counts, sums and superlatives; but not a name, as Budapest."""
+"""Words of a question about a whole list: counts, sums and superlatives; but not a name, as Budapest."""
 _FIRST = re.compile(r"\b(first|last|top|next) (\d+|two|three|four|five|six|seven|eight|nine|ten)\b", re.IGNORECASE)
 _WHOLE = frozenset({"len", "sum", "max", "min", "sorted", "any", "all", "set", "list", "Counter", "map", "filter"})
 _REORDERING = frozenset({"list", "sorted", "reversed", "enumerate", "tuple", "iter"})
@@ -44,7 +44,7 @@ _READS = frozenset({"json", "copy", "values", "items"})
 
 
 def first_page(inspection: Inspection) -> Finding | None:
-    """A list has more than was read, the program went through what it read, and the question is about all of it."""
+    """The program iterates over one page of a list, and the question is about all of it."""
     whole = _ALL.search(inspection.query) is not None or is_negative(inspection)
     if not whole and not _FIRST.search(inspection.query):
         return None
@@ -66,15 +66,15 @@ def first_page(inspection: Inspection) -> Finding | None:
 
 
 def _is_named(call: CallRecord, inspection: Inspection) -> bool:
-    """Whether a list is what a search for one thing of the question found, and the question counts something else."""
+    """True if a list is the result of a search for a name of the question, and the question counts something else."""
     if re.search(r"\bhow many\b|\bnumber of\b", inspection.query, re.IGNORECASE):
         return False
-    names = {folded(name) for name in inspection.entity_names}
-    return any(folded(str(value)) in names for _, value, sources in inspection.arguments(call) if not sources)
+    literals = [value for _, value, sources in inspection.arguments(call) if not sources]
+    return any(folded(str(value)) in inspection.folded_names for value in literals)
 
 
 def unread_lists(call: CallRecord, inspection: Inspection) -> Iterator[tuple[tuple[str, ...], str]]:
-    """The lists of a reply that have more than the run read of them: where each is, and how the reply says so."""
+    """The lists with items that the run did not read: path, and the evidence in the response."""
     page_calls = [
         page_call
         for page_call in inspection.good_calls
@@ -100,11 +100,11 @@ def unread_lists(call: CallRecord, inspection: Inspection) -> Iterator[tuple[tup
 
 
 def _describe_rest(siblings: dict[str, object], call: CallRecord, read: int, pages: int) -> str:
-    """How the values around a list say that there is more than what was read; empty when they do not.
+    """The evidence in the fields around a list for unread items; empty without any.
 
     Args:
-        siblings: By their names as words.
-        read: How many items were read of it, in so many `pages`.
+        siblings: The fields, by their names as words.
+        read: The number of items read, from that many `pages`.
     """
     paged = any(key in _PAGE or key in {"limit", "offset", "next", "cursor"} for key in siblings) or any(
         name.lower() in _PAGE_PARAMETERS for name in call.arguments
@@ -125,7 +125,7 @@ def _describe_rest(siblings: dict[str, object], call: CallRecord, read: int, pag
 
 
 def _list_arguments(call: CallRecord) -> dict[str, object]:
-    """What a call asks for, apart from which page of it."""
+    """The arguments of a call, without those that select a page."""
     return {name: value for name, value in call.arguments.items() if name.lower() not in _PAGE_PARAMETERS}
 
 
@@ -134,15 +134,15 @@ def _list_length(call: CallRecord, path: tuple[str, ...], inspection: Inspection
 
 
 def _page_count(calls: list[CallRecord]) -> int:
-    """How many different pages were asked for."""
+    """The number of different pages requested."""
     return len({repr(sorted(call.arguments.items(), key=str)) for call in calls})
 
 
 class _ListTraversal:
-    """How a program goes through a list of a reply.
+    """The traversal of a response's list by a program.
 
     Args:
-        size: How many items the list has: who wants more of them than that wants those that are not there.
+        size: The number of items in the list; a longer slice asks for missing items.
     """
 
     def __init__(self, tree: ast.Module, call: CallRecord, size: int) -> None:
@@ -156,12 +156,12 @@ class _ListTraversal:
 
     @property
     def wants_more(self) -> bool:
-        """Whether the program asks for the first so many of a list, and there are not so many."""
+        """True if the program slices more items than the list has."""
         return any(isinstance(node, ast.Slice) and node.upper and self._goes_on(node) for node in ast.walk(self._tree))
 
     @property
     def line(self) -> int | None:
-        """The line on which it goes from the start of the list to its end; None if it does not."""
+        """The line that iterates over the whole list; None without one."""
         for node in ast.walk(self._tree):
             iterables: list[ast.expr] = []
             if isinstance(node, (ast.For, ast.comprehension)):
@@ -176,7 +176,7 @@ class _ListTraversal:
         return None
 
     def _leads(self, node: ast.expr) -> bool:
-        """Whether an expression is the reply of the call or a whole list of it, not one item nor the first few."""
+        """True if an expression is the response of the call or a whole list of it, not one item or a part."""
         if isinstance(node, ast.Name):
             return node.id in self._holding
         if isinstance(node, ast.Subscript):
@@ -202,7 +202,7 @@ class _ListTraversal:
         return bool(is_get or node.func.attr in _READS) and self._leads(node.func.value)
 
     def _goes_on(self, step: ast.expr) -> bool:
-        """Whether what is inside brackets leads to a list, or to all of one."""
+        """True if a subscript leads to a list, or to all of one."""
         if isinstance(step, ast.Constant):
             return isinstance(step.value, str)
         if not isinstance(step, ast.Slice):

@@ -1,4 +1,4 @@
-"""What the printed words tell: nothing at all, that nothing was found, an error, or not what was asked for."""
+"""Check the printed words: nothing at all, "nothing found", an error, or an answer of the wrong kind."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ _NOTHING = re.compile(
     r"|.*[:=]\s*(none|null|\[\]|\{\}|''|\"\")?)\W*$",
     re.IGNORECASE,
 )
-"""A line that says that there is nothing: "[]", "No movies found.", "Director: None"; but not a title, "No Time"."""
+"""A line without a result: "[]", "No movies found.", "Director: None"; but not a title, "No Time"."""
 
 _ERROR = re.compile(
     r"^\W*((an? )?(\w*error|exception|failure)( \w+){0,4}(:|$)|(failed|unable|not able) to\b"
     r"|(could not|couldn't|cannot) )",
     re.IGNORECASE,
 )
-"""A line that says that something went wrong."""
+"""A line that reports an error."""
 
 _NO = re.compile(
     r"^\W*(no|not|none|nobody|nothing|never|false|0)\b|.*\b(not|no|isn't|aren't|doesn't|false)\b", re.IGNORECASE
 )
-"""A line that says no."""
+"""A negative line."""
 
 _MAX_LINE = 500
-"""Characters of a line that are looked at."""
+"""Characters of a line that are matched."""
 
 _HOW_MANY = re.compile(r"\bhow (many|much)\b|\bnumber of\b", re.IGNORECASE)
 _WHEN = re.compile(r"^\W*when\b|\b(on|in) (which|what) (day(?! of the week)|date|year)\b", re.IGNORECASE)
@@ -48,16 +48,16 @@ _WHICH = re.compile(r"(?:^|[.?!,;:]\s*(?:and\s+|also\s+)?)(?:who|which one|which
 _COUNTED = re.compile(r"\d|\b(no|none|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b", re.IGNORECASE)
 _CALLED = re.compile(r"\bwho(se)?\b|\bcalled\b|\bnames?\b", re.IGNORECASE)
 _NO_NAME = frozenset({"id", "ids", "uuid", "guid", "uri"})
-"""Last words of the names of identifiers that no person would give for an answer; a code or a number one would."""
+"""Last words of identifier names that no person would give as an answer; a code or a number may be one."""
 _ASKS_IDENTIFIER = re.compile(r"\b(ids?|codes?|numbers?|identifiers?|uris?|urls?|links?|keys?|slugs?)\b", re.IGNORECASE)
 _MESSAGES = frozenset({"code", "detail", "details", "error", "message", "msg", "reason", "status", "status_message"})
-"""Keys of what a service says of itself."""
+"""Keys of a service's messages about itself."""
 _NONE_IN_TEXT = re.compile(r"\b(None|nan)\b(?![^\[{(]*[\]})])")
-"""`None` that stands in a sentence and not among the data of an object or a list."""
+"""`None` in a sentence, not among the data of an object or a list."""
 
 
 def judge(program: str, run: Run | None) -> Fault | None:
-    """Why a run is no answer; None when it is one."""
+    """The fault of a run that is no answer; None for an answer."""
     if run is None or not program:
         return Fault("write", "NoProgram", "the answer held no Python program; write one in a code block")
     if run.outcome == "ok":
@@ -72,7 +72,7 @@ def judge(program: str, run: Run | None) -> Fault | None:
 
 
 def _unprinted(program: str) -> str:
-    """Why a program printed nothing."""
+    """Explain why a program printed nothing."""
     nodes = ast.walk(parsed(program) or ast.Module([], []))
     prints = [node.lineno for node in nodes if isinstance(node, ast.Name) and node.id == "print"]
     if not prints:
@@ -82,12 +82,12 @@ def _unprinted(program: str) -> str:
 
 
 def says_nothing(lines: list[str]) -> bool:
-    """Whether each line says that there is nothing."""
+    """True if each line reports that there is no result."""
     return all(_NOTHING.match(line[:_MAX_LINE]) and not _is_data(line) for line in lines)
 
 
 def _is_data(line: str) -> bool:
-    """Whether a line is an object or a list that holds something, though its last value may be None."""
+    """True if a line is an object or list with a value, even if its last value is None."""
     try:
         value = ast.literal_eval(line)
     except (ValueError, SyntaxError, MemoryError, RecursionError):
@@ -96,7 +96,7 @@ def _is_data(line: str) -> bool:
 
 
 def is_negative(inspection: Inspection) -> bool:
-    """Whether an answer says no, none or zero."""
+    """True if the answer is no, none or zero."""
     if not inspection.lines or says_nothing(inspection.lines):
         return True
     numbers = [number for line in inspection.lines for number in re.findall(r"\d+(?:\.\d+)?", line)]
@@ -107,7 +107,7 @@ def is_negative(inspection: Inspection) -> bool:
 
 
 def error_text(inspection: Inspection) -> Finding | None:
-    """All that was printed sounds like an error."""
+    """The whole output sounds like an error."""
     if inspection.made_writes or not all(
         _ERROR.match(line[:_MAX_LINE]) and not _is_text(line, inspection) for line in inspection.lines
     ):
@@ -119,7 +119,7 @@ def error_text(inspection: Inspection) -> Finding | None:
 
 
 def nothing_found(inspection: Inspection) -> Finding | None:
-    """The program says that there is nothing, or says None in place of a value."""
+    """The output reports no result, or None in place of a value."""
     if inspection.made_writes:
         return None
     if says_nothing(inspection.lines) and not any(_is_text(line, inspection) for line in inspection.lines):
@@ -140,7 +140,10 @@ def nothing_found(inspection: Inspection) -> Finding | None:
 
 
 def nothing_new(inspection: Inspection) -> Finding | None:
-    """The program says the question's own words again; a thing found without them may be called so, as a show Today."""
+    """The output repeats words of the question.
+
+    An entity found without those words may be named so, as a show called Today.
+    """
     printed_words = words(inspection.run.stdout)
     if inspection.made_writes or inspection.offers_choice or not set(printed_words) <= set(words(inspection.query)):
         return None
@@ -157,7 +160,7 @@ def nothing_new(inspection: Inspection) -> Finding | None:
 
 
 def wrong_kind(inspection: Inspection) -> Finding | None:
-    """A question for a number is answered without one, one for a day without a date, one for a thing with a number."""
+    """The question asks for a number, a date or an entity, and the output is of another kind."""
     if inspection.made_writes or inspection.yes_or_no:
         return None
     first_line = inspection.lines[0][:80]
@@ -191,7 +194,7 @@ def wrong_kind(inspection: Inspection) -> Finding | None:
 
 
 def _parts(lines: Sequence[str]) -> list[str]:
-    """The numbers of several lines, the last of each; none where one is the sum of the others, or lines have none."""
+    """The last number of each of several lines; empty where one is the sum of the others, or a line has none."""
     matches = [re.findall(r"\d+(?:\.\d+)?", line.replace(",", ""))[-1:] for line in lines]
     numbers = [match[0] for match in matches if match]
     values = [float(number) for number in numbers]
@@ -204,7 +207,7 @@ def _is_number(value: object) -> bool:
 
 
 def _is_text(line: str, inspection: Inspection) -> bool:
-    """Whether a line is a text of a reply, whatever it sounds like: a song may be called Unknown. A message is none."""
+    """True if a line is a text of a response (a song called Unknown), and no message of the service."""
     exact = [
         source
         for source in inspection.printed_sources

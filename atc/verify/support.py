@@ -1,4 +1,4 @@
-"""What an answer rests on: replies that were good, and no failure that the program kept to itself."""
+"""Check what an answer rests on: good responses, and no failure that the program hid."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 import re
 
 from atc.diagnosis.provenance import lookup
-from atc.language.intent import asks, demands
+from atc.language.intent import is_information_request, requested_actions
 from atc.program.source import calls_of
 from atc.verify.changes import changes
 from atc.verify.findings import Finding, Inspection, failed, folded, made_writes
@@ -22,10 +22,10 @@ _PYTHON = re.compile(
     r"index out of range|object (is not|has no)|not subscriptable|argument|must be|invalid literal|division by zero"
     r"|\bis not defined|\bempty\b|unsupported operand|unhashable|Expecting value"
 )
-"""What errors of Python say."""
+"""Error messages of Python itself."""
 
 _MAX_OPERATIONS = 3
-"""Operations that are named where any of them may be meant."""
+"""Operations named where any of them may be meant."""
 
 _LARGE_NUMBER = re.compile(r"(?<![\w.])\d{4,}(?![\w.]*\w)")
 
@@ -42,21 +42,21 @@ __all__ = [
 
 
 def is_unsupported(run: Run) -> bool:
-    """Whether nothing that a program printed comes from the API, as far as that is known, and nothing was changed."""
+    """True if no printed value is known to come from the API, and nothing was written."""
     if run.provenance is None or run.provenance.printed:
         return all(failed(call) for call in run.calls)
     return not made_writes(run)
 
 
 def describe_silent_writes(run: Run, query: str, protocol: Protocol) -> str | None:
-    """What a program did that was asked to do something, did it, and said nothing; None for any other."""
-    if run.outcome != "ok" or run.stdout.strip() or asks(query) or not made_writes(run):
+    """Describe the writes of a program that was told to act and printed nothing; None for any other run."""
+    if run.outcome != "ok" or run.stdout.strip() or is_information_request(query) or not made_writes(run):
         return None
     return changes(run.calls, protocol)
 
 
 def no_good_call(inspection: Inspection) -> Finding | None:
-    """No call was made, or none was answered."""
+    """No call was made, or none has a good response."""
     if inspection.good_calls:
         return None
     message = "the program printed an answer without any reply of the API; call the functions"
@@ -67,11 +67,11 @@ def no_good_call(inspection: Inspection) -> Finding | None:
 
 
 def missing_write(inspection: Inspection) -> Finding | None:
-    """The question asks for what an operation is called after, or begins its summary with, and nothing was written."""
+    """The question asks for an action that an operation is named after, and the program wrote nothing."""
     if inspection.graph is None or any(call.method not in SAFE for call in inspection.run.calls):
         return None
     tools = [tool for tool in inspection.graph.protocol.tools if tool.writes]
-    for verb in demands(inspection.query):
+    for verb in requested_actions(inspection.query):
         named = [tool.name for tool in tools if is_called(tool, verb) or words(tool.summary)[:1] == (verb,)]
         if named:
             meant = f"; call {' or '.join(named)}" if len(named) <= _MAX_OPERATIONS else ""
@@ -80,7 +80,7 @@ def missing_write(inspection: Inspection) -> Finding | None:
 
 
 def no_evidence(inspection: Inspection) -> Finding | None:
-    """Nothing that was printed comes from a reply, or only whether it is printed does."""
+    """No printed value comes from a response, or a response only decided whether it is printed."""
     if not inspection.good_calls or inspection.made_writes:
         return None
     if is_unsupported(inspection.run):
@@ -108,7 +108,7 @@ def no_evidence(inspection: Inspection) -> Finding | None:
 
 
 def _own_number(inspection: Inspection) -> str | None:
-    """A year or another large number that the program says of itself: nobody asked for it, and no reply has it."""
+    """A year or large number in the output that only the program holds."""
     for text in inspection.printed_texts:
         for number in _LARGE_NUMBER.findall(text):
             is_replied = any(
@@ -120,7 +120,7 @@ def _own_number(inspection: Inspection) -> str | None:
 
 
 def errors(inspection: Inspection) -> Finding | None:
-    """A call failed, and the program went on as if it had not."""
+    """A call failed, and the program went on."""
     for call in inspection.run.calls:
         if not failed(call) and not _says_error(inspection.response(call)):
             continue
@@ -147,7 +147,7 @@ def errors(inspection: Inspection) -> Finding | None:
 
 
 def caught_error(inspection: Inspection) -> Finding | None:
-    """The answer is what the program says where it catches an error."""
+    """The answer is printed by an error handler."""
     if any(failed(call) and _is_the_answer(call, inspection) for call in inspection.run.calls):
         return None
     for attempt in ast.walk(inspection.tree):
@@ -164,7 +164,7 @@ def caught_error(inspection: Inspection) -> Finding | None:
 
 
 def _prints_error(node: ast.Call, error: str | None, inspection: Inspection) -> bool:
-    """Whether a print that follows an error is what put words into the answer, as far as they tell."""
+    """True if a print in an error handler produced the answer, as far as its text shows."""
     parts = [part.value for part in ast.walk(node) if isinstance(part, ast.Constant) and isinstance(part.value, str)]
     own = [part.strip() for part in parts if len(part.strip()) > 1]
     if own:
@@ -184,7 +184,7 @@ def _describe_call(call: CallRecord) -> str:
 
 
 def _says_error(response: object) -> bool:
-    """Whether a reply with a good status says itself that it is none."""
+    """True if a response with a good status reports an error."""
     if not isinstance(response, dict):
         return False
     if response.get("success") is False or response.get("ok") is False:
@@ -193,7 +193,7 @@ def _says_error(response: object) -> bool:
 
 
 def _is_error_printed(call: CallRecord, inspection: Inspection) -> bool:
-    """Whether the text of an error was printed."""
+    """True if the output holds the text of an error."""
     response = inspection.response(call)
     texts = [value for value in response.values() if isinstance(value, str)] if isinstance(response, dict) else []
     parts = [*texts, *((call.error or "").split(" \u2014 ")[1:])]
@@ -201,8 +201,10 @@ def _is_error_printed(call: CallRecord, inspection: Inspection) -> bool:
 
 
 def _is_replaced(call: CallRecord, inspection: Inspection) -> bool:
-    """Whether another call did what a failed one should: the same tool with arguments of the program's own, or any
-    that the answer rests on in what is done after the failure."""
+    """True if a later call replaced a failed one.
+
+    That is the same tool with arguments of the program's own, or a call in the error handler that the answer rests on.
+    """
     later = [later_call for later_call in inspection.good_calls if later_call.index > call.index]
     own = not any(sources for _, _, sources in inspection.arguments(call))
     if any(later_call.tool == call.tool and (own or later_call.arguments == call.arguments) for later_call in later):
@@ -225,7 +227,7 @@ def _covers(body: list[ast.stmt], line: int | None) -> bool:
 
 
 def _is_the_answer(call: CallRecord, inspection: Inspection) -> bool:
-    """Whether a question wants to know if there is something, and the service said that there is not."""
+    """True if a 404 answers the question: it asks whether something exists."""
     if not inspection.yes_or_no or call.status != 404 or call.method not in SAFE:
         return False
     return all(

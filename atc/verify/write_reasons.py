@@ -1,7 +1,7 @@
-"""Whether a write has a reason in the question: what it names is named by the program, and it wants something done.
+"""Check that a write has a reason in the question: the program uses the named values, and the question asks for action.
 
-A program may find the wrong thing, or take the first of a list, and write to it. What the question names in quotes, as
-a path or as a number has to be said by the program itself, or be given to one of its calls.
+A program may find the wrong entity, or take the first of a list, and write to it. So each value that the question
+quotes, and each path and number, has to be a literal of the program or an argument of a call.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from atc.language.intent import asks, changes_only
+from atc.language.intent import changes_only, is_information_request
 from atc.program.source import parsed
 from protocols.dataflow.operations import looks_like_read
 from protocols.model import Protocol, Tool
@@ -26,7 +26,7 @@ _NUMBER = re.compile(r"(?<![\w.,:/$€£-])\d+(?:\.\d+)?(?![\w:/%-]|[.,]\d|\s*(?
 
 
 def named_values(query: str) -> list[str]:
-    """What a question names in quotes, as a path or as a number, in its order."""
+    """The quoted texts, paths and numbers of a question, in its order."""
     quoted = [next(filter(None, match.groups())).strip() for match in _QUOTED.finditer(query)]
     rest = _QUOTED.sub(" ", query)
     paths = [match[0].rstrip(".") for match in _PATH.finditer(rest) if not _PLAIN.fullmatch(match[0])]
@@ -35,7 +35,7 @@ def named_values(query: str) -> list[str]:
 
 
 def missing_names(query: str, program: str, calls: Iterable[CallRecord] = ()) -> list[str]:
-    """What a question names, and neither the program says nor one of its calls was given."""
+    """The named values that neither the program holds nor a call received."""
     names = named_values(query)
     if not names:
         return []
@@ -82,12 +82,12 @@ def _values(value: object) -> Iterator[object]:
 def challenge_write(
     query: str, program: str, calls: Sequence[CallRecord], tool: Tool | None, protocol: Protocol
 ) -> str | None:
-    """Why a write is not sent without being asked about; None where the question gives a reason for it.
+    """The reason to ask before sending a write; None where the question justifies it.
 
     Args:
-        program: The program that makes it; empty where calls are made one at a time.
-        calls: The calls of the program so far, the write among them.
-        tool: The operation that writes.
+        program: The program with the write; empty in modes that make one call at a time.
+        calls: The calls so far, with the write.
+        tool: The operation of the write.
     """
     if tool is not None and (why := intent_mismatch(query, tool, protocol)):
         return f"a write, and {why}"
@@ -100,10 +100,10 @@ def challenge_write(
 
 
 def intent_mismatch(query: str, tool: Tool, protocol: Protocol) -> str:
-    """Why a question wants no such operation; empty where it may."""
+    """The reason why a question does not ask for an operation; empty if it may."""
     if not tool.writes or looks_like_read(tool):
         return ""
-    if asks(query):
+    if is_information_request(query):
         return "the question only asks"
     listed = any(other_tool.method == "GET" and other_tool.path == tool.path for other_tool in protocol.tools)
     if tool.method == "POST" and listed and "{" not in tool.path and changes_only(query):
