@@ -107,7 +107,7 @@ def document(url: str) -> dict[str, object]:
 class _Shop:
     """All that was written: for each solve, what and how often."""
 
-    done: dict[str, Counter[str]] = field(default_factory=dict)
+    writes: dict[str, Counter[str]] = field(default_factory=dict)
     addresses: dict[str, object] = field(default_factory=dict)
     paid: dict[str, object] = field(default_factory=dict)
     cut: set[str] = field(default_factory=set)
@@ -116,7 +116,7 @@ class _Shop:
     def write(self, cart: str, item: str) -> tuple[int, bool]:
         """Do a write. Gives its number, and whether to hang up: a cart called `cut3-…` loses its third reply."""
         with self.lock:
-            counts = self.done.setdefault(cart, Counter())
+            counts = self.writes.setdefault(cart, Counter())
             counts[item] += 1
             number = counts.total()
             lost = cart.startswith(f"cut{number}-") and cart not in self.cut
@@ -128,7 +128,7 @@ def _serve(ours: socket.socket) -> None:
     """Serve until the other end is closed; tells its URL, and all that was written for each line that comes."""
     shop = _Shop()
 
-    class Handler(BaseHTTPRequestHandler):
+    class ShopHandler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
         def do_GET(self) -> None:
@@ -167,20 +167,20 @@ def _serve(ours: socket.socket) -> None:
         def log_message(self, format: str, *args: object) -> None:
             """Nothing is logged."""
 
-    class Server(ThreadingHTTPServer):
+    class ShopServer(ThreadingHTTPServer):
         daemon_threads = True
         request_queue_size = 64
 
         def handle_error(self, request: object, client_address: object) -> None:
             """A client that was killed is no news."""
 
-    server = Server(("127.0.0.1", 0), Handler)
+    server = ShopServer(("127.0.0.1", 0), ShopHandler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     with ours.makefile("rw") as lines:
         print(f"http://127.0.0.1:{server.server_port}", file=lines, flush=True)
         for _ in lines:
             with shop.lock:
-                print(json.dumps(shop.done), file=lines, flush=True)
+                print(json.dumps(shop.writes), file=lines, flush=True)
 
 
 @contextmanager
@@ -234,7 +234,7 @@ class _JournallessAgent(Agent):
 
 
 @dataclass
-class _Solve:
+class _InterruptedSolve:
     """A solve on its way: its fault, the file of its journal (None: it has none), its process and when to kill it."""
 
     name: str
@@ -244,27 +244,27 @@ class _Solve:
     result: Path
     pid: int = 0
     kill_at: float | None = None
-    again: bool = False
+    retried: bool = False
 
     @property
-    def begun(self) -> Path:
-        """There once the first program is written."""
-        return self.result.with_suffix(".begun")
+    def started(self) -> Path:
+        """A file that is there once the first program is written."""
+        return self.result.with_suffix(".started")
 
 
-def _solve(solve: _Solve, protocol: Protocol) -> None:
+def _solve(solve: _InterruptedSolve, protocol: Protocol) -> None:
     """Do one solve, or as much of it as its fault allows."""
-    if not solve.again:
+    if not solve.retried:
         _prepare_fault(solve)
     kind = _JournallessAgent if solve.file is None else Agent
     journal = Journal(solve.file) if solve.file is not None else None
     script = _RepairingModel(solve.name)
 
-    def told(event: Event) -> None:
+    def mark_started(event: Event) -> None:
         if isinstance(event, ProgramWritten):
-            solve.begun.touch()
+            solve.started.touch()
 
-    with kind(protocol, script, mode="naive", max_reflections=2, writes="allow", on_event=told) as agent:
+    with kind(protocol, script, mode="naive", max_reflections=2, writes="allow", on_event=mark_started) as agent:
         solution = agent.solve(f"Buy tea and two cups ({solve.name})", journal=journal)
     unknown = len(journal.unknown) if journal is not None else 0
     text = json.dumps({"status": solution.status, "unknown": unknown, "message": solution.message})
@@ -273,7 +273,7 @@ def _solve(solve: _Solve, protocol: Protocol) -> None:
         journal.close()
 
 
-def _prepare_fault(solve: _Solve) -> None:
+def _prepare_fault(solve: _InterruptedSolve) -> None:
     """Let this process die at its nth write, if that is its fault."""
     if solve.fault not in ("before send", "before save"):
         return
@@ -296,7 +296,7 @@ def _prepare_fault(solve: _Solve) -> None:
     Transport.send = dying  # type: ignore[method-assign]
 
 
-def _start(solve: _Solve, protocol: Protocol) -> None:
+def _start(solve: _InterruptedSolve, protocol: Protocol) -> None:
     solve.pid = os.fork()
     if solve.pid:
         return
@@ -314,17 +314,17 @@ def _start(solve: _Solve, protocol: Protocol) -> None:
 # All of them
 
 
-def _solve_all(solves: Sequence[_Solve], protocol: Protocol, report: Callable[[int], None]) -> None:
+def _solve_all(solves: Sequence[_InterruptedSolve], protocol: Protocol, report: Callable[[int], None]) -> None:
     """Do all solves; one that was killed is done again, without a fault."""
-    waiting, running, finished = list(reversed(solves)), list[_Solve](), 0
+    waiting, running, finished = list(reversed(solves)), list[_InterruptedSolve](), 0
     while waiting or running:
         while waiting and len(running) < JOBS:
             solve = waiting.pop()
             _start(solve, protocol)
             running.append(solve)
         for solve in list(running):
-            killed = solve.fault == "kill -9" and not solve.again
-            if killed and solve.kill_at is None and solve.begun.exists():
+            killed = solve.fault == "kill -9" and not solve.retried
+            if killed and solve.kill_at is None and solve.started.exists():
                 solve.kill_at = time.monotonic() + random.Random(solve.name).uniform(0.0, WINDOW)
             if solve.kill_at is not None and time.monotonic() >= solve.kill_at:
                 os.kill(solve.pid, signal.SIGKILL)
@@ -332,8 +332,8 @@ def _solve_all(solves: Sequence[_Solve], protocol: Protocol, report: Callable[[i
             if not pid:
                 continue
             running.remove(solve)
-            if status and not solve.again:
-                solve.again, solve.kill_at = True, None
+            if status and not solve.retried:
+                solve.retried, solve.kill_at = True, None
                 waiting.append(solve)
             else:
                 finished += 1
@@ -341,7 +341,7 @@ def _solve_all(solves: Sequence[_Solve], protocol: Protocol, report: Callable[[i
         time.sleep(0.001)
 
 
-def _rows(solves: Sequence[_Solve], written: dict[str, Counter[str]]) -> list[dict[str, object]]:
+def _rows(solves: Sequence[_InterruptedSolve], written: dict[str, Counter[str]]) -> list[dict[str, object]]:
     """The figures of each fault.
 
     How many solves there were, were killed, and had an answer; writes made twice, and in how many solves; writes that
@@ -365,7 +365,7 @@ def _rows(solves: Sequence[_Solve], written: dict[str, Counter[str]]) -> list[di
             counts["lost"] += missing if answered else 0
             counts["unknown"] += result["unknown"]
             counts["silent"] += not answered and not result["unknown"]
-            counts["killed"] += solve.again
+            counts["killed"] += solve.retried
         names = ("killed", "solved", "twice", "solves", "lost", "unknown", "silent")
         rows.append({"fault": fault, "runs": len(mine), **{name: counts[name] for name in names}})
     return rows
@@ -412,7 +412,7 @@ def measure(runs: int, report: Callable[[int], None] = lambda finished: None) ->
                 kind = f"cut{nth}" if fault == "after commit" else "run"
                 cart = f"{kind}-{'on' if journaled else 'off'}-{number:04}"
                 file = folder / f"{cart}.journal" if journaled else None
-                solves.append(_Solve(cart, fault, nth, file, folder / f"{cart}.json"))
+                solves.append(_InterruptedSolve(cart, fault, nth, file, folder / f"{cart}.json"))
             _solve_all(solves, protocol, lambda finished, before=before: report(before + finished))  # type: ignore[misc]
             before += runs
             figures["journal" if journaled else "no journal"] = _rows(solves, written())
@@ -427,11 +427,11 @@ def main(runs: int, as_json: bool) -> None:
     """Count the writes made twice when solves are cut off, with the journal and without."""
     started = time.monotonic()
 
-    def told(finished: int) -> None:
+    def report(finished: int) -> None:
         if finished % 50 == 0:
             click.echo(f"{finished} of {2 * runs} solves, {time.monotonic() - started:.0f} s", err=True)
 
-    figures = measure(runs, told)
+    figures = measure(runs, report)
     if as_json:
         click.echo(to_json(figures), nl=False)
         return

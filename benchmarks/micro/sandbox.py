@@ -12,18 +12,18 @@ import io
 import statistics
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from datetime import UTC, datetime
 
 import click
 from rich.console import Console
 from rich.table import Table
 
 from atc.files import to_json
+from protocols.simulator.http.connection import ConnectionServer
 from sandbox import Limits, Sandbox
 
 __all__ = ["Peer", "main", "measure"]
@@ -98,10 +98,10 @@ def _smolagents() -> Execute:
     return execute
 
 
-def _monty(closing: ExitStack) -> Execute:
+def _monty(resources: ExitStack) -> Execute:
     import pydantic_monty
 
-    pool = closing.enter_context(pydantic_monty.Monty())
+    pool = resources.enter_context(pydantic_monty.Monty())
 
     def execute(program: str) -> object:
         with pool.checkout() as session:
@@ -110,16 +110,16 @@ def _monty(closing: ExitStack) -> Execute:
     return execute
 
 
-def peers(closing: ExitStack) -> Iterator[Peer]:
+def peers(resources: ExitStack) -> Iterator[Peer]:
     """Everything that can be measured here; ours first, CPython as the measure second."""
-    sandbox = closing.enter_context(Sandbox(None, limits=Limits(wall=120, cpu=120)))
+    sandbox = resources.enter_context(Sandbox(None, limits=Limits(wall=120, cpu=120)))
     yield Peer("atc", _ours(sandbox))
     yield Peer("exec in this process (CPython)", _in_process)
     yield Peer("a plain subprocess", _subprocess)
     if importlib.util.find_spec("smolagents"):
         yield Peer("smolagents, LocalPythonExecutor", _smolagents(), slow=100)
     if importlib.util.find_spec("pydantic_monty"):
-        yield Peer("pydantic-monty", _monty(closing))
+        yield Peer("pydantic-monty", _monty(resources))
 
 
 def _timed(execute: Execute, program: str) -> float:
@@ -144,31 +144,6 @@ def _median(peer: Peer, program: str, runs: int) -> float | None:
     return statistics.median(times[1:])
 
 
-@contextlib.contextmanager
-def _service() -> Iterator[str]:
-    """A server on this machine that answers every GET with a small object."""
-
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def do_GET(self) -> None:
-            body = b'{"id": 1}'
-            head = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
-            self.wfile.write(head.encode() + body)  # at once: two small packets would wait for each other
-
-        def log_message(self, format: str, *args: object) -> None:
-            """Nothing is logged."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        yield f"http://127.0.0.1:{server.server_address[1]}"
-    finally:
-        server.shutdown()
-        server.server_close()
-
-
 def _call_costs(runs: int) -> tuple[float, float, float]:
     """Milliseconds of one GET with a Session of `requests` in this process, of one through the broker, and of one with
     the second run that finds out where values come from."""
@@ -177,7 +152,9 @@ def _call_costs(runs: int) -> tuple[float, float, float]:
     from protocols import load
 
     count = 200
-    with _service() as url:
+    server = ConnectionServer(0, lambda *_: (200, b'{"id": 1}', "application/json", {}), datetime.now(UTC))
+    with closing(server):
+        url = server.url
         session = requests.Session()
         session.get(f"{url}/thing")
         bare = min(
@@ -205,9 +182,9 @@ def measure(quick: bool) -> tuple[list[dict[str, object]], dict[str, float]]:
     runs, size = (5, 500_000) if quick else (25, 2_000_000)
     rows: list[dict[str, object]] = []
     measure_of: dict[str, float] = {}
-    with ExitStack() as closing:
+    with ExitStack() as resources:
         cold = _timed(lambda program: Sandbox(None).run(program), TRIVIAL)
-        everyone = list(peers(closing))
+        everyone = list(peers(resources))
         for peer in sorted(everyone, key=lambda peer: "CPython" not in peer.name):
             trivial = _median(peer, TRIVIAL, runs * 4)
             row: dict[str, object] = {"executor": peer.name, "trivial_ms": _ms(trivial)}
