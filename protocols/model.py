@@ -136,7 +136,7 @@ class Tool:
 
     @property
     def writes(self) -> bool:
-        """Whether a call may change the service's state, by the HTTP method."""
+        """True if a call may change the service's state, by the HTTP method."""
         return self.method not in {"GET", "HEAD", "OPTIONS", "TRACE"}
 
     def argument(self, name: str) -> Parameter | None:

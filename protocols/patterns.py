@@ -31,7 +31,7 @@ _CATEGORIES |= {f"CATEGORY_NOT_{name[9:]}": pattern.upper() for name, pattern in
 
 
 def matches(pattern: str, text: str) -> bool:
-    """Whether a text matches a pattern; true as well where the match would take too long."""
+    """True if a text matches a pattern; true as well where the match would take too long."""
     compiled = _compiled(pattern)
     length = -(-max(len(text), _MIN_TEXT) // _MIN_TEXT) * _MIN_TEXT  # rounded up, for the cache
     if compiled is None or len(text) > _MAX_TEXT or not is_bounded(pattern, length):
@@ -53,7 +53,7 @@ def _compiled(pattern: str) -> re.Pattern[str] | None:
 
 @lru_cache(maxsize=4096)
 def is_bounded(pattern: str, length: int = _MIN_TEXT) -> bool:
-    """Whether a pattern matches texts of a length in bounded time; true for invalid patterns, which are never used."""
+    """True if a pattern matches texts of a length in bounded time; true for invalid patterns, which are never used."""
     if len(pattern) > _MAX_PATTERN:
         return False
     try:
@@ -125,7 +125,7 @@ def _children(name: str, argument: Any) -> Iterator[Any]:
 
 
 def _has_unique_division(items: Any) -> bool:
-    """Whether a text divides into repetitions in only one way.
+    """True if a text divides into repetitions in only one way.
 
     True if each repetition starts with a character that occurs nowhere else in it, and has one part of variable length.
     """
@@ -155,7 +155,7 @@ def _walk(items: Sequence[Any]) -> Iterator[tuple[Any, Any]]:
 
 
 def _accepts(name: str, argument: Any, char: int) -> bool:
-    """Whether an item may match a character."""
+    """True if an item may match a character."""
     if name == "LITERAL":
         return bool(argument == char)
     if name == "NOT_LITERAL":

@@ -186,7 +186,7 @@ class _ToolWriter:
         return "\n".join([line, *(f"  {hint}" for hint in new_hints)])
 
     def _is_page(self, properties: Mapping[str, Schema]) -> bool:
-        """Whether an object only wraps a list, which is more readable inline."""
+        """True if an object only wraps a list, which is more readable inline."""
         return any(
             noun_of(name) in WRAPPERS
             and (items := items_of(part, self.protocol))
@@ -257,7 +257,7 @@ class _ToolWriter:
         return 2 if any(not _NOISE_WORDS.intersection(words(key)) for key in inside) else 9
 
     def _is_in_question(self, name: str) -> bool:
-        """Whether a name shares a word with the query."""
+        """True if a name shares a word with the query."""
         return not self.query_stems.isdisjoint(stem(word) for word in words(name) if len(word) > 2)
 
     def _arguments(self, tool: Tool, most: int) -> tuple[list[Parameter], bool]:

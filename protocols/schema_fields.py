@@ -107,7 +107,7 @@ def scalar_types(schema: Schema, protocol: Protocol) -> tuple[str, ...]:
 
 
 def is_expandable(schema: Schema, protocol: Protocol) -> bool:
-    """Whether a value is an object or a scalar that refers to one: `oneOf: [integer, object]`."""
+    """True if a value is an object or a scalar that refers to one: `oneOf: [integer, object]`."""
     if not (schema.keys() & _COMPOSITION_KEYWORDS or isinstance(schema.get("type"), list)):
         return False
     return bool(scalar_types(schema, protocol)) and bool(properties_of(schema, protocol))

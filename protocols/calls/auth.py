@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 from protocols.errors import UsageError
 from protocols.model import Protocol, SecurityScheme
@@ -204,7 +204,7 @@ def _masked(match: re.Match[bytes]) -> bytes:
 
 
 def holds_secret(parts: Iterable[bytes], credentials: Iterable[Credential]) -> bool:
-    """Whether `redact_stream` would change these bytes."""
+    """True if `redact_stream` would change these bytes."""
     chosen = tuple(credentials)
     original, redacted = hashlib.sha256(), hashlib.sha256()
 
@@ -216,6 +216,9 @@ def holds_secret(parts: Iterable[bytes], credentials: Iterable[Credential]) -> b
     for part in redact_stream(read(), chosen):
         redacted.update(part)
     return original.digest() != redacted.digest()
+
+
+_Credentials: TypeAlias = tuple[Credential, ...]
 
 
 class _SecretForm(NamedTuple):
@@ -233,7 +236,7 @@ class _SecretForm(NamedTuple):
 
 
 @lru_cache(maxsize=64)
-def _usual_forms(credentials: tuple[Credential, ...], with_escapes: bool = False) -> tuple[_SecretForm, ...]:
+def _usual_forms(credentials: _Credentials, with_escapes: bool = False) -> tuple[_SecretForm, ...]:
     """The forms that are searched in any text. `with_escapes`: letters and digits may be escaped, too."""
     texts = {text for credential in credentials for text in _usual_texts(credential)}
     forms = (_form(*text, encoding, with_escapes) for text in texts for encoding in _ENCODINGS)
@@ -241,7 +244,7 @@ def _usual_forms(credentials: tuple[Credential, ...], with_escapes: bool = False
 
 
 @lru_cache(maxsize=64)
-def _rare_forms(credentials: tuple[Credential, ...]) -> tuple[tuple[bytes, _SecretForm], ...]:
+def _rare_forms(credentials: _Credentials) -> tuple[tuple[bytes, _SecretForm], ...]:
     """Each rare form, with a marker: bytes without which it is not in a text."""
     secrets = {secret for credential in credentials for secret in _secrets(credential) if len(secret) >= _MIN_SECRET}
     texts = {text for secret in secrets for text in _rare_texts(secret)}
@@ -258,20 +261,16 @@ def _marker(text: str) -> bytes:
 
 
 @lru_cache(maxsize=64)
-def _max_length(credentials: tuple[Credential, ...]) -> int:
-    return max(
-        form.longest for form in (*_usual_forms(credentials, True), *(form for _, form in _rare_forms(credentials)))
-    )
+def _max_length(credentials: _Credentials) -> int:
+    rare = (form for _, form in _rare_forms(credentials))
+    return max(form.longest for form in (*_usual_forms(credentials, True), *rare))
 
 
 @lru_cache(maxsize=256)
-def _pattern(
-    credentials: tuple[Credential, ...], with_escapes: bool, rare: frozenset[_SecretForm]
-) -> re.Pattern[bytes]:
+def _pattern(credentials: _Credentials, with_escapes: bool, rare: frozenset[_SecretForm]) -> re.Pattern[bytes]:
     """One pattern for all forms, the longest first: a secret may be the prefix of another."""
-    forms = sorted(
-        {*_usual_forms(credentials, with_escapes), *rare}, key=lambda form: (-form.longest, form.first, form.rest)
-    )
+    unsorted = {*_usual_forms(credentials, with_escapes), *rare}
+    forms = sorted(unsorted, key=lambda form: (-form.longest, form.first, form.rest))
     plain = [re.escape(form.first) + form.rest for form in forms if form.first]
     escaped = [form.other + form.rest for form in forms if form.other]
     if escaped:
@@ -280,7 +279,7 @@ def _pattern(
     return re.compile(b"|".join(plain))
 
 
-def _pattern_for(credentials: tuple[Credential, ...], data: bytes) -> re.Pattern[bytes]:
+def _pattern_for(credentials: _Credentials, data: bytes) -> re.Pattern[bytes]:
     """The pattern for some bytes, without forms that cannot be in them; much faster to match."""
     rare = frozenset(form for marker, form in _rare_forms(credentials) if marker in data)
     return _pattern(credentials, _ESCAPED.search(data) is not None, rare)

@@ -139,7 +139,7 @@ def _argument(tool: Tool, name: str) -> Parameter:
 
 
 def _is_whole_body(tool: Tool, value: object, kwargs: Mapping[str, object]) -> bool:
-    """Whether `body=` means all of the body and not a property or parameter of that name."""
+    """True if `body=` means all of the body and not a property or parameter of that name."""
     if tool.body is None:
         return False
     own = tool.argument("body")
@@ -215,7 +215,7 @@ def _bind_body(
 
 
 def _is_body_omitted(tool: Tool, values: Mapping[str, object]) -> bool:
-    """Whether no body is sent: it is optional, and no property of it was passed."""
+    """True if no body is sent: it is optional, and no property of it was passed."""
     has_properties = any(parameter.location == "body" and parameter.argument in values for parameter in tool.arguments)
     return tool.body is not None and not tool.body.required and not has_properties
 

@@ -237,7 +237,7 @@ class ProtocolGraph:
         return list(inner) if len(inner) == 1 and noun_of(inner[0][0]) in about else []
 
     def searches(self, tool: str) -> bool:
-        """Whether search texts are the only required arguments of a tool."""
+        """True if search texts are the only required arguments of a tool."""
         required = [p.argument.lower() for p in self._tools[tool].arguments if p.required]
         return bool(required) and SEARCHES.issuperset(required)
 
@@ -479,14 +479,14 @@ class ProtocolGraph:
         return max(self._noun_certainty(tool, field, reference.noun, candidate.owner_properties), 0.0)
 
     def _links_to(self, field: ResponseField, reference: IdentifierReference) -> bool:
-        """Whether a field is a URL of the referenced object: `links.film`, or `href` in an object called film."""
+        """True if a field is a URL of the referenced object: `links.film`, or `href` in an object called film."""
         if not _is_link(field):
             return False
         around = [noun_of(key) for key in (*field.container, field.name)]
         return reference.noun in around and self._ends_a_path(reference.noun)
 
     def _ends_a_path(self, noun: str) -> bool:
-        """Whether a tool's path ends with an identifier of the noun, so that a link's last segment is one."""
+        """True if a tool's path ends with an identifier of the noun, so that a link's last segment is one."""
         return any(
             (reference := self._references.get((tool.name, p.argument))) is not None
             and reference.noun == noun
@@ -496,7 +496,7 @@ class ProtocolGraph:
         )
 
     def _is_collection_path(self, tool: Tool) -> bool:
-        """Whether single items have a path right below a tool's path: `/films` of `/films/{id}`."""
+        """True if single items have a path right below a tool's path: `/films` of `/films/{id}`."""
         return tool.path.rstrip("/") in self._collection_paths
 
     @cached_property
@@ -505,7 +505,7 @@ class ProtocolGraph:
         return frozenset(path.rpartition("/")[0] for path in paths if path.endswith("}"))
 
     def _returns_list(self, tool: Tool) -> bool:
-        """Whether a tool returns a list of objects."""
+        """True if a tool returns a list of objects."""
         schema = tool.response_schema
         collection_nouns = {"", *map(noun_of, literals_of(tool.path)), *self._wrappers(tool)}
         return schema is not None and any(noun_of(key) in collection_nouns for key, _ in self._object_lists(schema))

@@ -105,7 +105,7 @@ def _described_noun(parameter: Parameter, attribute: str, path_nouns: Collection
 
 
 def _is_enumerated(schema: Schema) -> bool:
-    """Whether the values are enumerated, so that no other tool has to provide them."""
+    """True if the values are enumerated, so that no other tool has to provide them."""
     return "enum" in schema or "const" in schema or type_of(schema) == "boolean"
 
 

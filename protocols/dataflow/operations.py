@@ -18,7 +18,7 @@ _READ_VERBS = frozenset(
 
 
 def looks_like_read(tool: Tool) -> bool:
-    """Whether a POST only queries, by the verb of its name, its path or its description."""
+    """True if a POST only queries, by the verb of its name, its path or its description."""
     if tool.method != "POST":
         return False
     path_words = words(tool.path.rstrip("/").rpartition("/")[2])
@@ -27,15 +27,15 @@ def looks_like_read(tool: Tool) -> bool:
 
 
 def is_called(tool: Tool, verb: str) -> bool:
-    """Whether an operation's path ends with a verb: `play` for `/player/play`."""
+    """True if an operation's path ends with a verb: `play` for `/player/play`."""
     return words(tool.path.rstrip("/").rpartition("/")[2]) == (verb,)
 
 
 def is_own(tool: Tool) -> bool:
-    """Whether an operation is about the caller's own data, by its path: `/me/playlists`."""
+    """True if an operation is about the caller's own data, by its path: `/me/playlists`."""
     return not _SELF_WORDS.isdisjoint(words(tool.path))
 
 
 def is_current(tool: Tool) -> bool:
-    """Whether an operation reads the present state, by its path: `/me/player/currently-playing`."""
+    """True if an operation reads the present state, by its path: `/me/player/currently-playing`."""
     return not tool.writes and not CURRENT.isdisjoint(words(tool.path))

@@ -33,7 +33,7 @@ from protocols.model import (
 from protocols.naming import argument_name, tool_name, unique
 from protocols.text.words import words
 
-__all__ = ["Builder", "operations", "protocol"]
+__all__ = ["Builder", "counted", "operations", "protocol"]
 
 _STYLES = {"path": "simple", "query": "form", "header": "simple", "cookie": "form"}
 _IGNORED_HEADERS = {"accept", "content-type", "authorization"}  # OpenAPI: such header parameters are to be ignored
@@ -79,7 +79,7 @@ def protocol(document: Mapping[str, Any], documents: DocumentSet, skipped: Mappi
 
 
 def _serves_document(tool: Tool) -> bool:
-    """Whether an operation only serves the document itself."""
+    """True if an operation only serves the document itself."""
     last = tool.path.rstrip("/").rpartition("/")[2]
     named = _DOCUMENT_WORDS.intersection(words(last)) or last in ("api-docs", "apidocs")
     return tool.method == "GET" and bool(named) and not any(p.required for p in tool.arguments)
@@ -109,7 +109,6 @@ class Builder:
         tools = list(tools)
         names = unique(tool.name for tool in tools)
         info = mapping_or_empty(self.document.get("info"))
-        counted = [f"{text} ({count} times)" if count > 1 else text for text, count in self.notes.items()]
         return Protocol(
             title=str(info.get("title") or "API").strip(),
             version=str(info.get("version") or ""),
@@ -121,7 +120,7 @@ class Builder:
             security_schemes=self.schemes,
             definitions=self.schemas.definitions,
             components=self.schemas.components,
-            warnings=(*counted, *self.warnings),
+            warnings=(*counted(self.notes), *self.warnings),
             digest=digest,
         )
 
@@ -362,6 +361,11 @@ class Builder:
                 yield name, self.schemas.read(header["schema"], where) if header.get("schema") is not None else {}
 
 
+def counted(notes: Counter[str]) -> tuple[str, ...]:
+    """Each note once, with its count."""
+    return tuple(f"{text} ({count} times)" if count > 1 else text for text, count in notes.items())
+
+
 def _as_tuple(value: object) -> tuple[object, ...]:
     return tuple(value) if isinstance(value, list) else ()
 
@@ -407,7 +411,7 @@ def _arguments(parameters: list[Parameter], body: Body | None) -> tuple[tuple[Pa
 
 
 def _is_fixed(parameter: Parameter) -> bool:
-    """Whether the document gives the only value of a required parameter."""
+    """True if the document gives the only value of a required parameter."""
     return parameter.required and parameter.location != "path" and "const" in parameter.schema
 
 

@@ -304,7 +304,7 @@ def _simplified(schema: dict[str, object]) -> dict[str, object]:
 
 
 def _are_disjoint(branches: list[Schema]) -> bool:
-    """Whether no value matches two of these bare types."""
+    """True if no value matches two of these bare types."""
     names = [name for branch in branches for name in declared_types(branch)]
     return len(set(names)) == len(names) and not {"integer", "number"} <= set(names)
 

@@ -271,7 +271,7 @@ class DocumentSet:
 
     @property
     def has_linked(self) -> bool:
-        """Whether a linked document was read."""
+        """True if a linked document was read."""
         return bool(self._linked)
 
     def load_linked(self, text: str) -> str:

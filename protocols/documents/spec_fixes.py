@@ -359,7 +359,7 @@ def _lift_required(node: Node, place: tuple[str, ...], repairs: _RepairLog) -> N
 
 
 def _fits(node: Node, value: Any) -> bool:
-    """Whether a value fits `type` and `enum` of a schema; other constraints are ignored."""
+    """True if a value fits `type` and `enum` of a schema; other constraints are ignored."""
     if value is None:
         return True
     types: dict[object, Callable[[Any], bool]] = {
@@ -397,7 +397,7 @@ def _repair_overlap(node: Node, place: tuple[str, ...], repairs: _RepairLog, res
 
 
 def _disjoint(first: Any, second: Any) -> bool:
-    """Whether two lists of allowed values share none."""
+    """True if two lists of allowed values share none."""
     return isinstance(first, list) and isinstance(second, list) and not any(value in second for value in first)
 
 

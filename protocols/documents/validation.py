@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from protocols.bounded import with_linear_unique_items
-from protocols.documents.openapi import Builder, operations
+from protocols.documents.openapi import Builder, counted, operations
 from protocols.documents.schemas import split_subschemas
 from protocols.documents.source import METHODS, DocumentSet, at_pointer, pointer, pointer_keys
 from protocols.errors import ProtocolError
@@ -112,9 +112,7 @@ def _check(document: Mapping[str, Any], documents: DocumentSet) -> ValidationRes
     if documents.has_linked or str(document.get("openapi")).startswith("3.1"):
         for place, reason in _invalid_schemas(document, documents):
             skipped.setdefault(place, reason)
-    return ValidationResult(
-        skipped, tuple(f"{text} ({count} times)" if count > 1 else text for text, count in notes.items())
-    )
+    return ValidationResult(skipped, counted(notes))
 
 
 def _errors(document: Mapping[str, Any]) -> Iterator[ValidationError]:
@@ -197,7 +195,7 @@ def _is_reference(error: ValidationError) -> bool:
 
 
 def _is_fatal(path: tuple[str, ...], error: ValidationError) -> bool:
-    """Whether an error makes the operation or component around it unusable."""
+    """True if an error makes the operation or component around it unusable."""
     if error.validator in ("additionalProperties", "unevaluatedProperties", "uniqueItems"):
         return False
     if error.validator == "required" and any(f"'{key}'" in error.message for key in ("description", "responses")):

@@ -81,7 +81,7 @@ class NamedEntities:
 
     @property
     def presupposes_items(self) -> bool:
-        """Whether plain words presuppose that collections have items."""
+        """True if plain words presuppose that collections have items."""
         return bool(self.words & _PRESUPPOSING)
 
 
@@ -172,7 +172,7 @@ def _end_of_name(query: str, tokens: Sequence[re.Match[str]], start: int) -> int
 
 
 def _starts_name(query: str, tokens: Sequence[re.Match[str]], position: int) -> bool:
-    """Whether a token starts a name: capitalized, and not only because it starts a sentence."""
+    """True if a token starts a name: capitalized, and not only because it starts a sentence."""
     token = tokens[position]
     if not token[0][0].isupper():
         return False
@@ -186,12 +186,12 @@ def _starts_name(query: str, tokens: Sequence[re.Match[str]], position: int) -> 
 
 
 def _is_date(tokens: Sequence[re.Match[str]]) -> bool:
-    """Whether all tokens are parts of a date: `14 July 2021`."""
+    """True if all tokens are parts of a date: `14 July 2021`."""
     return all(token[0].casefold() in _CALENDAR or _DAY_NUMBER.fullmatch(token[0]) for token in tokens)
 
 
 def _has_leading_number(query: str, tokens: Sequence[re.Match[str]], position: int) -> bool:
-    """Whether the number right before a name belongs to it: `2 Broke Girls`."""
+    """True if the number right before a name belongs to it: `2 Broke Girls`."""
     if position == 0 or not tokens[position - 1][0].isdecimal() or len(tokens[position - 1][0]) > 3:
         return False
     return query[tokens[position - 1].end() : tokens[position].start()] == " "

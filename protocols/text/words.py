@@ -87,7 +87,7 @@ def noun_of(name: str) -> str:
 
 @lru_cache(maxsize=8192)
 def is_identifier(name: str) -> bool:
-    """Whether a name ends like an identifier: `id`, `film_uuid`, `genre_ids`."""
+    """True if a name ends like an identifier: `id`, `film_uuid`, `genre_ids`."""
     parts = words(name)
     return bool(parts) and (parts[-1] in ID_WORDS or singular(parts[-1]) in ID_WORDS or parts[-1] == "ids")
 
