@@ -1,10 +1,10 @@
-"""Language models behind one interface; `open_model` finds the one that a name means.
+"""Language models behind one interface; `open_model` opens one by its name.
 
 local:NAME    a model file on this machine, run by an engine inside our process (extra `local`)
 openvino:NAME the same file, run by OpenVINO: reads faster on newer processors (extra `openvino`)
 openai:NAME   OpenAI, or any endpoint that speaks its chat completions format (OPENAI_BASE_URL, OPENAI_API_KEY)
 hf:NAME       a folder or hub name that transformers can load (extra `hf`)
-replay:FILE   answers recorded earlier
+replay:FILE   recorded answers
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ DEFAULT_MODEL = "local:qwen2.5-coder-1.5b"
 
 
 def default_model() -> str:
-    """The model asked when none is named: `ATC_MODEL`, else the small local one."""
+    """The default model: `ATC_MODEL`, else the small local one."""
     return os.environ.get("ATC_MODEL") or DEFAULT_MODEL
 
 
@@ -34,19 +34,19 @@ def open_model(
     keep: bool = False,
     threads: int | None = None,
 ) -> Model:
-    """The model that a name means. What is heavy is loaded when it is first asked.
+    """Open a model by its name. Heavy parts are loaded at its first completion.
 
     Args:
         name: `local:NAME`, `openvino:NAME`, `openai:NAME`, `hf:NAME` or `replay:FILE`; None means `default_model()`.
-        record: A file to which every answer is appended, for `replay:FILE`.
-        reuse: A file whose recorded answers are taken where it has them, and to which the others are appended.
-        seed: For the models that take one.
-        keep: Whether a local model may keep on disk what all prompts begin with, and find it there.
-        threads: Threads that `local:` and `openvino:` compute with, by default `ATC_THREADS`, else one a core, and a
-            core less from four cores on.
+        record: A file that every answer is appended to, for `replay:FILE`.
+        reuse: A file of recorded answers to use first; new answers are appended to it.
+        seed: For models with a seed.
+        keep: Whether a local model may keep the common prefix of prompts on disk, and find it there.
+        threads: Threads of `local:` and `openvino:`, by default `ATC_THREADS`, else one a core, and a core less from
+            four cores on.
     Raises:
-        UsageError: No model has such a name, or the file to record in cannot be written.
-        ModelError: The model is known but cannot be had: no file, no key, an extra that is not installed.
+        UsageError: No model has that name, or the file to record in cannot be written.
+        ModelError: The model is known but unavailable: no file, no key, an extra that is not installed.
     """
     model = _open(name or default_model(), seed, keep, threads)
     if record is None and reuse is None:

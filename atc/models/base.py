@@ -1,7 +1,7 @@
-"""What every language model looks like from outside, so that the agent never learns whose model it asks.
+"""The interface of language models.
 
-A conversation whose last message has the role "assistant" is a prefill: the model goes on from the end of that text,
-and the completion holds only what it added. Programs are asked for in this way, with the code block already opened.
+A conversation whose last message has the role "assistant" ends with a prefill: the model continues that text, and the
+completion holds only the continuation. Programs are requested in this way, with the code block already opened.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 TEMPERATURE = 0.7
-"""At which answers are drawn, where not the likeliest one is wanted."""
+"""The temperature of sampled answers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What asking cost. `prompt_tokens` include the cached ones; `seconds` are wall-clock, waiting included."""
+    """The cost of completions. `prompt_tokens` include the cached ones; `seconds` are wall-clock, waiting included."""
 
     prompt_tokens: int = 0
     completion_tokens: int = 0
@@ -62,10 +62,10 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """A model's answer, without the prefill and without the stop sequence that ended it.
+    """A model's answer, without the prefill and the stop sequence.
 
-    `finish` is "stop" when the model ended by itself or at a stop sequence, "length" when `max_tokens` cut it off;
-    an endpoint may answer other words.
+    `finish` is "stop" after the model's own end or a stop sequence, "length" at `max_tokens`; an endpoint may use other
+    words.
     """
 
     text: str
@@ -75,13 +75,13 @@ class Completion:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a model is with an answer.
+    """The progress of a completion.
 
     Args:
-        read: Tokens of the prompt that it has read, the cached ones included.
+        read: Tokens of the prompt read so far, cached ones included.
         prompt_tokens: Tokens of the whole prompt.
-        text: What it has written so far.
-        seconds_left: Estimate for the rest of the prompt; None while there is none.
+        text: The text written so far.
+        seconds_left: Estimate for the rest of the prompt; None without one.
     """
 
     read: int
@@ -91,30 +91,30 @@ class Progress:
 
 
 class Model(typing.Protocol):
-    """A language model that can be asked. Opening one is cheap: what is heavy happens in the first `complete`.
+    """A language model. Opening one is cheap: heavy parts are loaded in the first `complete`.
 
-    Models that hold their own tokenizer also have `count_tokens(text) -> int`. Prompts should not be fitted with it:
-    a recorded answer is found only by the same prompt, and a replay has no tokenizer.
+    Models with a tokenizer also have `count_tokens(text) -> int`. Do not fit prompts with it: a recorded answer is
+    found by its exact prompt, and a replay has no tokenizer.
     """
 
     name: str
 
     def complete(self, messages: Sequence[Message], *, stop: Sequence[str] = (), max_tokens: int = 1024) -> Completion:
-        """Answer a conversation, or go on from its prefill.
+        """Answer a conversation, or continue its prefill.
 
         Args:
             messages: Oldest first; a last one of role "assistant" is a prefill.
             stop: Texts that end the answer; they are not part of it.
             max_tokens: Most tokens to write.
-        Raises: ModelError: The model could not be had, or the conversation is longer than it can read.
+        Raises: ModelError: The model is unavailable, or the conversation is longer than its context.
         """
 
     def close(self) -> None:
-        """Give back what the model holds; a second call does nothing. A later `complete` opens it again."""
+        """Free the model's resources; a second call does nothing. A later `complete` opens it again."""
 
 
 def cut_at_stop(text: str, stop: Sequence[str]) -> tuple[str, bool]:
-    """The text up to the first stop sequence in it, and whether there was one."""
+    """The text up to the first stop sequence, and whether there was one."""
     ends = [end for end in (text.find(sequence) for sequence in stop) if end >= 0]
     return (text[: min(ends)], True) if ends else (text, False)
 
@@ -129,17 +129,16 @@ def check_context_length(name: str, length: int, max_tokens: int, context: int) 
 
 
 AllowedCalls: TypeAlias = Mapping[str, tuple[str, ...]]
-"""By function, the arguments of which one comes first in a call of it; `)` stands for none."""
+"""For each function the arguments of which one comes first in a call; `)` stands for none."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
-    """What a model is asked.
+    """A request to a model.
 
-    `seed` is None for the likeliest answer; with one, an answer is drawn at TEMPERATURE. `functions` are the only ones
-    that a program may call, and how a call of each begins; they bind a model that can be held to them, and None holds
-    it to nothing. `on_progress` is called while the model reads and writes, where the model can tell; it is no part
-    of the question.
+    `seed` is None for the likeliest answer; with one, the answer is sampled at TEMPERATURE. `functions` are the only
+    ones that a program may call, with their first arguments; models without grammar support ignore them. `on_progress`
+    is called during the completion where the model supports it; it is not part of the request's identity.
     """
 
     messages: Sequence[Message]
@@ -151,15 +150,15 @@ class ModelRequest:
 
 
 class ModelBase:
-    """A model that answers any `ModelRequest`; its `complete` is one.
+    """Base class of the models that answer any `ModelRequest`; their `complete` makes one.
 
-    `supports_grammar`: the answers keep to a request's `functions`.
+    `supports_grammar`: answers keep to a request's `functions`.
     """
 
     supports_grammar = False
 
     def answer(self, request: ModelRequest) -> Completion:
-        """The answer to a request. Raises: as `Model.complete`."""
+        """Answer a request. Raises: as `Model.complete`."""
         raise NotImplementedError
 
     def complete(self, messages: Sequence[Message], *, stop: Sequence[str] = (), max_tokens: int = 1024) -> Completion:
@@ -168,7 +167,10 @@ class ModelBase:
 
 
 def answer(model: Model, request: ModelRequest) -> Completion:
-    """Ask any model. One that is not `ModelBase` draws where it has a method `sample`, and is held to nothing."""
+    """Answer a request with any model.
+
+    A model outside `ModelBase` samples with its method `sample`, if it has one, and ignores `functions`.
+    """
     if isinstance(model, ModelBase):
         return model.answer(request)
     draw = getattr(model, "sample", None)
@@ -181,5 +183,5 @@ def answer(model: Model, request: ModelRequest) -> Completion:
 def sample(
     model: Model, messages: Sequence[Message], *, stop: Sequence[str] = (), max_tokens: int = 1024, seed: int
 ) -> Completion:
-    """One of the answers that a model might give, drawn with a seed at TEMPERATURE."""
+    """Sample an answer with a seed, at TEMPERATURE."""
     return answer(model, ModelRequest(messages, stop, max_tokens, seed))

@@ -1,4 +1,4 @@
-"""A model that may be asked for so much and no more: what one question of a benchmark may cost."""
+"""A model with a budget: the most that one question of a benchmark may cost."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ __all__ = ["BudgetedModel"]
 
 
 class BudgetedModel(ModelBase):
-    """Asks another model until a budget is used up; 0 means no limit. One is made for each question.
+    """Asks another model until a budget is used up; 0 means no limit. Make one for each question.
 
     Args:
         calls: Completions. tokens: Read and written, cached ones included. seconds: From now on.
-        stopped: Whether nobody waits for answers any more; then the next question is a KeyboardInterrupt.
+        stopped: True once nobody waits for answers; the next request then raises KeyboardInterrupt.
     """
 
     def __init__(
@@ -56,4 +56,4 @@ class BudgetedModel(ModelBase):
         return completion
 
     def close(self) -> None:
-        """Leaves the model open: other questions go on with it."""
+        """Leave the model open for other questions."""

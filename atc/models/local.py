@@ -1,14 +1,13 @@
 """`local:NAME`: llama.cpp inside our own process, with a model file from the cache folder.
 
-The `xllamacpp` wheel brings llama.cpp's server as a library. Its in-process calls cannot be interrupted, have no time
-limit and do not tokenize, and it opens its HTTP listener in any case; so we talk to that listener, which listens on
-loopback only and wants a random key that never leaves this process. A request that is given up (Ctrl-C, time limit)
-closes its connection, and the engine stops.
+The `xllamacpp` wheel ships llama.cpp's server as a library. Its in-process calls cannot be interrupted, have no time
+limit and do not tokenize, and it opens its HTTP listener in any case. So we use that listener: on loopback only, with
+a random key that never leaves this process. An abandoned request (Ctrl-C, time limit) closes its connection, and the
+engine stops.
 
-A prompt is rendered by the model's own chat template, cut into tokens once, and sent as tokens: what was counted is
-what is read. The engine keeps what it has read, so a prompt that begins like an earlier one is read from where it
-differs. What all prompts begin with (instructions and examples, before any API and any question) can be kept on disk,
-so that the next process need not read it.
+The model's own chat template renders a prompt; it is tokenized once and sent as tokens, so the counted tokens are the
+read ones. The engine caches prompts by their prefix. The prefix common to all prompts (instructions and examples) can
+be kept on disk for the next process.
 """
 
 from __future__ import annotations
@@ -40,32 +39,32 @@ from protocols.errors import ModelError
 __all__ = ["CONTEXT", "Engine", "LocalEngine"]
 
 CONTEXT = 8192
-"""Tokens that prompt and answer may have together."""
+"""Tokens of prompt and answer together."""
 
 TIMEOUT = 900.0
 """Seconds for one answer; two slow cores read a full context in about three minutes."""
 
 CACHE_MIB = 512
-"""MiB for prompts that were read earlier; one of 2,000 tokens takes about 60."""
+"""MiB for earlier prompts; one of 2,000 tokens takes about 60."""
 
 MAX_PREFIXES = 4
-"""Beginnings of prompts that are kept on disk; one takes about 25 MiB."""
+"""Prompt prefixes kept on disk; one takes about 25 MiB."""
 
 MIN_PREFIX_TOKENS = 64
-"""Tokens from which on a beginning is kept."""
+"""Tokens from which a prefix is kept."""
 
 BATCH = 256
-"""Tokens read in one go. The engine can be stopped only between two of them: two to four seconds on two slow cores."""
+"""Tokens of a batch. The engine stops only between two batches: two to four seconds on two slow cores."""
 
 
 class LocalEngine(ModelBase):
-    """A GGUF file and the engine that runs it. The engine starts when it is first needed.
+    """A GGUF file and the engine that runs it. The engine starts at the first request.
 
-    One prompt is answered at a time; other threads wait. Raises: ModelError: the extra `local` is not installed.
+    Prompts are answered one at a time; other threads wait. Raises: ModelError: the extra `local` is not installed.
 
     Args:
         file: The GGUF file.
-        keep: A folder in which the beginning of the first conversation is kept for later processes.
+        keep: A folder for the prefix of the first conversation, for later processes.
         threads: Threads to compute with, by default `default_threads()`.
     """
 
@@ -131,9 +130,9 @@ class LocalEngine(ModelBase):
     def _restore_prefix(
         self, engine: Engine, turns: Sequence[object], tokens: Sequence[int], reporter: _ProgressReporter
     ) -> int:
-        """Before the first answer: take what an earlier process read of the beginning, or read it and keep it.
+        """Before the first answer: load the prompt prefix that an earlier process kept, or read it and keep it.
 
-        Returns: The tokens that were read.
+        Returns: The number of tokens read.
         """
         folder, self._prefix_folder = self._prefix_folder, None
         if folder is None or len(turns) < 3:
@@ -163,14 +162,14 @@ class LocalEngine(ModelBase):
         return len(head)
 
     def count_tokens(self, text: str) -> int:
-        """How many tokens a text has, without chat template. Raises: ModelError."""
+        """Count the tokens of a text, without chat template. Raises: ModelError."""
         with self._lock:
             return len(self._engine().tokenize(text, special=False))
 
     def close(self) -> None:
-        """Stop the engine and give its memory back; who is still waiting for an answer gets a ModelError.
+        """Stop the engine and free its memory; waiting requests raise ModelError.
 
-        An engine that was interrupted while it read is stopped once it has noticed; nobody waits for that.
+        An engine that was interrupted while reading is stopped in the background.
         """
         engine, self._running = self._running, None
         if engine is not None:
@@ -191,8 +190,8 @@ class Engine:
     """A running llama.cpp server; it ends with `stop`, with the object, or with the process.
 
     Args:
-        change: Given the engine's module and its parameters before it starts, may set them otherwise.
-        keep: Where it may write and find what it has read.
+        change: Called with the engine's module and its parameters before the start; may change these.
+        keep: The folder for cached prefixes.
         threads: Threads to compute with, by default `default_threads()`.
     """
 
@@ -237,13 +236,13 @@ class Engine:
         self.stop = weakref.finalize(self, _stop, [server], self._connections)
 
     def post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
-        """Ask the server. Raises: ModelError."""
+        """Send a request to the server. Raises: ModelError."""
         with self._request(path, body) as reply:
             answer: dict[str, Any] = json.loads(reply.read())
         return answer
 
     def complete(self, body: dict[str, Any], reporter: _ProgressReporter) -> dict[str, Any]:
-        """Have the server go on from a prompt, and tell how far it is meanwhile. Raises: ModelError."""
+        """Have the server continue a prompt, and report the progress. Raises: ModelError."""
         end = time.monotonic() + TIMEOUT
         text: list[str] = []
         with self._request("/completion", {**body, "stream": True, "return_progress": True}) as reply:
@@ -266,7 +265,7 @@ class Engine:
 
     @contextmanager
     def _request(self, path: str, body: dict[str, Any]) -> Iterator[http.client.HTTPResponse]:
-        """A reply of the server that is no refusal, to be read. Raises: ModelError."""
+        """Open a successful response of the server for reading. Raises: ModelError."""
         connection = http.client.HTTPConnection(self.url.removeprefix("http://"), timeout=TIMEOUT)
         self._connections.add(connection)
         try:
@@ -287,19 +286,19 @@ class Engine:
             connection.close()
 
     def wait_until_idle(self) -> None:
-        """Wait until the engine has noticed that nobody waits for its last answer."""
+        """Wait until the engine has noticed that its last request was abandoned."""
         with suppress(ModelError):
             self.post("/completion", {"prompt": [0], "n_predict": 0})
 
     def tokenize(self, text: str, *, special: bool) -> list[int]:
-        """Cut a text into tokens; `special` also reads marks such as the end of a turn, and adds a beginning."""
+        """Split a text into tokens; `special` also reads marks such as the end of a turn, and adds a beginning."""
         body = {"content": text, "add_special": special, "parse_special": special}
         tokens: list[int] = self.post("/tokenize", body)["tokens"]
         return tokens
 
 
 class _ProgressReporter:
-    """Tells how far the engine is with one prompt of `length` tokens."""
+    """Reports the engine's progress on one prompt of `length` tokens."""
 
     def __init__(self, length: int, on_progress: Callable[[Progress], None] | None) -> None:
         self._length = length
@@ -307,7 +306,7 @@ class _ProgressReporter:
         self._on_progress = on_progress
 
     def report(self, part: dict[str, int] | None, text: Sequence[str]) -> None:
-        """Tell of one part of a streamed answer: `part` is the engine's own report."""
+        """Report one part of a streamed answer; `part` is the engine's own report."""
         if self._on_progress is None:
             return
         seconds_left = 0.0
@@ -323,7 +322,7 @@ class _ProgressReporter:
 
 
 def _read_into_page_cache(file: Path) -> None:
-    """Read a file, so that the engine finds it in memory: ctrl-C is heard here, and not while the engine loads."""
+    """Read a file into memory before the engine loads it: Ctrl-C works here, and not while the engine loads."""
     buffer = bytearray(1 << 22)
     with suppress(OSError), file.open("rb", buffering=0) as opened:
         while opened.readinto(buffer):
@@ -331,7 +330,7 @@ def _read_into_page_cache(file: Path) -> None:
 
 
 def _stop(server: list[Any], connections: set[http.client.HTTPConnection]) -> None:
-    """Hang up, since the engine waits for whoever still asks it; then drop the last reference, which ends it."""
+    """Close the open connections, since the engine waits for them; then drop its last reference, which ends it."""
     for connection in tuple(connections):
         if connection.sock is not None:
             with suppress(OSError):

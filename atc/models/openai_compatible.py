@@ -1,8 +1,7 @@
 """`openai:NAME`: any endpoint that speaks the chat completions format, OpenAI's own first.
 
-Endpoints differ in three things that matter here. None of them is told in advance what the others can: a parameter
-that is refused is left out and the request repeated, stop sequences are applied again on our side, and a prefill,
-which the format does not have, becomes a request to begin the answer with that text.
+Endpoints differ in three points. A refused parameter is left out and the request repeated. Stop sequences are applied
+again on our side. A prefill, which the format lacks, becomes a request to begin the answer with that text.
 """
 
 from __future__ import annotations
@@ -36,13 +35,13 @@ Begin your answer with exactly the following text, and go on from its end:
 $prefill"""
 
 RENAMED = {"max_tokens": "max_completion_tokens"}
-"""Parameters that have another name with endpoints that refuse the first."""
+"""Parameters with another name at endpoints that refuse the first."""
 
 OPTIONAL = frozenset({"temperature", "seed", "stop", "max_completion_tokens"})
 """Parameters that a request can do without."""
 
 REFUSALS = frozenset({"content_filter", "content_policy_violation", "context_length_exceeded"})
-"""Codes of errors that say something of one conversation, and nothing of the next."""
+"""Error codes about one conversation only."""
 
 
 class OpenAIModel(ModelBase):
@@ -96,7 +95,7 @@ class OpenAIModel(ModelBase):
                 self._client = None
 
     def _ask(self, payload: dict[str, Any]) -> Any:
-        """Send a request, again without each parameter that the endpoint refuses; what was refused is remembered."""
+        """Send a request, again without each parameter that the endpoint refuses; refused ones are remembered."""
         import openai
 
         with self._errors():
@@ -124,12 +123,12 @@ class OpenAIModel(ModelBase):
             return self._client
 
     def _endpoint(self) -> str:
-        """The endpoint without what may be a secret in its URL."""
+        """The endpoint, without secrets in its URL."""
         return display_url(self._url or "https://api.openai.com/v1")
 
     @contextmanager
     def _errors(self) -> Iterator[None]:
-        """Turn what the client raises into one sentence, and let go of the rest: an endpoint may quote the key."""
+        """Turn the client's errors into one sentence, without their cause: an endpoint may quote the key."""
         import openai
 
         place = self._endpoint()
@@ -159,7 +158,7 @@ class OpenAIModel(ModelBase):
 
 
 def _without_prefill(messages: Sequence[Message]) -> tuple[list[Message], str]:
-    """The conversation with its prefill turned into a sentence of the last question, and the prefill."""
+    """The conversation with its prefill as a sentence of the last question, and the prefill."""
     if not messages or messages[-1].role != "assistant":
         return list(messages), ""
     *earlier, last = messages
@@ -170,7 +169,7 @@ def _without_prefill(messages: Sequence[Message]) -> tuple[list[Message], str]:
 
 
 def _after_prefill(text: str, prefill: str) -> str:
-    """What an answer adds to the prefill, whether it repeats all of it, its last line, or nothing."""
+    """The answer without its prefill, whether it repeats all of that, its last line, or nothing."""
     for opening in (prefill.strip(), prefill.strip().rpartition("\n")[2]):
         if opening and opening in text:
             addition = text.partition(opening)[2]
@@ -179,7 +178,7 @@ def _after_prefill(text: str, prefill: str) -> str:
 
 
 def _usage(counted: Any, seconds: float) -> Usage:
-    """What the endpoint counted; zeros from one that does not count."""
+    """The endpoint's usage; zeros from one that does not count."""
     details = getattr(counted, "prompt_tokens_details", None)
     return Usage(
         prompt_tokens=getattr(counted, "prompt_tokens", 0) or 0,

@@ -1,9 +1,9 @@
 """`openvino:NAME`: the file of `local:NAME`, run by OpenVINO GenAI in our own process.
 
-It uses the arithmetic for small numbers that newer processors have (AVX-512 VNNI, AMX), which the wheel of llama.cpp
-does not: there it reads several times as fast, and writes about as fast. What it reads it rounds a little otherwise, so
-its answers are not always those of `local:NAME`, nor those to a prompt that is read anew those to one of which the
-beginning is kept. The file is converted when it is first used, and kept converted.
+It uses the low-precision instructions of newer processors (AVX-512 VNNI, AMX), which the wheel of llama.cpp does not:
+on those it reads several times as fast, and writes about as fast. It rounds differently, so its answers may differ
+from those of `local:NAME`, and answers to a new prompt from those to a cached one. The file is converted at its first
+use, and kept converted.
 """
 
 from __future__ import annotations
@@ -39,33 +39,33 @@ from protocols.errors import ModelError
 __all__ = ["OpenVINOModel", "render", "settings"]
 
 CONTEXT = 8192
-"""Tokens that prompt and answer may have together, and the most that its tokenizer tells of a text."""
+"""Tokens of prompt and answer together, and the most that its tokenizer returns for a text."""
 
 CACHE_GB = 1
-"""GB for what was read; a prompt that begins like an earlier one is read from where it differs."""
+"""GB for earlier prompts, which are cached by their prefix."""
 
 DRAFT_TOKENS = 10
-"""Tokens read in one go where the text went on so before, at words like the last ones: programs repeat their prompt."""
+"""Tokens drafted from an earlier match of the last words: programs repeat their prompt."""
 
 _NGRAM_TOKENS = 3
-"""Tokens that have to be the same for that."""
+"""Tokens of such a match."""
 
 _STALE_SECONDS = 3600.0
-"""Seconds after which a conversion is no longer under way; it takes about one minute."""
+"""Age from which an unfinished conversion is abandoned; one takes about a minute."""
 
 _STOP_SECONDS = 120.0
-"""Seconds that the end of the process waits for an answer to stop: it can only between two tokens that it writes."""
+"""Seconds that the end of the process waits for an answer to stop: it stops only between two tokens."""
 
 
 class OpenVINOModel(ModelBase):
-    """A GGUF file that OpenVINO runs. It is loaded when it is first asked, and answers one conversation at a time.
+    """A GGUF file that OpenVINO runs. It is loaded at the first request, and answers one conversation at a time.
 
-    How many tokens of a prompt were read before is not known here: `Usage.cached_tokens` is 0. An answer that goes on
-    with copies of itself is ended, and ends before the second one.
+    The number of cached tokens is unknown: `Usage.cached_tokens` is 0. An answer that only repeats itself ends before
+    the second copy.
 
     Args:
         file: The GGUF file.
-        kept: The folder for what it is converted to, some 1.3 GB for a model of 1.5 billion weights.
+        converted: The folder for the conversion, some 1.3 GB for a model of 1.5 billion weights.
         threads: Threads to compute with, by default OpenVINO's own choice.
     Raises: ModelError: the extra `openvino` is not installed.
     """
@@ -108,14 +108,15 @@ class OpenVINOModel(ModelBase):
         return Completion(text[:copies], usage, "length" if incomplete else "stop")
 
     def count_tokens(self, text: str) -> int:
-        """How many tokens a text has, without chat template, give or take one each 8192 letters. Raises: ModelError."""
+        """Count the tokens of a text, without chat template; up to one off for each 8192 letters. Raises:
+        ModelError."""
         pieces = [text[start : start + CONTEXT] for start in range(0, len(text), CONTEXT)]
         with self._lock:
             tokenizer = self.load().get_tokenizer()
             return sum(_length(tokenizer.encode(piece, add_special_tokens=False)) for piece in pieces)
 
     def close(self) -> None:
-        """Give the memory back; who is still waiting for an answer gets a ModelError."""
+        """Free the memory; waiting requests raise ModelError."""
         self._cancelled.set()
         with self._lock:
             self._loaded = None
@@ -142,7 +143,7 @@ class OpenVINOModel(ModelBase):
         return self._loaded
 
     def _convert(self, openvino_genai: Any) -> None:
-        """Write what the file becomes, in a folder that is there whole or not at all."""
+        """Write the conversion into a folder that exists as a whole or not at all."""
         partial = self._converted.with_name(f"{self._converted.name}.{os.getpid()}.part")
         partial.mkdir(parents=True)
         try:
@@ -157,16 +158,16 @@ class OpenVINOModel(ModelBase):
             shutil.rmtree(partial, ignore_errors=True)
 
     def _remove_stale(self) -> None:
-        """Remove what another version of OpenVINO had made of the file, and what a try that was killed left."""
+        """Remove conversions by other versions of OpenVINO, and the rest of a killed one."""
         for folder in self._converted.parent.glob(f"{self._file.stem}-*"):
             if not folder.name.endswith(".part") or folder.stat().st_mtime < time.time() - _STALE_SECONDS:
                 shutil.rmtree(folder, ignore_errors=True)
 
     def _write(self, pipeline: Any, prompt: Any, request: ModelRequest, length: int) -> tuple[Any, int | None]:
-        """What it answers, as tokens, and from where on that is nothing but copies of what stands before.
+        """The answer's tokens, and the position from which it only repeats itself.
 
-        It is made in a thread of its own, so that Ctrl-C is heard meanwhile. The texts to stop at are sought here: with
-        drafts, OpenVINO 2026.4 fails on some answers that hold one (openvino.genai pull request 4302).
+        A thread of its own generates it, so that Ctrl-C works. Stop sequences are searched here: with drafts, OpenVINO
+        2026.4 fails on some answers that hold one (openvino.genai pull request 4302).
         """
         from openvino_genai import StreamingStatus
 
@@ -216,7 +217,7 @@ class OpenVINOModel(ModelBase):
 
 
 def settings(request: ModelRequest) -> Any:
-    """A request's limits and wishes, as OpenVINO's GenerationConfig."""
+    """A request's limits and options, as OpenVINO's GenerationConfig."""
     import openvino_genai
 
     config = openvino_genai.GenerationConfig()
@@ -235,7 +236,7 @@ def settings(request: ModelRequest) -> Any:
 
 
 def render(tokenizer: Any, messages: Sequence[Message]) -> str:
-    """The conversation as the model was trained to read it, left open at its end."""
+    """Render a conversation with the model's chat template, open at its end."""
     prefilled = messages[-1].role == "assistant"
     turns = [asdict(message) for message in (messages[:-1] if prefilled else messages)]
     rendered: str = tokenizer.apply_chat_template(turns, add_generation_prompt=True)

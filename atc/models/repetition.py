@@ -1,4 +1,4 @@
-"""Small models now and then write the same for ever; this tells when."""
+"""Detect endless repetition in an answer, which small models fall into now and then."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ import re
 __all__ = ["repetition_start"]
 
 _MIN_COPIES = 4
-"""Copies, one after another, of which no more is expected than further ones."""
+"""Consecutive copies that count as endless."""
 _MAX_BLOCK_LINES = 12
-"""Lines of what is repeated, at most."""
+"""Lines of a repeated block."""
 _MIN_REPEATED_LENGTH = 240
-"""Letters of all copies, at least: short lines may well be the same some times."""
+"""Letters of all copies together: short lines may well repeat some times."""
 _REPEATED_INLINE = re.compile(r"(.{4,120}?)\1{11,}$", re.DOTALL)
-"""Twelve copies of something within one line, at the end of it."""
+"""Twelve copies of a text at the end of a line."""
 
 
 def repetition_start(text: str) -> int | None:
-    """Where what a text ends with was written for the first time, if it ends with copies of it; None where it does not.
+    """The end of the first copy of the block that a text ends with copies of; None without repetition.
 
-    Lines are looked at once they have ended, and what is being written on a line that is long already.
+    Only finished lines are compared, and the last line once it is long.
     """
     *lines, last = text.split("\n")
     if len(last) > _MIN_REPEATED_LENGTH:

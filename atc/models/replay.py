@@ -1,8 +1,8 @@
-"""Recorded answers: what a model said once can be played back, without the model and with the same bytes.
+"""Recorded answers, played back without the model and with the same bytes.
 
-An answer is found by the hash of the request: messages, stop sequences and token limit. The model's name is not part
-of it, so that a record made with one model can be played to whoever asks the same. A request that was recorded more
-than once is answered in the recorded order, and from then on by its last answer. Times are not recorded.
+An answer is found by the hash of its request: messages, stop sequences and token limit. The model's name is not part
+of it, so that a record of one model can be played for another. A request that was recorded more than once gets its
+answers in the recorded order, and from then on the last one. Times are not recorded.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ __all__ = ["CachingModel", "Recorder", "ReplayModel", "request_hash"]
 def request_hash(
     messages: Sequence[Message], stop: Sequence[str], max_tokens: int, functions: AllowedCalls | None = None
 ) -> str:
-    """sha256, in hex, over the canonical JSON of a request; `functions` are those that it is held to."""
+    """sha256, in hex, over the canonical JSON of a request; `functions` are those that it is restricted to."""
     turns = [asdict(message) for message in messages]
     request: dict[str, object] = {"messages": turns, "stop": list(stop), "max_tokens": max_tokens}
     if functions is not None:
@@ -37,11 +37,11 @@ def request_hash(
 
 
 class ReplayModel(ModelBase):
-    """Answers from a file that a recorder wrote; any other request is a ModelError.
+    """Answers from a recorder's file; any other request is a ModelError.
 
     Args:
-        file: What a recorder wrote.
-        of: Only the answers of the model with this name, held to the functions that are asked for; without it, all.
+        file: A recorder's file.
+        model_name: Use only the answers of this model with exactly the requested functions; without it, use all.
     Raises: ModelError: there is no such file. UsageError: a line in it is no recorded answer.
     """
 
@@ -56,14 +56,14 @@ class ReplayModel(ModelBase):
         self._lock = threading.Lock()
 
     def answer(self, request: ModelRequest) -> Completion:
-        """As `Asked.answer`; usage has the recorded tokens and the seconds that the replay took.
+        """As `ModelBase.answer`; usage has the recorded tokens and the seconds of the replay.
 
-        The answer may be that of a model which could not be held to anything.
+        The answer may be that of a model without grammar support.
         """
         return self._play(self._key(request))
 
     def _key(self, request: ModelRequest) -> str:
-        """The hash under which a request is recorded, if it is."""
+        """The hash of a request in the record."""
         key = request_hash(request.messages, request.stop, request.max_tokens, request.functions)
         if self._is_exact or request.functions is None or key in self._answers:
             return key
@@ -82,21 +82,21 @@ class ReplayModel(ModelBase):
         return replace(answer, usage=replace(answer.usage, seconds=time.monotonic() - started))
 
     def count_answers(self, request: ModelRequest) -> tuple[int, int]:
-        """How many answers to a request are recorded, and how many of them were not played yet."""
+        """The number of recorded answers to a request, and of those not yet played."""
         key = self._key(request)
         recorded = len(self._answers.get(key, ()))
         with self._lock:
             return recorded, max(recorded - self._play_counts[key], 0)
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Nothing to close."""
 
 
 class CachingModel(ModelBase):
-    """A model that is asked only what it did not answer in a record yet; what it says then is added to the record.
+    """A model whose answers are recorded, and taken from the record where it has them.
 
-    An answer drawn at random is played once, and the next one is drawn anew; the likeliest one is always the same.
-    Usage has the tokens that the answer cost when it was recorded.
+    A sampled answer is played once, and then sampled anew; the likeliest one stays the same. Usage has the tokens of
+    the recorded completion.
 
     Raises: UsageError: A line of the file is no recorded answer, or the file cannot be written.
     """
@@ -117,6 +117,16 @@ class CachingModel(ModelBase):
     def close(self) -> None:
         """Close the model."""
         self._model.close()
+
+
+def recorded_model(file: Path) -> str:
+    """The name of the model whose answers a file holds first; empty where it holds none."""
+    try:
+        with file.open(encoding="utf-8") as lines:
+            entry = json.loads(next(lines))
+    except (OSError, ValueError, StopIteration):
+        return ""
+    return str(entry.get("model", "")) if isinstance(entry, dict) else ""
 
 
 def _read(file: Path, model_name: str | None) -> dict[str, list[Completion]]:

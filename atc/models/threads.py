@@ -1,4 +1,4 @@
-"""How many threads a local model computes with."""
+"""The number of threads of a local model."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from protocols.errors import UsageError
 __all__ = ["default_threads"]
 
 _MANY_CORES = 4
-"""Cores from which on one is left to other work: a thread that has to wait for its core holds all others back."""
+"""Cores from which one is left to other work: a thread that waits for its core delays all others."""
 
 
 def default_threads() -> int:
-    """Threads that a local model computes with: `ATC_THREADS`, else one a core, and a core less from four cores on.
+    """The threads of a local model: `ATC_THREADS`, else one a core, and a core less from four cores on.
 
     Raises: UsageError: ATC_THREADS is no number from 1.
     """
@@ -27,7 +27,7 @@ def default_threads() -> int:
 
 
 def _physical_cores() -> int:
-    """Processor cores that this process may use; two threads of one core count once: they share its arithmetic."""
+    """Count the processor cores that this process may use; hardware threads of one core share its arithmetic."""
     cores = set()
     for cpu in os.sched_getaffinity(0):
         siblings = Path(f"/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list")

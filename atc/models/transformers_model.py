@@ -1,6 +1,6 @@
 """`hf:NAME`: a causal language model run by transformers, from a folder or from the Hugging Face hub.
 
-Slow next to the other ways, but it runs whatever transformers can load, with or without a chat template.
+It is slower than the other engines, but runs whatever transformers can load, with or without a chat template.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ __all__ = ["TransformersModel"]
 
 
 class TransformersModel(ModelBase):
-    """A model that transformers loads when it is first asked; it answers greedily, one conversation at a time.
+    """A model that transformers loads at the first request; it answers one conversation at a time.
 
     Raises: ModelError: torch or transformers is not installed, or a folder of that name holds no model.
     """
@@ -68,7 +68,7 @@ class TransformersModel(ModelBase):
         return Completion(text, usage, "stop" if ended else "length")
 
     def count_tokens(self, text: str) -> int:
-        """How many tokens a text has, without chat template. Raises: ModelError."""
+        """Count the tokens of a text, without chat template. Raises: ModelError."""
         with self._lock:
             tokenizer, _ = self._load()
             return len(tokenizer(text, add_special_tokens=False)["input_ids"])
@@ -97,7 +97,7 @@ class TransformersModel(ModelBase):
         return self._loaded
 
     def _write(self, inputs: dict[str, Any], stop: Sequence[str], max_tokens: int, seed: int | None) -> Any:
-        """Prompt and answer as a vector of tokens; with a seed the answer is drawn."""
+        """Prompt and answer as a vector of tokens; with a seed the answer is sampled."""
         import torch
         import transformers
 
@@ -118,7 +118,7 @@ class TransformersModel(ModelBase):
 
 
 def _render(tokenizer: Any, messages: Sequence[Message]) -> str:
-    """The conversation as the model was trained to read it, left open at its end."""
+    """Render a conversation with the model's chat template, open at its end."""
     prefilled = messages[-1].role == "assistant"
     if tokenizer.chat_template is None:
         text = "\n\n".join(message.content for message in messages)
@@ -129,7 +129,7 @@ def _render(tokenizer: Any, messages: Sequence[Message]) -> str:
 
 
 def _ends(model: Any) -> list[int]:
-    """Tokens that end an answer."""
+    """The tokens that end an answer."""
     ends = model.generation_config.eos_token_id
     if ends is None:
         return []

@@ -1,7 +1,8 @@
-"""Engines that were interrupted while they computed, and cannot be stopped before they look up from it.
+"""Stop interrupted engines in the background.
 
-A program that goes on has them stopped in the background. A command that ends should not wait for them: it asks
-`any_running` and leaves the process without its usual end (`os._exit`), after everything else was closed and written.
+An engine that was interrupted while it computed cannot be stopped before it notices. A command that ends should not
+wait for that: it asks `any_running` and leaves the process without its usual end (`os._exit`), after everything else
+was closed and written.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ _stopping: set[threading.Thread] = set()
 
 
 def stop_in_background(stop: Callable[[], object], settle: Callable[[], object]) -> None:
-    """Call `settle`, which waits until an engine has stopped computing, and then `stop`, in a thread of their own."""
+    """Call `settle`, which waits until an engine is idle, and then `stop`, in a thread of their own."""
 
     def work() -> None:
         settle()
@@ -28,5 +29,5 @@ def stop_in_background(stop: Callable[[], object], settle: Callable[[], object])
 
 
 def any_running() -> bool:
-    """Whether an engine still computes for nobody."""
+    """True if an interrupted engine still computes."""
     return bool(_stopping)
