@@ -1,8 +1,7 @@
-"""The child process: takes one compiled program, walls itself in, runs it, says how it ended, and is gone.
+"""The child process: takes one compiled program, isolates itself, runs it, reports how it ended, and is gone.
 
-Forked from the fork server with nothing but one socket. `main` puts up the walls that need to know nothing of the program
-and waits; `serve` runs one program, so that a process which has done the first can be kept in stock for the second.
-"""
+It is forked from the fork server with nothing but one socket. `main` puts up the walls that are the same for every
+program and waits; `serve` runs one program. So a process can be kept in stock between the two."""
 
 from __future__ import annotations
 

@@ -1,10 +1,9 @@
 """Gives out workers: processes that wait behind their walls for one program each.
 
-They are forked from the fork server (see fork_server.py), the one process of ours that an interpreter is started for. It runs
+They are forked from the fork server (see fork_server.py), the one process that an interpreter is started for. It runs
 without site packages and without the current folder on its path (`-S -s -P`). Its environment holds one variable, the
 fixed hash seed, which `-I` would ignore. The package `sandbox` is set up there by hand, so that importing the worker
-loads only what the worker itself imports. A few workers are in stock, so that a run finds one ready.
-"""
+loads only what the worker itself imports. A few workers are in stock, so that a run finds one ready."""
 
 from __future__ import annotations
 

@@ -1,10 +1,9 @@
-"""Rewrites a program that the policy let through so that it tells, step by step, where its values come from.
+"""Rewrites a program that the policy let through, so that a tracker learns where its values come from.
 
-The rewritten program does what the original does; each operation is handed to the tracker
-(sandbox.child.tracker), which performs it and notes from which response its result came. It is run only after the fact,
-on recorded replies, so that the program itself pays nothing. Every expression has a number; beside each variable stands a shadow that holds the origin
-of what the variable holds, for numbers and other values that have no identity of their own.
-"""
+The rewritten program does the same; each operation is handed to the tracker (sandbox.child.tracker), which performs it
+and notes from which response its result came. It runs only after the fact, on recorded replies, so that the program
+itself pays nothing. Every expression has a number. Beside each variable stands a shadow: the origin of its value, for
+numbers and other values that have no identity of their own."""
 
 # ruff: noqa: N815 - the names are those of ast.NodeVisitor
 
@@ -410,7 +409,7 @@ class _Instrument(ast.NodeTransformer):
         return [*before, node]
 
     def _weaken_variables(self, at: ast.stmt, number: int, body: list[ast.stmt]) -> list[ast.stmt]:
-        """Add the origin of a test to all variables that its branches or its loop set, even where they are not entered."""
+        """Add the origin of a test to all variables that its branches or its loop may set."""
         if self._in_class or not number:
             return []
         assigned, changed = assigned_and_changed(body)

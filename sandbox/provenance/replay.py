@@ -1,4 +1,4 @@
-"""Runs a program once more on the replies that it got, rewritten so that it tells where its values come from.
+"""Runs a program once more on its recorded replies, rewritten so that it reports where its values come from.
 
 Nothing is sent: each call is answered as it was the first time. The first run paid nothing for it, and this one ends
 after a number of steps.
@@ -30,7 +30,7 @@ from sandbox.records import Limits, Provenance, Run, Source
 __all__ = ["ReplyLog", "replay_run", "send_reply"]
 
 LONGEST = 10.0
-"""Seconds after which a second run is given up; it ends long before by its number of steps (see sandbox.child.origin_store)."""
+"""Seconds after which a second run is given up; its limit on steps (sandbox.child.origin_store) ends it long before."""
 
 PATIENCE = 0.01
 """Seconds to wait for the call that was answered next, when others wait for theirs."""
@@ -39,7 +39,7 @@ _HOW = ("decided", "made", "exact")
 
 
 class _RecordedReply(NamedTuple):
-    """A reply, and how many came before it."""
+    """A reply, and the number of replies before it."""
 
     rank: int
     head: dict[str, object]
@@ -47,7 +47,7 @@ class _RecordedReply(NamedTuple):
 
 
 class ReplyLog:
-    """What the calls of a run were answered, as the child got it; thread-safe."""
+    """The replies to the calls of a run, as the child got them; thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -55,7 +55,7 @@ class ReplyLog:
 
     @staticmethod
     def key(kind: bytes, head: Mapping[str, object], payload: bytes) -> str:
-        """The same for two calls that ask for the same."""
+        """A digest that is equal for calls with equal content."""
         request = {name: value for name, value in head.items() if name not in ("id", "line")}
         try:
             text = json.dumps(request, sort_keys=True, default=str).encode()
@@ -64,7 +64,7 @@ class ReplyLog:
         return hashlib.sha256(kind + text + b"\0" + payload).hexdigest()
 
     def add(self, key: str, head: dict[str, object], body: bytes | LargeBody) -> None:
-        """A call was answered."""
+        """Add the reply to a call."""
         with self._lock:
             self._replies.append((key, head, body))
 
@@ -79,7 +79,7 @@ class ReplyLog:
 
 
 def send_reply(to: socket.socket, head: dict[str, object], body: bytes | LargeBody) -> None:
-    """Send the child what a call was answered. Raises: OSError: It is gone, or does not read in the socket's time."""
+    """Send the child the reply to a call. Raises: OSError: It is gone, or does not read in the socket's time."""
     size = body.size if isinstance(body, LargeBody) else len(body)
     to.sendall(channel.prefix(channel.REPLY, head, size))
     for part in parts(body):
@@ -89,8 +89,10 @@ def send_reply(to: socket.socket, head: dict[str, object], body: bytes | LargeBo
 def replay_run(
     program: str, run: Run, reply_log: ReplyLog, limits: Limits, settings: Mapping[str, Any]
 ) -> Provenance | None:
-    """Where the values of a run come from; None where that could not be found in time, or the second run went
-    another way than the first."""
+    """Run a program again and find where its values come from.
+
+    Returns: None where that was not found in time, or the second run went another way than the first.
+    """
     try:
         code = marshal.dumps(compile_program(program, instrument))
     except (ProgramRefused, SyntaxError):  # grown too deep by the rewriting
@@ -128,7 +130,7 @@ def replay_run(
 def _converse(
     ours: socket.socket, start: bytes, reply_log: ReplyLog, limits: Limits, deadline: float
 ) -> ExitFrame | None:
-    """Play the run's other side; gives how the program ended."""
+    """Answer the calls of the second run; gives its exit frame."""
     replies = reply_log.in_order()
     held: dict[int, tuple[object, _RecordedReply]] = {}
     due = 0
@@ -163,7 +165,7 @@ def _converse(
 
 
 def _same_end(run: Run, end: ExitFrame) -> bool:
-    """Whether the second run ended as the first did."""
+    """True if the second run ended as the first did."""
     error = end.failure
     if run.error is None:
         return error is None and end.limit is None

@@ -29,22 +29,22 @@ def api() -> Iterator[LocalAPI]:
 
 def asked_of(api: LocalAPI, act: Callable[[Broker], object]) -> CallRecord:
     """The call that somebody is asked about; the answer is no."""
-    asked: list[CallRecord] = []
+    questions: list[CallRecord] = []
 
     def confirm(call: CallRecord) -> bool:
-        asked.append(call)
+        questions.append(call)
         return False
 
     act(Broker(api.protocol, writes=confirm))
     assert api.requests == []
-    return asked[0]
+    return questions[0]
 
 
 @contextmanager
 def terminal(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
     """A terminal as stdin; gives the end that somebody types at."""
-    typing, shown = pty.openpty()
-    with os.fdopen(shown) as stdin:
+    typing, device = pty.openpty()
+    with os.fdopen(device) as stdin:
         monkeypatch.setattr(sys, "stdin", stdin)
         yield typing
     os.close(typing)
@@ -72,7 +72,7 @@ def test_what_was_typed_before_the_question_is_no_answer(monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize(
-    ("send", "shown"),
+    ("send", "expected"),
     [
         ({"data": b'{"text": "a", "text": "b"}', "headers": JSON}, '{"text": "a", "text": "b"}'),
         ({"params": [("id", "1"), ("id", "2")], "json_body": b'{"text": "a"}'}, "['1', '2']"),
@@ -85,11 +85,13 @@ def test_what_was_typed_before_the_question_is_no_answer(monkeypatch: pytest.Mon
         ({"data": b"y" * 4_000}, "(4000 bytes)"),
     ],
 )
-def test_nothing_that_is_sent_is_left_out_of_the_question(api: LocalAPI, send: dict[str, object], shown: str) -> None:
+def test_nothing_that_is_sent_is_left_out_of_the_question(
+    api: LocalAPI, send: dict[str, object], expected: str
+) -> None:
     """Names given twice or in two places, headers, cookies, sign-ins, and how large a body really is."""
     call = asked_of(api, lambda broker: broker.request("POST", f"{api.url}/alerts", **send))  # type: ignore[arg-type]
 
-    assert shown in str(call.arguments)
+    assert expected in str(call.arguments)
 
 
 def test_the_size_of_a_large_argument_is_in_the_question(api: LocalAPI) -> None:
@@ -116,7 +118,7 @@ def test_a_packed_body_is_not_sent_as_one(api: LocalAPI) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "shown"),
+    ("arguments", "expected"),
     [
         ({"order": {"note": "x" * 300, "amount": 1_000_000}}, "order.amount: 1000000"),
         ({"ids": ["x" * 250, "all"]}, 'ids[1]: "all"'),
@@ -131,13 +133,13 @@ def test_a_packed_body_is_not_sent_as_one(api: LocalAPI) -> None:
     ],
 )
 def test_the_question_shows_what_would_not_be_seen(
-    monkeypatch: pytest.MonkeyPatch, arguments: dict[str, object], shown: str
+    monkeypatch: pytest.MonkeyPatch, arguments: dict[str, object], expected: str
 ) -> None:
     """What a long value is followed by, line ends in names, signs without width, letters that look like others."""
     call = CallRecord(0, "POST_x", "POST", "http://h/x", arguments, None, None, 0.0, 0, "function")
     screen = question(call, monkeypatch)
 
-    assert shown in screen
+    assert expected in screen
     assert "\n  b" not in screen
     assert screen.count("Send it? [y/N]") == 1 + ("Send it?" in str(arguments))
 
@@ -154,11 +156,11 @@ def test_many_values_do_not_push_the_request_off_the_screen(monkeypatch: pytest.
 
 def test_a_yes_is_for_one_call_whatever_runs_beside_it(api: LocalAPI) -> None:
     """Calls of threads are asked about in turn, also equal ones, and each gets its own answer."""
-    asked: list[object] = []
+    questions: list[object] = []
 
     def confirm(call: CallRecord) -> bool:
-        asked.append(call.arguments["text"])
-        return call.arguments["text"] == "Storm" and asked.count("Storm") == 1
+        questions.append(call.arguments["text"])
+        return call.arguments["text"] == "Storm" and questions.count("Storm") == 1
 
     broker = Broker(api.protocol, writes=confirm)
     threads = [
@@ -170,5 +172,5 @@ def test_a_yes_is_for_one_call_whatever_runs_beside_it(api: LocalAPI) -> None:
     for thread in threads:
         thread.join()
 
-    assert sorted(map(str, asked)) == ["Hail", "Rain", "Storm", "Storm"]
+    assert sorted(map(str, questions)) == ["Hail", "Rain", "Storm", "Storm"]
     assert [request.json() for request in api.requests] == [{"text": "Storm"}]

@@ -66,7 +66,7 @@ def occurs(body: object, value: object) -> bool:
     if type(body) is type(value) and body == value:
         return True
     inside = body.values() if isinstance(body, dict) else body if isinstance(body, list) else ()
-    return any(occurs(one, value) for one in inside)
+    return any(occurs(item, value) for item in inside)
 
 
 def told(run: Run) -> list[object]:
@@ -126,24 +126,24 @@ def test_each_program_fails_through_the_call_that_is_named(case: FailingProgram)
         if case.kind == "wrong_id":
             assert value in loosely(result.calls[-1].arguments)
         if case.twin:
-            others = [call.response for call in result.calls if call is not culprit]
-            assert any(occurs(other, value) for other in others)
+            other_responses = [call.response for call in result.calls if call is not culprit]
+            assert any(occurs(response, value) for response in other_responses)
     else:
         assert not case.twin
 
 
 def test_both_halves_are_alike_and_share_no_program() -> None:
     """Every kind is in both halves, as often as in the other; no name, question or program is in both."""
-    seen, held = failing_programs("seen"), failing_programs("held")
+    dev, held_out = failing_programs("seen"), failing_programs("held")
 
-    assert [*seen, *held] == failing_programs()
-    assert min(len(seen), len(held)) >= 105
-    assert {case.kind for case in seen} == KINDS == {case.kind for case in held}
-    assert Counter(case.kind for case in seen) == Counter(case.kind for case in held)
+    assert [*dev, *held_out] == failing_programs()
+    assert min(len(dev), len(held_out)) >= 105
+    assert {case.kind for case in dev} == KINDS == {case.kind for case in held_out}
+    assert Counter(case.kind for case in dev) == Counter(case.kind for case in held_out)
     assert len({case.name for case in failing_programs()}) == len(failing_programs())
-    assert not {case.program for case in seen} & {case.program for case in held}
-    assert not {case.query for case in seen} & {case.query for case in held}
-    for half in (seen, held):
+    assert not {case.program for case in dev} & {case.program for case in held_out}
+    assert not {case.query for case in dev} & {case.query for case in held_out}
+    for half in (dev, held_out):
         assert sum(case.twin for case in half) >= 12
         assert sum(case.culprit is None for case in half) >= 10
         assert 0.25 <= sum(case.style != "function" for case in half) / len(half) <= 0.4

@@ -80,18 +80,18 @@ def more(api: LocalAPI) -> Protocol:
 
 def sent(api: LocalAPI, *methods: str) -> list[str]:
     """What arrived: `POST /alerts`."""
-    found = [f"{one.method} {one.path.removeprefix(PREFIX)}" for one in api.requests]
-    return [text for text in found if not methods or text.partition(" ")[0] in methods]
+    requests = [f"{request.method} {request.path.removeprefix(PREFIX)}" for request in api.requests]
+    return [text for text in requests if not methods or text.partition(" ")[0] in methods]
 
 
 def runs(protocol: Protocol, journal: Journal | None, *programs: str) -> list[str]:
     """Run programs one after the other, as attempts at the same thing: what each printed, or its error."""
-    said = []
+    outputs = []
     with Sandbox(protocol, journal=journal) as sandbox:
         for program in programs:
             run = sandbox.run(program)
-            said.append(run.stdout.strip() if run.outcome == "ok" else f"{run.error and run.error.message}")
-    return said
+            outputs.append(run.stdout.strip() if run.outcome == "ok" else f"{run.error and run.error.message}")
+    return outputs
 
 
 # --- Across attempts
@@ -130,9 +130,9 @@ def test_both_styles_make_the_same_call(api: LocalAPI) -> None:
     by_text = by_request.replace("json={", "data='{").replace(
         "'level': 3, 'text': 'Storm'}", '"text":"Storm","level":3}\''
     )
-    said = runs(api.protocol, Journal(), 'print(POST_alerts(text="Storm", level=3)["level"])', by_request, by_text)
+    outputs = runs(api.protocol, Journal(), 'print(POST_alerts(text="Storm", level=3)["level"])', by_request, by_text)
 
-    assert said == ["1", "1 200", "1 200"]
+    assert outputs == ["1", "1 200", "1 200"]
     assert len(orders.made) == 1
 
 
@@ -177,8 +177,8 @@ def test_a_thousand_schedules_give_the_same_results(api: LocalAPI) -> None:
         def work(mine: Sequence[tuple[str, ...]]) -> None:
             start.wait()
             for task in mine:
-                entry, found = attempt.begin("the same", task, RECORD)
-                if found == "new":
+                entry, lookup = attempt.begin("the same", task, RECORD)
+                if lookup == "new":
                     attempt.sent(entry)
                     attempt.finish(entry, "confirmed", {"status": 200, "error": None, "level": answer()})
                 got[task] = attempt.reply(entry)[0]["level"]
@@ -214,10 +214,10 @@ def test_whole_programs_in_any_schedule(api: LocalAPI) -> None:
         (program, nested),
         (loop, renamed),
     ):
-        seen = len(orders.made)
-        first, *others = runs(api.protocol, Journal(), text, *[BEFORE + repaired.replace("(6) as", "(4) as")] * 6)
-        assert len(orders.made) == seen + 6
-        assert set(others) == {first}
+        count = len(orders.made)
+        first, *repeats = runs(api.protocol, Journal(), text, *[BEFORE + repaired.replace("(6) as", "(4) as")] * 6)
+        assert len(orders.made) == count + 6
+        assert set(repeats) == {first}
         assert len(json.loads(first)) == 6
 
 
@@ -286,10 +286,10 @@ def test_the_host_hardly_grows_by_a_journal(api: LocalAPI) -> None:
     api.answer("GET", "/cities/huge", b'["' + b"x" * 4_000_000 + b'"]')
     program = "with ThreadPoolExecutor(8) as pool: list(pool.map(GET_cities_city_id, ['huge'] * 60))"
     text = f"from concurrent.futures import ThreadPoolExecutor\n{program}"
-    told = subprocess.run([sys.executable, "-c", GROWTH, api.url, text], capture_output=True, text=True, check=False)
+    process = subprocess.run([sys.executable, "-c", GROWTH, api.url, text], capture_output=True, text=True, check=False)
 
-    assert told.returncode == 0, told.stderr
-    grown, outcomes = told.stdout.split(" ", 1)
+    assert process.returncode == 0, process.stderr
+    grown, outcomes = process.stdout.split(" ", 1)
     assert (outcomes.strip(), len(sent(api))) == ("ok True ok True", 61)
     assert int(grown) <= 64
 
@@ -366,7 +366,7 @@ def test_a_timeout_leaves_a_write_open(api: LocalAPI) -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "found", "requests"),
+    ("status", "item", "requests"),
     [
         (404, {}, ["DELETE /cities/oslo", "GET /cities/oslo"]),
         (410, {}, ["DELETE /cities/oslo", "GET /cities/oslo"]),
@@ -374,20 +374,20 @@ def test_a_timeout_leaves_a_write_open(api: LocalAPI) -> None:
         (500, {}, ["DELETE /cities/oslo", "GET /cities/oslo"]),
     ],
 )
-def test_a_delete_is_settled_by_a_read(api: LocalAPI, status: int, found: object, requests: list[str]) -> None:
+def test_a_delete_is_settled_by_a_read(api: LocalAPI, status: int, item: object, requests: list[str]) -> None:
     """The city is gone: it was done. The city is there: it was not. Otherwise nobody knows."""
     api.script("DELETE", "/cities/oslo", Answer(cut=True), Answer(204))
-    api.answer("GET", "/cities/oslo", found, status=status)
+    api.answer("GET", "/cities/oslo", item, status=status)
     journal = Journal()
     program = "print(DELETE_cities_city_id(city_id='oslo'))"
-    said = runs(api.protocol, journal, program, program)
+    outputs = runs(api.protocol, journal, program, program)
 
     assert sent(api) == requests
-    assert (said[1] == "None", len(journal.unknown)) == ((True, 0) if status != 500 else (False, 1))
+    assert (outputs[1] == "None", len(journal.unknown)) == ((True, 0) if status != 500 else (False, 1))
 
 
 @pytest.mark.parametrize(
-    ("method", "found", "times"),
+    ("method", "item", "times"),
     [
         ("PUT", {"id": 1, "name": "Oslo", "population": 7}, 1),
         ("PATCH", {"city": {"name": "Oslo", "population": "7"}}, 1),
@@ -395,33 +395,33 @@ def test_a_delete_is_settled_by_a_read(api: LocalAPI, status: int, found: object
         ("PATCH", {"name": "Oslo"}, 1),
     ],
 )
-def test_a_put_is_settled_by_a_read(api: LocalAPI, method: str, found: object, times: int) -> None:
+def test_a_put_is_settled_by_a_read(api: LocalAPI, method: str, item: object, times: int) -> None:
     """All that was sent is there: it was done. Something differs: it was not. Something is missing: nobody knows."""
     api.script(method, "/cities/oslo", Answer(cut=True), Answer(body={"name": "sent"}))
-    api.answer("GET", "/cities/oslo", found)
+    api.answer("GET", "/cities/oslo", item)
     journal = Journal()
     program = f"print({method}_cities_city_id(city_id='oslo', name='Oslo', population=7))"
-    said = runs(more(api), journal, program, program, program)
+    outputs = runs(more(api), journal, program, program, program)
 
     assert len(sent(api, method)) == times
-    assert len(journal.unknown) == (found == {"name": "Oslo"})
+    assert len(journal.unknown) == (item == {"name": "Oslo"})
     if not journal.unknown:
-        assert said[1] == said[2] == str(found if times == 1 else {"name": "sent"})
+        assert outputs[1] == outputs[2] == str(item if times == 1 else {"name": "sent"})
 
 
 def test_an_idempotency_key_lets_a_write_be_sent_again(api: LocalAPI) -> None:
     """Where the operation documents one, the broker fills it in, and an open write goes again with the same key."""
     api.script("POST", "/payments", Answer(cut=True), Answer(body={"paid": 1}), Answer(body={"paid": 2}))
-    said = runs(
+    outputs = runs(
         more(api),
         Journal(),
         "POST_payments(name='x')",
         "print(POST_payments(name='x'))\nprint(POST_payments(name='x'))",
         "print(POST_payments(name='x'))\nprint(POST_payments(name='x'))",
     )
-    keys = [one.headers["idempotency-key"] for one in api.requests]
+    keys = [request.headers["idempotency-key"] for request in api.requests]
 
-    assert said[1:] == ["{'paid': 1}\n{'paid': 2}"] * 2
+    assert outputs[1:] == ["{'paid': 1}\n{'paid': 2}"] * 2
     assert keys[0] == keys[1] != keys[2]
     assert len(keys) == 3
 
@@ -430,11 +430,11 @@ def test_a_program_may_bring_its_own_idempotency_key(api: LocalAPI) -> None:
     """The first one counts: a repaired program that draws another key means the same payment."""
     api.script("POST", "/payments", Answer(500, {}), Answer(body={"paid": 1}))
     pay = "print(POST_payments(name='x', Idempotency_Key='{}'))"
-    mine, other = "6f2b6b4e-8d1c-4f0e-9d43-0a4f0e1b8a11", "00000000-0000-4000-8000-000000000001"
-    said = runs(more(api), Journal(), pay.format(mine), pay.format(other), pay.format(other))
+    first_key, second_key = "6f2b6b4e-8d1c-4f0e-9d43-0a4f0e1b8a11", "00000000-0000-4000-8000-000000000001"
+    outputs = runs(more(api), Journal(), pay.format(first_key), pay.format(second_key), pay.format(second_key))
 
-    assert said[1:] == ["{'paid': 1}"] * 2
-    assert [one.headers["idempotency-key"] for one in api.requests] == [mine, mine]
+    assert outputs[1:] == ["{'paid': 1}"] * 2
+    assert [request.headers["idempotency-key"] for request in api.requests] == [first_key, first_key]
 
 
 # --- The file
@@ -466,7 +466,7 @@ def test_no_secret_is_in_the_file(api: LocalAPI, tmp_path: Path) -> None:
     credentials = [Credential("bearer", SECRET)]
     with Journal(file) as journal, Sandbox(api.protocol, journal=journal, credentials=credentials) as sandbox:
         sandbox.run(f"POST_alerts(text='{SECRET}')")
-    written = b"".join(one.read_bytes() for one in tmp_path.iterdir())
+    written = b"".join(file.read_bytes() for file in tmp_path.iterdir())
 
     assert api.requests[0].headers["authorization"] == f"Bearer {SECRET}"
     assert b"POST_alerts" in written
@@ -539,10 +539,10 @@ def atc(*arguments: str | Path) -> Result:
     return CliRunner().invoke(main, [str(argument) for argument in arguments])
 
 
-def solve(api: LocalAPI, folder: Path, *more: str | Path) -> tuple[str | Path, ...]:
+def solve(api: LocalAPI, folder: Path, *options: str | Path) -> tuple[str | Path, ...]:
     """The arguments of a solve whose model is the scripted one."""
     spec = specification(api, folder)
-    return ("solve", "Warn of a storm", "--api", spec, "--model", "openai:scripted", "--writes", "allow", *more)
+    return ("solve", "Warn of a storm", "--api", spec, "--model", "openai:scripted", "--writes", "allow", *options)
 
 
 def start(*arguments: str | Path) -> subprocess.Popen[str]:
@@ -595,12 +595,12 @@ def test_a_solve_cut_off_between_attempts_goes_on(api: LocalAPI, tmp_path: Path)
         f"alert = {STORM}\ntry:\n    GET_cities_city_id(city_id='nowhere')\nexcept ToolError:\n    print(alert['lvl'])"
     )
     file = tmp_path / "solve.journal"
-    made: dict[str, Any] = {"writes": "allow", "without": ["check"]}
-    with Journal(file) as journal, Agent(api.protocol, model=ScriptedModel(first), **made) as agent:
+    options: dict[str, Any] = {"writes": "allow", "without": ["check"]}
+    with Journal(file) as journal, Agent(api.protocol, model=ScriptedModel(first), **options) as agent:
         assert agent.solve("Warn of a storm", journal=journal).status == "model_error"
     before = len(api.requests)
     model = ScriptedModel(f"alert = {STORM}\nprint(alert['level'])")
-    with Journal(file) as journal, Agent(api.protocol, model=model, **made) as agent:
+    with Journal(file) as journal, Agent(api.protocol, model=model, **options) as agent:
         solution = agent.solve("Warn of a storm", journal=journal)
 
     assert (solution.answer, solution.reflections, len(model.asked)) == ("1", 1, 1)
@@ -616,13 +616,13 @@ def test_a_finished_journal_tells_its_answer_again(
     endpoint(f"print({STORM}['level'])")
     file = tmp_path / "solve.journal"
     first = atc(*solve(api, tmp_path, "--journal", file, "--json"))
-    asked = len(api.requests)
+    request_count = len(api.requests)
     again = atc("solve", "--resume", file)
 
     assert first.exit_code == again.exit_code == 0, first.stderr + again.stderr
     assert again.stdout == "3\n"
     assert atc("solve", "--resume", file, "--json").stdout == first.stdout
-    assert len(api.requests) == asked
+    assert len(api.requests) == request_count
 
 
 def test_wrong_use_of_journals(api: LocalAPI, endpoint: Callable[..., None], tmp_path: Path) -> None:

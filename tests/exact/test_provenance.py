@@ -37,10 +37,10 @@ def run(api: LocalAPI, program: str) -> Run:
 
 def sources(api: LocalAPI, program: str) -> list[tuple[int, tuple[str | int, ...]]]:
     """What the last printed value rests on: calls and paths."""
-    done = run(api, program)
-    assert done.error is None, done.error
-    assert done.provenance is not None
-    return [(source.call, source.path) for source in done.provenance.printed]
+    result = run(api, program)
+    assert result.error is None, result.error
+    assert result.provenance is not None
+    return [(source.call, source.path) for source in result.provenance.printed]
 
 
 class Rewritten(Sandbox):
@@ -102,10 +102,10 @@ def test_what_is_printed_leads_back(api: LocalAPI, program: str, expected: list[
 def test_arguments_have_an_origin(api: LocalAPI) -> None:
     """The question, the program itself, or a field of a response; as a graph, and as entries."""
     program = "n = GET_cities(query='Oslo')['results'][1]['id']\nGET_cities_city_id(n)\nGET_cities(query='o', page=2)"
-    done = run(api, program)
+    result = run(api, program)
     graph = ProtocolGraph(api.protocol)
 
-    observed = flows("What of Oslo?", done, graph)
+    observed = flows("What of Oslo?", result, graph)
 
     assert [(flow.call, flow.argument, flow.origin) for flow in observed] == [
         (0, "query", "query"),
@@ -114,7 +114,7 @@ def test_arguments_have_an_origin(api: LocalAPI) -> None:
         (2, "page", "constant"),
     ]
     assert observed[1].path == ("results", 1, "id")
-    ((giver, taker, edge),) = flow_graph(done, observed).edges(data=True)
+    ((giver, taker, edge),) = flow_graph(result, observed).edges(data=True)
     assert (giver, taker, edge["argument"]) == (0, 1, "city_id")
 
 
@@ -139,28 +139,30 @@ with ThreadPoolExecutor(2) as pool:
     more = list(pool.map(GET_cities_city_id, [c["id"] for c in found]))
 requests.get('{api.url}/cities', params={{'query': found[0]['id'], 'page': found[1]['rank']}})
 """
-    done = run(api, program)
+    result = run(api, program)
     graph = ProtocolGraph(api.protocol)
 
-    assert done.outcome == "ok", done.error
-    told = {(done.calls[flow.call].url.removeprefix(api.url), flow.argument): flow for flow in flows("", done, graph)}
-    assert told["/cities/oslo", "city_id"].path == ("results", 0, "id")
-    assert told["/cities/rome", "city_id"].path == ("results", 1, "id")
-    assert told["/cities?query=oslo&page=2", "query"].path == ("results", 0, "id")
-    assert told["/cities?query=oslo&page=2", "page"].path == ("results", 1, "rank")
-    assert sum(flow.path == ("results", 0, "id") for flow in flows("", done, graph)) == 3
+    assert result.outcome == "ok", result.error
+    by_argument = {
+        (result.calls[flow.call].url.removeprefix(api.url), flow.argument): flow for flow in flows("", result, graph)
+    }
+    assert by_argument["/cities/oslo", "city_id"].path == ("results", 0, "id")
+    assert by_argument["/cities/rome", "city_id"].path == ("results", 1, "id")
+    assert by_argument["/cities?query=oslo&page=2", "query"].path == ("results", 0, "id")
+    assert by_argument["/cities?query=oslo&page=2", "page"].path == ("results", 1, "rank")
+    assert sum(flow.path == ("results", 0, "id") for flow in flows("", result, graph)) == 3
 
 
 def test_a_tracked_run_sends_nothing_and_takes_its_share_only(api: LocalAPI) -> None:
     """The replies are those that came; a long loop is not gone through twice to its end."""
     program = OSLO + "import time\ntime.sleep(0.2)\nt = 0\nfor n in range(12_000_000):\n    t += n\nprint(t, d['code'])"
     started = time.monotonic()
-    done = run(api, program)
+    result = run(api, program)
     took = time.monotonic() - started
 
-    assert done.outcome == "ok"
+    assert result.outcome == "ok"
     assert len(api.requests) == 1
-    assert took < 1.6 * done.resources.wall + 1
+    assert took < 1.6 * result.resources.wall + 1
 
 
 def test_chance_repeats_in_the_tracked_run(api: LocalAPI) -> None:
@@ -175,10 +177,10 @@ def test_a_program_may_end_on_an_empty_reply(api: LocalAPI) -> None:
     api.answer("DELETE", "/cities/oslo", None, 204)
     program = "DELETE_cities_city_id(GET_cities(query='o')['results'][0]['id'])"
     with ThreadPoolExecutor(4) as pool:
-        done = list(pool.map(lambda _: run(api, program), range(80)))
+        results = list(pool.map(lambda _: run(api, program), range(80)))
 
-    assert [one.error for one in done if one.error] == []
-    assert all(isinstance(one.provenance, Provenance) for one in done)
+    assert [result.error for result in results if result.error] == []
+    assert all(isinstance(result.provenance, Provenance) for result in results)
 
 
 def test_what_the_program_makes_itself_is_no_source(api: LocalAPI) -> None:

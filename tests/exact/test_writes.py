@@ -18,9 +18,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from atc import Agent
-from atc.agent import WritesPolicy
 from atc.cli import main
 from atc.models import Completion, Message, Usage
+from atc.options import WritesPolicy
 from protocols import load
 from protocols.errors import UsageError
 from protocols.samples import sample
@@ -55,12 +55,12 @@ def api() -> Iterator[LocalAPI]:
 
 def methods(api: LocalAPI) -> list[str]:
     """The methods of what arrived."""
-    return [one.method for one in api.requests]
+    return [request.method for request in api.requests]
 
 
-def solved(api: LocalAPI, writes: WritesPolicy | None, **more: object) -> tuple[str, str, str | None]:
+def solved(api: LocalAPI, writes: WritesPolicy | None, **options: object) -> tuple[str, str, str | None]:
     """Status, message and answer of a solve whose program reads and writes."""
-    with Agent(api.protocol, model=ScriptedModel(STORM), writes=writes, **more) as agent:  # type: ignore[arg-type]
+    with Agent(api.protocol, model=ScriptedModel(STORM), writes=writes, **options) as agent:  # type: ignore[arg-type]
         solution = agent.solve("Warn of a storm")
     assert len(solution.attempts) == 1
     return solution.status, solution.message, solution.answer
@@ -105,10 +105,10 @@ def test_reads_are_never_refused(api: LocalAPI) -> None:
 
 def test_who_is_asked_sees_the_write(api: LocalAPI) -> None:
     """Tool, method, URL and arguments, of both styles; a yes sends it, a no does not."""
-    asked: list[CallRecord] = []
+    questions: list[CallRecord] = []
 
     def confirm(call: CallRecord) -> bool:
-        asked.append(call)
+        questions.append(call)
         return call.arguments["text"] != "Rain"
 
     program = (
@@ -123,7 +123,7 @@ def test_who_is_asked_sees_the_write(api: LocalAPI) -> None:
         run = sandbox.run(program)
 
     assert run.stdout == "3\nPOST_alerts: a write that was not confirmed\n"
-    assert [(call.tool, call.method, call.url, call.arguments) for call in asked] == [
+    assert [(call.tool, call.method, call.url, call.arguments) for call in questions] == [
         ("POST_alerts", "POST", f"{api.url}/alerts", {"text": text}) for text in ("Storm", "Rain")
     ]
     assert methods(api) == ["POST"]
@@ -147,17 +147,17 @@ def test_the_time_of_an_answer_is_not_the_programs(api: LocalAPI) -> None:
 
 def test_nobody_is_asked_about_what_is_replayed(api: LocalAPI) -> None:
     """A repaired program needs no second yes for the same write."""
-    asked: list[CallRecord] = []
+    questions: list[CallRecord] = []
 
     def confirm(call: CallRecord) -> bool:
-        asked.append(call)
+        questions.append(call)
         return True
 
     with Sandbox(api.protocol, writes=confirm, journal=Journal()) as sandbox:
         runs = [sandbox.run(STORM) for _ in range(3)]
 
     assert [run.stdout for run in runs] == ["0 Storm\n"] * 3
-    assert (len(asked), methods(api)) == (1, ["GET", "POST"])
+    assert (len(questions), methods(api)) == (1, ["GET", "POST"])
 
 
 def test_simulated_writes_stay_on_this_machine(api: LocalAPI) -> None:
@@ -239,13 +239,13 @@ def specification(api: LocalAPI, folder: Path) -> Path:
     return file
 
 
-def solve(api: LocalAPI, folder: Path, *more: str) -> tuple[str | Path, ...]:
+def solve(api: LocalAPI, folder: Path, *options: str) -> tuple[str | Path, ...]:
     """The arguments of a solve whose model is the scripted one."""
-    return ("solve", "Warn of a storm", "--api", specification(api, folder), "--model", "openai:scripted", *more)
+    return ("solve", "Warn of a storm", "--api", specification(api, folder), "--model", "openai:scripted", *options)
 
 
 @pytest.mark.parametrize(
-    ("more", "code", "said", "sent"),
+    ("options", "code", "message", "sent"),
     [
         ((), 3, "nobody is there to confirm it; --writes allow allows it", ["GET"]),
         (("--writes", "ask"), 3, "--writes allow allows it", ["GET"]),
@@ -259,21 +259,21 @@ def test_solve_with_each_policy(
     api: LocalAPI,
     endpoint: Callable[..., None],
     tmp_path: Path,
-    more: tuple[str, ...],
+    options: tuple[str, ...],
     code: int,
-    said: str,
+    message: str,
     sent: list[str],
 ) -> None:
     """By default `ask` against a real service, `allow` in a rehearsal; without a terminal `ask` is a no."""
     endpoint(STORM)
-    result = atc(*solve(api, tmp_path, *more))
+    result = atc(*solve(api, tmp_path, *options))
 
     assert (result.exit_code, methods(api)) == (code, sent), result.stderr
-    assert said in result.stderr
+    assert message in result.stderr
 
 
 @pytest.mark.parametrize(
-    ("more", "code", "said", "sent"),
+    ("options", "code", "message", "sent"),
     [
         ((), 0, "", ["GET", "POST"]),
         (("--writes", "deny"), 3, "ToolError: POST_alerts: a write, which --writes deny refuses", ["GET"]),
@@ -282,15 +282,15 @@ def test_solve_with_each_policy(
     ],
 )
 def test_run_with_each_policy(
-    api: LocalAPI, tmp_path: Path, more: tuple[str, ...], code: int, said: str, sent: list[str]
+    api: LocalAPI, tmp_path: Path, options: tuple[str, ...], code: int, message: str, sent: list[str]
 ) -> None:
     """By default `allow`: it is the user's own program."""
     program = tmp_path / "program.py"
     program.write_text(STORM)
-    result = atc("run", program, "--api", specification(api, tmp_path), *more)
+    result = atc("run", program, "--api", specification(api, tmp_path), *options)
 
     assert (result.exit_code, methods(api)) == (code, sent), result.stderr
-    assert said in result.stderr
+    assert message in result.stderr
     assert result.stdout == ("0 Storm\n" if code == 0 else "")
 
 
@@ -315,21 +315,21 @@ def test_a_terminal_is_asked(
 ) -> None:
     """The live view makes room for the question, which shows the request; y sends it, anything else does not."""
     endpoint(STORM)
-    status, seen = on_terminal([*ATC, *map(str, solve(api, tmp_path))], {"Send it?": typed})
+    status, screen = on_terminal([*ATC, *map(str, solve(api, tmp_path))], {"Send it?": typed})
 
-    assert (status, methods(api)) == (code, sent), seen
-    assert "The program wants to write: POST_alerts" in seen
-    assert f"POST {api.url}/alerts" in seen
-    assert 'text: "Storm"' in seen
+    assert (status, methods(api)) == (code, sent), screen
+    assert "The program wants to write: POST_alerts" in screen
+    assert f"POST {api.url}/alerts" in screen
+    assert 'text: "Storm"' in screen
 
 
 def test_ctrl_c_at_the_question_ends_the_command(api: LocalAPI, endpoint: Callable[..., None], tmp_path: Path) -> None:
     """Nothing is sent, and nobody has to press return for it."""
     endpoint(STORM)
     started = time.monotonic()
-    status, seen = on_terminal([*ATC, *map(str, solve(api, tmp_path))], {"Send it?": "\x03"})
+    status, screen = on_terminal([*ATC, *map(str, solve(api, tmp_path))], {"Send it?": "\x03"})
 
-    assert (status, methods(api)) == (130, ["GET"]), seen
+    assert (status, methods(api)) == (130, ["GET"]), screen
     assert time.monotonic() - started < 30
 
 
@@ -340,7 +340,7 @@ def on_terminal(command: list[str], replies: dict[str, str]) -> tuple[int, str]:
     """Run a command on a terminal of its own; type each reply once its text is seen. Gives exit code and screen."""
     ours, theirs = pty.openpty()
     environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "100", "LINES": "30"}
-    left = dict(replies)
+    untyped = dict(replies)
     sent = b""
     with subprocess.Popen(
         command,
@@ -357,8 +357,8 @@ def on_terminal(command: list[str], replies: dict[str, str]) -> tuple[int, str]:
             while time.monotonic() < deadline:
                 if select.select([ours], [], [], 0.1)[0]:
                     sent += os.read(ours, 65536)
-                for text in [text for text in left if text.encode() in sent]:
-                    os.write(ours, left.pop(text).encode())
+                for text in [text for text in untyped if text.encode() in sent]:
+                    os.write(ours, untyped.pop(text).encode())
         os.close(ours)
     return process.returncode, re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", sent.decode(errors="replace"))
 

@@ -224,11 +224,11 @@ def test_dots_in_other_letters_do_not_climb(api: LocalAPI, argument: str) -> Non
     """Some services read full-width dots, and dots in two bytes of UTF-8, as dots."""
     broker = Broker(api.protocol)
     reply = broker.fetch("GET_cities_city_id", [argument])
-    other = broker.request("GET", f"{api.url}/cities/" + argument.replace("/", "%2F"))
+    encoded_reply = broker.request("GET", f"{api.url}/cities/" + argument.replace("/", "%2F"))
 
     assert api.requests == []
     assert reply.problem
-    assert other.failure
+    assert encoded_reply.failure
 
 
 @pytest.mark.parametrize(
@@ -236,28 +236,28 @@ def test_dots_in_other_letters_do_not_climb(api: LocalAPI, argument: str) -> Non
 )
 def test_no_spelling_of_a_private_address_is_reached(host: str) -> None:
     """As one number, in octal or hex, with fewer parts, mapped, with a zone."""
-    with _quiet_server() as (port, seen):
+    with _quiet_server() as (port, connections):
         broker = Broker(load(document(f"http://{host}:{port}/v1")))
         reply = broker.fetch("GET_cities_city_id", ["oslo"])
 
     assert reply.record.status is None
     assert "private address" in (reply.problem or "")
-    assert seen == []
+    assert connections == []
 
 
 @contextmanager
 def _quiet_server() -> Iterator[tuple[int, list[object]]]:
     """A server on all addresses of this machine; gives its port, and who has connected."""
-    seen: list[object] = []
+    connections: list[object] = []
 
     class Handler(socketserver.BaseRequestHandler):
         def handle(self) -> None:
-            seen.append(self.client_address)
+            connections.append(self.client_address)
 
     with socketserver.ThreadingTCPServer(("0.0.0.0", 0), Handler) as server:
         threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
         try:
-            yield server.server_address[1], seen
+            yield server.server_address[1], connections
         finally:
             server.shutdown()
 
@@ -294,8 +294,8 @@ def test_a_login_in_a_documents_server_is_nobodys(api: LocalAPI) -> None:
     elsewhere = broker.request("GET", "https://elsewhere.example/")
 
     assert reply.record.status == 200
-    for shown in (protocol.servers, protocol.tools, reply, elsewhere, broker.calls):
-        assert "pass-word" not in repr(shown)
+    for visible in (protocol.servers, protocol.tools, reply, elsewhere, broker.calls):
+        assert "pass-word" not in repr(visible)
     assert "authorization" not in api.requests[0].headers
 
 
@@ -362,6 +362,8 @@ def test_a_credential_does_not_show_in_what_is_printed_or_kept(api: LocalAPI) ->
     broker.fetch("GET_cities_city_id", ["oslo"])
     coded = base64.b64encode(SECRET.encode()).decode()
 
-    shown = f"{credential!r} {broker!r} {broker.calls!r} {vars(broker._executor)!r} {replace(credential, scheme='x')!r}"
-    assert SECRET not in shown + json.dumps(shown)
-    assert coded not in shown
+    printed = (
+        f"{credential!r} {broker!r} {broker.calls!r} {vars(broker._executor)!r} {replace(credential, scheme='x')!r}"
+    )
+    assert SECRET not in printed + json.dumps(printed)
+    assert coded not in printed

@@ -485,9 +485,9 @@ def test_secrets_do_not_come_back(api: LocalAPI) -> None:
         broker.call("GET_cities_city_id", ["bad"])
 
     assert value == dict.fromkeys(body, "[secret]")
-    for shown in (str(reply.body), str(reply.headers), str(caught.value), repr(broker.calls), repr(broker)):
+    for text in (str(reply.body), str(reply.headers), str(caught.value), repr(broker.calls), repr(broker)):
         for form in (SECRET, *list(body.values())):
-            assert form not in shown
+            assert form not in text
 
 
 def test_no_part_of_a_reply_gives_a_secret_away(api: LocalAPI) -> None:
@@ -501,9 +501,9 @@ def test_no_part_of_a_reply_gives_a_secret_away(api: LocalAPI) -> None:
     api.answer("GET", "/cities/long", "x" * (1000 - len(key) + 1) + key + "x" * 50_000)
     broker = Broker(api.protocol, credentials=[Credential("bearer", key)], limits=Limits(response=20_000))
 
-    shown = broker.request("GET", f"{api.url}/cities/all")
-    assert (shown.reason, shown.encoding, dict(shown.cookies)) == ("[secret]", "[secret]", {"[secret]": "1"})
-    assert "X-[secret]" in shown.headers
+    reply = broker.request("GET", f"{api.url}/cities/all")
+    assert (reply.reason, reply.encoding, dict(reply.cookies)) == ("[secret]", "[secret]", {"[secret]": "1"})
+    assert "X-[secret]" in reply.headers
     for name in ("wide", "host"):
         assert broker.call("GET_cities_city_id", [name]) in ("[secret]", "\ufeff[secret]")
         body = broker.request("GET", f"{api.url}/cities/{name}").body
@@ -695,9 +695,9 @@ def test_the_records_of_a_run_have_a_size(api: LocalAPI, broker: Broker) -> None
         assert broker.call("GET_cities_city_id", ["oslo"]) == "x" * 200_000
     broker.call("POST_alerts", (), {"text": "y" * 300_000, "level": 3})
 
-    kept = [call.response for call in broker.calls]
-    assert kept[:9] == ["x" * 200_000] * 9
-    assert isinstance(kept[11], LargeBody)
+    responses = [call.response for call in broker.calls]
+    assert responses[:9] == ["x" * 200_000] * 9
+    assert isinstance(responses[11], LargeBody)
     assert broker.calls[12].arguments == {"text": "y" * 100 + "… (300000 characters)", "level": 3}
     assert len(api.requests[-1].body) > 300_000
 
@@ -759,14 +759,14 @@ def test_a_document_without_a_server_needs_a_base_url() -> None:
 
 def test_calls_are_reported_as_they_end(api: LocalAPI) -> None:
     """Whoever watches sees each record once."""
-    seen: list[CallRecord] = []
-    broker = Broker(api.protocol, on_call=seen.append)
+    reported: list[CallRecord] = []
+    broker = Broker(api.protocol, on_call=reported.append)
     broker.call("GET_cities_city_id", ["oslo"])
     with pytest.raises(ToolError):
         broker.call("GET_cities", (), {})
 
-    assert tuple(seen) == broker.calls
-    assert [call.index for call in seen] == [0, 1]
+    assert tuple(reported) == broker.calls
+    assert [call.index for call in reported] == [0, 1]
 
 
 # Where names lead
@@ -786,7 +786,7 @@ def test_a_name_that_the_user_gave_may_lead_anywhere_but_only_to_one_place(
     api: LocalAPI, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What a name leads to is asked once in a run: it cannot move while a program runs."""
-    asked = _names(monkeypatch, "127.0.0.1", "127.0.0.2")
+    looked_up = _names(monkeypatch, "127.0.0.1", "127.0.0.2")
     port = api.url.rpartition(":")[2]
     broker = Broker(api.documented, base_url=f"http://intranet.example:{port}")
 
@@ -795,7 +795,7 @@ def test_a_name_that_the_user_gave_may_lead_anywhere_but_only_to_one_place(
         assert broker.call("GET_cities", (), {"query": "Oslo"}, line=1) == {"results": [OSLO]}
     broker.close()
 
-    assert asked == ["intranet.example"]
+    assert looked_up == ["intranet.example"]
     assert api.requests[0].headers["host"] == f"intranet.example:{port.partition('/')[0]}"
 
 
@@ -805,12 +805,12 @@ def test_an_allowed_origin_may_have_a_private_address(api: LocalAPI, monkeypatch
     port = int(urlsplit(api.url).port or 0)
     server = f"http://intranet.example:{port}"
     broker = Broker(load(document(f"{server}/v1")), allow=[origin(server)])
-    other = Broker(load(document(f"{server}/v1")), allow=[origin("http://intranet.example:1")])
+    wrong_port = Broker(load(document(f"{server}/v1")), allow=[origin("http://intranet.example:1")])
 
     assert broker.call("GET_cities_city_id", ["oslo"]) == OSLO
     assert "is no operation of this API" in str(broker.request("GET", f"{server}/admin").problem)
     with pytest.raises(ToolError, match="a private address; if that is meant, allow its origin"):
-        other.call("GET_cities_city_id", ["oslo"])
+        wrong_port.call("GET_cities_city_id", ["oslo"])
 
 
 @pytest.mark.parametrize(
@@ -868,16 +868,16 @@ def test_an_allowed_origin_is_reached_under_any_path_but_without_credentials(api
 
 def test_without_a_protocol_the_allowed_origins_get_the_credentials(api: LocalAPI) -> None:
     """They are all there is; a redirect that leaves them is not followed."""
-    with LocalAPI() as other:
-        api.answer("GET", "/out", None, 302, headers={"Location": f"{other.url}/cities"})
+    with LocalAPI() as foreign_api:
+        api.answer("GET", "/out", None, 302, headers={"Location": f"{foreign_api.url}/cities"})
         api.answer("GET", "/in", None, 302, headers={"Location": "/v1/cities/oslo"})
         broker = Broker(None, credentials=[Credential("bearer", SECRET)], allow=[origin(api.url.removesuffix("/v1"))])
 
         followed = broker.request("GET", f"{api.url}/in")
-        left = broker.request("GET", f"{api.url}/out")
+        leaving = broker.request("GET", f"{api.url}/out")
 
         assert followed.value() == OSLO
-        assert (left.record.status, other.requests) == (302, [])
+        assert (leaving.record.status, foreign_api.requests) == (302, [])
         assert [request.headers["authorization"] for request in api.requests] == [f"Bearer {SECRET}"] * 3
 
 
@@ -925,28 +925,30 @@ def test_an_origin_shows_as_it_is_written() -> None:
 
 def test_a_host_with_other_letters_is_one_host(api: LocalAPI, monkeypatch: pytest.MonkeyPatch) -> None:
     """However the document, the user and the program write it."""
-    asked = _names(monkeypatch, "127.0.0.1")
+    looked_up = _names(monkeypatch, "127.0.0.1")
     port = urlsplit(api.url).port
     server = f"http://exämple.example:{port}"
     broker = Broker(load(document(f"{server}/v1")), allow=[origin(f"http://xn--exmple-cua.example:{port}")])
 
     assert broker.request("GET", f"{server}/v1/cities/oslo").value() == OSLO
     assert broker.call("GET_cities_city_id", ["oslo"]) == OSLO
-    assert asked == ["xn--exmple-cua.example"]
+    assert looked_up == ["xn--exmple-cua.example"]
 
 
 def _names(monkeypatch: pytest.MonkeyPatch, *addresses: str) -> list[str]:
     """Answer questions for names under .example with these addresses in turn; gives the names that were asked."""
-    real, left, asked = socket.getaddrinfo, list(addresses), []
+    real, remaining, looked_up = socket.getaddrinfo, list(addresses), []
 
     def lookup(host: str, *args: object, **kwargs: object) -> object:
         if not host.endswith(".example"):
             return real(host, *args, **kwargs)  # type: ignore[arg-type]
-        asked.append(host)
-        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (left.pop(0) if len(left) > 1 else left[0], 0))]
+        looked_up.append(host)
+        return [
+            (socket.AF_INET, socket.SOCK_STREAM, 6, "", (remaining.pop(0) if len(remaining) > 1 else remaining[0], 0))
+        ]
 
     monkeypatch.setattr(socket, "getaddrinfo", lookup)
-    return asked
+    return looked_up
 
 
 def test_a_form_field_that_changes_the_method_is_left_out(api: LocalAPI, broker: Broker) -> None:

@@ -10,17 +10,17 @@ from sandbox.egress.deadlines import deadline
 
 
 def test_what_is_late_is_told_and_what_is_not_is_not() -> None:
-    told: list[str] = []
+    expired: list[str] = []
     late = threading.Event()
 
-    with deadline(30, lambda: told.append("far")):  # first the later one, so that the thread has to be woken
+    with deadline(30, lambda: expired.append("far")):  # first the later one, so that the thread has to be woken
         with deadline(0.02, late.set):
             assert late.wait(10)
-        with deadline(0.02, lambda: told.append("left in time")):
+        with deadline(0.02, lambda: expired.append("left in time")):
             pass
         time.sleep(0.1)
 
-    assert told == []
+    assert expired == []
 
 
 def test_each_of_several_is_told() -> None:

@@ -170,13 +170,13 @@ def test_each_wall_by_itself(name: str, tmp_path: Path) -> None:
     import socket
 
     with socket.create_server(("127.0.0.1", 0)) as server:
-        given = [system_call_filter()[0].hex(), readable_folders(), str(tmp_path / "own"), server.getsockname()[1]]
-        done = subprocess.run(
-            [sys.executable, "-c", START + WALLS[name], json.dumps(given)], capture_output=True, text=True
+        settings = [system_call_filter()[0].hex(), readable_folders(), str(tmp_path / "own"), server.getsockname()[1]]
+        process = subprocess.run(
+            [sys.executable, "-c", START + WALLS[name], json.dumps(settings)], capture_output=True, text=True
         )
 
-    killed = name == "the other ways to number system calls" and done.returncode == -signal.SIGSYS
-    assert killed or done.returncode == 0, done.stderr
+    killed = name == "the other ways to number system calls" and process.returncode == -signal.SIGSYS
+    assert killed or process.returncode == 0, process.stderr
 
 
 def test_a_worker_has_no_environment_and_no_descriptors_but_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -187,7 +187,7 @@ def test_a_worker_has_no_environment_and_no_descriptors_but_its_own(monkeypatch:
     ours = Path(f"/proc/{os.getpid()}/task")
     children = {child for task in ours.iterdir() for child in (task / "children").read_text().split()}
     commands = {child: Path(f"/proc/{child}/cmdline").read_bytes() for child in children}  # of earlier tests, too
-    servers = {child for child, told in commands.items() if not re.search(rb"resource_tracker|ty\0server", told)}
+    servers = {child for child, command in commands.items() if not re.search(rb"resource_tracker|ty\0server", command)}
     workers = [w for server in servers for w in Path(f"/proc/{server}/task/{server}/children").read_text().split()]
     assert workers
 
@@ -198,9 +198,9 @@ def test_a_worker_has_no_environment_and_no_descriptors_but_its_own(monkeypatch:
 
 
 def test_doctor_names_every_layer() -> None:
-    shown = CliRunner().invoke(main, ["doctor", "--json"])
+    result = CliRunner().invoke(main, ["doctor", "--json"])
 
-    layers = json.loads(shown.output)
+    layers = json.loads(result.output)
     names = "policy,process,folder,no_new_privs,user namespace,network namespace,"
     names += "capabilities,parent,landlock,seccomp,rlimits"
     assert [layer["name"] for layer in layers] == names.split(",")

@@ -628,10 +628,10 @@ def test_the_host_hardly_grows_whatever_a_program_does(api: LocalAPI, program: s
     text = f"import requests\nfrom concurrent.futures import ThreadPoolExecutor\nBASE = {api.url!r}\n"
     text += f"{ATTEMPT}\n{program}"
 
-    told = subprocess.run([sys.executable, "-c", GROWTH, api.url, text], capture_output=True, text=True, check=False)
+    process = subprocess.run([sys.executable, "-c", GROWTH, api.url, text], capture_output=True, text=True, check=False)
 
-    assert told.returncode == 0, told.stderr
-    grown, outcome = told.stdout.split(" ", 1)
+    assert process.returncode == 0, process.stderr
+    grown, outcome = process.stdout.split(" ", 1)
     assert outcome.startswith(end)
     assert int(grown) <= 80
 
@@ -643,15 +643,15 @@ def test_a_second_run_that_no_longer_reads_is_given_up(monkeypatch: pytest.Monke
     ours, child = socket.socketpair()
     monkeypatch.setattr(workers, "take", lambda: workers.Worker(0, ours, cast("Any", None)))
     monkeypatch.setattr(workers, "retire", lambda worker: None)
-    asked = {"tool": "GET_cities", "args": [], "kwargs": {}, "id": 1, "line": 1, "task": []}
+    head = {"tool": "GET_cities", "args": [], "kwargs": {}, "id": 1, "line": 1, "task": []}
     answered = replay.ReplyLog()
-    answered.add(answered.key(channel.CALL, asked, b""), {"index": 0}, b"x" * 10_000_000)
-    channel.send(child.fileno(), channel.encode(channel.CALL, asked))
+    answered.add(answered.key(channel.CALL, head, b""), {"index": 0}, b"x" * 10_000_000)
+    channel.send(child.fileno(), channel.encode(channel.CALL, head))
     started = time.monotonic()
 
-    found = replay.replay_run("GET_cities()", ended, answered, Limits(), {})
+    provenance = replay.replay_run("GET_cities()", ended, answered, Limits(), {})
 
-    assert found is None
+    assert provenance is None
     assert time.monotonic() - started < 5
     ours.close()
     child.close()
@@ -768,9 +768,9 @@ def test_no_worker_outlives_its_host() -> None:
     host = "from sandbox import Sandbox\nSandbox(None).run('print(1)')\nfrom tests.sandbox.test_run import _children\n"
     show = "import time; time.sleep(0.3)\nfor server in _children():\n    print(server, *_children(server))"
 
-    done = subprocess.run([sys.executable, "-c", host + show], capture_output=True, text=True, check=True)
+    process = subprocess.run([sys.executable, "-c", host + show], capture_output=True, text=True, check=True)
 
-    processes = done.stdout.split()
+    processes = process.stdout.split()
     assert len(processes) >= 2
     time.sleep(0.2)
     assert not [process for process in processes if Path(f"/proc/{process}/exe").exists()]
@@ -789,10 +789,10 @@ def test_workers_end_with_a_host_that_is_killed() -> None:
         "os.kill(os.getpid(), signal.SIGKILL)\n"
     )
 
-    done = subprocess.run([sys.executable, "-c", host], capture_output=True, text=True, check=False)
+    process = subprocess.run([sys.executable, "-c", host], capture_output=True, text=True, check=False)
 
-    processes = done.stdout.split()
-    assert done.returncode == -signal.SIGKILL
+    processes = process.stdout.split()
+    assert process.returncode == -signal.SIGKILL
     assert len(processes) >= 2
     until = time.monotonic() + 3
     while any(map(_is_there, processes)) and time.monotonic() < until:
@@ -812,20 +812,20 @@ def test_a_sandbox_that_cannot_start_says_so(monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setattr("sandbox.pool.workers._ForkServer.fork", gone)
     monkeypatch.setattr("sandbox.pool.workers._stock", [])
-    told = CliRunner().invoke(main, ["run", "-"], input="print(1)")
+    result = CliRunner().invoke(main, ["run", "-"], input="print(1)")
 
-    assert told.exit_code == 1
+    assert result.exit_code == 1
     text = "atc: the sandbox cannot start a process for the program: no process can be forked; see"
-    assert told.stderr.startswith(text)
+    assert result.stderr.startswith(text)
 
 
 def test_a_missing_layer_is_a_warning_of_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sandbox.pool.workers._stock", [])
     monkeypatch.setattr("sandbox.pool.workers.system_call_filter", lambda: (b"", "libseccomp is not there"))
-    told = CliRunner().invoke(main, ["run", "-"], input="print(1)")
+    result = CliRunner().invoke(main, ["run", "-"], input="print(1)")
 
-    assert (told.exit_code, told.stdout) == (0, "1\n")
-    assert "atc: warning: seccomp is not active: libseccomp is not there" in told.stderr
+    assert (result.exit_code, result.stdout) == (0, "1\n")
+    assert "atc: warning: seccomp is not active: libseccomp is not there" in result.stderr
 
 
 def test_a_program_has_a_bounded_number_of_threads() -> None:
@@ -930,12 +930,12 @@ def test_of_an_end_only_what_is_sane_is_kept() -> None:
         "trace": [1, "2", 1e999],
     }
 
-    told = parse_exit_frame({"error": failure, "exit_status": "x", "cpu": "x", "memory": float("inf"), "trace": 7})
+    frame = parse_exit_frame({"error": failure, "exit_status": "x", "cpu": "x", "memory": float("inf"), "trace": 7})
 
-    assert told.failure is not None
-    assert (len(told.failure.type), len(told.failure.message), len(told.failure.name or "")) == (200, 100_000, 200)
-    assert (told.failure.trace, told.failure.call) == ((1,), None)
-    assert (told.exit_status, told.cpu, told.memory, told.trace) == (1, 0.0, 0.0, ())
+    assert frame.failure is not None
+    assert (len(frame.failure.type), len(frame.failure.message), len(frame.failure.name or "")) == (200, 100_000, 200)
+    assert (frame.failure.trace, frame.failure.call) == ((1,), None)
+    assert (frame.exit_status, frame.cpu, frame.memory, frame.trace) == (1, 0.0, 0.0, ())
 
 
 @pytest.mark.parametrize("line", ["Infinity", "1"])
@@ -964,7 +964,7 @@ def forged_call(**parts: object) -> bytes:
 
 
 @pytest.mark.parametrize(
-    "said",
+    "frames",
     [
         message(channel.STDOUT) * 100_000,
         message(b"Z", b'{"a": 1}') * 50_000,
@@ -988,7 +988,7 @@ def forged_call(**parts: object) -> bytes:
     ],
 )
 def test_nothing_that_a_process_says_holds_up_its_host(
-    api: LocalAPI, monkeypatch: pytest.MonkeyPatch, said: bytes
+    api: LocalAPI, monkeypatch: pytest.MonkeyPatch, frames: bytes
 ) -> None:
     """Floods, unknown kinds, a second end, calls after it, odd numbers and texts: the run ends within its limit, and
     its record can be written down."""
@@ -999,7 +999,7 @@ def test_nothing_that_a_process_says_holds_up_its_host(
 
     def speak() -> None:
         with suppress(OSError):
-            theirs.sendall(said)
+            theirs.sendall(frames)
 
     speaking = threading.Thread(target=speak, daemon=True)
     speaking.start()
@@ -1085,7 +1085,7 @@ def test_a_given_clock_and_seed_determine_the_run() -> None:
     """Time, chance and the order of sets are the same in every run; another seed gives other chance."""
     first = Sandbox(None, now=NOON, seed=1).run(CHANCE)
     again = Sandbox(None, now=NOON, seed=1).run(CHANCE)
-    other = Sandbox(None, now=NOON, seed=2).run(CHANCE)
+    reseeded = Sandbox(None, now=NOON, seed=2).run(CHANCE)
 
     assert first.outcome == "ok", first.error
     assert first.stdout == again.stdout
@@ -1093,8 +1093,8 @@ def test_a_given_clock_and_seed_determine_the_run() -> None:
     assert lines[0] == "2024-06-01 12:00:00 2024-06-01 12:00:00 2024-06-01 2024-06-01 12:00:00"
     assert lines[1] == ("datetime.datetime(2024, 6, 1, 12, 0, tzinfo=datetime.timezone.utc) 1717243200.0 12:00 12")
     assert lines[2] == "1717243200.01 2024 1970-01-01 00:00:00"
-    assert lines[3] != other.stdout.splitlines()[3]
-    assert lines[4] == other.stdout.splitlines()[4]
+    assert lines[3] != reseeded.stdout.splitlines()[3]
+    assert lines[4] == reseeded.stdout.splitlines()[4]
 
 
 def test_without_a_clock_time_and_chance_are_real() -> None:
@@ -1130,11 +1130,11 @@ def _timed(action: Callable[[], object]) -> float:
 def _children(process: str = "self") -> set[str]:
     """Processes whose parent a process is; we ourselves, if none is named. Neither Python's own tracker nor the type
     checker, which earlier tests started, is one of the sandbox's."""
-    found: set[str] = set()
+    children: set[str] = set()
     for task in Path(f"/proc/{process}/task").iterdir():
         with suppress(FileNotFoundError):  # a thread that has just ended
-            found.update((task / "children").read_text().split())
-    commands = {child: Path(f"/proc/{child}/cmdline").read_bytes() for child in found}
+            children.update((task / "children").read_text().split())
+    commands = {child: Path(f"/proc/{child}/cmdline").read_bytes() for child in children}
     return {child for child, command in commands.items() if not re.search(rb"resource_tracker|ty\0server", command)}
 
 
@@ -1146,8 +1146,8 @@ def echoing(api: LocalAPI) -> LocalAPI:
     """An API that answers a write with what it got."""
 
     def echo(request: Received) -> Answer:
-        shown = {"x-trace", "x-more", "content-type", "content-length", "cookie", "authorization"}
-        headers = {name: value for name, value in sorted(request.headers.items()) if name in shown}
+        echoed = {"x-trace", "x-more", "content-type", "content-length", "cookie", "authorization"}
+        headers = {name: value for name, value in sorted(request.headers.items()) if name in echoed}
         body = request.body.decode("latin-1")
         return Answer(200, {"body": body, "query": request.query, "headers": headers})
 
@@ -1187,9 +1187,9 @@ def world(echoing: LocalAPI) -> LocalAPI:
 
     def page(request: Received) -> Answer:
         query = dict(request.query)
-        found = [city for city in cities if query["query"] in str(city["name"])]
+        matches = [city for city in cities if query["query"] in str(city["name"])]
         first = 2 * int(query.get("page", 1)) - 2
-        return Answer(200, {"results": found[first : first + 2], "total_pages": max(1, -(-len(found) // 2))})
+        return Answer(200, {"results": matches[first : first + 2], "total_pages": max(1, -(-len(matches) // 2))})
 
     echoing.respond("GET", "/cities", page)
     for hour, city in enumerate(cities):
