@@ -14,6 +14,7 @@ from atc.check.literals import hallucinated_identifiers, placeholders, wrong_con
 from atc.check.stubs import write_stubs
 from atc.check.type_checker import CheckerError, run_checker
 from atc.program.source import parsed
+from atc.program.tree import nodes_of, variable_of
 from protocols.calls.path_matching import match
 from protocols.contracts.contract import Contract
 from protocols.dataflow.graph import ProtocolGraph
@@ -53,7 +54,7 @@ def check(
     tree = parsed(program)
     if tree is None:
         return list(_syntax(program))
-    used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    used = {node.id for node in nodes_of(tree, ast.Name)}
     called = [name for name in names if name in used]
     requested, elsewhere = _direct_requests(tree, protocol)
     stubs = write_stubs(contract, dict.fromkeys([*called, *(tool.name for tool in requested.values())]))
@@ -97,9 +98,9 @@ def _distinct(diagnostics: Sequence[Diagnostic]) -> list[Diagnostic]:
 
 def _interactive_names(tree: ast.Module) -> Iterator[Diagnostic]:
     """Names that only an interactive Python defines."""
-    bound = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name) and node.id in _INTERACTIVE_ONLY - bound:
+    bound = {node.id for node in nodes_of(tree, ast.Name) if not isinstance(node.ctx, ast.Load)}
+    for node in nodes_of(tree, ast.Name):
+        if node.id in _INTERACTIVE_ONLY - bound:
             message = f"{node.id} is not defined"
             yield Diagnostic(node.lineno, node.col_offset, "unknown-name", message, key=node.id)
 
@@ -164,15 +165,9 @@ def _direct_requests(tree: ast.Module, protocol: Protocol) -> tuple[dict[ast.exp
 
 def _constants(tree: ast.Module) -> dict[str, ast.expr]:
     """The values of variables that are assigned once."""
-    sets = [node for node in ast.walk(tree) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)]
+    sets = [node for node in nodes_of(tree, ast.Name) if not isinstance(node.ctx, ast.Load)]
     assigned_once = {name for name, times in Counter(node.id for node in sets).items() if times == 1}
-    return {
-        node.targets[0].id: node.value
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Assign)
-        and isinstance(node.targets[0], ast.Name)
-        and node.targets[0].id in assigned_once
-    }
+    return {variable_of(node): node.value for node in nodes_of(tree, ast.Assign) if variable_of(node) in assigned_once}
 
 
 def _text(node: ast.expr, constants: Mapping[str, ast.expr], depth: int = 0) -> str | None:

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator
 
 from atc.language.question import Question
 from atc.program.source import calls_of
+from atc.program.tree import assigned_names, nodes_of, read_names, variable_of
 from protocols.calls.binding import check_argument
 from protocols.dataflow.call_paths import search_expression
 from protocols.dataflow.graph import ProtocolGraph
@@ -59,7 +60,7 @@ def placeholders(tree: ast.Module, tools: Collection[str]) -> Iterator[tuple[ast
 
     With the assignment of such a call if its result is not read and its block does not become empty without it.
     """
-    read = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+    read = read_names(tree)
     blocks = [getattr(node, name, None) for node in ast.walk(tree) for name in ("body", "orelse", "finalbody")]
     spare = [
         line
@@ -133,27 +134,24 @@ def _is_name(text: str, query: str) -> bool:
 
 def _definition(tree: ast.Module, name: ast.Name, graph: ProtocolGraph) -> ast.expr:
     """The constant of a variable that holds identifiers only; else the use of the variable."""
-    used = {id(node) for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id == name.id}
+    used = {id(node) for node in nodes_of(tree, ast.Name) if node.id == name.id}
     for call, tool in calls_of(tree, graph.protocol):
         used -= {id(word.value) for word in call.keywords if word.arg and graph.reference(tool, word.arg) is not None}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id == name.id:
+    for node in nodes_of(tree, ast.Assign):
+        if variable_of(node) == name.id:
             return node.value if used == {id(node.targets[0])} else name
     return name
 
 
 def _constants(tree: ast.Module) -> dict[str, list[str]]:
     """The variables that are assigned one constant and nothing else."""
-    constants: dict[str, list[str] | None] = {}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            constants[node.id] = None if node.id in constants else []
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
-            name = node.targets[0].id
-            if constants.get(name) == []:
-                constants[name] = _text(node.value)
-    return {name: text for name, text in constants.items() if text}
+    assigned = assigned_names(tree)
+    values = {
+        variable_of(node): _text(node.value)
+        for node in nodes_of(tree, ast.Assign)
+        if len(node.targets) == 1 and assigned[variable_of(node)] == 1
+    }
+    return {name: text for name, text in values.items() if text}
 
 
 def _text(node: ast.expr) -> list[str] | None:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import ast
 from itertools import pairwise
 
+from atc.program.tree import called_name, nodes_of
+
 __all__ = ["NUMBER", "initial_value", "mismatched_operand", "span", "uninitialized_operand"]
 
 NUMBER = 'float(re.search("[0-9]+[.]?[0-9]*", {})[0])'
@@ -34,12 +36,8 @@ def initial_value(tree: ast.AST, name: str) -> str:
         if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name) and node.target.id == name:
             return "0" if _is_number(node.value) else "None"
         if isinstance(node, ast.If):
-            for comparison in ast.walk(node.test):
-                if (
-                    isinstance(comparison, ast.Compare)
-                    and len(comparison.ops) == 1
-                    and (sign := _infinity_sign(comparison, name)) is not None
-                ):
+            for comparison in nodes_of(node.test, ast.Compare):
+                if len(comparison.ops) == 1 and (sign := _infinity_sign(comparison, name)) is not None:
                     return f'float("{sign}inf")'
     return "None"
 
@@ -139,6 +137,6 @@ def _is_text(node: ast.expr) -> bool:
 
 def _is_number(node: ast.expr) -> bool:
     """True if an expression is certainly a number."""
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-        return node.func.id in ("len", "sum", "int", "float", "round", "abs")
+    if called_name(node):
+        return called_name(node) in ("len", "sum", "int", "float", "round", "abs")
     return isinstance(node, ast.Constant) and isinstance(node.value, int | float)

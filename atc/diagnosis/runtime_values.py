@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 
 from atc.program.source import parsed
+from atc.program.tree import called_name, nodes_of, variable_of
 from protocols.dataflow.call_paths import AvailableObject
 from protocols.schema_fields import Step
 from protocols.text.words import WRAPPERS, is_identifier, noun_of
@@ -61,7 +62,7 @@ def runtime_facts(program: str, line: int, calls: Sequence[CallRecord]) -> list[
     if (tree := parsed(program)) is None:
         return []
     resolver = _Resolver(program, tree, calls)
-    outer = {id(node.value): node for node in ast.walk(tree) if isinstance(node, ast.Subscript)}
+    outer = {id(node.value): node for node in nodes_of(tree, ast.Subscript)}
     facts: dict[str, RuntimeFact] = {}
     for node in ast.walk(tree):
         if getattr(node, "lineno", None) != line or not isinstance(node, ast.expr):
@@ -116,18 +117,11 @@ def _replacement(
 
 def _used_keys(tree: ast.AST, node: ast.expr) -> set[str]:
     """The keys that are read from the variable of an expression."""
-    targets = [
-        assignment.targets[0].id
-        for assignment in ast.walk(tree)
-        if isinstance(assignment, ast.Assign)
-        and assignment.value is node
-        and isinstance(assignment.targets[0], ast.Name)
-    ]
+    targets = {variable_of(assignment) for assignment in nodes_of(tree, ast.Assign) if assignment.value is node}
     return {
         str(subscript.slice.value)
-        for subscript in ast.walk(tree)
-        if isinstance(subscript, ast.Subscript)
-        and isinstance(subscript.value, ast.Name)
+        for subscript in nodes_of(tree, ast.Subscript)
+        if isinstance(subscript.value, ast.Name)
         and subscript.value.id in targets
         and isinstance(subscript.slice, ast.Constant)
         and isinstance(subscript.slice.value, str)
@@ -143,7 +137,7 @@ def _access(node: ast.AST) -> tuple[ast.expr | None, str | int | None]:
         return node.value, None
     if isinstance(node, ast.Attribute):
         return node.value, None
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in {"max", "min"} and node.args:
+    if isinstance(node, ast.Call) and called_name(node) in {"max", "min"} and node.args:
         return node.args[0], 0
     return None, None
 
@@ -253,9 +247,9 @@ class _Resolver:
             if node.func.attr == "copy":
                 return held
             return _item(held, node.args[0]) if node.args else _Value(None, held.tool)
-        if isinstance(node.func, ast.Name) and node.func.id in {"list", "sorted", "reversed"} and node.args:
+        if called_name(node) in {"list", "sorted", "reversed"} and node.args:
             return self.value(node.args[0], line, depth)
-        return self._response(node, node.func.id if isinstance(node.func, ast.Name) else None)
+        return self._response(node, called_name(node) or None)
 
     def _response(self, node: ast.Call, tool: str | None) -> _Value:
         """The response of the last call that a call expression made."""
@@ -267,7 +261,7 @@ class _Resolver:
 
 
 def _names(node: ast.AST) -> set[str]:
-    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+    return {part.id for part in nodes_of(node, ast.Name)}
 
 
 def _item(held: _Value, key: ast.expr) -> _Value:

@@ -18,6 +18,7 @@ from atc.diagnosis.runtime_values import RuntimeFact, runtime_facts
 from atc.fault import Attribution, Fault
 from atc.language.enum_words import mentioned_values
 from atc.program.source import parsed, subscripts_at
+from atc.program.tree import called_name, nodes_of
 from protocols.dataflow.call_paths import AvailableObject, path_to_field, path_to_resource, search_expression
 from protocols.dataflow.graph import ProtocolGraph, ProvidedField
 from protocols.schema_fields import Step, subscripts
@@ -108,7 +109,7 @@ def fix_from_responses(program: str, line: int | None, run: Run) -> str | None:
     for fact in runtime_facts(program, line, run.calls):
         if fact.replacement is not None:
             wrong, text = ast.unparse(fact.replacement[0]), fact.replacement[1]
-            alike = [node for node in ast.walk(tree) if isinstance(node, ast.expr) and ast.unparse(node) == wrong]
+            alike = [node for node in nodes_of(tree, ast.expr) if ast.unparse(node) == wrong]
             edits += [edit for node in alike if (edit := Edit.of(lines, node, text)) is not None]
     edits += _relation_edits(tree, lines, line, run)
     if not edits:
@@ -123,8 +124,8 @@ def _relation_edits(tree: ast.AST, lines: Sequence[str], line: int, run: Run) ->
     rejected = run.calls[run.error.call] if run.error is not None and run.error.call is not None else None
     if rejected is None or rejected.attempts:
         return
-    for node in ast.walk(tree):
-        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or node.func.id != rejected.tool:
+    for node in nodes_of(tree, ast.Call):
+        if called_name(node) != rejected.tool:
             continue
         for word in node.keywords:
             value = rejected.arguments.get(word.arg or "")
@@ -201,7 +202,7 @@ def _equal_subscripts(program: str, diagnostic: Diagnostic) -> list[ast.Subscrip
     """The subscript with a missing key, and its equals on the same line."""
     wrong = _wrong_subscript(program, diagnostic)
     wrong_text = ast.unparse(wrong) if wrong is not None else None
-    nodes = [node for node in ast.walk(parsed(program) or ast.Module([], [])) if isinstance(node, ast.Subscript)]
+    nodes = nodes_of(parsed(program) or ast.Module([], []), ast.Subscript)
     return [node for node in nodes if node.lineno == diagnostic.line and ast.unparse(node) == wrong_text]
 
 
@@ -211,19 +212,14 @@ def _with_held_variable(program: str, line: int, text: str) -> str:
     expression = parsed(text)
     if tree is None or expression is None:
         return text
-    calls = {ast.unparse(node): node for node in ast.walk(expression) if isinstance(node, ast.Call)}
+    calls = {ast.unparse(node): node for node in nodes_of(expression, ast.Call)}
     for statement in _statements_before(tree.body, line):
         if not (isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name)):
             continue
         call = calls.get(ast.unparse(statement.value))
-        used = {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)}
-        set_again = any(
-            isinstance(node, ast.Name)
-            and isinstance(node.ctx, ast.Store)
-            and node.id in used
-            and statement.lineno < node.lineno < line
-            for node in ast.walk(tree)
-        )
+        used = {node.id for node in nodes_of(statement, ast.Name)}
+        later = (node for node in nodes_of(tree, ast.Name) if statement.lineno < node.lineno < line)
+        set_again = any(isinstance(node.ctx, ast.Store) and node.id in used for node in later)
         if call is not None and not set_again:
             return text.replace(ast.get_source_segment(text, call) or "", statement.targets[0].id)
     return text
@@ -263,11 +259,8 @@ def _call_arguments(program: str, line: int, tool: str) -> dict[str, str]:
     """The keyword arguments of the last call of a tool up to a line, as program text."""
     calls = [
         node
-        for node in ast.walk(parsed(program) or ast.Module([], []))
-        if isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Name)
-        and node.func.id == tool
-        and node.lineno <= line
+        for node in nodes_of(parsed(program) or ast.Module([], []), ast.Call)
+        if called_name(node) == tool and node.lineno <= line
     ]
     last = max(calls, key=lambda call: (call.lineno, call.col_offset), default=None)
     return {word.arg: ast.unparse(word.value) for word in last.keywords if word.arg} if last is not None else {}

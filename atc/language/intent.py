@@ -11,13 +11,13 @@ from protocols.text.words import words
 
 __all__ = ["changes_only", "is_information_request", "requested_actions", "sentences"]
 
-_ASKS = frozenset(
+_INTERROGATIVES = frozenset(
     words("are did do does give has have how is list name show tell was were what when where which who whose why")
 )
 """First words of a question for information."""
-_WONDERS = frozenset(words("curious find hear know learn see tell wonder wondering"))
+_CURIOSITY_VERBS = frozenset(words("curious find hear know learn see tell wonder wondering"))
 """Verbs of a user who wants information: `I wonder`."""
-_TELLS = frozenset(
+_INFORMATION_VERBS = frozenset(
     words(
         "advise check compare count describe explain figure find give help know list look name print recommend say see"
         " show suggest sum tell"
@@ -25,34 +25,34 @@ _TELLS = frozenset(
 )
 """Imperative verbs that ask for information and change nothing."""
 _QUOTED = re.compile(r"\"[^\"]*\"|\u201c[^\u201d]*\u201d")
-_END = re.compile(r"(?<=[.?!])(?<![A-Z]\.)(?<![A-Z][a-z]\.)(?<!Mrs\.)\s+(?=[A-Z])")
+_SENTENCE_GAP = re.compile(r"(?<=[.?!])(?<![A-Z]\.)(?<![A-Z][a-z]\.)(?<!Mrs\.)\s+(?=[A-Z])")
 """The gap between two sentences; not after `St.` or an initial."""
-_POLITE = re.compile(
+_POLITE_REQUEST = re.compile(
     r"(?:(?:can|could|will|would) you(?: be so kind and| please| kindly| just)*|please) ([a-z]+)\b", re.IGNORECASE
 )
 """A polite request and its verb."""
-_ALSO = re.compile(
+_SECOND_VERB = re.compile(
     r"\b(?:and|then|so),? (?:also |then |please )*([a-z]+)"
     r" (?:all|an?|each|every|him|her|his|it|its|my|one|the|them|these|this|those)\b",
     re.IGNORECASE,
 )
 """A second verb that has an object."""
-_CHANGES = frozenset(
+_CHANGE_VERBS = frozenset(
     words(
         "assign change decrease delete edit increase lower mark modify move raise reduce remove rename replace set"
         " update"
     )
 )
 """Verbs that change an existing entity."""
-_NEW = re.compile(r"\b(?:set(?: up)?|move|change|assign|raise) an?\b|\bnew\b|\banother\b", re.IGNORECASE)
-_AFTER_ALL = re.compile(r", (?:can|could|will|would) you\s*\?$", re.IGNORECASE)
-_SAYS = frozenset(words("he i it my our she that the there these they this those we"))
+_NEW_ENTITY = re.compile(r"\b(?:set(?: up)?|move|change|assign|raise) an?\b|\bnew\b|\banother\b", re.IGNORECASE)
+_TAG_QUESTION = re.compile(r", (?:can|could|will|would) you\s*\?$", re.IGNORECASE)
+_STATEMENT_STARTS = frozenset(words("he i it my our she that the there these they this those we"))
 """First words of a sentence that only states something."""
 
 
 def is_information_request(query: str) -> bool:
     """True if a query wants to be told something, and nothing done."""
-    kinds = [_wants(sentence) for sentence in _unquoted(query)]
+    kinds = [_sentence_intent(sentence) for sentence in _unquoted(query)]
     return "told" in kinds and "done" not in kinds
 
 
@@ -60,49 +60,53 @@ def requested_actions(query: str) -> list[str]:
     """The verbs of the requested actions, in lower case: `play` and `add` of "Play it, and add it to …"."""
     verbs = []
     for sentence in _unquoted(query):
-        if _wants(sentence) == "done":
-            polite = _POLITE.search(sentence)
-            verbs += [polite[1].lower() if polite else _said(sentence)[0]]
-            verbs += [also[1].lower() for also in _ALSO.finditer(sentence)]
-    return [verb for verb in dict.fromkeys(verbs) if verb not in _TELLS | _ASKS | _SAYS]
+        if _sentence_intent(sentence) == "done":
+            polite = _POLITE_REQUEST.search(sentence)
+            verbs += [polite[1].lower() if polite else _content_words(sentence)[0]]
+            verbs += [also[1].lower() for also in _SECOND_VERB.finditer(sentence)]
+    return [
+        verb for verb in dict.fromkeys(verbs) if verb not in _INFORMATION_VERBS | _INTERROGATIVES | _STATEMENT_STARTS
+    ]
 
 
 def changes_only(query: str) -> bool:
     """True if a query only changes or removes existing entities: `set the price`, but not `set a timer`."""
     verbs = requested_actions(query)
-    return bool(verbs) and _CHANGES.issuperset(verbs) and _NEW.search(query) is None
+    return bool(verbs) and _CHANGE_VERBS.issuperset(verbs) and _NEW_ENTITY.search(query) is None
 
 
 def sentences(text: str) -> list[str]:
     """The sentences of a text that have words."""
-    return [sentence.strip() for sentence in _END.split(text) if words(sentence)]
+    return [sentence.strip() for sentence in _SENTENCE_GAP.split(text) if words(sentence)]
 
 
 def _unquoted(query: str) -> list[str]:
     return sentences(_QUOTED.sub('""', query))
 
 
-def _said(sentence: str) -> list[str]:
+def _content_words(sentence: str) -> list[str]:
     return [word for word in words(sentence) if word not in ("please", "then")]
 
 
-def _wants(sentence: str) -> str | None:
+def _sentence_intent(sentence: str) -> str | None:
     """ "told" or "done", by what a sentence asks for; None for a mere statement."""
-    sentence_words = _said(sentence)
+    sentence_words = _content_words(sentence)
     first = sentence_words[0] if sentence_words else ""
-    polite = _POLITE.match(sentence)
+    polite = _POLITE_REQUEST.match(sentence)
     if polite is not None:
         first = polite[1].lower()
-        return "told" if first in _TELLS | _ASKS and not _goes_on(sentence) else "done"
-    if _AFTER_ALL.search(sentence):
-        return "told" if first in _TELLS else "done"
+        return "told" if first in _INFORMATION_VERBS | _INTERROGATIVES and not _has_second_action(sentence) else "done"
+    if _TAG_QUESTION.search(sentence):
+        return "told" if first in _INFORMATION_VERBS else "done"
     if sentence.endswith("?"):
         return "told"
-    if first in _TELLS | _ASKS or (first == "i" and not _WONDERS.isdisjoint(sentence_words)):
-        return "done" if _goes_on(sentence) else "told"
-    return None if first in _SAYS and _POLITE.search(sentence) is None else "done"
+    if first in _INFORMATION_VERBS | _INTERROGATIVES or (
+        first == "i" and not _CURIOSITY_VERBS.isdisjoint(sentence_words)
+    ):
+        return "done" if _has_second_action(sentence) else "told"
+    return None if first in _STATEMENT_STARTS and _POLITE_REQUEST.search(sentence) is None else "done"
 
 
-def _goes_on(sentence: str) -> bool:
+def _has_second_action(sentence: str) -> bool:
     """True if a sentence asks for more than information: `… and put it on my list`."""
-    return any(also[1].lower() not in _TELLS | _ASKS for also in _ALSO.finditer(sentence))
+    return any(also[1].lower() not in _INFORMATION_VERBS | _INTERROGATIVES for also in _SECOND_VERB.finditer(sentence))

@@ -19,21 +19,23 @@ __all__ = ["Question", "is_mentioned"]
 
 _ORDINALS = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"]
 _COUNTS = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
-_NUMBERED = re.compile(rf"\b({'|'.join(_ORDINALS)}|\d+(?:st|nd|rd|th)?)\s+([a-z]+)|\b([a-z]+)\s+(\d+)\b", re.IGNORECASE)
-_COUNTED = re.compile(rf"\b({'|'.join(_COUNTS)}|\d+)\s+((?:[a-z]+\s+){{0,2}}[a-z]+)", re.IGNORECASE)
+_ORDINAL_PHRASE = re.compile(
+    rf"\b({'|'.join(_ORDINALS)}|\d+(?:st|nd|rd|th)?)\s+([a-z]+)|\b([a-z]+)\s+(\d+)\b", re.IGNORECASE
+)
+_COUNT_PHRASE = re.compile(rf"\b({'|'.join(_COUNTS)}|\d+)\s+((?:[a-z]+\s+){{0,2}}[a-z]+)", re.IGNORECASE)
 _HOW_MANY = re.compile(r"\b(?:how many|number of)\s+(?:(?:different|other)\s+)?([a-z]+)(?:\s+([a-z]+))?", re.IGNORECASE)
-_MINE = re.compile(r"\b(?:my|our)\s+((?:[a-z]+\s+){0,2}[a-z]+)", re.IGNORECASE)
+_OWN_PHRASE = re.compile(r"\b(?:my|our)\s+((?:[a-z]+\s+){0,2}[a-z]+)", re.IGNORECASE)
 _PERSONAL = re.compile(r"\b(?:i|mine|my|our|ours|we)\b", re.IGNORECASE)
-_MAKES = frozenset({"build", "create", "creat", "make", "mak", "new", "start"})
-_NOW = re.compile(
+_CREATION_STEMS = frozenset({"build", "create", "creat", "make", "mak", "new", "start"})
+_ONGOING = re.compile(
     r"\bcurrent(?:ly)?\b|\b(?:right|just|playing|on|showing|running) now\b|\bat (?:the|this) moment\b"
     r"|(?<!start )(?<!stop )(?<!keep )(?<!begin )(?<!resume )(?<!continue )\bplaying\b|\b(?:listening to|hearing)\b",
     re.IGNORECASE,
 )
 """An ongoing event: `the song that is playing`, `what I'm listening to`."""
-_JOINED = re.compile(r"\s*(?:,|,?\s*\b(?:and|or)\b|&)\s*[\"'\u201c]?\s*")
+_LIST_SEPARATOR = re.compile(r"\s*(?:,|,?\s*\b(?:and|or)\b|&)\s*[\"'\u201c]?\s*")
 _DATES = frozenset({"at", "birth", "birthday", "created", "date", "day", "released", "time", "timestamp", "year"})
-_BY: Mapping[str, tuple[str, frozenset[str]]] = {
+_SUPERLATIVES: Mapping[str, tuple[str, frozenset[str]]] = {
     **dict.fromkeys(("latest", "newest", "youngest", "most recent"), ("max", _DATES)),
     **dict.fromkeys(("earliest", "oldest"), ("min", _DATES)),
     "heaviest": ("max", frozenset({"mass", "weight"})),
@@ -53,7 +55,7 @@ _BY: Mapping[str, tuple[str, frozenset[str]]] = {
 """Superlatives: `max` or `min`, and words in the name of the field to compare."""
 _COST = frozenset({"cost", "fee", "price"})
 _HEAT, _WIND = frozenset({"temperature"}), frozenset({"speed", "wind"})
-_THAN: Mapping[str, tuple[str, frozenset[str]]] = {
+_COMPARATIVES: Mapping[str, tuple[str, frozenset[str]]] = {
     **dict.fromkeys(("cheaper", "cheapest", "less expensive", "least expensive"), ("min", _COST)),
     **dict.fromkeys(("more expensive", "most expensive", "pricier", "dearer"), ("max", _COST)),
     **dict.fromkeys(("warmer", "warmest", "hotter", "hottest"), ("max", _HEAT)),
@@ -61,7 +63,7 @@ _THAN: Mapping[str, tuple[str, frozenset[str]]] = {
     **dict.fromkeys(("windier", "windiest"), ("max", _WIND)),
 }
 """Comparatives that do not name their measure, with words in the name of the field to compare."""
-_MOST = re.compile(
+_AMOUNT_COMPARISON = re.compile(
     r"(?<!\bat )(?<!\bno )\b(?:(fewer|fewest|less|least|lower|lowest)|(more|most|higher|highest|greater|greatest))\s+"
     r"(?!than\b)((?:[a-z]+\s+){0,3}[a-z]+)",
     re.IGNORECASE,
@@ -71,37 +73,39 @@ _WHICH_DAY = re.compile(r"\b(?:which|what)\b(?:\s+\w+){0,5}?\s+(day|hour|date|ti
 """A question for one of several moments."""
 _NUMBER = r"(\d+(?:\.\d+)?)"
 _UNIT = r"(?:\s*(?:g|grams?|mg|milligrams?|kcal|percent|%|kg|km|minutes?)\b)?(?:\s+of)?"
-_UP = r"(?:at least|no less than|not less than|more than|over|above|a minimum of)"
-_DOWN = r"(?:at most|no more than|not more than|no higher than|less than|fewer than|under|below|up to|a maximum of)"
+_LOWER_LIMIT = r"(?:at least|no less than|not less than|more than|over|above|a minimum of)"
+_UPPER_LIMIT = (
+    r"(?:at most|no more than|not more than|no higher than|less than|fewer than|under|below|up to|a maximum of)"
+)
 _LIMITS = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
         rf"(?:between|from)\s+{_NUMBER}\s+(?:and|to)\s+{_NUMBER}{_UNIT}\s+([a-z]+)",
-        rf"\b{_UP}\s+{_NUMBER}(){_UNIT}\s+([a-z]+)",
-        rf"\b{_DOWN}\s+(){_NUMBER}{_UNIT}\s+([a-z]+)",
+        rf"\b{_LOWER_LIMIT}\s+{_NUMBER}(){_UNIT}\s+([a-z]+)",
+        rf"\b{_UPPER_LIMIT}\s+(){_NUMBER}{_UNIT}\s+([a-z]+)",
     )
 )
 """The least and the most of an amount, and its noun: `at least 20 grams of protein`."""
-_ER = re.compile(r"\b([a-z]{4,}?)i?(?:er|est)\b", re.IGNORECASE)
-_WORDS_OF_BY = "|".join(sorted(_BY, key=len, reverse=True)).replace(" ", r"[\s-]+")
-_OWNED = re.compile(
+_ADJECTIVE_DEGREE = re.compile(r"\b([a-z]{4,}?)i?(?:er|est)\b", re.IGNORECASE)
+_SUPERLATIVE_PATTERN = "|".join(sorted(_SUPERLATIVES, key=len, reverse=True)).replace(" ", r"[\s-]+")
+_OWNED_PHRASE = re.compile(
     r"\w['\u2019]s?((?:\s+[a-z]+){1,3})|\b([a-z]+(?:\s+[a-z]+)?)\s+by\s+(?:[A-Z\"\u201c]|the\b)"
-    rf"|\b(?:{_WORDS_OF_BY})\s+([a-z]+)\s+of\s+[A-Z\"\u201c]"
+    rf"|\b(?:{_SUPERLATIVE_PATTERN})\s+([a-z]+)\s+of\s+[A-Z\"\u201c]"
     r"|\b([a-z]+)\s+(?:that|which|who|whom)\s+(?:[a-z]+\s+){0,2}[A-Z\"\u201c]"
 )
-_FIRST = re.compile(rf"\b({_WORDS_OF_BY})\s+((?:[a-z]+\s+){{0,2}}[a-z]+)", re.IGNORECASE)
+_SUPERLATIVE_PHRASE = re.compile(rf"\b({_SUPERLATIVE_PATTERN})\s+((?:[a-z]+\s+){{0,2}}[a-z]+)", re.IGNORECASE)
 _PLACES = frozenset({"city", "country", "county", "island", "province", "state", "town", "village"})
-_ONE = re.compile(r"\b(?:an?|the|one)\s+((?:[\w-]+\s+){1,3}?)([a-z]+)\b", re.IGNORECASE)
-_CALLED = re.compile(
+_QUALIFIED_NOUN = re.compile(r"\b(?:an?|the|one)\s+((?:[\w-]+\s+){1,3}?)([a-z]+)\b", re.IGNORECASE)
+_NAMING = re.compile(
     r"\b(?:call|called|name|named|rename|title|titled)(?:\s+(?:it|them|to))?\s+[\"'\u2018\u201c]?$"
     r"|\b(?:rename|change)\b[^.?!]*\bto\s+[\"'\u2018\u201c]?$",
     re.I,
 )
-_END = re.compile(
+_PART_END = re.compile(
     r"[.?!;](?:\s+|$)|,\s+(?:and|also|then|which|what|how)\s+|\s+(?:and also|and then|and tell|also)\s+"
     r"|\s+and\s+(?=(?:how|what|when|where|which|who)\b)"
 )
-_ANY = frozenset(
+_INDEFINITE = frozenset(
     [
         "any",
         "certain",
@@ -125,7 +129,7 @@ _ANY = frozenset(
     ]
 )
 """Adjectives that do not tell one entity from another."""
-_WHICH = frozenset(
+_SELECTORS = frozenset(
     {
         *_ORDINALS,
         *_COUNTS,
@@ -149,7 +153,7 @@ _COORDINATES = re.compile(
     r"(\d{1,2}(?:\.\d+)?)\s*(?:°|degrees?)?\s*([NS])\w*[\s,;]+(?:and\s+)?(\d{1,3}(?:\.\d+)?)\s*(?:°|degrees?)?\s*([EW])",
     re.I,
 )
-_PAIR = re.compile(r"(?<![\d.])(-?\d{1,2}\.\d+)\s*[,;]\s*(-?\d{1,3}\.\d+)(?![\d.])")
+_COORDINATE_PAIR = re.compile(r"(?<![\d.])(-?\d{1,2}\.\d+)\s*[,;]\s*(-?\d{1,3}\.\d+)(?![\d.])")
 _MONTHS = tuple(name.lower() for name in calendar.month_name[1:])
 _MONTH = rf"({'|'.join(f'{month[:3]}(?:{month[3:]})?' for month in _MONTHS)})"
 _DATED = re.compile(
@@ -157,16 +161,16 @@ _DATED = re.compile(
     r"|\b\d{4}-\d\d-\d\d\b",
     re.IGNORECASE,
 )
-_AMERICAN = re.compile(rf"\b{_MONTH}\.?\s+(\d{{1,2}})(?:st|nd|rd|th)?,?\s+(\d{{4}})\b", re.IGNORECASE)
-_EUROPEAN = re.compile(rf"\b(\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?{_MONTH}\.?,?\s+(\d{{4}})\b", re.IGNORECASE)
-_ISO = re.compile(r"\b\d{4}-\d\d-\d\d\b")
-_NEXT = f"the|an?|all|any|each|every|me|my|some|these|this|those|{'|'.join(_COUNTS)}"
+_MONTH_FIRST_DATE = re.compile(rf"\b{_MONTH}\.?\s+(\d{{1,2}})(?:st|nd|rd|th)?,?\s+(\d{{4}})\b", re.IGNORECASE)
+_DAY_FIRST_DATE = re.compile(rf"\b(\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?{_MONTH}\.?,?\s+(\d{{4}})\b", re.IGNORECASE)
+_ISO_DATE = re.compile(r"\b\d{4}-\d\d-\d\d\b")
+_AFTER_VERB = f"the|an?|all|any|each|every|me|my|some|these|this|those|{'|'.join(_COUNTS)}"
 """Words that follow a verb, and no name."""
-_LEAST = 3
+_MIN_PART_WORDS = 3
 """Fewest words in a part of a question."""
-_HELD = 3
+_MIN_POSSESSION_LETTERS = 3
 """Fewest letters in the word for a possession."""
-_PART = 4
+_MIN_COMPOUND_LETTERS = 4
 """Fewest letters in a word that may be the last part of a compound."""
 
 
@@ -184,7 +188,7 @@ class Question:
     @cached_property
     def parts(self) -> tuple[str, ...]:
         """Its sentences and coordinated requests; the whole question if it has only one."""
-        sentences = tuple(part.strip() for part in _END.split(self.text) if len(words(part)) >= _LEAST)
+        sentences = tuple(part.strip() for part in _PART_END.split(self.text) if len(words(part)) >= _MIN_PART_WORDS)
         return sentences or (self.text,)
 
     @cached_property
@@ -194,18 +198,18 @@ class Question:
         `Ana's latest film`, `films by Ana`, `films made by Ana`, `films that Ana made`, `the latest film of Ana`: the
         name is that of an owner, not of the film.
         """
-        possessions = ["".join(groups) for groups in _OWNED.findall(self.text)]
+        possessions = ["".join(groups) for groups in _OWNED_PHRASE.findall(self.text)]
         return frozenset(_stem(word) for text in possessions for word in text.split())
 
     def is_mine(self, noun: str) -> bool:
         """True if a noun is the user's own: `my first playlist`."""
-        return any(is_mentioned(noun, possession.split()) for possession in _MINE.findall(self.text))
+        return any(is_mentioned(noun, possession.split()) for possession in _OWN_PHRASE.findall(self.text))
 
     @cached_property
     def ordinals(self) -> Mapping[str, int]:
         """The ordinals by noun stem: `the second season` has 2 for season."""
         numbers = {}
-        for ordinal, noun_after, noun_before, number in _NUMBERED.findall(self.text):
+        for ordinal, noun_after, noun_before, number in _ORDINAL_PHRASE.findall(self.text):
             numeral = (ordinal or number).lower()
             digits = re.sub(r"\D", "", numeral)
             numbers[_stem(noun_after or noun_before)] = int(digits) if digits else _ORDINALS.index(numeral) + 1
@@ -221,7 +225,7 @@ class Question:
 
     def _is_imperative(self, name: str) -> bool:
         """True if a seeming name is the verb of an imperative: `Take the first`, `Keep playing`."""
-        return re.search(rf"(?:^|[.?!]\s+){re.escape(name)}\s+(?:{_NEXT}|[a-z]+ing)\b", self.text) is not None
+        return re.search(rf"(?:^|[.?!]\s+){re.escape(name)}\s+(?:{_AFTER_VERB}|[a-z]+ing)\b", self.text) is not None
 
     def beside(self, noun: str) -> tuple[NamedEntity, ...]:
         """The names that stand beside a noun and name it: not the songs `of Queen`."""
@@ -235,7 +239,9 @@ class Question:
         """The names of owners of an unnamed type: the artist in `songs of Queen`."""
         if stem(noun) in self.stems:
             return ()
-        return tuple(name for name in self.names if name.maker or len(self._possession(name.text)) >= _HELD)
+        return tuple(
+            name for name in self.names if name.maker or len(self._possession(name.text)) >= _MIN_POSSESSION_LETTERS
+        )
 
     def _is_possession_of(self, noun: str, name: str) -> bool:
         """True if a noun is owned by the bearer of a name; the city of Rome is Rome."""
@@ -269,7 +275,7 @@ class Question:
     @cached_property
     def new_name(self) -> str | None:
         """The name that a new entity is to get: `name it Dusk`, `a list called "Dusk"`."""
-        texts = [name.text for name in self.names if _CALLED.search(self.text[: self.text.find(name.text)])]
+        texts = [name.text for name in self.names if _NAMING.search(self.text[: self.text.find(name.text)])]
         return texts[0] if len(texts) == 1 else None
 
     def code_of(self, noun: str) -> str | None:
@@ -283,16 +289,20 @@ class Question:
         texts = sorted((name.text for name in self.names), key=self.text.find)
         places = [(self.text.find(text), self.text.find(text) + len(text)) for text in texts]
         between = [self.text[end:start] for (_, end), (start, _) in itertools.pairwise(places)]
-        return tuple(texts) if between and all(_JOINED.fullmatch(gap.lstrip("\"'\u201d")) for gap in between) else ()
+        return (
+            tuple(texts)
+            if between and all(_LIST_SEPARATOR.fullmatch(gap.lstrip("\"'\u201d")) for gap in between)
+            else ()
+        )
 
     def superlative(self, noun: str) -> tuple[str, frozenset[str]] | None:
         """`max` or `min` for a noun, and words in the name of the field to compare; None without a superlative.
 
         The latest film is compared by its date, the heaviest parcel by its weight.
         """
-        for match in _FIRST.finditer(self.text):
+        for match in _SUPERLATIVE_PHRASE.finditer(self.text):
             if is_mentioned(noun, match[2].split()):
-                return _BY[" ".join(words(match[1]))]
+                return _SUPERLATIVES[" ".join(words(match[1]))]
         return None
 
     @cached_property
@@ -308,16 +318,19 @@ class Question:
     @cached_property
     def _all_superlatives(self) -> list[tuple[tuple[str, frozenset[str]], str]]:
         comparisons = [
-            (place, by) for phrase, by in _THAN.items() for place in [self.text.lower().find(phrase)] if place >= 0
+            (place, by)
+            for phrase, by in _COMPARATIVES.items()
+            for place in [self.text.lower().find(phrase)]
+            if place >= 0
         ]
         comparisons += [
             (match.start(), ("min" if match[1] else "max", frozenset(words(match[3]))))
-            for match in _MOST.finditer(self.text)
+            for match in _AMOUNT_COMPARISON.finditer(self.text)
         ]
         comparisons += [
             (match.start(), ("max", frozenset({f"{match[1]}ness".lower(), f"{match[1]}iness".lower()})))
-            for match in _ER.finditer(self.text)
-            if match[0].lower() not in _THAN
+            for match in _ADJECTIVE_DEGREE.finditer(self.text)
+            if match[0].lower() not in _COMPARATIVES
         ]
         with_units = []
         for place, by in sorted(comparisons, key=lambda comparison: comparison[0]):
@@ -333,7 +346,7 @@ class Question:
 
     def count_of(self, noun: str) -> int:
         """The number of items of a noun, as in `three places`; 0 without one."""
-        for number, counted in _COUNTED.findall(self.text):
+        for number, counted in _COUNT_PHRASE.findall(self.text):
             if is_mentioned(noun, counted.split()):
                 return int(number) if number.isdigit() else _COUNTS.index(number.lower()) + 1
         return 0
@@ -344,9 +357,9 @@ class Question:
 
     def qualifiers(self, noun: str) -> tuple[str, ...]:
         """The qualifiers of a noun, as in `a pasta recipe and a rice recipe`: pasta and rice."""
-        phrases = [(qualifiers.split(), kind) for qualifiers, kind in _ONE.findall(self.text)]
+        phrases = [(qualifiers.split(), kind) for qualifiers, kind in _QUALIFIED_NOUN.findall(self.text)]
         texts = [
-            " ".join(word for word in qualifiers if not _is_any(word))
+            " ".join(word for word in qualifiers if not _is_unspecific(word))
             for qualifiers, kind in phrases
             if _stem(kind) == _stem(noun)
         ]
@@ -357,7 +370,7 @@ class Question:
         """Latitude and longitude; south and west are negative."""
         match = _COORDINATES.search(self.text)
         if match is None:
-            pair = _PAIR.search(self.text)
+            pair = _COORDINATE_PAIR.search(self.text)
             return (pair[1], pair[2]) if pair else None
         north, parallel_side, east, meridian_side = match.groups()
         return ("-" if parallel_side.upper() == "S" else "") + north, (
@@ -377,24 +390,24 @@ class Question:
     @property
     def creates(self) -> bool:
         """True if its words ask for a new entity."""
-        return not _MAKES.isdisjoint(self.stems)
+        return not _CREATION_STEMS.isdisjoint(self.stems)
 
     @cached_property
     def now(self) -> bool:
         """True if it speaks of an ongoing event."""
-        return _NOW.search(self.text) is not None
+        return _ONGOING.search(self.text) is not None
 
     @cached_property
     def day(self) -> str | None:
         """The only full date in it, as YYYY-MM-DD."""
-        days = {_iso(year, month, day) for month, day, year in _AMERICAN.findall(self.text)}
-        days |= {_iso(year, month, day) for day, month, year in _EUROPEAN.findall(self.text)}
-        days |= set(_ISO.findall(self.text))
+        days = {_iso(year, month, day) for month, day, year in _MONTH_FIRST_DATE.findall(self.text)}
+        days |= {_iso(year, month, day) for day, month, year in _DAY_FIRST_DATE.findall(self.text)}
+        days |= set(_ISO_DATE.findall(self.text))
         return days.pop() if len(days) == 1 else None
 
 
-def _is_any(word: str) -> bool:
-    return word.lower() in _ANY | _WHICH or word.endswith("est")
+def _is_unspecific(word: str) -> bool:
+    return word.lower() in _INDEFINITE | _SELECTORS or word.endswith("est")
 
 
 def _iso(year: str, month: str, day: str) -> str:
@@ -405,7 +418,9 @@ def _iso(year: str, month: str, day: str) -> str:
 def is_mentioned(noun: str, spoken: Iterable[str]) -> bool:
     """True if one of some words means a noun, also as its last part: an artwork by works."""
     whole = _stem(noun)
-    return any(whole == word or (len(word) >= _PART and whole.endswith(word)) for word in map(_stem, spoken))
+    return any(
+        whole == word or (len(word) >= _MIN_COMPOUND_LETTERS and whole.endswith(word)) for word in map(_stem, spoken)
+    )
 
 
 def _stem(word: str) -> str:

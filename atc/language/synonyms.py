@@ -13,7 +13,7 @@ from protocols.text.words import singular, words
 
 __all__ = ["api_synonyms", "with_api_words"]
 
-_ALIKE = tuple(
+_SYNONYM_SETS = tuple(
     frozenset(line.split())
     for line in """
     song tune track
@@ -42,14 +42,14 @@ _ALIKE = tuple(
     """.strip().splitlines()
 )
 _QUOTED = re.compile(r"(\"[^\"]*\"|\u201c[^\u201d]*\u201d|(?<!\w)['\u2018][^'\u2019]*['\u2019](?!\w))")
-_SMALL = re.compile(r"\b[a-z]+\b")
+_LOWERCASE_WORD = re.compile(r"\b[a-z]+\b")
 
 
 def api_synonyms(protocol: Protocol) -> dict[str, str]:
     """The API's word for each synonym that the API does not use itself, if there is exactly one."""
     api_words = {singular(word) for tool in protocol.tools for word in words(f"{tool.path} {tool.summary}")}
     synonyms = {}
-    for alike in _ALIKE:
+    for alike in _SYNONYM_SETS:
         used = alike & api_words
         if len(used) == 1:
             [api_word] = used
@@ -61,12 +61,12 @@ def with_api_words(synonyms: Mapping[str, str], query: str) -> str:
     """A question with the API's words for their synonyms (see `api_synonyms`), except in quotes and capitals."""
     parts = _QUOTED.split(query)
     return "".join(
-        part if place % 2 else _SMALL.sub(lambda match: _other(match[0], synonyms), part)
+        part if place % 2 else _LOWERCASE_WORD.sub(lambda match: _api_word(match[0], synonyms), part)
         for place, part in enumerate(parts)
     )
 
 
-def _other(word: str, synonyms: Mapping[str, str]) -> str:
+def _api_word(word: str, synonyms: Mapping[str, str]) -> str:
     noun = singular(word)
     if noun not in synonyms:
         return word

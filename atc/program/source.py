@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Collection, Container, Iterator, Mapping
 
+from atc.program.tree import nodes_of
 from protocols.errors import ProgramRefused
 from sandbox.language.parsing import parse_program
 
@@ -27,7 +28,7 @@ def parsed(program: str) -> ast.Module | None:
 def renamed(program: str, names: Mapping[str, str]) -> str:
     """A program with new names for some functions, except those that it assigns itself."""
     tree = parsed(program) if any(name in program for name in names) else None
-    nodes = [node for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id in names] if tree else []
+    nodes = [node for node in nodes_of(tree, ast.Name) if node.id in names] if tree else []
     own = {node.id for node in nodes if not isinstance(node.ctx, ast.Load)}
     lines = [line.encode() for line in program.split("\n")]
     for node in sorted(nodes, key=lambda node: (node.lineno, node.col_offset), reverse=True):
@@ -41,22 +42,22 @@ def renamed(program: str, names: Mapping[str, str]) -> str:
 def called(program: str, names: Collection[str]) -> tuple[str, ...]:
     """The given functions that a program names, in the order of its text; empty for invalid Python."""
     tree = parsed(program)
-    named = [node for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id in names] if tree else []
+    named = [node for node in nodes_of(tree, ast.Name) if node.id in names] if tree else []
     named.sort(key=lambda node: (node.lineno, node.col_offset))
     return tuple(dict.fromkeys(node.id for node in named))
 
 
 def calls_of(tree: ast.AST, names: Container[str]) -> Iterator[tuple[ast.Call, str]]:
     """The calls of the given functions by name, each with that name."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in names:
+    for node in nodes_of(tree, ast.Call):
+        if isinstance(node.func, ast.Name) and node.func.id in names:
             yield node, node.func.id
 
 
 def subscripts_at(tree: ast.AST, line: int, column: int) -> Iterator[ast.Subscript]:
     """The subscript expressions whose key stands at a line (from 1) and a column."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Subscript) and (node.slice.lineno, node.slice.col_offset) == (line, column):
+    for node in nodes_of(tree, ast.Subscript):
+        if (node.slice.lineno, node.slice.col_offset) == (line, column):
             yield node
 
 

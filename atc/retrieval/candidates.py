@@ -22,7 +22,7 @@ from protocols.text.words import abbreviated_names, stem, words
 
 __all__ = ["Candidates"]
 
-_SAYS_NOTHING = frozenset(
+_STOP_WORDS = frozenset(
     words(
         "a all an and any are as at be by can could did do does for from get give had has have how i in is it its list"
         " many me more much my number of on one or our please several show some tell than that the their them then"
@@ -30,36 +30,39 @@ _SAYS_NOTHING = frozenset(
     )
 )
 
-_REMOVES = frozenset({"cancel", "clear", "delete", "drop", "erase", "off", "out", "remove", "unfollow", "unsave"})
+_DELETION_WORDS = frozenset(
+    {"cancel", "clear", "delete", "drop", "erase", "off", "out", "remove", "unfollow", "unsave"}
+)
 """Words without which nobody wants anything deleted."""
-_UNWANTED = 4.0
+_DELETION_PENALTY = 4.0
 """Penalty of a tool that deletes without such a word."""
 
-_SPEAKS_OF = 2.0
+_FIELD_BONUS = 2.0
 """Weight of a response field of which the question speaks, beside word scores of about 1 to 4."""
 
-_NOT_MINE = 2.0
+_OWN_DATA_PENALTY = 2.0
 """Penalty of a tool that reads the user's own data, where the question has no `I` or `my`."""
 
-_MEANT = 8.0
+_MEANING_WEIGHT = 8.0
 """Highest weight of a description with the meaning of the question."""
 
-_AKIN, _SHORTEST = 0.25, 3
-"""How alike two words are that are akin at all, as `record` and `album`; it counts from 0 there to 1 for the same word.
-And the letters that a word has at least by whose meaning anything is found."""
+_MIN_RELATED, _MIN_LETTERS = 0.25, 3
+"""Least similarity of two related words, as `record` and `album`, and fewest letters of such a word.
 
-_FIELD = 0.7
+The weight of a related word goes from 0 at that similarity to 1 for the same word.
+"""
+_RETURNED_WEIGHT = 0.7
 """Highest weight of a word of the question that only a response field has."""
 
 
-def _text(tool: Tool) -> str:
+def _tool_text(tool: Tool) -> str:
     """The words of a tool. Name and path say most in the fewest words, so they count beside the description."""
     own_name = "" if tool.name.startswith(tool_name(tool.method, tool.path)) else tool.name
     return f"{own_name or tool.path} {tool.path} {tool.summary} {tool.description}"
 
 
-def _text_words(tool: Tool) -> set[str]:
-    return {stem(word) for word in words(_text(tool))}
+def _tool_stems(tool: Tool) -> set[str]:
+    return {stem(word) for word in words(_tool_text(tool))}
 
 
 class Candidates:
@@ -74,31 +77,31 @@ class Candidates:
 
         self.graph = graph
         self.meaning = meaning
-        self._told = [
+        self._texts = [
             f"{' '.join(words(tool.name))}. {tool.summary}. {tool.description}" for tool in graph.protocol.tools
         ]
         self._fields = {
             tool.name: {stem(word) for key in graph.response_fields(tool.name) for word in words(key)}
-            - _text_words(tool)
+            - _tool_stems(tool)
             for tool in graph.protocol.tools
         }
         times = Counter(word for stems in self._fields.values() for word in stems)
         most = len(graph.protocol.tools)
-        self._rare = {word: _FIELD * (1 - (count / most) ** 0.5) for word, count in times.items()}
-        self._sayings = api_synonyms(graph.protocol)
-        self._of_a_day = {
+        self._rarity = {word: _RETURNED_WEIGHT * (1 - (count / most) ** 0.5) for word, count in times.items()}
+        self._synonyms = api_synonyms(graph.protocol)
+        self._dated_tools = {
             tool.name
             for tool in graph.protocol.tools
             for parameter in tool.arguments
             if parameter.required and not {"date", "day"}.isdisjoint(words(parameter.argument))
         }
-        self._index = BM25Plus([[stem(word) for word in words(_text(tool))] for tool in graph.protocol.tools])
-        vocabulary = {word for tool in graph.protocol.tools for word in words(_text(tool))}
+        self._index = BM25Plus([[stem(word) for word in words(_tool_text(tool))] for tool in graph.protocol.tools])
+        vocabulary = {word for tool in graph.protocol.tools for word in words(_tool_text(tool))}
         vocabulary |= {
             word for tool in graph.protocol.tools for key in graph.response_fields(tool.name) for word in words(key)
         }
-        self._known = tuple(sorted(word for word in vocabulary - _SAYS_NOTHING if len(word) >= _SHORTEST))
-        self._worth: dict[str, Any] = {}
+        self._vocabulary = tuple(sorted(word for word in vocabulary - _STOP_WORDS if len(word) >= _MIN_LETTERS))
+        self._word_scores: dict[str, Any] = {}
 
     def rank(self, query: str, speaks_of: Collection[str] = ()) -> tuple[str, ...]:
         """The names of all tools, the best for a query first; see `scores`."""
@@ -113,51 +116,55 @@ class Candidates:
         Equal ones keep the order of the document.
         """
         tools = self.graph.protocol.tools
-        query = self.in_its_words(query)
+        query = self.in_api_words(query)
         query_words = words(query)
-        telling = [word for word in query_words if word not in _SAYS_NOTHING]
+        telling = [word for word in query_words if word not in _STOP_WORDS]
         query_stems = {stem(word) for word in telling}
-        short = {cut for word in query_stems for cut in abbreviated_names(word, self._rare)} - query_stems
+        short = {cut for word in query_stems for cut in abbreviated_names(word, self._rarity)} - query_stems
         scores = self._by_words(telling)
         question = Question(query)
         unsaid = question.now and query_stems.isdisjoint(map(stem, CURRENT))  # else the words count
-        removes = not _REMOVES.isdisjoint(query_words)
-        meant = likeness(query, self._told) if self.meaning else [0.0] * len(tools)
+        removes = not _DELETION_WORDS.isdisjoint(query_words)
+        meant = likeness(query, self._texts) if self.meaning else [0.0] * len(tools)
         for place, tool in enumerate(tools):
-            scores[place] -= _UNWANTED * (tool.method == "DELETE" and not removes)
-            scores[place] += _SPEAKS_OF * (not self.graph.response_fields(tool.name).keys().isdisjoint(speaks_of))
-            scores[place] += _MEANT * meant[place]
-            scores[place] += _SPEAKS_OF * (question.dated and tool.name in self._of_a_day)
-            scores[place] += _SPEAKS_OF * (unsaid and is_current(tool))
-            scores[place] -= _NOT_MINE * (is_own(tool) and not (tool.writes or question.personal or question.now))
-            scores[place] += sum(self._rare.get(word, 0.0) for word in self._fields[tool.name] & short)
+            scores[place] -= _DELETION_PENALTY * (tool.method == "DELETE" and not removes)
+            scores[place] += _FIELD_BONUS * (not self.graph.response_fields(tool.name).keys().isdisjoint(speaks_of))
+            scores[place] += _MEANING_WEIGHT * meant[place]
+            scores[place] += _FIELD_BONUS * (question.dated and tool.name in self._dated_tools)
+            scores[place] += _FIELD_BONUS * (unsaid and is_current(tool))
+            scores[place] -= _OWN_DATA_PENALTY * (
+                is_own(tool) and not (tool.writes or question.personal or question.now)
+            )
+            scores[place] += sum(self._rarity.get(word, 0.0) for word in self._fields[tool.name] & short)
         order = sorted(range(len(tools)), key=lambda place: (-scores[place], place))
         return {tools[place].name: float(scores[place]) for place in order}
 
-    def in_its_words(self, query: str) -> str:
+    def in_api_words(self, query: str) -> str:
         """A question in the API's own words (see `atc.language.synonyms`)."""
-        return with_api_words(self._sayings, query)
+        return with_api_words(self._synonyms, query)
 
     def _by_words(self, query_words: Sequence[str]) -> list[float]:
         """The word score of each tool, in the order of the document; a related word counts where it is worth more."""
         total = np.zeros(len(self.graph.protocol.tools))
         for word in query_words:
             best = self._worth_of(stem(word))
-            akin = likeness(word, self._known) if self.meaning and len(word) >= _SHORTEST else []
-            for vocabulary_word, alike in zip(self._known, akin, strict=False):
-                if alike > _AKIN:
-                    best = np.maximum(best, (alike - _AKIN) / (1 - _AKIN) * self._worth_of(stem(vocabulary_word)))
+            akin = likeness(word, self._vocabulary) if self.meaning and len(word) >= _MIN_LETTERS else []
+            for vocabulary_word, alike in zip(self._vocabulary, akin, strict=False):
+                if alike > _MIN_RELATED:
+                    best = np.maximum(
+                        best, (alike - _MIN_RELATED) / (1 - _MIN_RELATED) * self._worth_of(stem(vocabulary_word))
+                    )
             total += best
         return [float(score) for score in total]
 
     def _worth_of(self, word: str) -> Any:
         """The score of each tool for the stem of a word; less where only a response has it."""
-        if word not in self._worth:
+        if word not in self._word_scores:
             scores = self._index.get_scores([word])
             scores -= scores.min()  # BM25+ gives every tool something for every word
             returned = np.array([word in self._fields[tool.name] for tool in self.graph.protocol.tools])
-            self._worth[word] = scores + self._rare.get(word, 0.0) * returned
-        return self._worth[word]
+            self._word_scores[word] = scores + self._rarity.get(word, 0.0) * returned
+        return self._word_scores[word]
 
     def choose(self, query: str, most: int, speaks_of: Collection[str] = (), *, closed: bool = True) -> tuple[str, ...]:
         """The names of the `most` best tools for a query, then (`closed`) the producers of their required identifiers.

@@ -18,7 +18,7 @@ from protocols.model import Protocol
 
 __all__ = ["Demonstration", "Demonstrations"]
 
-_LIKE = 0.3
+_MIN_SIMILARITY = 0.3
 """Least similarity of two questions, from 0 to 1, of which one is a demonstration for the other."""
 
 
@@ -38,9 +38,7 @@ class Demonstrations:
         self.file = folder / f"{protocol.digest[:16] or 'unnamed'}.solved.jsonl"
 
     def all(self) -> list[Demonstration]:
-        """Every demonstration, the oldest first. Raises: UsageError: The file cannot be read, or holds something
-        else.
-        """
+        """Every demonstration, the oldest first. Raises: UsageError: The file is unreadable or invalid."""
         demonstrations = []
         for place, data in read_lines(self.file):
             try:
@@ -72,23 +70,23 @@ class Demonstrations:
 
         Similarity is that of the shared words and, with `meaning`, of the meaning in equal parts; names do not count.
         """
-        goal = _goal(query)
+        goal = _without_names(query)
         possible = [solved for solved in self.all() if solved.tools and set(solved.tools) <= set(tools)]
-        goals = [_goal(solved.query) for solved in possible]
-        scores = [_shared(goal, past_goal) for past_goal in goals]
+        goals = [_without_names(solved.query) for solved in possible]
+        scores = [_overlap(goal, past_goal) for past_goal in goals]
         if meaning:
             meant = likeness(goal, goals)
             scores = [(words + meaning) / 2 for words, meaning in zip(scores, meant, strict=True)]
         best = sorted(zip(scores, possible, strict=True), key=lambda rated: -rated[0])
-        return [solved for score, solved in best if score >= _LIKE][:most]
+        return [solved for score, solved in best if score >= _MIN_SIMILARITY][:most]
 
 
-def _goal(query: str) -> str:
+def _without_names(query: str) -> str:
     """The words of a question without its names."""
     return " ".join(word for word in query.split() if not word[:1].isupper() or word == query.split()[0])
 
 
-def _shared(goal: str, past_goal: str) -> float:
+def _overlap(goal: str, past_goal: str) -> float:
     """The share of word stems that two questions have in common."""
     first, second = set(Question(goal).stems), set(Question(past_goal).stems)
     return len(first & second) / max(len(first | second), 1)

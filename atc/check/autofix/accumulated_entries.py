@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from atc.check.diagnostic import Edit
 from atc.program.source import parsed
+from atc.program.tree import assigned_names, called_name, nodes_of, variable_of
 
 __all__ = ["AccumulatedEntries", "accumulated_entries", "entry_reads", "missing_keys", "with_entry_key"]
 
@@ -31,31 +32,26 @@ class AccumulatedEntries:
 def accumulated_entries(tree: ast.AST) -> Iterator[AccumulatedEntries]:
     """The lists of a program whose entries all have the same keys."""
     nodes = list(ast.walk(tree))
-    for assignment in nodes:
-        if not (
-            isinstance(assignment, ast.Assign) and isinstance(assignment.value, ast.List) and not assignment.value.elts
-        ):
+    assigned = assigned_names(tree)
+    for assignment in nodes_of(tree, ast.Assign):
+        if not isinstance(assignment.value, ast.List) or assignment.value.elts or len(assignment.targets) != 1:
             continue
-        if len(assignment.targets) != 1 or not isinstance(assignment.targets[0], ast.Name):
-            continue
-        name = assignment.targets[0].id
+        name = variable_of(assignment)
         uses = [node for node in nodes if isinstance(node, ast.Name) and node.id == name]
         methods = [node for node in nodes if isinstance(node, ast.Attribute) and node.value in uses]
         calls = [node for node in nodes if isinstance(node, ast.Call) and node.func in methods]
         entries = [call.args[0] for call in calls if len(call.args) == 1]
         keys = [_keys(entry) for entry in entries]
-        assigned_once = sum(isinstance(node.ctx, ast.Store) for node in uses) == 1
         appended = all(node.attr == "append" for node in methods) and len(methods) == len(calls) == len(entries) > 0
-        if assigned_once and appended and keys[0] and all(entry_keys == keys[0] for entry_keys in keys):
+        if assigned[name] == 1 and appended and keys[0] and all(entry_keys == keys[0] for entry_keys in keys):
             yield AccumulatedEntries(name, keys[0], tuple(calls))
 
 
 def entry_reads(tree: ast.AST) -> Iterator[tuple[AccumulatedEntries, ast.Subscript, str]]:
     """The subscripts that read a key of an entry."""
-    nodes = list(ast.walk(tree))
     for accumulated in accumulated_entries(tree):
         reported = set()
-        for variable, scope in _entries(nodes, accumulated.name):
+        for variable, scope in _entries(tree, accumulated.name):
             for node in ast.walk(scope):
                 if not (isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name)):
                     continue
@@ -67,9 +63,7 @@ def entry_reads(tree: ast.AST) -> Iterator[tuple[AccumulatedEntries, ast.Subscri
 
 def missing_keys(tree: ast.AST) -> Iterator[tuple[AccumulatedEntries, ast.Subscript, str]]:
     """The subscripts that read a key which no entry has and the program stores nowhere."""
-    stored = {
-        _text(node) for node in ast.walk(tree) if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store)
-    }
+    stored = {_text(node) for node in nodes_of(tree, ast.Subscript) if isinstance(node.ctx, ast.Store)}
     return (
         (accumulated, node, key)
         for accumulated, node, key in entry_reads(tree)
@@ -115,65 +109,41 @@ def _text(node: ast.Subscript) -> object:
     return node.slice.value if isinstance(node.slice, ast.Constant) else None
 
 
-def _entries(nodes: list[ast.AST], name: str) -> Iterator[tuple[str, ast.AST]]:
+def _entries(tree: ast.AST, name: str) -> Iterator[tuple[str, ast.AST]]:
     """The variables that hold an entry of a list, and their scope."""
-    lists = {name}
-    for node in nodes:  # some of the entries, in a list of their own
-        if (
-            isinstance(node, ast.Assign)
-            and isinstance(node.targets[0], ast.Name)
-            and isinstance(node.value, ast.ListComp)
-        ):
-            comprehension = node.value
-            generator = comprehension.generators[0]
+    lists, assigned = {name}, assigned_names(tree)
+    for assignment in nodes_of(tree, ast.Assign):  # some of the entries, in a list of their own
+        if isinstance(assignment.value, ast.ListComp):
+            item, generator = assignment.value.elt, assignment.value.generators[0]
             is_filter = (
-                isinstance(comprehension.elt, ast.Name)
-                and isinstance(generator.target, ast.Name)
-                and comprehension.elt.id == generator.target.id
+                isinstance(item, ast.Name) and isinstance(generator.target, ast.Name) and item.id == generator.target.id
             )
-            if is_filter and _of(generator.iter, lists) and _set_once(nodes, node.targets[0].id):
-                lists.add(node.targets[0].id)
-    for node in nodes:
+            if is_filter and _of(generator.iter, lists) and assigned[variable_of(assignment)] == 1:
+                lists.add(variable_of(assignment))
+    for node in ast.walk(tree):
         if isinstance(node, ast.For) and isinstance(node.target, ast.Name) and _of(node.iter, lists):
-            if not any(
-                isinstance(name_node, ast.Name)
-                and name_node.id == node.target.id
-                and isinstance(name_node.ctx, ast.Store)
-                for part in node.body
-                for name_node in ast.walk(part)
-            ):
+            if not any(assigned_names(part)[node.target.id] for part in node.body):
                 yield from ((node.target.id, part) for part in node.body)
         elif isinstance(node, ast.ListComp | ast.GeneratorExp | ast.SetComp | ast.DictComp):
             first = node.generators[0]
             if isinstance(first.target, ast.Name) and _of(first.iter, lists) and len(node.generators) == 1:
                 yield first.target.id, node
-        elif isinstance(node, ast.Call) and _is_choice(node) and node.args and _of(node.args[0], lists):
-            for word in node.keywords:
-                if word.arg == "key" and isinstance(word.value, ast.Lambda) and len(word.value.args.args) == 1:
-                    yield word.value.args.args[0].arg, word.value.body
-        elif (
-            isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and isinstance(node.value, ast.Call)
-        ):
-            chosen = node.value
-            is_pick = isinstance(chosen.func, ast.Name) and chosen.func.id in ("max", "min") and len(chosen.args) == 1
-            if is_pick and _of(chosen.args[0], lists) and _set_once(nodes, node.targets[0].id):
-                yield node.targets[0].id, nodes[0]  # wherever it is used
+        elif isinstance(node, ast.Call):
+            if called_name(node) in ("max", "min", "sorted") and node.args and _of(node.args[0], lists):
+                for word in node.keywords:
+                    if word.arg == "key" and isinstance(word.value, ast.Lambda) and len(word.value.args.args) == 1:
+                        yield word.value.args.args[0].arg, word.value.body
+        elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
+            pick = node.value
+            is_pick = called_name(pick) in ("max", "min") and len(pick.args) == 1
+            if is_pick and _of(pick.args[0], lists) and assigned[variable_of(node)] == 1:
+                yield variable_of(node), tree  # wherever it is used
 
 
 def _of(node: ast.expr, lists: set[str]) -> bool:
     """True if an expression is one of some lists, sorted or sliced."""
     if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
         return _of(node.value, lists)
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "sorted" and node.args:
+    if isinstance(node, ast.Call) and called_name(node) == "sorted" and node.args:
         return _of(node.args[0], lists)
     return isinstance(node, ast.Name) and node.id in lists
-
-
-def _is_choice(node: ast.Call) -> bool:
-    return isinstance(node.func, ast.Name) and node.func.id in ("max", "min", "sorted")
-
-
-def _set_once(nodes: list[ast.AST], name: str) -> bool:
-    return (
-        sum(isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store) for node in nodes) == 1
-    )

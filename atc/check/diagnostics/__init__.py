@@ -14,6 +14,7 @@ from atc.check.diagnostics.names import describe_name
 from atc.check.diagnostics.subject import Subject
 from atc.check.diagnostics.values import describe_value
 from atc.check.type_checker import CheckerReport
+from atc.program.tree import nodes_of
 
 __all__ = ["Subject", "describe_entries", "describe_reports"]
 
@@ -40,13 +41,13 @@ def describe_reports(subject: Subject, reports: Sequence[CheckerReport]) -> list
     """The diagnostics of one program. A key that it puts into an object itself exists."""
     stores = {
         (node.slice.lineno, node.slice.col_offset)
-        for node in ast.walk(subject.tree)
-        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store)
+        for node in nodes_of(subject.tree, ast.Subscript)
+        if isinstance(node.ctx, ast.Store)
     }
     stores |= {
         (node.args[0].lineno, node.args[0].col_offset)
-        for node in ast.walk(subject.tree)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "setdefault"
+        for node in nodes_of(subject.tree, ast.Call)
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "setdefault"
         if node.args
     }
     for report in reports:

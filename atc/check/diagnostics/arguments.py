@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 
 from atc.check.diagnostic import Diagnostic, Edit, Rule
 from atc.check.diagnostics.subject import Subject, listed
 from atc.check.type_checker import CheckerReport
+from atc.program.tree import called_name
 from protocols.calls.binding import nearest_argument
 from protocols.model import Tool
 from protocols.text.words import words
@@ -74,13 +74,13 @@ def _equivalent_tool(subject: Subject, tool: Tool, passed: set[str | None]) -> s
 
 def _with_function(subject: Subject, report: CheckerReport, name: str, instead: str) -> Edit | None:
     """Call another function."""
-    calls = [call for call in subject.calls(report) if isinstance(call.func, ast.Name) and call.func.id == name]
+    calls = [call for call in subject.calls(report) if called_name(call) == name]
     return Edit.of(subject.lines, calls[-1].func, instead) if calls else None
 
 
 def _with_missing_arguments(subject: Subject, report: CheckerReport, name: str, missing: Sequence[str]) -> Edit | None:
     """Pass the missing arguments from calls that need nothing: `user_id=GET_me()["id"]`."""
-    calls = [call for call in subject.calls(report) if isinstance(call.func, ast.Name) and call.func.id == name]
+    calls = [call for call in subject.calls(report) if called_name(call) == name]
     if not calls or not missing or subject.graph is None or calls[-1].lineno != report.line:
         return None
     texts = []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections import Counter
 from dataclasses import replace
 from difflib import SequenceMatcher, get_close_matches
 
@@ -12,6 +11,7 @@ from atc.check.diagnostics.subject import CLASS, Subject, listed
 from atc.check.stubs import ResponseObject
 from atc.check.type_checker import CheckerReport
 from atc.program.source import calls_of, subscripts_at
+from atc.program.tree import nodes_of, read_names
 from protocols.schema_fields import Step, subscripts
 from protocols.text.words import abbreviated_names, noun_of
 
@@ -63,8 +63,8 @@ def _may_have(subject: Subject, report: CheckerReport, key: str) -> bool:
     if subscript is not None:
         return isinstance(subscript.value, ast.Name) and subscript.value.id in subject.updated
     position = (report.line, report.column)
-    for node in ast.walk(subject.tree):
-        if isinstance(node, ast.Call) and node.args and (node.args[0].lineno, node.args[0].col_offset) == position:
+    for node in nodes_of(subject.tree, ast.Call):
+        if node.args and (node.args[0].lineno, node.args[0].col_offset) == position:
             return any(
                 key in subject.stubs.objects[class_name].keys for class_name in classes & subject.stubs.objects.keys()
             )
@@ -192,7 +192,7 @@ def _joined_by_date(
 ) -> tuple[str, str, Edit | None] | None:
     """A list in the program with the key in the entry of the same date: variable, joined key, and edit."""
     wrong = next(subscripts_at(subject.tree, report.line, report.column), None)
-    used = {node.id for node in ast.walk(subject.tree) if isinstance(node, ast.Name)}
+    used = {node.id for node in nodes_of(subject.tree, ast.Name)}
     entry = next((name for name in ("one", "other") if name not in used), "same")
     for other_holder in subject.stubs.objects.values():
         shared = [name for name in holder.keys if name in other_holder.keys and name in _MOMENTS]
@@ -217,12 +217,11 @@ def _joined_by_date(
 def _unread_response(subject: Subject, holder: ResponseObject, key: str) -> tuple[str, str, Edit | None] | None:
     """An unread response with the key at the same path: its tool, its variable, and the edit."""
     tree = subject.tree
-    read = Counter(node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load))
+    read = read_names(tree)
     holders = [
         node.value
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Subscript)
-        and isinstance(node.value, ast.Name)
+        for node in nodes_of(tree, ast.Subscript)
+        if isinstance(node.value, ast.Name)
         and isinstance(node.slice, ast.Constant)
         and [node.slice.value] == list(holder.path[:1])
         and subject.origin_of(node.value) == (holder.tool, ())
@@ -235,8 +234,8 @@ def _unread_response(subject: Subject, holder: ResponseObject, key: str) -> tupl
             or len(holders) != 1
         ):
             continue
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Name) and not read[node.id] and subject.origin_of(node) == (other_holder.tool, ()):
+        for node in nodes_of(tree, ast.Name):
+            if not read[node.id] and subject.origin_of(node) == (other_holder.tool, ()):
                 return other_holder.tool, node.id, Edit.of(subject.lines, holders[0], node.id)
     return None
 
@@ -245,8 +244,8 @@ def _sole_edit(subject: Subject, wrong: str, right: str) -> Edit | None:
     """Replace a key, if the program has it in one place alone."""
     keys = [
         node.slice
-        for node in ast.walk(subject.tree)
-        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) and node.slice.value == wrong
+        for node in nodes_of(subject.tree, ast.Subscript)
+        if isinstance(node.slice, ast.Constant) and node.slice.value == wrong
     ]
     return Edit.of(subject.lines, keys[0], f'"{right}"') if len(keys) == 1 else None
 
@@ -258,9 +257,8 @@ def _key_below(subject: Subject, report: CheckerReport, holder: ResponseObject, 
     """
     called = {
         noun_of(node.value.id)
-        for node in ast.walk(subject.tree)
-        if isinstance(node, ast.Subscript)
-        and isinstance(node.value, ast.Name)
+        for node in nodes_of(subject.tree, ast.Subscript)
+        if isinstance(node.value, ast.Name)
         and isinstance(node.slice, ast.Constant)
         and (node.slice.value, node.lineno) == (key, report.line)
     }

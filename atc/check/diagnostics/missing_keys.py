@@ -10,6 +10,7 @@ from atc.check.diagnostic import Diagnostic, Edit
 from atc.check.diagnostics.subject import Subject, listed
 from atc.check.operands import NUMBER
 from atc.check.stubs import ResponseObject
+from atc.program.tree import nodes_of
 from protocols.schema_fields import subscripts
 from protocols.text.words import abbreviated_names, noun_of
 
@@ -23,7 +24,7 @@ def describe_entries(subject: Subject) -> Iterator[Diagnostic]:
             f'the entries of {accumulated.name} have no "{missing}", only {listed(accumulated.keys)}: append it, too'
         )
         yield Diagnostic(node.slice.lineno, node.slice.col_offset, "unknown-key", message, key=missing)
-    inner = {id(node.value): node for node in ast.walk(subject.tree) if isinstance(node, ast.Subscript)}
+    inner = {id(node.value): node for node in nodes_of(subject.tree, ast.Subscript)}
     for accumulated, subscript, name in entry_reads(subject.tree):
         outer, holder = inner.get(id(subscript)), _response_object(subject, accumulated, name)
         key = outer.slice.value if outer is not None and isinstance(outer.slice, ast.Constant) else None

@@ -11,6 +11,7 @@ from difflib import get_close_matches
 from atc.check.diagnostic import Diagnostic, Edit, Rule
 from atc.check.diagnostics.subject import Subject
 from atc.check.type_checker import CheckerReport
+from atc.program.tree import nodes_of
 from protocols.model import Tool
 from protocols.text.words import name_similarity
 
@@ -58,8 +59,8 @@ def _import(subject: Subject, name: str) -> str:
     """The import of a name of the standard library; for `datetime` of the class, where that is used."""
     used = {
         node.attr
-        for node in ast.walk(subject.tree)
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == name
+        for node in nodes_of(subject.tree, ast.Attribute)
+        if isinstance(node.value, ast.Name) and node.value.id == name
     }
     if name == "datetime" and not used & {"datetime", "date", "timedelta", "timezone"}:
         return "from datetime import datetime"
@@ -87,8 +88,7 @@ def _is_called(subject: Subject, report: CheckerReport) -> bool:
 def _argument_names(subject: Subject, report: CheckerReport) -> list[str] | None:
     """The argument names of a call of an unknown function; None where it is not called."""
     here = (report.line, report.column)
-    calls = [node for node in ast.walk(subject.tree) if isinstance(node, ast.Call)]
-    for call in calls:
+    for call in nodes_of(subject.tree, ast.Call):
         if isinstance(call.func, ast.Name) and (call.func.lineno, call.func.col_offset) == here:
             return [word.arg for word in call.keywords if word.arg]
     return None

@@ -10,6 +10,7 @@ from atc.check.diagnostic import Diagnostic, Edit, Rule
 from atc.check.operands import initial_value
 from atc.check.stubs import Stubs
 from atc.check.type_checker import CheckerReport
+from atc.program.tree import assigned_names, called_name, nodes_of, variable_of
 from protocols.contracts.contract import Contract
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.schema_fields import Step, subscripts
@@ -52,9 +53,8 @@ class Subject:
         self.stored: set[tuple[str, str]] = set()
         self.updated = {
             node.func.value.id
-            for node in ast.walk(tree)
-            if isinstance(node, ast.Call)
-            and isinstance(node.func, ast.Attribute)
+            for node in nodes_of(tree, ast.Call)
+            if isinstance(node.func, ast.Attribute)
             and node.func.attr == "update"
             and isinstance(node.func.value, ast.Name)
         }
@@ -82,8 +82,8 @@ class Subject:
         return name is not None and name[0] in self.set_in_blocks()
 
     def set_in_blocks(self) -> set[str]:
-        inner = [part for node in self.tree.body if isinstance(node, _BLOCKS) for part in ast.walk(node)]
-        return {part.id for part in inner if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
+        """The variables that loops and branches set."""
+        return set().union(*(assigned_names(node) for node in self.tree.body if isinstance(node, _BLOCKS)))
 
     def replacement(self, report: CheckerReport, text: str | None) -> Edit | None:
         """Replace the text that the checker points at."""
@@ -98,17 +98,15 @@ class Subject:
     def callee(self, report: CheckerReport) -> str | None:
         """The tool whose call encloses a position."""
         calls = self.calls(report)
-        return calls[-1].func.id if calls and isinstance(calls[-1].func, ast.Name) else None
+        return called_name(calls[-1]) if calls else None
 
     def calls(self, report: CheckerReport) -> list[ast.Call]:
         """The calls of tools that enclose a position, the outermost first."""
         place = (report.line, report.column)
         return [
             node
-            for node in ast.walk(self.tree)
-            if isinstance(node, ast.Call)
-            and isinstance(node.func, ast.Name)
-            and node.func.id in self.names
+            for node in nodes_of(self.tree, ast.Call)
+            if called_name(node) in self.names
             and (node.lineno, node.col_offset) <= place < (node.end_lineno or 0, node.end_col_offset or 0)
         ]
 
@@ -135,8 +133,8 @@ class Subject:
         """The tool and the path in its response of an expression, through variables that are assigned once."""
         if depth > _MAX_DEPTH:
             return None
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in self.names:
-            return node.func.id, ()
+        if called_name(node) in self.names:
+            return called_name(node), ()
         if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
             origin = self.origin_of(node.value, depth + 1)
             step = node.slice.value
@@ -150,11 +148,8 @@ class Subject:
         """The value of a variable that the program assigns in one place alone."""
         sets = [
             node.value
-            for node in ast.walk(self.tree)
-            if isinstance(node, ast.Assign)
-            and len(node.targets) == 1
-            and isinstance(node.targets[0], ast.Name)
-            and node.targets[0].id == name
+            for node in nodes_of(self.tree, ast.Assign)
+            if len(node.targets) == 1 and variable_of(node) == name
         ]
         return sets[0] if len(sets) == 1 else None
 

@@ -15,6 +15,7 @@ from atc.check.diagnostics.subject import CLASS, SCALARS, Subject, listed
 from atc.check.operands import mismatched_operand, uninitialized_operand
 from atc.check.stubs import ResponseObject
 from atc.check.type_checker import CheckerReport
+from atc.program.tree import called_name, nodes_of, read_names
 from protocols.schema_fields import subscripts
 from protocols.text.words import WRAPPERS, is_identifier, noun_of
 
@@ -179,10 +180,9 @@ def _indexed(subject: Subject, report: CheckerReport, kind: str, holder: Respons
 
 def _unwrapped(subject: Subject, report: CheckerReport) -> Edit | None:
     """Remove the key of a missing wrapper: `["results"]` of the results themselves."""
-    for node in ast.walk(subject.tree):
+    for node in nodes_of(subject.tree, ast.Subscript):
         if (
-            isinstance(node, ast.Subscript)
-            and isinstance(node.slice, ast.Constant)
+            isinstance(node.slice, ast.Constant)
             and isinstance(node.slice.value, str)
             and noun_of(node.slice.value) in WRAPPERS
             and node.lineno == node.end_lineno == report.line
@@ -223,8 +223,8 @@ def _dict_loop(subject: Subject, report: CheckerReport, loop: ast.For | ast.comp
 
 def _keys_used_in(subject: Subject, loop: ast.For | ast.comprehension, name: str) -> Iterator[object]:
     """The keys that are read from the variable of a loop, or from an item picked by it."""
-    for node in ast.walk(subject.tree):
-        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+    for node in nodes_of(subject.tree, ast.Subscript):
+        if isinstance(node.slice, ast.Constant):
             held = node.value
             if isinstance(held, ast.Subscript) and isinstance(held.value, ast.ListComp):  # [… for …][0]["key"]
                 picked = held.value
@@ -236,9 +236,9 @@ def _keys_used_in(subject: Subject, loop: ast.For | ast.comprehension, name: str
 
 def _unused_list(subject: Subject, used_keys: AbstractSet[object]) -> str | None:
     """The only unused list of the program whose items have these keys."""
-    read = {node.id for node in ast.walk(subject.tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+    read = read_names(subject.tree)
     lists = []
-    for name in sorted({node.id for node in ast.walk(subject.tree) if isinstance(node, ast.Name)} - read):
+    for name in sorted({node.id for node in nodes_of(subject.tree, ast.Name)} - read.keys()):
         origin = subject.origin_of(ast.Name(name))
         body = subject.contract.body(origin[0]) if origin is not None else None
         shape = body.at(origin[1]) if body is not None and origin is not None else None
@@ -251,7 +251,7 @@ def _unused_list(subject: Subject, used_keys: AbstractSet[object]) -> str | None
 def _loop(subject: Subject, report: CheckerReport) -> ast.For | ast.comprehension | None:
     """The loop of the variable that the checker points at; `max(x, key=lambda one: …)` is a loop over x, too."""
     node = subject.expression(report)
-    names = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)} if node is not None else set()
+    names = {part.id for part in nodes_of(node, ast.Name)} if node is not None else set()
     around: list[tuple[ast.expr | ast.stmt, ast.For | ast.comprehension]] = [
         (node, loop)
         for node in ast.walk(subject.tree)
@@ -276,8 +276,7 @@ def _loop(subject: Subject, report: CheckerReport) -> ast.For | ast.comprehensio
 
 def _is_sorting(node: ast.AST) -> TypeGuard[ast.Call]:
     """True if a call picks an item, or sorts."""
-    called = node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
-    return isinstance(node, ast.Call) and called in ("max", "min", "sorted") and len(node.args) == 1
+    return isinstance(node, ast.Call) and called_name(node) in ("max", "min", "sorted") and len(node.args) == 1
 
 
 def _plain(literal: re.Match[str]) -> str:

@@ -1,0 +1,38 @@
+"""Queries of a syntax tree: nodes of a type, names that are read or assigned, constant keys."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Iterator
+from typing import TypeVar
+
+__all__ = ["assigned_names", "called_name", "nodes_of", "read_names", "variable_of"]
+
+Node = TypeVar("Node", bound=ast.AST)
+
+
+def nodes_of(tree: ast.AST, kind: type[Node]) -> Iterator[Node]:
+    """The nodes of one type, in the order of `ast.walk`."""
+    return (node for node in ast.walk(tree) if isinstance(node, kind))
+
+
+def read_names(tree: ast.AST) -> Counter[str]:
+    """How often each name is read."""
+    return Counter(node.id for node in nodes_of(tree, ast.Name) if isinstance(node.ctx, ast.Load))
+
+
+def assigned_names(tree: ast.AST) -> Counter[str]:
+    """How often each name is assigned, by loops and comprehensions, too."""
+    return Counter(node.id for node in nodes_of(tree, ast.Name) if isinstance(node.ctx, ast.Store))
+
+
+def called_name(node: ast.AST) -> str:
+    """The name of a called function; empty for any other node."""
+    return node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
+
+
+def variable_of(node: ast.AST) -> str:
+    """The variable that an assignment sets first; empty for any other node."""
+    target = node.targets[0] if isinstance(node, ast.Assign) else None
+    return target.id if isinstance(target, ast.Name) else ""
