@@ -1,8 +1,8 @@
-"""Refuse to work with somebody else's `sandbox` or `benchmarks`.
+"""Refuse to work with a foreign `sandbox` or `benchmarks` package.
 
 The packages of this distribution have everyday names. A folder `benchmarks/` beside a user's script comes first on the
-import path and would be imported in place of ours, to fail somewhere later with a message that makes no sense. So the
-import of `atc` looks where its siblings would come from, without importing them.
+import path and would be imported in place of ours, and fail later with an obscure message. So the import of `atc`
+checks the locations of its siblings, without importing them.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from pathlib import Path
 __all__ = ["SIBLINGS", "check"]
 
 SIBLINGS = ("protocols", "sandbox", "probing", "benchmarks")
-"""The packages that lie beside `atc` wherever it is installed."""
+"""The packages installed beside `atc`."""
 
 
 def check(home: Path | None = None) -> None:
-    """Make sure that every sibling is found in the folder that `atc` itself lies in (`home`).
+    """Check that every sibling is in the folder of `atc` itself (`home`).
 
     Raises: ImportError: One is missing or shadowed; the message names the shadowing folder and the remedy.
     """
@@ -40,7 +40,7 @@ def check(home: Path | None = None) -> None:
 
 
 def _folder(name: str) -> Path | None:
-    """Where `import name` would load a package or a module file from; None if nowhere."""
+    """The location that `import name` would load from; None if nowhere."""
     spec = sys.modules[name].__spec__ if name in sys.modules else find_spec(name)
     if spec is None:
         return None

@@ -1,7 +1,7 @@
-"""What happens while a question is solved, in order: the one stream that the terminal UI, logs and traces read.
+"""The events of a solve, in order: the one stream that the terminal UI, logs and traces read.
 
-Nothing in the loop calls a reader by name; it only hands events to the functions it was given. Every event names its
-solve (`solve`), so that one reader can follow several at once.
+The loop calls no reader by name; it only hands events to the functions that it was given. Every event has the id of
+its solve (`solve`), so that one reader can follow several at once.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class _SolveEvent:
-    """What every event has: the id of the solve that it belongs to."""
+    """Base class of the events, with the id of their solve."""
 
     solve: str = field(default="", kw_only=True)
 
@@ -48,14 +48,14 @@ class SolveStarted(_SolveEvent):
 
 @dataclass(frozen=True, slots=True)
 class ModelWaiting(_SolveEvent):
-    """The model was asked for the program of this attempt (from 1), or for the next step in it."""
+    """A completion was requested for the program of this attempt (from 1), or for the next step in it."""
 
     attempt: int
 
 
 @dataclass(frozen=True, slots=True)
 class ModelProgress(_SolveEvent):
-    """The model has read or written more; models that cannot tell send none. It comes often: keep no history of it."""
+    """The model has read or written more, where it reports that. These events are frequent: keep no history of them."""
 
     attempt: int
     progress: Progress

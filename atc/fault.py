@@ -1,7 +1,6 @@
-"""What went wrong in an attempt, and whose fault it was.
+"""The fault of an attempt, and the tool to blame for it.
 
-Every kind of failure enters the loop as the same thing, a Fault; the paper's reflection modes are choices of what of it
-the model is shown.
+Every kind of failure enters the loop as a Fault; the paper's reflection modes differ in what they show the model of it.
 """
 
 from __future__ import annotations
@@ -12,13 +11,14 @@ from typing import Literal
 __all__ = ["Attribution", "Fault", "Stage"]
 
 Stage = Literal["write", "check", "policy", "run", "answer"]
-"""Where an attempt failed: no program in the model's text, wrong before it ran, refused by the policy, raised while
-running, no answer."""
+"""The stage of a failed attempt: no program in the model's text, wrong before it ran, refused by the policy, raised
+while running, no answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """Why an attempt is not an answer. `snippet` is the program around `line` with the failing line marked."""
+    """The reason why an attempt is not an answer. `snippet` is the program around `line` with the failing line
+    marked."""
 
     stage: Stage
     type: str

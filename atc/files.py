@@ -1,4 +1,4 @@
-"""Write result files so that a reader, or a run that goes on after a stop, never finds half of one."""
+"""Write result files atomically, so that no reader and no resumed run ever finds half of one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["append_line", "open_to_append", "read_lines", "to_json", "write_json
 
 
 def to_json(data: object) -> str:
-    """Indented JSON with a line end. Anything outside ASCII is escaped only where it has no UTF-8 form."""
+    """Indented JSON with a line end. Non-ASCII text is escaped only where it has no UTF-8 form."""
     text = json.dumps(data, indent=2, ensure_ascii=False)
     try:
         text.encode("utf-8")
@@ -34,10 +34,10 @@ def write_json(path: Path, data: object, *, private: bool = False) -> None:
 
 
 def write_text(path: Path, text: str, *, private: bool = False) -> None:
-    """Write a text to `path`, which is then there as a whole or as it was before. Raises: UsageError.
+    """Write a text to `path` as a whole or not at all. Raises: UsageError.
 
-    What is there and is no file (a pipe, a device) is written to as it is. A link is not followed: who may make one
-    would choose what is written over. `private`: nobody else may read it; else what is there keeps its mode.
+    A pipe or device is written to directly. A symbolic link is refused: its author would choose what is overwritten.
+    `private`: nobody else may read the file; else an existing one keeps its mode.
     """
     if path.is_symlink():
         raise UsageError(f"{path} is a symbolic link, which is not followed; name the file that it leads to")
@@ -66,19 +66,18 @@ def write_text(path: Path, text: str, *, private: bool = False) -> None:
 
 
 def _umask() -> int:
-    """The mask for new files; it cannot be asked for without being set."""
+    """The mask for new files; reading it needs setting it."""
     mask = os.umask(0o077)
     os.umask(mask)
     return mask
 
 
 def append_line(path: Path, line: str, mode: int = 0o644) -> None:
-    """Add a line to a file of lines, all of it or nothing; `mode` is that of a new file. Raises: UsageError.
+    """Append a line to a file, as a whole or not at all; `mode` is that of a new file. Raises: UsageError.
 
-    With mode 600 what is there has to be ours alone, and gets that mode.
+    With mode 600 an existing file has to be ours alone, and gets that mode.
 
-    It is one write at the end of the file, so lines of several threads or processes do not mix. A last line that a stop
-    cut off stays apart from it.
+    One write appends it, so lines of several threads or processes do not mix. It never joins an unfinished last line.
     """
     data = line.encode("utf-8", "backslashreplace") + b"\n"
     try:
@@ -99,7 +98,7 @@ def append_line(path: Path, line: str, mode: int = 0o644) -> None:
 
 
 def open_to_append(path: Path, mode: int = 0o644) -> int:
-    """A descriptor of a file to add to, made if it is not there. Raises: OSError, UsageError: see `append_line`."""
+    """A descriptor for appending to a file, created if missing. Raises: OSError, UsageError: see `append_line`."""
     if mode == 0o600 and not path.is_symlink() and (why := not_ours(path)) is not None:
         raise UsageError(f"{path} {why}")
     descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, mode)
@@ -109,10 +108,10 @@ def open_to_append(path: Path, mode: int = 0o644) -> int:
 
 
 def read_lines(path: Path) -> Iterator[tuple[str, Any]]:
-    """What the lines of a file hold, which are JSON, each with words for where it is: `FILE, line N`.
+    """The JSON values of a file's lines, each with its place in words: `FILE, line N`.
 
-    Without the file there are none. Empty lines are left out, and a last one that a stop cut off. NaN and infinities
-    are None: an API may have sent them, but no figure can be one.
+    A missing file has none. Empty lines and an unfinished last line are left out. NaN and infinities become None: an
+    API may have sent them, but no figure can be one.
     Raises: UsageError: The file cannot be read, or a line is no JSON.
     """
     try:

@@ -1,7 +1,7 @@
-"""What a journal keeps of a solve besides its calls, so that one that was cut off goes on where it was.
+"""The record of a solve in a journal, beside its calls, from which an interrupted solve resumes.
 
-The question and the document it is asked of, what the model answered, and how it ended. A solve that ended for a reason
-that may be gone the next time (no model, no API, ctrl-C, a write that was not allowed) counts as cut off.
+It has the question, the digest of its document, the model's answers, and the solution. A solve that ended for a
+passing reason (no model, no API, Ctrl-C, a write that was not allowed) counts as interrupted.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ _RETRYABLE = ("model_error", "api_error", "interrupted")
 
 
 def note_question(journal: Journal, query: str, protocol: Protocol, today: str) -> str:
-    """Note what is asked; gives the day on which it was asked first, which the prompt names.
+    """Record the question; returns the day on which it was asked first, which the prompt names.
 
-    Raises: UsageError: The journal is that of another question, or its document has changed.
+    Raises: UsageError: The journal belongs to another question, or its document has changed.
     """
     noted = journal.noted("solve")
     if noted is None:
@@ -45,13 +45,13 @@ def note_question(journal: Journal, query: str, protocol: Protocol, today: str) 
 
 
 def recorded_completion(journal: Journal, position: int, request_key: str) -> Completion | None:
-    """What the model said at this point, if it was asked the same."""
+    """The recorded completion at a position, if its request is the same."""
     entry = journal.answered(position, request_key)
     return Completion(entry["text"], Usage(**entry["usage"]), entry["finish"]) if entry else None
 
 
 def note_solution(journal: Journal, solution: Solution) -> None:
-    """Note how it ended, if that is final, for who resumes from the file."""
+    """Record a final solution in the journal's file."""
     if journal.file is None:
         return
     undecided = any(refused_write(attempt.run) for attempt in solution.attempts if attempt.run)
@@ -60,18 +60,18 @@ def note_solution(journal: Journal, solution: Solution) -> None:
 
 
 def recorded_solution(journal: Journal) -> dict[str, Any] | None:
-    """The solution as JSON, with its `exit_code`; None while there is none."""
+    """The solution as JSON, with its `exit_code`; None without one."""
     data: dict[str, Any] | None = journal.noted("solution")
     return data
 
 
 def refused_write(run: Run) -> CallRecord | None:
-    """The first write that the writes policy did not let pass."""
+    """The first write that the writes policy refused."""
     return next((call for call in run.calls if call.refused), None)
 
 
 def unresolved_writes(journal: Journal) -> list[str]:
-    """What the user should look at: writes that may or may not have been done, and those that nothing rests on."""
+    """Warnings for the user: writes with an unknown outcome, and writes that the final program did not repeat."""
     uncertain = [
         f"it is not known whether this write was done, and it was not sent again: {_describe_call(call)}"
         for call in journal.unknown

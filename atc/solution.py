@@ -57,9 +57,10 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """A place in the response of a call that the answer rests on; see `sandbox.records.Source`.
+    """A place in a call's response that the answer rests on; see `sandbox.records.Source`.
 
-    `said` are the words of the answer that are what lies there; None where they were made from it or decided by it.
+    `said` is the text of the answer that is the value there; None where the answer was computed from it or decided by
+    it.
     """
 
     call: int
@@ -91,14 +92,14 @@ class Solution:
     flow: tuple[ArgumentFlow, ...] = ()
 
     def __repr__(self) -> str:
-        """One line: the status, and the answer or why there is none, cut where it is long."""
+        """One line: the status, and the answer or the reason without one, shortened."""
         outcome = f"answer={self.answer!r}" if self.answer is not None else f"message={self.message!r}"
         outcome = outcome if len(outcome) <= _WIDE else f"{outcome[: _WIDE - 1]}…"
         counts = f"attempts={len(self.attempts)}, calls={len(self.calls)}"
         return f"<Solution {self.status}: {outcome}, {counts}>"
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: question, answer, program and calls. All text in it is escaped."""
+        """The notebook view: question, answer, program and calls, all escaped."""
         outcome = self.answer if self.answer is not None else f"{self.status}: {self.message}"
         calls = "".join(
             f"<li><code>{html.escape(call.tool or f'{call.method} {call.url}')}</code> "
@@ -117,20 +118,20 @@ class Solution:
 
     @property
     def evidence(self) -> tuple[Evidence, ...]:
-        """What the answer rests on: places in the responses of the final attempt, nearest first."""
+        """The places in the final attempt's responses that the answer rests on, nearest first."""
         final_run = self.attempts[-1].run if self.attempts else None
         printed = final_run.provenance.printed if final_run and final_run.provenance else ()
         return tuple(Evidence(source.call, source.path, source.how, self._quoted_text(source)) for source in printed)
 
     def _quoted_text(self, source: Source) -> str | None:
-        """What of the answer is the value at a place."""
+        """The value at a source, if it is a part of the answer."""
         value = lookup(self.calls[source.call].response, source.path) if source.how == "exact" else None
         text = str(value).strip() if isinstance(value, str | int | float) else ""
         return text if text and text in (self.answer or "") else None
 
     @property
     def program(self) -> str:
-        """The last program that the model wrote; empty when it wrote none."""
+        """The last program of the model; empty without one."""
         return self.attempts[-1].program if self.attempts else ""
 
     @property
@@ -140,12 +141,12 @@ class Solution:
 
     @property
     def reflections(self) -> int:
-        """How often the model revised the program."""
+        """The number of revisions by the model."""
         return sum(not attempt.mended for attempt in self.attempts[1:])
 
     @property
     def exit_code(self) -> int:
-        """What a command that ends with this solution exits with."""
+        """The exit code of a command that ends with this solution."""
         return EXIT_CODES[self.status]
 
     def to_json(self) -> dict[str, object]:

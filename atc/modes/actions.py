@@ -1,7 +1,7 @@
-"""Read the one call that a model's message asks for.
+"""Read the one call in a model's message.
 
-Small models are told to write `NAME(argument=value)` and often write something near it: JSON with text after it, single
-quotes, the arguments on a line of their own. What is meant is taken; what cannot be is said in one sentence.
+Small models are told to write `NAME(argument=value)` and often write a variant: JSON with text after it, single quotes,
+arguments on lines of their own. Such calls are accepted; any other message is refused in one sentence.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _MAX_CLOSINGS = 200  # closing brackets at which a call or an object is tried to
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """A call that is to be made; `str()` of it is a line of Python. `end` is where it ends in the message."""
+    """A call to make; `str()` of it is a line of Python. `end` is its end in the message."""
 
     name: str
     arguments: Mapping[str, object] = field(default_factory=dict)
@@ -43,15 +43,15 @@ class Action:
 
 
 class BadActionError(Exception):
-    """A message that asks for nothing that can be done; the text says why."""
+    """A message without a usable action; the text says why."""
 
 
 def read_action(text: str, names: Collection[str]) -> Action:
     """The first action of a message.
 
     Args:
-        names: Of the functions that there are. `finish` and `give_up` are actions where they are among them; a line
-            `Answer: …` is a `finish`, too.
+        names: The functions to choose from. With `finish` and `give_up` among them, these are actions too; a line
+            `Answer: …` is a `finish`.
     Raises: BadActionError.
     """
     marked, answer = _ACTION.search(text), _ANSWER.search(text)
@@ -70,13 +70,13 @@ def read_action(text: str, names: Collection[str]) -> Action:
 
 
 def read_answer(text: str) -> str | None:
-    """What comes after `Answer:` in a message; None without it, or with nothing after it."""
+    """The text after `Answer:` in a message; None without one."""
     match = _ANSWER.search(text)
     return match[1].strip() or None if match else None
 
 
 def _finish_action(action: Action) -> Action:
-    """With the answer as its one argument, a text."""
+    """A `finish` with the answer as its one argument, a text."""
     values = [*action.arguments.values(), *action.positional]
     value = action.arguments.get("answer", values[0] if values else None)
     answer = value if isinstance(value, str) else "" if value is None else json.dumps(value, ensure_ascii=False)
@@ -86,7 +86,7 @@ def _finish_action(action: Action) -> Action:
 
 
 def _parse_call(text: str, start: int, names_by_case: Mapping[str, str]) -> Action | None:
-    """`NAME(argument=value)` of a function that there is."""
+    """Parse `NAME(argument=value)` of a known function."""
     for match in _NAME.finditer(text, start):
         parenthesis = re.match(r"\s*\(", text[match.end() :])
         if parenthesis and match[0].lower() in names_by_case:
@@ -124,7 +124,7 @@ def _action(name: str, args: list[object], keywords: list[ast.keyword], end: int
 
 
 class _JsonNames(ast.NodeTransformer):
-    """JSON's words as Python's."""
+    """Replaces JSON's literals with Python's."""
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
         return ast.copy_location(ast.Constant(_JSON_LITERALS[node.id]), node) if node.id in _JSON_LITERALS else node
@@ -140,7 +140,7 @@ def _value(name: str, argument: str, node: ast.expr) -> object:
 
 
 def _parse_json(text: str, start: int, names_by_case: Mapping[str, str]) -> Action | None:
-    """A JSON object or Python dict that names the function, or holds the arguments of the one named before it."""
+    """Parse a JSON object or Python dict that names the function, or holds the arguments of the one named before it."""
     for match in re.finditer(r"\{", text[start:]):
         position = start + match.start()
         data, end = _object(text, position)
@@ -163,7 +163,7 @@ def _parse_json(text: str, start: int, names_by_case: Mapping[str, str]) -> Acti
 
 
 def _object(text: str, start: int) -> tuple[object, int]:
-    """The object that begins there, whatever comes after it, and where it ends."""
+    """The object at a position, whatever follows it, and its end."""
     with suppress(ValueError, RecursionError):
         return json.JSONDecoder(strict=False).raw_decode(text, start)
     for close in [match.end() for match in re.finditer(r"\}", text[start:])][:_MAX_CLOSINGS]:
@@ -176,7 +176,7 @@ def _object(text: str, start: int) -> tuple[object, int]:
 
 
 def _parse_fields(data: Mapping[object, object]) -> tuple[str | None, dict[str, object]]:
-    """The function that an object names, and the arguments in it: nested, as a JSON text, or beside the name."""
+    """The function that an object names, and its arguments: nested, as a JSON text, or beside the name."""
     key = next((key for key in _NAME_KEYS if isinstance(data.get(key), (str, dict))), None)
     if key is None:
         return None, {}
@@ -194,7 +194,7 @@ def _parse_fields(data: Mapping[object, object]) -> tuple[str | None, dict[str, 
 
 
 def _parse_bare_name(text: str, start: int, names_by_case: Mapping[str, str], marked: bool) -> Action | None:
-    """A name alone; what looks like a call of something else is told."""
+    """Parse a name alone. Raises: BadActionError: The text calls an unknown function."""
     words = [(word[0], word.end()) for word in _NAME.finditer(text, start)]
     if marked and words and words[0][0].lower() in names_by_case:
         return Action(names_by_case[words[0][0].lower()], end=words[0][1])
@@ -206,7 +206,7 @@ def _parse_bare_name(text: str, start: int, names_by_case: Mapping[str, str], ma
 
 
 def unknown_function(name: str, tools: Iterable[str]) -> str:
-    """What to say of a function that there is not."""
+    """The error message for an unknown function."""
     names = {tool.lower(): tool for tool in tools}
     near = difflib.get_close_matches(name.lower(), names, n=1)
     return f"there is no function {name}" + (f"; did you mean {names[near[0]]}?" if near else "")

@@ -1,4 +1,4 @@
-"""The API as a mode calls it that makes one call at a time: through one broker, each call on a path."""
+"""The API for modes that make one call at a time: one broker, each call on a path."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from atc.diagnosis.api_health import api_trouble
+from atc.diagnosis.api_health import api_health_problem
 from atc.modes.actions import Action
 from atc.modes.observations import render_value, truncate
 from atc.modes.path import TryPath
@@ -22,21 +22,21 @@ __all__ = ["ApiSession", "Observation", "TryPosition", "check_health"]
 
 
 class Observation(NamedTuple):
-    """What came of a call, as the model reads it."""
+    """The result of a call, as the model reads it."""
 
     text: str
     good: bool
 
 
 class TryPosition(NamedTuple):
-    """A point on the path to go back to."""
+    """A position on the path to go back to."""
 
     length: int
     mark: Mark | None
 
 
 class ApiSession:
-    """Makes calls, from the first one to `close`. `path` are those behind the model, `seconds` what they took."""
+    """Makes calls until `close`. `path` has the current ones, `seconds` the time that they took."""
 
     def __init__(self, protocol: Protocol, sandbox: Sandbox, limits: Limits, journal: Journal | None) -> None:
         self.path = TryPath()
@@ -49,7 +49,7 @@ class ApiSession:
         self._view: View | None = None
 
     def call(self, action: Action) -> Observation:
-        """Make a call, which is then on the path. Raises: Ended: No other call would get any further."""
+        """Make a call and add it to the path. Raises: TryEnded: No other call would get any further."""
         started = time.perf_counter()
         broker = self._door()
         broker.until(time.monotonic() + self._limits.wall)
@@ -75,18 +75,18 @@ class ApiSession:
         return observation
 
     def position(self) -> TryPosition:
-        """Where the path ends now."""
+        """The current end of the path."""
         self._door()
         return TryPosition(len(self.path), self._view.mark() if self._view is not None else None)
 
     def backtrack(self, position: TryPosition, why: str) -> None:
-        """Leave what was called since a place. It is done, so equal calls from here on are answered from it."""
+        """Leave the calls after a position. They stay done: equal calls from here on are answered from the journal."""
         self.path.backtrack(position.length, why)
         if self._view is not None and position.mark is not None:
             self._view.backtrack(position.mark)
 
     def close(self) -> Sequence[str]:
-        """Give back connections; gives what the user should know."""
+        """Close the connections; returns warnings for the user."""
         if self._broker is None:
             return ()
         self._broker.cancel()
@@ -101,8 +101,8 @@ class ApiSession:
 
 
 def check_health(protocol: Protocol, calls: Sequence[CallRecord], *, stopped: bool) -> None:
-    """Raises: Ended: Nothing would get any further: a write was refused, or the API cannot be had."""
+    """Raises: TryEnded: Nothing would get any further: a write was refused, or the API is unavailable."""
     if refused := next((call for call in calls if call.refused), None):
         raise TryEnded("refused", "ToolError", refused.error or "")
-    if trouble := api_trouble(protocol, calls, stopped=stopped):
+    if trouble := api_health_problem(protocol, calls, stopped=stopped):
         raise TryEnded("api_error", "APIError", trouble)

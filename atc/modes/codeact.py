@@ -1,9 +1,9 @@
 """CodeAct: snippets of Python, one after the other, whose variables stay until the model writes the answer.
 
-A snippet is run in the sandbox after those that went well, which get the replies they got; nothing is sent twice, and
-the model sees only what is new in the output. So the final attempt is one program, of all snippets that went well, and
-the attempts before it are snippets that failed, of which nothing is kept. (In the original's interpreter half a snippet
-may have taken effect.)
+A snippet runs in the sandbox after the successful ones, whose calls are answered from the journal: nothing is sent
+twice, and the model sees only the new output. So the final attempt is one program of all successful snippets, and the
+attempts before it are the failed snippets, which leave no trace. (In the original's interpreter half a snippet may
+have taken effect.)
 
 Source: CodeAct (arXiv:2402.01030).
 """
@@ -31,7 +31,7 @@ __all__ = ["codeact"]
 
 
 def codeact(toolbox: Toolbox) -> str:
-    """Answer by snippets. Raises: Ended, ModelError."""
+    """Answer by snippets. Raises: TryEnded, ModelError."""
     if toolbox.journal is not None:
         toolbox.journal.restart()
     messages = toolbox.begin("codeact", "codeact_examples")
@@ -49,7 +49,7 @@ def codeact(toolbox: Toolbox) -> str:
 
 
 def _run_snippet(toolbox: Toolbox, snippet: str) -> str:
-    """Run a snippet after those that are kept; gives what the model is shown. Raises: Ended."""
+    """Run a snippet after the successful ones; returns the model's observation. Raises: TryEnded."""
     toolbox.wrote(snippet)
     earlier_program, earlier_run = toolbox.kept or ("", None)
     program = f"{earlier_program}\n{snippet}" if earlier_program else snippet
@@ -80,7 +80,7 @@ def _run_snippet(toolbox: Toolbox, snippet: str) -> str:
 
 
 def _reuse_records(earlier_run: Run | None, run: Run) -> Run:
-    """A run whose first calls are the records of the runs that made them."""
+    """A run whose first calls have the records of the runs that made them."""
     earlier_calls = earlier_run.calls if earlier_run else ()
     calls = [
         earlier if (earlier.tool, earlier.url) == (current.tool, current.url) else current
@@ -90,13 +90,13 @@ def _reuse_records(earlier_run: Run | None, run: Run) -> Run:
 
 
 def _drop_calls(run: Run, count: int) -> Run:
-    """A run without its first calls, by whose numbers the others cannot be named any more."""
+    """A run without its first calls, and without references to calls by number."""
     error = replace(run.error, call=None) if run.error else None
     return replace(run, calls=run.calls[count:], error=error, provenance=None)
 
 
 def _fault(run: Run, offset: int, length: int) -> Fault:
-    """Why a snippet failed; `line` counts from the snippet's first, and is None if the failure is not in it."""
+    """The fault of a failed snippet; `line` counts from its first line, and is None for a failure elsewhere."""
     fault = judge("…", run)
     assert fault is not None, "only a run that went well has none"
     line = (fault.line or 0) - offset

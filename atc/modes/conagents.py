@@ -1,9 +1,9 @@
-"""ConAgents: three roles cooperate, one chooses function and task, one calls, one reads the reply.
+"""ConAgents: three roles cooperate; one chooses function and task, one calls, one reads the response.
 
-A call that fails goes back to who wrote it, with the error, before the first role hears of it.
+A failed call goes back to its author, with the error, before the first role hears of it.
 
 Source: ConAgents (arXiv:2403.03031). Its reading role writes code that extracts values, and is corrected by that code's
-errors; this one reads the reply, cut to what fits.
+errors; this one reads the response, shortened to fit.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ __all__ = ["conagents"]
 BUDGET = TryBudget(model_calls=32, tokens=120_000)
 
 CORRECTIONS = 2
-"""How often a call that failed is written again."""
+"""Attempts to correct a failed call."""
 
 _FUNCTION = re.compile(r"^[\s*#-]*function[\s*]*:[\s*`]*(\w+)", re.IGNORECASE | re.MULTILINE)
 _TASK = re.compile(r"^[\s*#-]*task[\s*]*:[\s*]*(.+)", re.IGNORECASE | re.MULTILINE)
 
 
 def conagents(toolbox: Toolbox) -> str:
-    """Answer by three roles in turns. Raises: Ended, ModelError."""
+    """Answer by three roles in turns. Raises: TryEnded, ModelError."""
     toolbox.budget = BUDGET
     lead = templates.render("conagents_ground", tools=toolbox.functions(), today=toolbox.today).strip()
     messages = [Message("system", lead), Message("user", f"Question: {toolbox.query}")]

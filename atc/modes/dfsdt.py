@@ -1,11 +1,11 @@
-"""DFSDT: ReAct as a tree that is searched depth first, so that a wrong step can be taken back.
+"""DFSDT: ReAct as a depth-first tree search, so that a wrong step can be taken back.
 
-A node is a message of the model with the reply to its call. Its first child is tried to the end before a second one is
-asked for, and that one is asked to differ from the first (pre-order, without ranking). To give up takes back the step
-before it. A call cannot be undone: what an abandoned branch wrote stays written.
+A node is a message of the model with the response to its call. Its first child is explored to the end before a second
+one is requested, which has to differ from the first (pre-order, without ranking). Giving up takes back the last step.
+A call cannot be undone: writes of an abandoned branch stay.
 
-Source: ToolLLM (arXiv:2307.16789), section 2.3 and appendix A. It counts nodes and not messages in its depth, and to
-give up at once ends its search; here it asks for another first step.
+Source: ToolLLM (arXiv:2307.16789), section 2.3 and appendix A. Its depth counts nodes instead of messages, and giving
+up at once ends its search; here another first step is requested.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ DEPTH = 8
 """Messages on a path."""
 
 BUDGET = TryBudget(model_calls=40, tokens=250_000)
-"""Each node costs one call of the model, so this bounds the tree, too."""
+"""Each node costs one completion, so this bounds the tree, too."""
 
 _SIBLING_TOKENS = 60
-"""Tokens of an observation by which an earlier sibling is told."""
+"""Tokens of an observation in the summary of an earlier sibling."""
 
 
 def dfsdt(toolbox: Toolbox) -> str:
-    """Answer by a depth-first search. Raises: Ended, ModelError."""
+    """Answer by a depth-first search. Raises: TryEnded, ModelError."""
     toolbox.budget = BUDGET
     answer = _search(toolbox, toolbox.begin("dfsdt", "react_examples"), 0)
     if answer is None:
@@ -44,7 +44,7 @@ def dfsdt(toolbox: Toolbox) -> str:
 
 
 def _search(toolbox: Toolbox, messages: Sequence[Message], depth: int) -> str | None:
-    """The answer below a node, or None where its children lead to none."""
+    """The answer below a node; None without one."""
     if depth == DEPTH:
         return None
     tried: list[str] = []

@@ -1,6 +1,6 @@
-"""What a model is shown of a reply: as much as fits, with what was left out said in its place.
+"""Shorten a response to what fits into an observation, with marks for the omitted parts.
 
-Values are cut inside, so that what is left is still a list or an object; ToolLLM cuts the text of the whole instead.
+Values are shortened inside, so that the result is still a list or an object; ToolLLM cuts the whole text instead.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from protocols.render import estimate
 __all__ = ["OBSERVATION_TOKENS", "render_value", "truncate"]
 
 OBSERVATION_TOKENS = 400
-"""Tokens that one observation may have, by `protocols.render.estimate`."""
+"""Tokens of one observation, by `protocols.render.estimate`."""
 
 _LIMITS = ((100, 1000, 9), (20, 400, 6), (10, 200, 5), (5, 120, 4), (3, 80, 4), (2, 60, 3), (1, 40, 3))
-"""Items of a list, characters of a text and levels that are shown, from generous to mean."""
+"""Items of a list, characters of a text and levels, from generous to strict."""
 
 
 def render_value(value: object, budget: int = OBSERVATION_TOKENS) -> str:
-    """A reply as a text of at most `budget` tokens."""
+    """Render a response in at most `budget` tokens."""
     text = ""
     for items, characters, depth in _LIMITS:
         text = json.dumps(_abridge(value, items, characters, depth), ensure_ascii=False, default=str)
@@ -29,7 +29,7 @@ def render_value(value: object, budget: int = OBSERVATION_TOKENS) -> str:
 
 
 def truncate(text: str, budget: int = OBSERVATION_TOKENS) -> str:
-    """The beginning of a text, of at most `budget` tokens."""
+    """Cut a text to at most `budget` tokens."""
     if estimate(text) <= budget:
         return text
     return f"{text[: 3 * budget - 30].rstrip()}… ({len(text)} characters)"

@@ -1,7 +1,7 @@
 """The calls of a try as attempts of a solution, for modes that make one call at a time.
 
-The path is what the model sees behind it. At the end it is the final attempt, and each stretch that was gone back on
-is an attempt before it; so each call is in just one attempt, and the final attempt's are those that led to the answer.
+The path has the calls that the model sees. At the end it is the final attempt, and each stretch that was backtracked
+is an attempt before it. So each call is in just one attempt, and the final one has the calls behind the answer.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class _PathStep(NamedTuple):
 
 
 class _AbandonedPath(NamedTuple):
-    """A path as it was, the place from which on it was left, and why."""
+    """A path before backtracking, the position that it went back to, and the reason."""
 
     steps: tuple[_PathStep, ...]
     start: int
@@ -33,7 +33,7 @@ class _AbandonedPath(NamedTuple):
 
 
 class TryPath:
-    """Grows by calls, and can be gone back on."""
+    """The calls of a try; it grows and can be backtracked."""
 
     def __init__(self) -> None:
         self._steps: list[_PathStep] = []
@@ -43,18 +43,20 @@ class TryPath:
         return len(self._steps)
 
     def add(self, action: str, call: CallRecord) -> None:
-        """A call was made; the action is a line of Python."""
+        """Add a call; the action is a line of Python."""
         self._steps.append(_PathStep(action, call))
 
     def backtrack(self, length: int, why: str) -> None:
-        """Leave what came after the first `length` calls."""
+        """Leave the calls after the first `length`."""
         if len(self) > length:
             self.abandoned.append(_AbandonedPath(tuple(self._steps), length, why))
             del self._steps[length:]
 
     def attempts(self, answer: str | None, fault: Fault | None, warnings: Iterable[str]) -> list[Attempt]:
-        """All calls, in the attempts they belong to. Where there is no answer and nothing is on the path any more, the
-        longest that was left stands for it."""
+        """All calls, by attempt.
+
+        Without an answer and with an empty path, the longest abandoned path is the final attempt.
+        """
         path = tuple(self._steps)
         if not path and answer is None:
             path = max((abandoned.steps for abandoned in self.abandoned), key=len, default=())
@@ -73,7 +75,7 @@ class TryPath:
 
 
 def _program(steps: Iterable[_PathStep]) -> str:
-    """What was called, a line for each call."""
+    """The actions as a program, a line for each call."""
     return "\n".join(step.action for step in steps)
 
 

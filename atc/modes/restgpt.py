@@ -1,10 +1,10 @@
-"""RestGPT: a planner says what to find out next, a selector which functions do it, and an executor does it.
+"""RestGPT: a planner splits the question into steps, a selector chooses functions, and an executor calls them.
 
-The planner knows the question and what was found out, and no function; the selector knows the functions; the executor
-writes each call from one function's documentation and reads its reply.
+The planner knows the question and the results so far, but no function; the selector knows the functions; the executor
+writes each call from one function's documentation and reads its response.
 
-Source: RestGPT (arXiv:2306.06624). Its executor parses a reply by code written from the response's schema; this one
-reads the reply, cut to what fits.
+Source: RestGPT (arXiv:2306.06624). Its executor parses a response by code written from the response's schema; this one
+reads the response, shortened to fit.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ MOST_SELECTED = 2
 
 
 def restgpt(toolbox: Toolbox) -> str:
-    """Answer by planning, selecting and executing in turns. Raises: Ended, ModelError."""
+    """Answer by planning, selecting and executing in turns. Raises: TryEnded, ModelError."""
     toolbox.budget = BUDGET
     plan = templates.render("restgpt_plan", title=toolbox.protocol.title, today=toolbox.today).strip()
     messages = [Message("system", plan), Message("user", f"Question: {toolbox.query}")]
@@ -44,7 +44,7 @@ def restgpt(toolbox: Toolbox) -> str:
 
 
 def _next_task(reply: str) -> str | None:
-    """The next thing to find out; None where the answer comes first, or nothing is said."""
+    """The next step of the plan; None where the answer comes first, or the reply is empty."""
     for line in reply.splitlines():
         text = line.strip(" *#-")
         if re.match(r"(final )?answer\b", text, re.IGNORECASE):
@@ -55,7 +55,7 @@ def _next_task(reply: str) -> str | None:
 
 
 def _execute_step(toolbox: Toolbox, task: str, earlier_results: list[str]) -> str:
-    """Carry out a step of the plan; gives what was found out."""
+    """Execute a step of the plan and return its result."""
     results: list[str] = []
     for tool in _select_tools(toolbox, task, earlier_results):
         result, good = execute_task(toolbox, tool, task, [*earlier_results, *results], corrections=0)
@@ -66,7 +66,7 @@ def _execute_step(toolbox: Toolbox, task: str, earlier_results: list[str]) -> st
 
 
 def _select_tools(toolbox: Toolbox, task: str, results: list[str]) -> list[str]:
-    """The functions that do a task, in the order of their calls; asked for once more where none is named."""
+    """The functions for a task, in the order of their calls; requested once more where none is named."""
     text = templates.render("restgpt_select_task", known=render_results(results), task=task).strip()
     messages = [
         Message("system", templates.render("restgpt_select", tools=toolbox.functions()).strip()),

@@ -1,6 +1,6 @@
-"""Two roles that RestGPT and ConAgents share: one writes a call, one reads its reply.
+"""Two roles that RestGPT and ConAgents share: one writes a call, one reads its response.
 
-Each has a short conversation of its own and sees nothing but its task; what they find out goes back in a sentence.
+Each has a short conversation of its own and sees nothing but its task; the result is a sentence.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ _READ_TOKENS = 200
 
 
 def render_results(results: Sequence[str]) -> str:
-    """What was found out, for a prompt."""
+    """The results so far, for a prompt."""
     return "\n".join(results) or "nothing"
 
 
 def execute_task(toolbox: Toolbox, tool: str, task: str, results: Sequence[str], corrections: int) -> tuple[str, bool]:
-    """Have a call written and made, and its reply read; gives what was found out, and whether anything was.
+    """Have a call written and made, and its response read; returns the result, and whether it succeeded.
 
     Args:
-        corrections: How often a call that failed is written again, with the error in view.
-    Raises: Ended, ModelError.
+        corrections: Attempts to correct a failed call, with the error in view.
+    Raises: TryEnded, ModelError.
     """
     documentation = render(
         [toolbox.protocol.tool(tool)], toolbox.graph, speaks_of=toolbox.opening.speaks_of, budget=800
@@ -53,7 +53,7 @@ def execute_task(toolbox: Toolbox, tool: str, task: str, results: Sequence[str],
 
 
 def _write_call(toolbox: Toolbox, tool: str, messages: list[Message]) -> Action | None:
-    """The call, corrected once where it is none; the conversation grows by it."""
+    """Have the call written, and corrected once; the conversation grows by it."""
     for _ in range(2):
         reply = toolbox.ask(messages, max_tokens=_CALL_TOKENS)
         messages.append(Message("assistant", reply or "…"))

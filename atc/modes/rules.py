@@ -1,4 +1,4 @@
-"""What bounds a try: how much it may ask of the model, how long a conversation may be, how it ends unanswered."""
+"""The limits of a try: its budget, the length of a conversation, and the exception for a try without an answer."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ OBSERVATION, OUTPUT, RESULT = "Observation: ", "Output:\n", "Result: "
 """How the messages begin that may be shortened."""
 
 _SHORTENED_LENGTH = 120
-"""Characters that are left of them."""
+"""Characters of a shortened message."""
 
 
 @dataclass(frozen=True, slots=True)
 class TryBudget:
-    """What one try may ask of the model; `tokens` are those read and those written together."""
+    """The budget of one try; `tokens` are those read and those written together."""
 
     model_calls: int = 16
     tokens: int = 100_000
 
 
 class TryEnded(Exception):  # noqa: N818 - reads better where it is raised
-    """A try is over without an answer; `status` is the solution's, `kind` says it in a word."""
+    """A try ended without an answer; `status` is the solution's, `kind` is the fault's type."""
 
     def __init__(self, status: Status, kind: str, message: str) -> None:
         super().__init__(message)

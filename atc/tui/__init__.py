@@ -1,4 +1,4 @@
-"""What a user sees of a solve on a terminal. Everything here reads the stream of events and nothing else."""
+"""The terminal view of a solve. It reads the stream of events and nothing else."""
 
 from __future__ import annotations
 
@@ -16,8 +16,11 @@ __all__ = ["SolveView", "open_view"]
 
 @dataclass(frozen=True, slots=True)
 class SolveView:
-    """Where events go to be shown; `answer` says that the answer will be on stdout by that, `pause` leaves the terminal
-    to a question for as long as its block lasts."""
+    """A view of a solve.
+
+    `sink` takes the events. `answer` says whether the view prints the answer on stdout. `pause` leaves the terminal to
+    a prompt while its block runs.
+    """
 
     sink: EventSink
     answer: bool

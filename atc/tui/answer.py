@@ -1,4 +1,4 @@
-"""An answer as people read it: programs often print a list as Python writes it."""
+"""Format an answer for people: programs often print a list as Python writes it."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ __all__ = ["format_answer"]
 
 
 def format_answer(answer: str) -> str:
-    """The answer, with a list on a line for each entry and a dictionary on a line for each key.
+    """The answer, with a line for each item of a list or key of a dictionary.
 
-    Only an answer that is nothing but one such value is changed; whatever is nested deeper stays as Python writes it.
+    Only an answer that is exactly one such value is changed; nested values stay as Python writes them.
     """
     if not answer.startswith(("[", "{", "(")):
         return answer
@@ -27,7 +27,7 @@ def format_answer(answer: str) -> str:
 
 
 def _entry(value: object) -> str:
-    """One entry; its further lines are indented."""
+    """Format one entry; its further lines are indented."""
     if isinstance(value, dict) and value:
         text = ", ".join(f"{key}: {entry}" for key, entry in value.items())
     elif isinstance(value, list | tuple) and value and all(isinstance(entry, str | int | float) for entry in value):

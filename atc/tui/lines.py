@@ -23,14 +23,14 @@ __all__ = ["LineView"]
 
 
 _SLOW_SECONDS = 3.0
-"""Seconds of reading that are worth a line."""
+"""Seconds of reading that get a line."""
 
 
 class LineView:
     """A reader of events that hands finished lines to `write`.
 
-    A long prompt has one line that says how long reading it will take. With `verbose` the programs, what they print,
-    and all tool names are among them.
+    A long prompt gets one line with the time that reading it will take. `verbose` adds the programs, their output, and
+    all tool names.
     """
 
     def __init__(self, write: Callable[[str], None], *, verbose: bool = False) -> None:

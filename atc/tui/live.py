@@ -1,4 +1,4 @@
-"""Show a solve as it happens on a terminal: what is finished scrolls up, the attempt under way moves below it."""
+"""Show a solve live on a terminal: finished attempts scroll up, the current one moves below them."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ __all__ = ["LiveView"]
 
 CALLS_SHOWN = 8
 OUTPUT_SHOWN = 4
-"""Most calls and lines of output in the moving part; all of them are printed once the attempt is over."""
+"""Most calls and lines of output in the moving part; all of them are printed after the attempt."""
 
 
 @dataclass(frozen=True, slots=True)
 class _CurrentAttempt:
-    """The attempt under way. It is replaced and never changed, so that the drawing thread needs no lock."""
+    """The current attempt. It is replaced and never changed, so that the drawing thread needs no lock."""
 
     attempt: int = 0
     doing: str = ""
@@ -55,7 +55,7 @@ class _CurrentAttempt:
 
 
 class LiveView:
-    """A reader of events and a context manager; it draws on the console between entering and leaving."""
+    """A reader of events and a context manager; it draws on the console while its block runs."""
 
     def __init__(self, console: Console, *, verbose: bool = False) -> None:
         self._console = console
@@ -97,7 +97,7 @@ class LiveView:
 
     @contextmanager
     def pause(self) -> Iterator[None]:
-        """Leave the terminal alone for a while."""
+        """Leave the terminal alone while the block runs."""
         self._live.stop()
         try:
             yield
@@ -105,7 +105,7 @@ class LiveView:
             self._live.start()
 
     def moving(self) -> RenderableType:
-        """The part that is drawn anew all the time; never taller than the terminal."""
+        """The part that is redrawn continuously; never taller than the terminal."""
         turn = self._turn
         if not turn.doing:
             return Text()
@@ -125,7 +125,7 @@ class LiveView:
         return Group(*parts)
 
     def _finish_attempt(self, fault: Fault | None = None, attribution: Attribution | None = None) -> None:
-        """Print the attempt under way for good, with what went wrong in it."""
+        """Print the current attempt for good, with its fault."""
         current, self._turn = self._turn, _CurrentAttempt()
         if current.program:
             self._show(Rule(Text(f"program {current.attempt}"), style="dim", align="left"))
@@ -150,12 +150,12 @@ class LiveView:
 
 
 def _tools(names: tuple[str, ...], *, all_names: bool) -> RenderableType:
-    """The tools shown to the model: all of them, or what fits on one line."""
+    """The tools shown to the model: all of them, or as many as fit on one line."""
     text = Text(f"{len(names)} tools: {visible(', '.join(names))}", style="dim")
     return text if all_names else _one_line(text)
 
 
 def _one_line(text: Text) -> RenderableType:
-    """The text, cut at the terminal's edge. (A console joins bare texts that it prints, and forgets their ends.)"""
+    """A text, cut at the terminal's edge. (A console joins bare texts that it prints, and loses their line ends.)"""
     text.no_wrap, text.overflow = True, "ellipsis"
     return Group(text)

@@ -1,4 +1,4 @@
-"""The pieces that a solve is shown with: a call, a program with its failing line, a fault, the figures at the end.
+"""The parts of a view: a call, a program with its failing line, a fault, the figures at the end.
 
 Both views, the live one and the plain one, are built from them. All text from outside passes through `visible` here.
 """
@@ -33,7 +33,7 @@ ARGUMENT_WIDTH = 48
 """Longest argument shown in a call."""
 
 FACT_WIDTH = 200
-"""Longest fact shown about what a response held."""
+"""Longest line of evidence shown."""
 
 HOW = {
     "call": "its call failed",
@@ -53,7 +53,7 @@ def call_signature(call: CallRecord) -> str:
 
 
 def call_text(call: CallRecord) -> str:
-    """A call on one line: status (or why there is none), milliseconds unless it was replayed, what was called."""
+    """A call on one line: status (or the reason without one), milliseconds unless replayed, and the call itself."""
     status = "---" if call.status is None else str(call.status)
     tail = f" {first_line(call.error, 120)}" if call.error and call.status is None else ""
     tail = f" (simulated){tail}" if call.simulated else tail
@@ -71,7 +71,7 @@ def call_row(call: CallRecord) -> Text:
 
 
 def program_code(program: str, failed: int | None = None, lines: tuple[int, int] | None = None) -> RenderableType:
-    """The program with line numbers and colours; the failing line has a mark that is seen without colours too.
+    """The program with line numbers and colours; the failing line has a mark that is visible without colours too.
 
     `lines` are the first and last line to show, from 1; each then takes one line of the terminal, cut at its edge.
     """
@@ -92,13 +92,13 @@ def program_code(program: str, failed: int | None = None, lines: tuple[int, int]
 
 
 def fault_text(fault: Fault) -> str:
-    """What went wrong, in one line or the lines of its message."""
+    """A fault, in one line or the lines of its message."""
     place = f"line {fault.line}: " if fault.line else ""
     return visible(f"{place}{fault.type}: {fault.message}".rstrip(": \n"))
 
 
 def attribution_text(attribution: Attribution) -> str:
-    """Who is to blame, how that was found, and what its response held; empty when it is the program's own fault."""
+    """The tool to blame, the reason, and the evidence; empty when it is the program's own fault."""
     if attribution.tool is None:
         return ""
     location = f" at {attribution.path}" if attribution.path else ""
@@ -109,7 +109,7 @@ def attribution_text(attribution: Attribution) -> str:
 
 
 def progress_text(progress: Progress) -> str:
-    """How far the model is: `reads 512 of 1,749 tokens · about 12 s left`, then how much it has written."""
+    """The model's progress: `reads 512 of 1,749 tokens · about 12 s left`, then the amount written."""
     if progress.text:
         return f"writes · {_count(len(progress.text), 'character')}"
     if progress.read >= progress.prompt_tokens:

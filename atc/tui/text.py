@@ -1,7 +1,7 @@
-"""Make text from outside safe to show: an API, a model or a program must not drive the user's terminal.
+"""Make text from outside safe to show: an API, a model or a program must not control the user's terminal.
 
-An escape sequence in a movie title could clear the screen, set the window's title or answer as if it were us. So each
-control character is shown as a visible sign instead of being sent.
+An escape sequence in a movie title could clear the screen, set the window's title or type an answer. So each control
+character is shown as a visible sign instead of being sent.
 """
 
 from __future__ import annotations
@@ -16,27 +16,27 @@ _ANY = re.compile(r"[^\n\t\x20-\x7e]")
 
 
 def visible(text: str) -> str:
-    """The text with control characters spelled out; line ends and tabs stay.
+    """Replace control characters by visible signs; line ends and tabs stay.
 
-    C0 characters become their control pictures (ESC is shown as one sign), all others that act instead of being seen
-    (C1, direction marks, lone surrogates, odd line separators) their code point: `<U+202E>`.
+    C0 characters become their control pictures (ESC is one sign). All other characters that act instead of being shown
+    (C1, direction marks, lone surrogates, odd line separators) become their code point: `<U+202E>`.
     """
     return _ANY.sub(_sign, text.replace("\r\n", "\n"))
 
 
 def for_stream(text: str, stream: TextIO) -> str:
-    """The text as it may be written to a stream: made visible on a terminal, as it is in a file or pipe."""
+    """The text for a stream: visible signs on a terminal, unchanged in a file or pipe."""
     return visible(text) if stream.isatty() else text
 
 
 def first_line(text: str, width: int) -> str:
-    """The first line that holds something, made visible and at most `width` characters long."""
+    """The first non-empty line, with visible signs and at most `width` characters long."""
     lines = [line.strip() for line in visible(text).splitlines() if line.strip()]
     return shorten(lines[0], width) if lines else ""
 
 
 def shorten(text: str, width: int) -> str:
-    """The text, or its beginning and an ellipsis where it is longer than `width`."""
+    """The text, cut with an ellipsis to `width` characters."""
     return text if len(text) <= width else text[: max(width - 1, 0)] + "…"
 
 
