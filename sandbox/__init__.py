@@ -1,4 +1,4 @@
-"""How a program runs: compiled under a policy, executed in a process of its own, with one door to the network."""
+"""Runs programs: compiled under a policy, executed in a process of its own, with one door to the network."""
 
 from __future__ import annotations
 

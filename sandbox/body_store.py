@@ -43,7 +43,7 @@ class LargeBody:
 
 
 class Spool:
-    """What is read of a reply, in memory up to `KEPT` bytes, then in a file without a name."""
+    """The bytes read of a reply, in memory up to `KEPT` bytes, then in a file without a name."""
 
     def __init__(self) -> None:
         self._file = tempfile.SpooledTemporaryFile(max_size=KEPT)  # noqa: SIM115 - `close` is for the caller
@@ -96,7 +96,7 @@ def keep(chunks: Iterable[bytes], most: int = KEPT) -> bytes | LargeBody:
 
 
 def beginning(body: bytes) -> str:
-    """How a body begins, as text."""
+    """The beginning of a body as text."""
     return body[:BEGINNING].decode("utf-8", "replace")
 
 

@@ -1,4 +1,4 @@
-"""Whether a file is ours alone: who else could have made or linked it would read what is in it, or choose it."""
+"""Tells whether a file is ours alone: anybody who could have made or linked it could read or choose its content."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["not_ours"]
 
 
 def not_ours(path: Path) -> str | None:
-    """Why something private must not be written there; None where nothing speaks against it, or nothing is there."""
+    """The reason against writing something private to a path; None if there is none, or no file yet."""
     try:
         status = path.lstat()
     except FileNotFoundError:

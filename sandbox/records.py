@@ -1,4 +1,4 @@
-"""What is known of a run once it is over: every call that left the sandbox, and how the program ended.
+"""The record of a run: every call that left the sandbox, and the end of the program.
 
 Frozen values that turn into JSON with `dataclasses.asdict`; secrets were removed before they got here.
 """
@@ -23,7 +23,7 @@ class Layer:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much a program may use. Times in seconds, sizes in bytes (`memory` in MiB).
+    """The limits of a program. Times in seconds, sizes in bytes (`memory` in MiB).
 
     `request` and `response` are for the body of one call, `traffic` for all bodies of a run. A request that a busy
     service is sent again counts as one of the `calls`.
@@ -76,7 +76,7 @@ class CallRecord:
 
 @dataclass(frozen=True, slots=True)
 class ProgramError:
-    """Why a program ended early: `type` is the exception's class name, `message` its text.
+    """The error that ended a program: `type` is the exception's class name, `message` its text.
 
     `line` (from 1) and `snippet` are the place in the program nearest to the failure; `trace` are all program lines
     of the traceback, outermost first. `call` is the index of the call that raised it, for a ToolError or an error of
@@ -94,7 +94,7 @@ class ProgramError:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a value comes from: the index of a call, and the keys and indices in its response that lead to it.
+    """A source of a value: the index of a call, and the keys and indices in its response that lead to it.
 
     `how` is exact (it is what lies there), made (it was made from it) or decided (it was set in a branch or a loop
     which that value decided about).
@@ -107,7 +107,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """Which responses a run's values come from, nearest first; found by running it again on the recorded replies.
+    """The responses that a run's values come from, nearest first; found by running it again on the recorded replies.
 
     `fault` are the sources of what the failing operation worked on. `arguments` has those of each argument of each
     call, by index of the call and name of the argument (its position as text where it has no name; `params.x` for
@@ -121,7 +121,7 @@ class Provenance:
 
 @dataclass(frozen=True, slots=True)
 class Resources:
-    """What the run used: wall-clock and CPU seconds, peak memory in MiB, bytes printed."""
+    """The resources that a run used: wall-clock and CPU seconds, peak memory in MiB, bytes printed."""
 
     wall: float
     cpu: float
@@ -131,7 +131,7 @@ class Resources:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """How a program went.
+    """The course of a program.
 
     `outcome` is ok, error (it raised, or left with a non-zero exit), refused (by policy, nothing was executed),
     limit (`limit` names which: wall, cpu, memory, output, calls, request, response or traffic) or interrupted.

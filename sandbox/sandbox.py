@@ -49,7 +49,7 @@ HELD = 8 * MIB
 """Bytes of requests that wait or are under way, above which nothing more is read from the child."""
 
 WEIGHT = 24
-"""What a byte of a call's arguments may take once it is parsed, at the worst."""
+"""Bytes of memory that a byte of a call's arguments may take once parsed, at the worst."""
 
 GRACE = 0.05
 """Seconds beyond the wall limit in which the child may still say on which line it was."""
@@ -245,7 +245,7 @@ class _Execution:
         self._held = 0
 
     def run(self, code: bytes) -> Run:
-        """Start, watch, clean up, tell."""
+        """Start the process, watch it, clean up, and give the run."""
         interrupted = False
         calls = ThreadPoolExecutor(PARALLEL_CALLS, "broker")
         worker = None
@@ -351,7 +351,7 @@ class _Execution:
     # Calls, each in a thread of its own
 
     def _call_of(self, kind: bytes, head: dict[str, Any], payload: bytes) -> Callable[[], BrokerReply]:
-        """The call that a message asks for. Raises: ValueError, KeyError, TypeError: It is not one of ours."""
+        """The call of a frame. Raises: ValueError, KeyError, TypeError: The frame is not one of ours."""
         line = head["line"] if head["line"] is None else int(head["line"])
         task = [str(part) for part in head["task"]]
         if kind == channel.CALL:
@@ -406,8 +406,11 @@ class _Execution:
             ours.shutdown(socket.SHUT_RDWR)  # wakes the loop, which then ends the run
 
     def _on_error(self, error: BaseException, line: int | None) -> None:
-        """Something was raised that no call should raise: by whoever is told of calls, or because a journal can't be
-        written, then `run` raises it; else by a mistake of ours, which ends this run alone."""
+        """Handle an exception that no call should raise.
+
+        One of `on_call`, or of a journal that can't be written, is raised by `run`; any other is a mistake of ours,
+        which ends this run alone.
+        """
         if isinstance(error, UsageError):
             self._unexpected = error
             return
@@ -452,7 +455,7 @@ class _Execution:
         return Run(outcome, stdout, stderr, fault, self._broker.calls, resources, limit, exit_status, warnings)
 
     def _limit_of(self, status: int, use: workers.ResourceUse | None) -> str | None:
-        """Which limit a process hit that could not say so."""
+        """The limit that a process hit without reporting it."""
         killed = status == -signal.SIGKILL and use is not None and use.cpu >= self._limits.cpu
         if status == -signal.SIGXCPU or killed:
             return "cpu"
@@ -512,7 +515,7 @@ def _run_not_started(outcome: Literal["refused", "error"], fault: ProgramError, 
 
 
 def _layers(reported: Any) -> tuple[Layer, ...]:
-    """The walls as the child tells them. Raises: ValueError, TypeError: It does not."""
+    """The layers as the child reports them. Raises: ValueError, TypeError: It does not."""
     return tuple(Layer(cut(str(name), 50), bool(active), cut(str(why), 300)) for name, active, why in reported[:20])
 
 

@@ -1,7 +1,7 @@
-"""How much of what a program or a service says is kept: texts of a sane length, data of a sane depth and number.
+"""Cuts texts and data from programs and services to a sane length, depth and number.
 
-All of it comes from strangers, and a record of it is printed, compared and turned into JSON later, by code that does
-not expect a name of a megabyte or six hundred lists in one another.
+A record is printed, compared and turned into JSON later, by code that does not expect a name of a megabyte or six
+hundred nested lists.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def one_line(text: str) -> str:
 
 
 def nested(value: object, most: int = NESTING) -> bool:
-    """Whether lists and dicts lie in one another more than so many times; found without recursion."""
+    """True if lists and dicts are nested deeper than `most`; found without recursion."""
     level: list[Any] = [value] if isinstance(value, (dict, list)) else []
     for _ in range(most):
         if not level:

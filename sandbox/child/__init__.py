@@ -1,1 +1,1 @@
-"""What is loaded in the worker process only."""
+"""Modules that are loaded in the worker process only."""

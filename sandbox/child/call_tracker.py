@@ -287,7 +287,7 @@ class CallTracker(OriginStore):
 
 
 def suspicion(value: object) -> int:
-    """How likely a value is what an operation failed on: nothing, an empty one, a text, anything else."""
+    """A rank of the values that an operation may have failed on: None first, then empty ones, texts, all others."""
     if value is None:
         return 0
     if isinstance(value, (str, list, dict, tuple, set)) and not value:
@@ -309,6 +309,6 @@ def _code_of(func: Any) -> tuple[object, int]:
 
 
 def _is_own_mistake(error: TypeError) -> bool:
-    """Whether a function of the program was called with other arguments than it has."""
+    """True if a function of the program was called with other arguments than it has."""
     text = str(error)
     return "positional argument" in text or "keyword argument" in text or "multiple values" in text

@@ -1,4 +1,4 @@
-"""How a child says that its program ended, checked before anything here relies on it.
+"""The last frame of a child, on the end of its program, checked before anything relies on it.
 
 The frame was written by a process that ran a stranger's program: what it holds may have any type, size and name.
 """
@@ -36,8 +36,10 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class ExitFrame:
-    """How a program ended: well, with a failure, or at a limit; CPU seconds, memory in MiB; what a tracked run found
-    out about its values, unchecked."""
+    """The end of a program: well, with a failure, or at a limit; CPU seconds, memory in MiB.
+
+    `provenance` is the report of a tracked run on its values, unchecked.
+    """
 
     failure: Failure | None = None
     limit: str | None = None

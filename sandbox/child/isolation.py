@@ -43,16 +43,19 @@ LANDLOCK_PATH_BENEATH = 1
 READ_FILE, READ_FOLDER = 1 << 2, 1 << 3
 
 RIGHTS_BY_ABI = {1: 13, 2: 14, 3: 15, 4: 15, 5: 16}
-"""How many kinds of file access each Landlock version knows; later ones add none."""
+"""The number of kinds of file access in each Landlock version; later ones add none."""
 
 _libc = ctypes.CDLL(None, use_errno=True)
 _apart: list[bool] = []
-"""Whether this process has a user namespace of its own."""
+"""Not empty if this process has a user namespace of its own."""
 
 
 class Walls:
-    """What the layers need to know: the process to end with, the folder to make and leave behind as a name, the folders
-    that stay readable, and the filter of system calls, or why there is none."""
+    """The settings of the layers.
+
+    They are the process to end with, the folder to make and leave behind as a name, the folders that stay readable, and
+    the filter of system calls, or the reason why there is none.
+    """
 
     def __init__(self, *, parent: int, folder: str, readable: Sequence[str], filter: bytes, why_none: str) -> None:
         self.parent = parent

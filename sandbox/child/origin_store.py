@@ -25,7 +25,7 @@ LEAVES = 200_000
 
 
 class _ThreadState(_local):
-    """What one thread knows of the function that it is in."""
+    """The state of one thread in the function that it executes."""
 
     def __init__(self) -> None:
         self.origins: dict[int, Origin] = {}

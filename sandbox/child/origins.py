@@ -37,7 +37,7 @@ NO_ORIGIN: Origin = ()
 
 
 def is_shared(value: object) -> bool:
-    """Whether equal values may be one and the same object."""
+    """True if equal values may be one and the same object."""
     kind = type(value)
     if kind is int:
         return -6 < value < 257  # type: ignore[operator]

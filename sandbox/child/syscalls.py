@@ -1,4 +1,4 @@
-"""Which system calls a worker may make once a program runs in it: a filter for the kernel (seccomp).
+"""The system calls that a worker may make once a program runs in it: a filter for the kernel (seccomp).
 
 The list holds what Python needs to compute, to start threads, to read its library and to talk on the descriptors that
 it has. Whatever else is asked for fails with EPERM: another process, another program, a socket, a trace of someone

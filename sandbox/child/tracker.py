@@ -38,12 +38,12 @@ _OPERATORS: dict[str, Callable[[Any, Any], object]] = {
 
 
 class Tracker(CallTracker):
-    """What a rewritten program calls (see sandbox.provenance.instrument)."""
+    """The operations of a rewritten program (see sandbox.provenance.instrument)."""
 
     # Reports of the worker
 
     def called(self, call: int, args: tuple[object, ...], named: dict[str, object]) -> None:
-        """A tool was called, perhaps by a library that was given the tool."""
+        """Note that a tool was called, perhaps by a library that was given the tool."""
         self._here.calls.append(call)
         origins = {str(index): self._identity(value, NO_ORIGIN) for index, value in enumerate(args)}
         self._direct_arguments[call] = {
@@ -52,11 +52,11 @@ class Tracker(CallTracker):
         }
 
     def received(self, call: int, value: object) -> None:
-        """A tool gave this response."""
+        """Note the response of a tool."""
         self._remember_tree(value, call, ())
 
     def report(self, error: BaseException | None) -> dict[str, object]:
-        """What is known at the end, as JSON."""
+        """The findings at the end, as JSON."""
         return {
             "fault": self.explain(error),
             "arguments": {str(call): origins for call, origins in {**self._direct_arguments, **self.arguments}.items()},
@@ -74,7 +74,7 @@ class Tracker(CallTracker):
         return self._note(number, value, self._of(inner, value))
 
     def guarded(self, number: int, inner: int, value: object) -> Any:
-        """What a guard gave."""
+        """The result of a guard."""
         return self._note(number, value, made(self._here.origins.get(inner, NO_ORIGIN)))
 
     def attribute(self, number: int, inner: int, value: object, name: str) -> Any:
@@ -107,7 +107,7 @@ class Tracker(CallTracker):
     def _missing(
         self, error: BaseException, value: object, origin: Origin, of_key: Origin, key: object
     ) -> list[tuple[Origin, object]]:
-        """What a failed access rests on: a container that the program wrote down itself is as it should be."""
+        """The operands that a failed access rests on; a container that the program wrote down itself is none."""
         if id(value) in self._displays and isinstance(error, (KeyError, IndexError)):
             return [(of_key, key)]
         operands = [(origin, value), (of_key, key)]
@@ -157,7 +157,7 @@ class Tracker(CallTracker):
         )
 
     def derived(self, number: int, numbers: tuple[int, ...], value: object) -> Any:
-        """What was made from other expressions."""
+        """A value made from other expressions."""
         return self._note(number, value, made(merged(*(self._here.origins.get(inner, NO_ORIGIN) for inner in numbers))))
 
     def formatted(self, number: int, value: Any, conversion: int, spec: str) -> str:
@@ -337,7 +337,7 @@ class Tracker(CallTracker):
         self._parts.setdefault(id(holder), {})[f".{attribute}"] = self._here.origins.get(-3, NO_ORIGIN)
 
     def test(self, number: int, value: object) -> Any:
-        """What an `if` or `while` decides by, or a `for` goes through."""
+        """The test of an `if` or `while`, or the iterable of a `for`."""
         self._step()
         self._here.controls.append(self._of(number, value))
         return value
@@ -351,7 +351,7 @@ class Tracker(CallTracker):
         return merged(old_origin, weak(self._here.origins.get(number, NO_ORIGIN)))
 
     def weaken(self, number: int, held: Callable[[], object]) -> None:
-        """The same for an object that may be changed there."""
+        """Add the same sources to an object that may be changed there."""
         try:
             value = held()
         except NameError:
@@ -363,7 +363,7 @@ class Tracker(CallTracker):
                 self._displays.discard(id(value))
 
     def handled(self) -> None:
-        """An exception is being handled: what follows was decided by what it rests on."""
+        """Note that an exception is being handled: its sources decide about what follows."""
         fault = self._faults.get(id(sys.exc_info()[1]))
         self._here.controls.append(merged(*fault[1]) if fault is not None else NO_ORIGIN)
 

@@ -332,7 +332,7 @@ def _exit_head(error: SystemExit) -> dict[str, Any]:
 
 
 def _failure_head(error: BaseException) -> dict[str, Any]:
-    """What is known of an exception: class name, text, the program's lines outermost first, the call behind it."""
+    """The report of an exception: class name, text, the program's lines outermost first, the call behind it."""
     head: dict[str, Any] = {
         "type": _text_of(type(error).__name__, 200),
         "message": _text_of(error, MESSAGE_LIMIT),
@@ -382,7 +382,7 @@ def _calling_line() -> int | None:
 
 
 def _program_trace(frame: FrameType | None) -> dict[str, Any]:
-    """Where the program is, as the trace of a failure."""
+    """The lines that the program is on, as the trace of a failure."""
     lines = []
     while frame is not None:
         if frame.f_code.co_filename == FILENAME:
@@ -402,7 +402,7 @@ def _watch_time(parent: ParentChannel, deadline: float) -> None:
     signal.setitimer(signal.ITIMER_REAL, max(deadline - time.monotonic(), 0.001))
 
 
-# What the program calls
+# Functions for the program
 
 
 def _tool(name: str, parent: ParentChannel, tracker: Tracker | None) -> Callable[..., object]:

@@ -93,7 +93,7 @@ class Broker:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What the user should know although nothing failed; each once."""
+        """Warnings for the user, each once."""
         return self._executor.warnings
 
     @property

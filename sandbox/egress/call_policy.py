@@ -195,7 +195,7 @@ class CallPolicy:
         )
 
     def _refusal(self, unsent: CallRecord, planned: PlannedRequest) -> str | None:
-        """Why a write must not be sent; None if it may."""
+        """The reason against sending a write; None if it may be sent."""
         return self._approval.refusal(self._confirmation_record(unsent, planned))
 
     def _confirmation_record(self, unsent: CallRecord, planned: PlannedRequest) -> CallRecord:

@@ -1,4 +1,4 @@
-"""What is to happen when something takes too long: one thread watches over all of it."""
+"""Deadlines of requests, all watched by one thread."""
 
 from __future__ import annotations
 

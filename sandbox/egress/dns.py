@@ -1,4 +1,4 @@
-"""Where the names of hosts lead: asked once in a run, and not into private networks that nobody named.
+"""Resolves the names of hosts, once in a run, and not into private networks that nobody named.
 
 A document may name a public host whose name leads to this machine, to the network around it, or to the metadata
 service of a cloud; or a name may lead somewhere else at the second question. Both would turn the broker into a way
@@ -70,7 +70,7 @@ def _address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
 
 
 def _is_public(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
-    """Whether an address is one of the internet's own, and neither stands for an IPv4 address nor for many hosts."""
+    """True for a public address that stands neither for an IPv4 address nor for many hosts."""
     if not address.is_global or address.is_multicast or address.is_reserved:
         return False
     return not any(address.version == net.version and address in net for net in _STANDING_FOR)

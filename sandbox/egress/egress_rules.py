@@ -1,4 +1,4 @@
-"""Where the requests of a program may go: which server, which operation, compared on parsed parts, never as text.
+"""The servers and operations that a program may reach, compared on parsed parts, never as text.
 
 A request is let out when it addresses a documented operation under a documented server (or the base URL in force), or
 an origin that the user allowed by name.
@@ -68,8 +68,11 @@ def check_length(url: str, extra: int = 0) -> None:
 
 
 class CallTarget(NamedTuple):
-    """Where a request leads: the tool (None: an allowed origin, whatever the path), its base URL in force, the server
-    as the program wrote it, the rest of the path, and its variables."""
+    """The target of a request.
+
+    `tool` is None for an allowed origin, whatever the path. `base` is the base URL in force, `server` the one that the
+    program wrote, `path` the rest of the path and `arguments` its variables.
+    """
 
     tool: Tool | None
     base: str
@@ -79,12 +82,12 @@ class CallTarget(NamedTuple):
 
     @property
     def called(self) -> str:
-        """What a message calls it."""
+        """Its name in messages."""
         return self.tool.name if self.tool else self.server
 
 
 def display_url(url: str) -> str:
-    """A URL without what may be a secret in it: user, password, query and fragment."""
+    """A URL without the parts that may hold a secret: user, password, query and fragment."""
     parts = urlsplit(url)
     return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()
 
@@ -102,7 +105,7 @@ def origin(text: str) -> Origin:
 
 
 class EgressRules:
-    """Where the programs of one run may go.
+    """The targets that the programs of one run may reach.
 
     Args:
         base_url: Where the API lives in place of the documented servers.
@@ -164,7 +167,7 @@ class EgressRules:
         raise UnreachableError("InvalidURL", text)
 
     def redirected(self, target: CallTarget, method: str, url: str) -> CallTarget | None:
-        """Where a redirect from a place leads; None where it leads out of what that place belongs to."""
+        """The target of a redirect; None if it leaves the API or the origin of the first target."""
         try:
             base_parts, url_parts = urlsplit(target.base), urlsplit(url)
             if _origin(base_parts) != _origin(url_parts):
@@ -227,7 +230,7 @@ def _within(path: str, prefix: str) -> str | None:
 
 
 def climbs(path: str) -> bool:
-    """Whether a service may find a step between folders in a path: `..`, also as `%2e%2e`, `a%2F..` or `..;x`."""
+    """True if a service may read a step between folders in a path: `..`, also as `%2e%2e`, `a%2F..` or `..;x`."""
     if "\\" in path:
         return True
     decoded = _decoded(path)

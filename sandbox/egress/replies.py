@@ -1,4 +1,4 @@
-"""What a reply says: the form of its body, what is wrong with it although it came, and when to ask again."""
+"""Reads replies: the form of a body, problems of a reply that came, and the time to ask again."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ Form = Literal["json", "text", "none"]
 
 @dataclass(frozen=True, slots=True)
 class BrokerReply:
-    """How one call went. No secret is in it.
+    """The outcome of one call, without a secret.
 
     `failure` is the class of `requests.exceptions` for a call without a reply, `problem` what is wrong with the call
     in the words of a ToolError; both are None when all is well. `url` is the one that the program addressed, or was
@@ -60,7 +60,7 @@ class BrokerReply:
     problem: str | None = None
 
     def value(self) -> object:
-        """What a tool gives as its result: parsed JSON, text, None for an empty body. Raises: ToolError."""
+        """The result of a tool: parsed JSON, text, None for an empty body. Raises: ToolError."""
         if self.problem is not None:
             raise ToolError(self.problem, tool=self.record.tool, status=self.record.status)
         body = self.body.read() if isinstance(self.body, LargeBody) else self.body
@@ -125,7 +125,7 @@ def charset(encoding: str | None) -> str | None:
 
 
 def reads_as_bytes(encoding: str) -> bool:
-    """Whether a secret can be found in an encoded text as it is; also where there is no such encoding."""
+    """True if a secret can be found in the encoded text itself; also for an unknown encoding."""
     try:
         b"".decode(encoding)
         return codecs.lookup(encoding).name.startswith(_AS_BYTES)
@@ -166,7 +166,7 @@ _MESSAGE_NAMES = ("message", "error_description", "detail", "description", "titl
 
 
 def service_message(body: object) -> str:
-    """What the service says about an error, wherever in the body it says it."""
+    """The service's message about an error, wherever in the body it is."""
     if isinstance(body, LargeBody):
         return _short(body.beginning)
     if isinstance(body, str):

@@ -53,7 +53,7 @@ RequestError = requests.RequestException
 
 @dataclass(frozen=True, slots=True)
 class TransportReply:
-    """What the server said. `heading` is the size of its headers in bytes; `encoding` as `requests` derives it."""
+    """The response of a server. `heading` is the size of its headers in bytes; `encoding` as `requests` derives it."""
 
     status: int
     reason: str
@@ -273,7 +273,7 @@ def _pool(pool: Any, connection: Any, own: Any, leave: Any, addresses: HostResol
 
 
 class _Target(str):
-    """What a request asks for, as the library may log it: without its query, in which there may be a key."""
+    """The target of a request as the library may log it: without its query, which may hold a key."""
 
     __slots__ = ("whole",)
     whole: str

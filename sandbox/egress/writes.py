@@ -37,7 +37,7 @@ class WriteApproval:
 
     @property
     def asks(self) -> bool:
-        """Whether somebody is asked, which takes its time."""
+        """True if somebody is asked, which takes time."""
         return callable(self.writes)
 
     @property
@@ -47,7 +47,7 @@ class WriteApproval:
         return self._waited + (time.monotonic() - since if since is not None else 0.0)
 
     def refusal(self, call: CallRecord) -> str | None:
-        """Why a write must not be sent; None if it may."""
+        """The reason against sending a write; None if it may be sent."""
         if self.writes == "allow":
             return None
         if not callable(self.writes):

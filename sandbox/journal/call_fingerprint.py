@@ -1,6 +1,6 @@
-"""When two calls are the same call: by tool and by what is really sent, in whatever style the program wrote them.
+"""The fingerprint of a call: its tool and the request as sent, in whatever style the program wrote it.
 
-Only what the service acts on counts. Credentials do not, nor headers that differ from one sending to the next.
+Only parts that the service acts on count. Credentials do not, nor headers that differ between equal requests.
 """
 
 # ruff: noqa: SIM905 - word lists read better than quoted ones
@@ -39,7 +39,7 @@ def call_key(
     redirects: bool = True,
     hidden: Collection[tuple[str, str]] = (),
 ) -> str:
-    """The same text (sha256, in hex) for calls that ask for the same, another one for all others.
+    """The fingerprint of a call (sha256, in hex), equal for equal calls only.
 
     Args:
         base: Where the path begins; it counts only for a call without a tool.

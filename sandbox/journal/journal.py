@@ -70,7 +70,7 @@ class Entry:
     before: str
     token: str | None
     has_reply: bool = False
-    """Whether a reply, or why there was none, is on disk."""
+    """True if the reply, or the reason why there was none, is on disk."""
     owner: JournalAttempt | None = None
 
 
@@ -83,7 +83,7 @@ class Mark:
 
 
 class Journal:
-    """What was asked, answered and called in one solve; safe to use from several threads.
+    """The model's answers and the calls of one solve; safe to use from several threads.
 
     Args:
         file: Where it is kept, made if it is not there; None: nowhere for longer than this object lives.
@@ -132,7 +132,7 @@ class Journal:
             return self._latest
 
     def over(self) -> None:
-        """The latest attempt has ended, and what comes next rests on how it went."""
+        """Note that the latest attempt has ended; the next one rests on how it went."""
         with self._lock:
             self._run("UPDATE attempts SET over = 1 WHERE number = ?", self._attempts)
 
@@ -143,11 +143,11 @@ class Journal:
             self._accepted = self._latest
 
     def restart(self) -> None:
-        """The runs to come begin with something else than those accepted."""
+        """Let the runs to come begin from nothing, not as those accepted."""
         with self._lock:
             self._accepted = None
 
-    # What else belongs to a solve
+    # Notes and answers of a solve
 
     def note(self, name: str, value: object) -> None:
         """Keep something under a name."""
@@ -155,7 +155,7 @@ class Journal:
             self._run("INSERT OR REPLACE INTO notes VALUES (?, ?)", name, json.dumps(value))
 
     def noted(self, name: str) -> Any:
-        """What was kept under a name; None if nothing was."""
+        """The value kept under a name; None if there is none."""
         with self._lock:
             rows = self._read("SELECT value FROM notes WHERE name = ?", name)
         return self._data(rows[0][0]) if rows else None
@@ -172,7 +172,7 @@ class Journal:
             rows = self._read("SELECT asked, answer FROM answers WHERE position = ?", position)
         return self._data(rows[0][1]) if rows and rows[0][0] == request else None
 
-    # What became of the writes
+    # Outcomes of writes
 
     @property
     def unknown(self) -> tuple[CallRecord, ...]:
@@ -228,7 +228,7 @@ class Journal:
             raise self._damaged() from None
 
     def _data(self, text: str) -> Any:
-        """What a row holds, which is JSON. Raises: UsageError: It is none."""
+        """Parse the JSON of a row. Raises: UsageError: It is none."""
         try:
             return json.loads(text)
         except (ValueError, TypeError, RecursionError):
@@ -297,7 +297,7 @@ class JournalAttempt:
             return self._planned(key, place, nth, write, before, record), "new"
 
     def mark(self) -> Mark:
-        """Where this run is now, for `back`."""
+        """The present point of this run, for `backtrack`."""
         with self._journal._lock:
             return Mark(dict(self._made), dict(self._touched))
 
@@ -319,7 +319,7 @@ class JournalAttempt:
             return self._planned(entry.key, entry.task, entry.nth, entry.write, entry.before, record)
 
     def sent(self, entry: Entry, token: str | None = None) -> None:
-        """The request leaves now."""
+        """Record that the request leaves now."""
         with self._journal._lock:
             entry.state, entry.token = "sent", token
             self._journal._run("UPDATE calls SET state = 'sent', token = ? WHERE number = ?", token, entry.number)
@@ -327,7 +327,7 @@ class JournalAttempt:
     def finish(
         self, entry: Entry, state: State, reply: Mapping[str, object] | None = None, body: bytes | LargeBody = b""
     ) -> None:
-        """What became of it. `reply` has at least status and error."""
+        """Record the outcome. `reply` has at least status and error."""
         with self._journal._lock, contextlib.suppress(sqlite3.ProgrammingError):  # closed meanwhile
             entry.state = state
             if reply is None:

@@ -1,7 +1,6 @@
-"""Find out by a read whether a write was done whose reply never came.
+"""Finds out by a read whether a write was done whose reply never came.
 
-A service that lets one read the thing that is put, patched or deleted tells by that whether it happened. Where the
-reading leaves a doubt, nothing is concluded from it.
+The item that a PUT, PATCH or DELETE writes shows it. Where the read leaves a doubt, nothing is concluded.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ def reader(protocol: Protocol | None, tool: Tool | None) -> Tool | None:
 
 
 def verdict(method: str, sent: bytes | None, status: int, item: object) -> Verdict:
-    """Whether a write was done.
+    """Tell whether a write was done.
 
     Args:
         sent: The body of the write.

@@ -1,1 +1,1 @@
-"""What a program may say, and what stands for the modules that it imports."""
+"""The language of programs: its policy, its guards, and stand-ins for the modules that it imports."""

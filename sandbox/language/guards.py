@@ -1,4 +1,4 @@
-"""What stands between a running program and the interpreter: its builtins, and the guards the policy compiled in.
+"""The guards between a running program and the interpreter: its builtins, and the calls that the policy compiled in.
 
 Loaded in the child only. An error raised here is what the program sees, so it reads like Python's own.
 """
@@ -78,7 +78,7 @@ def _exact(name: object) -> str:
 
 
 def _permitted(target: object, name: str, get: Callable[[], object]) -> object:
-    """What `get` reads under that name, if the program may read it. Raises: AttributeError."""
+    """The attribute that `get` reads, if the program may read it. Raises: AttributeError."""
     reason = refusal(name)
     if reason is not None:
         raise AttributeError(f"'{name}' is not allowed; {reason}")
@@ -99,7 +99,7 @@ def _private_is_open(target: object, name: str) -> bool:
 
 
 def is_own(target: object) -> bool:
-    """Whether the program defined this function or class, or the class of this object."""
+    """True if the program defined this function or class, or the class of this object."""
     kind = type(target)  # and never isinstance, which asks a program's own `__getattribute__` for `__class__`
     if issubclass(kind, (type, FunctionType)):
         return bool(target.__module__ == OWN)
@@ -112,12 +112,12 @@ def is_own(target: object) -> bool:
 
 
 def is_own_class(target: object) -> typing.TypeGuard[type]:
-    """Whether it is a class of the program."""
+    """True for a class of the program."""
     return _is_class(target) and target.__module__ == OWN
 
 
 def _careful(target: object, name: str, get: Callable[[], object]) -> object:
-    """What a program gets for a name that is a way out on some objects."""
+    """The harmless value of a name that is a way out on some objects."""
     if name == "__class__":
         return type_of(target)
     if name == "__dict__" and (issubclass(type(target), (type, super)) or not is_own(target)):
@@ -146,7 +146,7 @@ def _shown(target: object) -> type:
 
 
 def _is_class(target: object) -> typing.TypeGuard[type]:
-    """Whether it is one, whatever its `__class__` says."""
+    """True for a class, whatever its `__class__` says."""
     return issubclass(type(target), type)
 
 

@@ -1,4 +1,4 @@
-"""Which attribute and dunder names a program may use: one list, read by the compiler's policy and by the guards.
+"""The attribute and dunder names that a program may use, for the compiler's policy and for the guards.
 
 An attribute whose name is a literal is decided when the program is compiled; one whose name is computed (`getattr`,
 format strings, `operator.attrgetter`) is decided by the same functions while it runs.
@@ -90,12 +90,12 @@ _BY_NAME = frozenset({"_convert_", "_create_"})
 
 
 def is_dunder(name: str) -> bool:
-    """Whether a name is one of Python's special names, `__like_this__`."""
+    """True for one of Python's special names, `__like_this__`."""
     return name.startswith("__") and name.endswith("__") and len(name) > 4
 
 
 def refusal(name: str) -> str | None:
-    """Why an attribute of that name may not be read from any object, as the end of a sentence; None if it may.
+    """The reason against reading an attribute of that name from any object; None if it may be read.
 
     Names with one leading underscore pass here: whose they are is known only at run time.
     """
@@ -113,5 +113,5 @@ def refusal(name: str) -> str | None:
 
 
 def is_plain(name: str) -> bool:
-    """Whether an attribute of that name may be read from any object whatever, so that no guard need look at it."""
+    """True if an attribute of that name may be read from any object, without a guard."""
     return not name.startswith("_") and name not in CAREFUL and refusal(name) is None

@@ -1,4 +1,4 @@
-"""What a program may say: the language of the sandbox, checked and compiled before anything runs.
+"""The language of the sandbox: a program is checked against it and compiled before anything runs.
 
 RestrictedPython's transformer visits every node of the program and refuses kinds of node that it does not know. Its
 own policy is for templates in a shared server process and forbids much of ordinary Python. Here each program has a
@@ -40,7 +40,7 @@ PART_LIMIT = 20_000
 """Names, values, expressions and statements that a program may have; one of a page has a thousand."""
 
 TRACKED_LIMIT = 8_000
-"""Those of a program that is rewritten, which makes several of each."""
+"""The same for a program that is rewritten, which makes several of each."""
 
 COPIES_LIMIT = 50_000
 """Expressions of a `finally`, each as often as the compiler writes it."""
@@ -52,7 +52,7 @@ KEYWORD_LIMIT = 500
 """Named arguments of one call or pattern; the compiler compares each with all others."""
 
 DEPTH_LIMIT = 25
-"""How deep expressions and statements lie, on average: several passes look at all that is in a statement."""
+"""The average depth of expressions and statements; several passes go through all parts of a statement."""
 
 CAPTURE_LIMIT = 30
 """Names that a pattern of `match` may bind; the compiler moves each past all others, in each alternative again."""
@@ -195,7 +195,7 @@ class Policy(RestrictingNodeTransformer):
         self._matched: list[ast.expr] = []
         self._patterns = 0
 
-    # What is said when something is refused
+    # Refusals
 
     def _refuse(self, node: ast.AST, description: str, instead: str) -> NoReturn:
         raise ProgramRefused(getattr(node, "lineno", 1), cut(description, 200), instead)
@@ -278,7 +278,7 @@ class Policy(RestrictingNodeTransformer):
         return node
 
     def _is_receiver(self, node: ast.expr) -> bool:
-        """Whether this is the `self` of the method that the statement stands in, and nothing else can be."""
+        """True for the `self` of the surrounding method, if nothing else can have that name."""
         return isinstance(node, ast.Name) and bool(self._receivers) and node.id == self._receivers[-1].name
 
     def _guard(self, guard: str, *arguments: ast.expr, at: ast.AST | None = None) -> ast.Call:

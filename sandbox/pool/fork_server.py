@@ -20,7 +20,7 @@ from sandbox.language.shims.catalogue import MODULES
 __all__ = ["main"]
 
 _OURS = "requests"
-"""What is imported under this name is made by sandbox.language.shims.http."""
+"""The package whose stand-in is sandbox.language.shims.http."""
 
 
 def main(descriptor: int) -> None:

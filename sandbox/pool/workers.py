@@ -42,7 +42,7 @@ main(int(sys.argv[2]))
 
 
 class ResourceUse(NamedTuple):
-    """What a worker used: CPU seconds, and its largest memory in KiB."""
+    """The resources that a worker used: CPU seconds, and its largest memory in KiB."""
 
     cpu: float
     memory: int
@@ -106,7 +106,7 @@ class _ForkServer:
 
     @property
     def alive(self) -> bool:
-        """Whether it is ours (and not the one of a process that this one was forked from) and still there."""
+        """True if it still runs and belongs to this process, not to the one that this was forked from."""
         return self.host == os.getpid() and self._process.poll() is None
 
     def stop(self) -> None:
@@ -127,7 +127,7 @@ class Worker:
 
     @property
     def gone(self) -> bool:
-        """Whether it ended while it waited."""
+        """True if it ended while it waited."""
         poll = select.poll()
         poll.register(self.socket, select.POLLIN)
         return bool(poll.poll(0))
@@ -197,7 +197,7 @@ def warm() -> None:
 
 
 def retire(worker: Worker) -> None:
-    """See a worker off that has said how its program ended, and fill up the stock, both in the background."""
+    """Stop a worker whose program has ended, and fill up the stock, both in the background."""
     _chores.put(worker)
     with _lock:
         if not _helper or not _helper[0].is_alive():
@@ -237,7 +237,7 @@ def _end() -> None:
 
 @functools.cache
 def readable_folders() -> tuple[str, ...]:
-    """What a child may read once its walls are up: Python's own library, our worker, time zones."""
+    """The folders that a child may read behind its walls: Python's own library, our worker, time zones."""
     paths = sysconfig.get_paths()
     folders = [paths["stdlib"], paths["platstdlib"], str(Path(__file__).resolve().parent.parent)]
     folders += ["/usr/share/zoneinfo", "/etc/localtime"]

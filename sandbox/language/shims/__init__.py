@@ -1,1 +1,1 @@
-"""What a program gets when it imports something: curated, read-only stand-ins for modules."""
+"""Curated, read-only stand-ins for the modules that a program imports."""

@@ -20,7 +20,7 @@ MODULES = frozenset(
 )
 
 PACKAGES = frozenset(name.rpartition(".")[0] for name in MODULES if "." in name)
-"""What holds listed modules and brings them along when it is imported, whether or not it is listed itself."""
+"""Packages of listed modules, which bring these along when imported, whether or not they are listed themselves."""
 
 WITHOUT = {
     "base64": {"main", "test", "encode", "decode"},  # these two work on files
@@ -65,4 +65,4 @@ INSTEAD = {
     "urllib": "call the tools as functions, or import requests; urllib.parse is there",
     "urllib3": "call the tools as functions, or import requests",
 }
-"""What to write instead of a module that is not listed."""
+"""Suggestions for modules that are not listed."""

@@ -45,7 +45,7 @@ class Clock:
 
 
 def replacements(name: str, clock: Clock) -> dict[str, object]:
-    """What the shim of module `name` needs in place of the real functions, once that module is loaded."""
+    """The replacements of real functions in the shim of module `name`, once that module is loaded."""
     make = _MAKERS.get(name)
     return make(clock) if make else {}
 

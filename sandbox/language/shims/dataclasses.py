@@ -24,7 +24,7 @@ _PASSING_ON = (GenericAlias, ModuleType, super)
 
 
 def dataclasses_parts(real: ModuleType) -> dict[str, object]:
-    """What a program gets in place of parts of `dataclasses`; the real module uses the same."""
+    """The replacements of parts of `dataclasses`, for programs and for the real module."""
     slot = real.Field.name
 
     def rename(field: object, name: object) -> None:

@@ -162,7 +162,7 @@ def cookies_of(origin: str, items: Mapping[str, str]) -> RequestsCookieJar:
 
 
 def cookies_for(jar: object, url: object) -> dict[str, str]:
-    """Those that go to a URL, of a jar or a dict."""
+    """The cookies of a jar or a dict that go to a URL."""
     if not isinstance(jar, RequestsCookieJar):
         return {str(name): str(value) for name, value in dict(jar or {}).items()}  # type: ignore[call-overload]
     here = _origin(str(url))
@@ -340,7 +340,7 @@ class HTTPAdapter:
 
 
 def _links(header: str) -> list[dict[str, str]]:
-    """What a Link header holds: the URL and parameters of each link."""
+    """The URL and parameters of each link in a Link header."""
     links = []
     for part in header.strip(" '\"").split(", <") if header.strip() else ():
         url, _, parameters = part.partition(";")

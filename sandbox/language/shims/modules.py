@@ -45,7 +45,7 @@ class ModuleShims:
         fromlist: tuple[str, ...] | None = (),
         level: int = 0,
     ) -> ModuleType:
-        """What an import statement calls. Raises: ImportError, ModuleNotFoundError."""
+        """Import a module for a program; import statements call this. Raises: ImportError, ModuleNotFoundError."""
         if name in _INTERNAL:
             importlib.import_module(name)
             return ModuleType(name)  # C code takes the real one from sys.modules, a program gets this empty one
@@ -312,7 +312,7 @@ def _logging(real: ModuleType) -> dict[str, object]:
         return guards.read(self._fmt, "format")(**{**(self._defaults or {}), **vars(record)})  # type: ignore[operator]
 
     def find_caller(self: object, stack_info: bool = False, stacklevel: int = 1) -> tuple[str, int, str, str | None]:
-        """Where in the program it was logged; the files of the library are nobody's business."""
+        """The line of the program that logs; files of the library are not shown."""
         frame: Any = sys._getframe(1)
         while frame is not None and frame.f_globals.get("__name__") != guards.OWN:
             frame = frame.f_back

@@ -1,4 +1,4 @@
-"""Which call an object of ours answers: a reply of `requests`, or the error of a call. Loaded in the child only.
+"""The call that a reply of `requests`, or the error of a call, answers. Loaded in the child only.
 
 A program can make an object of the same class, or with the same attributes; only one that was noted here counts.
 """

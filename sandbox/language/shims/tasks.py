@@ -1,4 +1,4 @@
-"""Which task of a thread pool is running: the place of a call in the program, whatever thread gets to it first.
+"""The running task of a thread pool: the place of a call in the program, whatever thread gets to it first.
 
 A task is named by what it runs and how many tasks of that name the submitting task had submitted before, so that
 equal calls made side by side can be told apart in the same way each time. A task in a task has a path of such names;
@@ -50,7 +50,7 @@ def numbered(function: Callable[..., object]) -> Callable[..., object]:
 
 
 def name_of(function: object) -> str:
-    """What a function is called, without asking an object of the program for it."""
+    """The name of a function, without asking an object of the program for it."""
     if isinstance(function, MethodType):
         function = function.__func__
     if type(function) in (FunctionType, BuiltinFunctionType):
