@@ -63,9 +63,9 @@ def field_agreement(
         theirs += sum(path not in true_types for path in shared)
     return {
         "fields": ours,
-        "precision": round(100 * common / ours, 1) if ours else None,
-        "coverage": round(100 * common / theirs, 1) if theirs else None,
-        "types": round(100 * alike / common, 1) if common else None,
+        "precision": _percent(common, ours),
+        "coverage": _percent(common, theirs),
+        "types": _percent(alike, common),
         "invented": invented[:20],
     }
 
@@ -87,23 +87,16 @@ def evaluate(
     if not fresh:
         return figures
     bodies = fresh_bodies(truth, findings, seed, worlds)
-    return (
-        figures
-        | schema_validity(findings, bodies)
-        | presence_accuracy(findings, observations.bodies, bodies)
-        | mutation_score(findings, bodies, seed)
-    )
+    figures |= schema_validity(findings, bodies) | presence_accuracy(findings, observations.bodies, bodies)
+    return figures | mutation_score(findings, bodies, seed)
 
 
 def with_found_schemas(truth: Protocol, findings: Mapping[str, ToolFinding]) -> Protocol:
     """A protocol with the inferred responses only."""
     tools = []
     for tool in truth.tools:
-        finding = findings.get(tool.name)
-        has_schema = finding is not None and finding.schema is not None
-        responses = (
-            (Response("200", "", "application/json", finding.schema, ()),) if finding is not None and has_schema else ()
-        )
+        schema = findings[tool.name].schema if tool.name in findings else None
+        responses = (Response("200", "", "application/json", schema, ()),) if schema is not None else ()
         tools.append(replace(tool, responses=responses))
     return replace(truth, tools=tuple(tools))
 
@@ -114,20 +107,22 @@ def fresh_bodies(
     """Responses of documented tools in other simulated worlds, by running their usage programs there."""
     bodies: dict[str, list[object]] = defaultdict(list)
 
-    def keep_body(call: CallRecord) -> None:
+    def keep(call: CallRecord) -> None:
         if call.tool is not None and call.status is not None and call.status < 300 and call.response not in (None, ""):
             bodies[call.tool].append(call.response)
 
     for number in range(1, worlds + 1):
         with (
             Simulator(truth, seed=seed + number) as world,
-            Sandbox(
-                truth, base_url=world.url, credentials=world.credentials, track=False, on_call=keep_body
-            ) as sandbox,
+            Sandbox(truth, base_url=world.url, credentials=world.credentials, track=False, on_call=keep) as sandbox,
         ):
             for program in dict.fromkeys(finding.program for finding in findings.values() if finding.program):
                 sandbox.run(program)
     return bodies
+
+
+def _percent(part: int, whole: int) -> float | None:
+    return round(100 * part / whole, 1) if whole else None
 
 
 def schema_validity(findings: Mapping[str, ToolFinding], bodies: Mapping[str, Sequence[object]]) -> dict[str, object]:
@@ -149,8 +144,8 @@ def schema_validity(findings: Mapping[str, ToolFinding], bodies: Mapping[str, Se
                 matched += has_field(schema, path, schema)
     return {
         "fresh": answers,
-        "recall": round(100 * matched / came, 1) if came else None,
-        "valid": round(100 * valid / answers, 1) if answers else None,
+        "recall": _percent(matched, came),
+        "valid": _percent(valid, answers),
     }
 
 
@@ -165,22 +160,18 @@ def presence_accuracy(
     for name, finding in findings.items():
         if finding.schema is None:
             continue
-        seen_often, places = (
-            _objects_by_path(probed.get(name, ())),
-            _objects_by_path((*probed.get(name, ()), *fresh.get(name, ()))),
-        )
-        for path, objects in places.items():
+        probed_objects = _objects_by_path(probed.get(name, ()))
+        for path, objects in _objects_by_path((*probed.get(name, ()), *fresh.get(name, ()))).items():
             schema = _schema_at(finding.schema, path)
             for key in schema.get("properties", {}) if schema is not None else ():
                 came = [value[key] for value in objects if key in value]
-                if sum(key in value for value in seen_often.get(path, ())) < MIN_SAMPLES or schema is None:
+                if sum(key in value for value in probed_objects.get(path, ())) < MIN_SAMPLES or schema is None:
                     continue
                 fields += 1
                 always = key in schema.get("required", ())
-                right += always == (len(came) == len(objects)) and _takes_null(schema["properties"][key]) == (
-                    None in came
-                )
-    return {"marks": round(100 * right / fields, 1) if fields else None}
+                nullable = _takes_null(schema["properties"][key])
+                right += always == (len(came) == len(objects)) and nullable == (None in came)
+    return {"marks": _percent(right, fields)}
 
 
 def mutation_score(
@@ -208,7 +199,7 @@ def mutation_score(
             for spoiled in _mutated(body, certain, chance):
                 count += 1
                 caught += not validator.is_valid(spoiled)
-    return {"mutants": count, "caught": round(100 * caught / count, 1) if count else None}
+    return {"mutants": count, "caught": _percent(caught, count)}
 
 
 def _mutated(

@@ -70,6 +70,11 @@ class ToolFinding:
     constraints: list[Constraint] = field(default_factory=list)
 
     @property
+    def errors(self) -> list[str]:
+        """The status and message of each error."""
+        return [f"{status}: {text}" for status, text in self.statuses.items()]
+
+    @property
     def is_complete(self) -> bool:
         """True if nothing is left to learn."""
         return self.outcome in ("documented", "no_content")

@@ -95,11 +95,7 @@ class ObservedValues:
     def linked_calls(self, tool: Tool) -> Iterator[dict[str, object]]:
         """Path arguments of a tool from URLs in responses."""
         names = _PARAMETER.findall(tool.path)
-        parameters = {
-            path_parameter.name: path_parameter
-            for path_parameter in tool.parameters
-            if path_parameter.location == "path"
-        }
+        parameters = {param.name: param for param in tool.parameters if param.location == "path"}
         for text in self._links.get(tool.name, {}):
             call: dict[str, object] = {}
             for name, value in zip(names, json.loads(text), strict=True):
@@ -114,61 +110,44 @@ class ObservedValues:
 
     def calls(self, tool: Tool, arguments: list[Parameter]) -> Iterator[dict[str, object]]:
         """Values for several arguments together, the likeliest first; none if an argument has no candidate."""
-        paths = [parameter for parameter in arguments if parameter.location == "path"]
-        paths.sort(key=lambda parameter: tool.path.find(f"{{{parameter.name}}}"))
         yielded: set[str] = set()
-        for addressed in self.linked_calls(tool) if paths else ():
-            outside_path = [parameter for parameter in arguments if parameter.location != "path"]
-            other_values: dict[str, object] = {
-                parameter.argument: next(self._values_by_name(parameter), None) for parameter in outside_path
-            }
-            whole = {**addressed, **other_values}
-            if None not in other_values.values() and repr(whole) not in yielded:
-                yielded.add(repr(whole))
-                yield whole
+        for call in self._calls(tool, arguments):
+            if repr(call) not in yielded:
+                yielded.add(repr(call))
+                yield call
+
+    def _calls(self, tool: Tool, arguments: list[Parameter]) -> Iterator[dict[str, object]]:
+        paths = [param for param in arguments if param.location == "path"]
+        paths.sort(key=lambda param: tool.path.find(f"{{{param.name}}}"))
+        for linked in self.linked_calls(tool) if paths else ():
+            if (rest := self._first_values(arguments, paths)) is not None:
+                yield {**linked, **rest}
         if paths:
             for above, value in self._listed_values(tool, paths[-1]):
-                filled = {
-                    parameter.argument: above[parameter.name] for parameter in paths[:-1] if parameter.name in above
-                }
-                if len(filled) == len(paths) - 1 and (rest := self._other_arguments(arguments, paths)) is not None:
-                    call = {**filled, paths[-1].argument: value, **rest}
-                    if repr(call) not in yielded:
-                        yielded.add(repr(call))
-                        yield call
-        for call in self._calls_with_paths(arguments, paths):
-            if repr(call) not in yielded:
-                yielded.add(repr(call))
-                yield call
-        value_lists = [list(islice(self.candidates(tool, parameter), _MAX_KEYS)) for parameter in arguments]
-        if any(value_lists):
-            value_lists = [
-                values or self._bound(parameter) for parameter, values in zip(arguments, value_lists, strict=True)
-            ]
-        for position in range(max(map(len, value_lists), default=0) if all(value_lists) else 0):
-            call = {
-                parameter.argument: values[min(position, len(values) - 1)]
-                for parameter, values in zip(arguments, value_lists, strict=True)
-            }
-            if repr(call) not in yielded:
-                yielded.add(repr(call))
-                yield call
+                filled = {param.argument: above[param.name] for param in paths[:-1] if param.name in above}
+                if len(filled) == len(paths) - 1 and (rest := self._first_values(arguments, paths)) is not None:
+                    yield {**filled, paths[-1].argument: value, **rest}
+        yield from self._calls_with_paths(arguments, paths)
+        choices = [list(islice(self.candidates(tool, param), _MAX_KEYS)) for param in arguments]
+        if any(choices):
+            choices = [values or self._bound(param) for param, values in zip(arguments, choices, strict=True)]
+        names = [param.argument for param in arguments]
+        for position in range(max(map(len, choices), default=0) if all(choices) else 0):
+            yield dict(zip(names, (values[min(position, len(values) - 1)] for values in choices), strict=True))
 
     def _calls_with_paths(self, arguments: list[Parameter], paths: list[Parameter]) -> Iterator[dict[str, object]]:
         """Observed file paths (`linux/tool-1.0.zip`), each with the arguments of the call that returned it."""
-        for parameter in paths:
-            for place, call_arguments in self._file_paths.items() if self.root_path(parameter) is not None else ():
-                other_names = [argument.argument for argument in arguments if argument is not parameter]
-                if all(name in call_arguments for name in other_names):
-                    yield {parameter.argument: place, **{name: call_arguments[name] for name in other_names}}
+        for param in paths:
+            other_names = [argument.argument for argument in arguments if argument is not param]
+            for path, values in self._file_paths.items() if self.root_path(param) is not None else ():
+                if all(name in values for name in other_names):
+                    yield {param.argument: path, **{name: values[name] for name in other_names}}
 
-    def _other_arguments(self, arguments: list[Parameter], paths: list[Parameter]) -> dict[str, object] | None:
-        rest = {
-            parameter.argument: next(self._values_by_name(parameter), None)
-            for parameter in arguments
-            if parameter not in paths
-        }
-        return None if None in rest.values() else rest
+    def _first_values(self, arguments: list[Parameter], paths: list[Parameter]) -> dict[str, object] | None:
+        """The first value of each argument outside the path; None if one has none."""
+        outside = [param for param in arguments if param not in paths]
+        values = {param.argument: next(self._values_by_name(param), None) for param in outside}
+        return None if None in values.values() else values
 
     def candidates(self, tool: Tool, parameter: Parameter) -> Iterator[object]:
         """Values for one argument: of the list above it, then of fields with its name.
@@ -252,8 +231,8 @@ class ObservedValues:
                 continue
             own = _PARAMETER.findall(template)
             for arguments, body in replies:
-                renamed = {name: arguments[own[place]] for name, place in names.items()
-                           if place < len(own) and own[place] in arguments}  # fmt: skip
+                places = {name: own[position] for name, position in names.items() if position < len(own)}
+                renamed = {name: arguments[place] for name, place in places.items() if place in arguments}
                 for item in _list_items(body, noun_of(above.rpartition("/")[2])):
                     for value in _item_names(item, parameter):
                         if self._fits(value, parameter):

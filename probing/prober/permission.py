@@ -90,12 +90,8 @@ class WritePermission:
             noun = noun_of(_collection(tool.path))
             chosen = [name for name in call.arguments if is_identifier(name) and reference_of(name, noun).noun == noun]
             names = _own_names(call.arguments)
-            return (
-                not self.why_unrecognizable(tool)
-                and not chosen
-                and bool(names)
-                and names.isdisjoint(self._foreign_names)
-            )
+            is_own = bool(names) and names.isdisjoint(self._foreign_names)
+            return is_own and not chosen and not self.why_unrecognizable(tool)
         owner = self.creator(tool)
         if owner is None:
             return False
@@ -169,9 +165,7 @@ class WritePermission:
         if len(variables) != 1 or not tool.writes:
             return None
         below = tool.path[tool.path.index("}") + 1 :].strip("/")
-        has_undo = any(
-            other_tool.path == tool.path and other_tool.method == "DELETE" for other_tool in self.protocol.tools
-        )
+        has_undo = ("DELETE", tool.path) in {(candidate.method, candidate.path) for candidate in self.protocol.tools}
         if (below and not has_undo) or (not below and tool.method == "POST"):
             return None  # sent, paid, invited: removing the object may not undo it
         maker = self._creators.get(_collection(_PARAMETER.split(tool.path)[0]))
@@ -193,13 +187,10 @@ class WritePermission:
                 self._creator_by_name.update(dict.fromkeys(_own_names(call.arguments), call.tool))
                 self._observe_creation(call, undo)
             elif call.status in range(200, 300) and tool.method == "DELETE" and error_in_success(call.response) is None:
-                values = {str(value) for value in call.arguments.values()}
-                self.created = [
-                    created for created in self.created if created.undo != call.tool or str(created.value) not in values
-                ]
+                removed = {(call.tool, str(value)) for value in call.arguments.values()}
+                self.created = [item for item in self.created if (item.undo, str(item.value)) not in removed]
             self._foreign_names |= _own_names(call.response) - self._creator_by_name.keys()
-            noun = noun_of(_collection(_PARAMETER.split(tool.path)[0]))
-            for identifiers in linked_identifiers(call.response, noun, {}, most=None):
+            for identifiers in linked_identifiers(call.response, _entity(tool), {}, most=None):
                 self._seen_identifiers.update((reference, str(value)) for reference, value in identifiers.items())
             now = len(self.created), len(self.unremovable)
         if now != before:
@@ -209,23 +200,17 @@ class WritePermission:
         """Add the object of a POST, or report it as uncertain."""
         if call.status is not None and 400 <= call.status < 500:
             return  # refused: nothing was created
-        argument = next(p.argument for p in undo.parameters if p.location == "path")
-        noun = noun_of(_collection(_PARAMETER.split(undo.path)[0]))
+        argument, noun = _path_argument(undo), _entity(undo)
         located = created_identifier(call.response, argument, noun) if call.status in range(200, 300) else None
-        if located is not None and any(
-            (created.undo, created.value) == (undo.name, located[1]) for created in self.created
-        ):
-            return  # already ours: creating it again returns it
-        new = call.status == _CREATED or _echoes_own_name(call)
-        if (
-            located is not None
-            and new
-            and (reference_of(argument, noun), str(located[1])) not in self._seen_identifiers
-        ):
-            self.created.append(CreatedObject(undo.name, argument, located[1]))
-            return
         if located is not None:
-            why = f"{argument} {located[1]!r} {'was there before' if new else 'may have been there before'}"
+            identifier = located[1]
+            if (undo.name, identifier) in [(created.undo, created.value) for created in self.created]:
+                return  # already ours: creating it again returns it
+            new = call.status == _CREATED or _echoes_own_name(call)
+            if new and (reference_of(argument, noun), str(identifier)) not in self._seen_identifiers:
+                self.created.append(CreatedObject(undo.name, argument, identifier))
+                return
+            why = f"{argument} {identifier!r} {'was there before' if new else 'may have been there before'}"
         elif call.status is None:
             why = "no reply came"
         else:
@@ -245,7 +230,7 @@ class WritePermission:
                 continue
             self._listed_collections.add(collection)
             mine = {name for name, own in self._creator_by_name.items() if own == maker} - self._foreign_names
-            argument = next(p.argument for p in undo.parameters if p.location == "path")
+            argument = _path_argument(undo)
             for item in _objects(call.response) if mine else ():
                 names = mine & _own_names({key: part for key, part in item.items() if isinstance(part, str)})
                 located = created_identifier(item, argument, noun_of(collection)) if names else None
@@ -322,19 +307,27 @@ def _create_delete_pairs(protocol: Protocol) -> Iterator[tuple[str, Tool]]:
     }
     for tool in protocol.tools:
         undo = removing.get(_collection(tool.path))
-        if tool.method == "POST" and "{" not in tool.path and undo is not None:
-            argument = next(p.argument for p in undo.parameters if p.location == "path")
-            if noun_of_identifier(argument) in ("", noun_of(_collection(tool.path))):
-                yield tool.name, undo
+        if tool.method != "POST" or "{" in tool.path or undo is None:
+            continue
+        if noun_of_identifier(_path_argument(undo)) in ("", noun_of(_collection(tool.path))):
+            yield tool.name, undo
 
 
 def _takes_same_identifier(argument: str, undo: Tool) -> bool:
     """True if an argument takes the same identifier as the tool that removes an object."""
-    own = next(p.argument for p in undo.parameters if p.location == "path")
-    noun = noun_of(_collection(_PARAMETER.split(undo.path)[0]))
+    own = _path_argument(undo)
     if argument == own:
         return True
-    return noun_of_identifier(argument) in ("", noun) and attribute_of(argument) == (attribute_of(own) or "id")
+    return noun_of_identifier(argument) in ("", _entity(undo)) and attribute_of(argument) == (attribute_of(own) or "id")
+
+
+def _path_argument(tool: Tool) -> str:
+    return next(parameter.argument for parameter in tool.parameters if parameter.location == "path")
+
+
+def _entity(tool: Tool) -> str:
+    """The entity of a tool's collection."""
+    return noun_of(_collection(_PARAMETER.split(tool.path)[0]))
 
 
 def _collection(path: str) -> str:
@@ -346,7 +339,5 @@ def _resolve_tool(protocol: Protocol, text: str) -> Tool:
     for tool in protocol.tools:
         if text in (tool.name, f"{tool.method} {tool.path}"):
             return tool
-    writing_tools = [f"{tool.method} {tool.path}" for tool in protocol.tools if tool.writes]
-    raise UsageError(
-        f"--read {text!r} names no tool; of those that write there are {', '.join(writing_tools) or 'none'}"
-    )
+    writes = ", ".join(f"{tool.method} {tool.path}" for tool in protocol.tools if tool.writes)
+    raise UsageError(f"--read {text!r} names no tool; of those that write there are {writes or 'none'}")

@@ -90,9 +90,7 @@ class Prober:
         self._permission.on_change = self._save_created
         self._iterations, self._samples, self._chain = iterations, samples, chain
         self._budget = budget_calls
-        self._only = frozenset(protocol.tool(name).name for name in only) or frozenset(
-            tool.name for tool in protocol.tools
-        )
+        self._only = frozenset(protocol.tool(name).name for name in only or [tool.name for tool in protocol.tools])
         self._seed = seed
         self._on_finding, self._on_try = on_finding, on_try
         self._call_problems: dict[str, str] = {}
@@ -165,9 +163,8 @@ class Prober:
 
     def _open_findings(self) -> list[ToolFinding]:
         """The findings of requested tools that are not complete."""
-        return [
-            self.findings[tool.name] for tool in self.protocol.tools if tool.name in self._only and self._is_open(tool)
-        ]
+        open_tools = filter(self._is_open, self.protocol.tools)
+        return [self.findings[tool.name] for tool in open_tools if tool.name in self._only]
 
     def _is_open(self, tool: Tool) -> bool:
         finding = self.findings[tool.name]
@@ -182,11 +179,11 @@ class Prober:
         """
         graph = ProtocolGraph(self.observed_protocol)
         news = False
-        by_turn = sorted(
-            self.protocol.tools,
-            key=lambda tool: (tool.name not in self._only, self._permission.creates(tool), _has_path_argument(tool)),
-        )
-        for tool in by_turn:
+
+        def turn(tool: Tool) -> tuple[bool, bool, bool]:
+            return tool.name not in self._only, self._permission.creates(tool), _has_path_argument(tool)
+
+        for tool in sorted(self.protocol.tools, key=turn):
             if not self._is_open(tool) or (tool.name not in self._only and not self._open_findings()):
                 continue
             finding, program, best_program = self.findings[tool.name], "", ""
@@ -205,9 +202,7 @@ class Prober:
                 if finding.is_complete:
                     best_program = program
                     break
-                if (
-                    not best_program and tool.name in self.observations.empty_tools
-                ):  # an empty list is better than an error
+                if not best_program and tool.name in self.observations.empty_tools:  # better than an error
                     best_program = program
             program = best_program or program
             if best_program and not finding.is_complete:
@@ -238,16 +233,13 @@ class Prober:
         if self._llm_prober is None or self._limit_reached:
             return False
         graph = ProtocolGraph(self.observed_protocol)
-        done_count = sum(finding.is_complete for finding in self.findings.values())
+        complete = sum(finding.is_complete for finding in self.findings.values())
         news = False
         for finding in self._open_findings():
-            if (
-                finding.is_complete
-                or finding.outcome == "always_empty"
-                or self._asked_after.get(finding.tool) == done_count
-            ):
+            is_known = finding.is_complete or finding.outcome == "always_empty"
+            if is_known or self._asked_after.get(finding.tool) == complete:
                 continue  # nothing was learned since the last question
-            self._asked_after[finding.tool] = done_count
+            self._asked_after[finding.tool] = complete
             tool = self.protocol.tool(finding.tool)
             tried: list[tuple[str, str]] = []
             for _ in range(self._samples):
@@ -279,8 +271,7 @@ class Prober:
             return f"{run.error.type}: {self.observations.redact(run.error.message)}"
         if not any(call.tool == tool.name for call in run.calls):
             return f"It did not call {tool.name}."
-        errors = [f"{status}: {text}" for status, text in self.findings[tool.name].statuses.items()]
-        return "; ".join(errors) or "It found nothing."
+        return "; ".join(self.findings[tool.name].errors) or "It found nothing."
 
     def _finish(self, finding: ToolFinding, question_text: str, program: str, number: int) -> None:
         """Complete a tool, and the others that its program called."""
@@ -301,14 +292,11 @@ class Prober:
         if finding.outcome == "always_empty":
             finding.reason = "it answered, but its list was empty each time: what its items are is not known"
             return
-        if not finding.requests and (unsure := self._permission.why_unrecognizable(tool)):
-            finding.outcome, finding.reason = "refused_by_policy", unsure
+        problem = self._call_problems.get(tool.name, "")
+        if not finding.requests and (reason := self._permission.why_unrecognizable(tool)):
+            finding.outcome, finding.reason = "refused_by_policy", reason
             return
-        if (
-            not finding.requests
-            and self._permission.creator(tool) is not None
-            and not self._call_problems.get(tool.name)
-        ):
+        if not finding.requests and not problem and self._permission.creator(tool) is not None:
             finding.outcome, finding.reason = "unreachable_argument", "nothing could be made that it may be called on"
             return
         among = [name for name, finding in self.findings.items() if finding.is_complete] if self._chain else []
@@ -316,14 +304,13 @@ class Prober:
         if lacks and not finding.requests:
             finding.outcome = "unreachable_argument"
             finding.reason = f"no answer held a value for {', '.join(lacks)}"
-        elif not finding.requests and not self._call_problems.get(tool.name) and (needed := _required_arguments(tool)):
+        elif not finding.requests and not problem and (needed := _required_arguments(tool)):
             finding.outcome = "unreachable_argument"
             finding.reason = f"the lists that should hold a value for {', '.join(needed)} were empty or lack it"
         else:
             finding.outcome = "only_errors"
-            errors = [f"{status}: {text}" for status, text in finding.statuses.items()]
-            problems = [self.observations.unanswered.get(tool.name, ""), self._call_problems.get(tool.name, "")]
-            finding.reason = "; ".join([*errors, *filter(None, problems)]) or "no answer"
+            problems = filter(None, [self.observations.unanswered.get(tool.name), problem])
+            finding.reason = "; ".join([*finding.errors, *problems]) or "no answer"
 
     def _enrich(self, name: str) -> None:
         """Call a complete tool with other arguments and on other entities, to learn which fields are optional."""
@@ -333,19 +320,18 @@ class Prober:
             return
         for variant in argument_variants(program, tool):
             self.run(name, variant)
-        if len(self.observations.bodies.get(name, ())) >= MAX_ITEMS:
-            return
-        for variant in item_variants(
-            program, tool, self._search_words.get((name, program), ""), list(self.observations.names)
-        ):
+        word = self._search_words.get((name, program), "")
+        for variant in item_variants(program, tool, word, list(self.observations.names)):
+            if self._body_count(name) >= MAX_ITEMS:
+                return
             self.run(name, variant)
-            if len(self.observations.bodies.get(name, ())) >= MAX_ITEMS:
-                return
-        while len(self.observations.bodies.get(name, ())) < MIN_SAMPLES:
-            before = len(self.observations.bodies.get(name, ()))
+        while (before := self._body_count(name)) < MIN_SAMPLES:
             self.run(name, program)
-            if len(self.observations.bodies.get(name, ())) == before:
+            if self._body_count(name) == before:
                 return
+
+    def _body_count(self, name: str) -> int:
+        return len(self.observations.bodies.get(name, ()))
 
     def run(self, tool: str, program: str, *, again: bool = False) -> Run:
         """Run a program that calls a tool and record its calls; repeat it once after the wait of a busy service.
@@ -362,12 +348,10 @@ class Prober:
         if wait and run.outcome != "interrupted" and not again:
             self._wait(tool, wait)
             return self.run(tool, program, again=True)
-        withheld = any(call.refused and call.tool == tool for call in run.calls)
-        unsent = [call.error for call in run.calls if call.tool == tool and not call.attempts and call.error]
-        self._call_problems[tool] = (
-            self.observations.redact(f"the call could not be sent: {unsent[-1]}") if unsent else ""
-        )
-        if withheld:
+        self._call_problems[tool] = ""
+        if unsent := [call.error for call in run.calls if call.tool == tool and not call.attempts and call.error]:
+            self._call_problems[tool] = self.observations.redact(f"the call could not be sent: {unsent[-1]}")
+        if any(call.refused and call.tool == tool for call in run.calls):
             self._call_problems[tool] = "the call was not allowed: what it changes or names may be somebody else's"
         refused = [call for call in run.calls if call.status is None and "refused" in (call.error or "")]
         if refused and any(call.attempts for call in refused):
@@ -418,10 +402,8 @@ class Prober:
             if not is_last:
                 for program in self._list_programs(self._permission.names):
                     self._run_removal(program)
-        return [
-            self.observations.redact(call)
-            for call in (*self._permission.unremovable, *(m.program for m in self._permission.created))
-        ]
+        programs = [created.program for created in self._permission.created]
+        return [self.observations.redact(text) for text in (*self._permission.unremovable, *programs)]
 
     def _run_removal(self, program: str) -> None:
         run = self._sandbox.run(program)
