@@ -72,8 +72,8 @@ class TypeCheckerServer:
         except OSError as error:
             shutil.rmtree(self._folder, ignore_errors=True)
             raise CheckerError(f"the type checker cannot be run: {error}") from None
-        heard: defaultdict[str, Callable[[object], None]] = defaultdict(lambda: lambda _: None)
-        self._endpoint = Endpoint(heard, JsonRpcStreamWriter(self._process.stdin).write, max_workers=1)
+        handlers: defaultdict[str, Callable[[object], None]] = defaultdict(lambda: lambda _: None)
+        self._endpoint = Endpoint(handlers, JsonRpcStreamWriter(self._process.stdin).write, max_workers=1)
         reader = JsonRpcStreamReader(self._process.stdout)
         threading.Thread(target=reader.listen, args=(self._endpoint.consume,), name="type checker", daemon=True).start()
         root = self._folder.as_uri()

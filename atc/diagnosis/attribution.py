@@ -86,7 +86,7 @@ def _rejected(call: CallRecord, run: Run, graph: ProtocolGraph) -> Attribution:
         return itself
     tool = next((tool for tool in graph.protocol.tools if tool.name == call.tool), None)
     providers: list[CallRecord] = []
-    wrong: dict[str, Source | None] = {}
+    wrong_sources: dict[str, Source | None] = {}
     for name, value, sources in traced_arguments(call, run, tool):
         if not sources:
             continue
@@ -95,9 +95,9 @@ def _rejected(call: CallRecord, run: Run, graph: ProtocolGraph) -> Attribution:
         providers.append(provider)
         if value in (None, "", [], {}) or isinstance(lookup(provider.response, source.path), MissingValue):
             return _data_attribution(source, run, _names([provider, call]))
-        wrong[name] = source if source.how == "exact" and _is_wrong(call, name, source, run, graph) else None
-    for name, wrong_source in wrong.items():
-        if wrong_source is not None and not _is_swapped(call, name, wrong_source, run, wrong, graph):
+        wrong_sources[name] = source if source.how == "exact" and _is_wrong(call, name, source, run, graph) else None
+    for name, wrong_source in wrong_sources.items():
+        if wrong_source is not None and not _is_swapped(call, name, wrong_source, run, wrong_sources, graph):
             return _data_attribution(wrong_source, run, _names([run.calls[wrong_source.call], call]))
     return Attribution(call.tool, call.index, None, "call", _names([call, *providers]))
 
@@ -115,14 +115,15 @@ def _is_swapped(
     argument: str,
     source: Source,
     run: Run,
-    wrong: Mapping[str, Source | None],
+    wrong_sources: Mapping[str, Source | None],
     graph: ProtocolGraph,
 ) -> bool:
     """True if another argument of the call, itself wrong, takes this identifier."""
     return any(
         _provides(call, other_argument, source, run, graph)
         for other_argument in call.arguments
-        if other_argument != argument and (other_argument not in wrong or wrong[other_argument] is not None)
+        if other_argument != argument
+        and (other_argument not in wrong_sources or wrong_sources[other_argument] is not None)
     )
 
 

@@ -142,38 +142,38 @@ def _access(node: ast.AST) -> tuple[ast.expr | None, str | int | None]:
     return None, None
 
 
-def _explain(name: str, held: _Value, key: str | int | None, inner_key: str | int | None) -> RuntimeFact | None:
+def _explain(name: str, resolved: _Value, key: str | int | None, inner_key: str | int | None) -> RuntimeFact | None:
     """The problem of reading `key` from an expression, and `inner_key` from its value."""
-    value = held.value
-    if held.key_of:
-        return None if not isinstance(key, str) else RuntimeFact(held.key_of, held.tool)
+    value = resolved.value
+    if resolved.key_of:
+        return None if not isinstance(key, str) else RuntimeFact(resolved.key_of, resolved.tool)
     if value is None:
-        return RuntimeFact(f"`{name}` is None", held.tool)
+        return RuntimeFact(f"`{name}` is None", resolved.tool)
     if isinstance(value, dict) and isinstance(key, str) and key not in value:
         keys = [str(key_name) for key_name in value]
         if isinstance(inner_key, str) and inner_key in value:
             return RuntimeFact(
-                f'`{name}` has no "{key}", but it has "{inner_key}" itself; use `{name}["{inner_key}"]`', held.tool
+                f'`{name}` has no "{key}", but it has "{inner_key}" itself; use `{name}["{inner_key}"]`', resolved.tool
             )
         near = get_close_matches(key, keys, 1, 0.5)
         hint = f'; use "{near[0]}"' if near else ""
         return RuntimeFact(
-            f'`{name}` has no "{key}"; its keys are {_quoted_keys(keys)}{hint}', held.tool, missing_key=key
+            f'`{name}` has no "{key}"; its keys are {_quoted_keys(keys)}{hint}', resolved.tool, missing_key=key
         )
     if isinstance(value, dict) and isinstance(key, int):
         return RuntimeFact(
             f"`{name}` is a dict, not a list; its keys are {_quoted_keys([str(key_name) for key_name in value])}",
-            held.tool,
+            resolved.tool,
         )
     if isinstance(value, list) and isinstance(key, str):
         inner = f'; use `{name}[0]["{key}"]`' if value and isinstance(value[0], dict) and key in value[0] else ""
-        return RuntimeFact(f"`{name}` is a list, not a dict{inner}", held.tool)
+        return RuntimeFact(f"`{name}` is a list, not a dict{inner}", resolved.tool)
     if isinstance(value, list) and isinstance(key, int) and not -len(value) <= key < len(value):
         return RuntimeFact(
-            f"`{name}` is a list of {len(value)} items" if value else f"`{name}` is an empty list", held.tool
+            f"`{name}` is a list of {len(value)} items" if value else f"`{name}` is an empty list", resolved.tool
         )
     if isinstance(value, (str, int, float)) and isinstance(key, str):
-        return RuntimeFact(f"`{name}` is the {type(value).__name__} {str(value)[:40]!r}, not a dict", held.tool)
+        return RuntimeFact(f"`{name}` is the {type(value).__name__} {str(value)[:40]!r}, not a dict", resolved.tool)
     return None
 
 
@@ -194,12 +194,12 @@ class _Resolver:
         """An expression as the program has it."""
         return ast.get_source_segment(self.program, node) or ast.unparse(node)
 
-    def around(self, node: ast.expr, held: _Value) -> Iterator[AvailableObject]:
+    def around(self, node: ast.expr, resolved: _Value) -> Iterator[AvailableObject]:
         """An object and the objects around it that the expression names."""
-        path = held.path
-        while held.tool is not None:
-            if not path or isinstance(path[-1], int) or isinstance(held.value, dict):
-                yield AvailableObject(self.text(node), held.tool, path)
+        path = resolved.path
+        while resolved.tool is not None:
+            if not path or isinstance(path[-1], int) or isinstance(resolved.value, dict):
+                yield AvailableObject(self.text(node), resolved.tool, path)
             if not isinstance(node, ast.Subscript) or not path:
                 return
             node, path = node.value, path[:-1]
@@ -215,8 +215,8 @@ class _Resolver:
         if isinstance(node, ast.Name):
             return self._name(node.id, line, depth + 1)
         if isinstance(node, ast.Subscript):
-            held = self.value(node.value, line, depth + 1)
-            return _item(held, node.slice)
+            resolved = self.value(node.value, line, depth + 1)
+            return _item(resolved, node.slice)
         if isinstance(node, ast.Call):
             return self._call(node, line, depth + 1)
         raise _UnknownError
@@ -228,25 +228,25 @@ class _Resolver:
         _, at, value, iterated = max(places, key=lambda binding: binding[1])
         if not iterated:
             return self.value(value, at - 1 if name in _names(value) else at, depth)
-        held = self.value(value, at, depth)
-        if isinstance(held.value, dict):
-            text, keys = self.text(value), [str(key) for key in held.value]
-            lists = [f'{text}["{key}"]' for key, part in held.value.items() if isinstance(part, list)]
+        resolved = self.value(value, at, depth)
+        if isinstance(resolved.value, dict):
+            text, keys = self.text(value), [str(key) for key in resolved.value]
+            lists = [f'{text}["{key}"]' for key, part in resolved.value.items() if isinstance(part, list)]
             instead = f"; loop over {' or '.join(lists[:3])}" if lists else ""
             message = f"`{text}` is a dict with the keys {_quoted_keys(keys)}{instead}"
-            return _Value(keys[0] if keys else "", held.tool, key_of=message)
-        if isinstance(held.value, list) and held.value:
-            return _Value(held.value[0], held.tool, (*held.path, 0), held.call)
+            return _Value(keys[0] if keys else "", resolved.tool, key_of=message)
+        if isinstance(resolved.value, list) and resolved.value:
+            return _Value(resolved.value[0], resolved.tool, (*resolved.path, 0), resolved.call)
         raise _UnknownError
 
     def _call(self, node: ast.Call, line: int, depth: int) -> _Value:
         if isinstance(node.func, ast.Attribute) and node.func.attr in {"json", "get", "copy"}:
             if node.func.attr == "json":
                 return self._response(node, None)
-            held = self.value(node.func.value, line, depth)
+            resolved = self.value(node.func.value, line, depth)
             if node.func.attr == "copy":
-                return held
-            return _item(held, node.args[0]) if node.args else _Value(None, held.tool)
+                return resolved
+            return _item(resolved, node.args[0]) if node.args else _Value(None, resolved.tool)
         if called_name(node) in {"list", "sorted", "reversed"} and node.args:
             return self.value(node.args[0], line, depth)
         return self._response(node, called_name(node) or None)
@@ -264,10 +264,10 @@ def _names(node: ast.AST) -> set[str]:
     return {part.id for part in nodes_of(node, ast.Name)}
 
 
-def _item(held: _Value, key: ast.expr) -> _Value:
+def _item(resolved: _Value, key: ast.expr) -> _Value:
     """The item of a value at a key. Raises: _UnknownError."""
-    if isinstance(key, ast.Slice) and isinstance(held.value, list):
-        return held
+    if isinstance(key, ast.Slice) and isinstance(resolved.value, list):
+        return resolved
     if isinstance(key, ast.UnaryOp) and isinstance(key.op, ast.USub) and isinstance(key.operand, ast.Constant):
         index = key.operand.value
         constant: object = -index if isinstance(index, int) else None
@@ -276,10 +276,10 @@ def _item(held: _Value, key: ast.expr) -> _Value:
     else:
         raise _UnknownError
     try:
-        value = held.value[constant]  # type: ignore[index]
+        value = resolved.value[constant]  # type: ignore[index]
     except (KeyError, IndexError, TypeError):
         raise _UnknownError from None
-    return _Value(value, held.tool, (*held.path, constant if isinstance(constant, str) else 0), held.call)
+    return _Value(value, resolved.tool, (*resolved.path, constant if isinstance(constant, str) else 0), resolved.call)
 
 
 def _bindings(tree: ast.AST) -> Iterator[tuple[str, int, ast.expr, bool]]:

@@ -180,11 +180,11 @@ def _key_replacement(
     node = _wrong_subscript(program, diagnostic)
     if node is None:
         return "", ""
-    held = (AvailableObject(ast.unparse(node.value), diagnostic.tool or "", diagnostic.path),)
+    objects = (AvailableObject(ast.unparse(node.value), diagnostic.tool or "", diagnostic.path),)
     arguments = _call_arguments(program, diagnostic.line, diagnostic.tool or "")
     advice, text = _key_elsewhere(
         diagnostic.key or "",
-        RuntimeFact("", diagnostic.tool, diagnostic.path, diagnostic.key, objects=held, arguments=arguments),
+        RuntimeFact("", diagnostic.tool, diagnostic.path, diagnostic.key, objects=objects, arguments=arguments),
         graph,
         tools,
         enum_values,
@@ -379,7 +379,7 @@ def _key_elsewhere(
 
     Returns: The advice, and the expression; both may be empty.
     """
-    meant = sorted(mentioned_values(key, enum_values).items(), key=lambda item: item[1].lower() != key.lower())
+    mentions = sorted(mentioned_values(key, enum_values).items(), key=lambda item: item[1].lower() != key.lower())
     arguments = {
         reference: text
         for name, text in fact.arguments.items()
@@ -391,7 +391,7 @@ def _key_elsewhere(
         if key.lower() in fields
         else get_close_matches(key.lower(), fields, 1, _MIN_SIMILARITY) or abbreviated_names(key, fields)
     )
-    for field, value in [(fields[alike[0]] if alike else key, ""), *meant[:1]]:
+    for field, value in [(fields[alike[0]] if alike else key, ""), *mentions[:1]]:
         call_path = path_to_field(graph, field, fact.objects, arguments, tools)
         if call_path is not None and value:
             text = (

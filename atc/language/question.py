@@ -106,47 +106,18 @@ _PART_END = re.compile(
     r"|\s+and\s+(?=(?:how|what|when|where|which|who)\b)"
 )
 _INDEFINITE = frozenset(
-    [
-        "any",
-        "certain",
-        "different",
-        "favorite",
-        "favourite",
-        "following",
-        "given",
-        "good",
-        "great",
-        "new",
-        "nice",
-        "particular",
-        "popular",
-        "random",
-        "same",
-        "simple",
-        "single",
-        "specific",
-        "suitable",
-    ]
+    words(
+        "any certain different favorite favourite following given good great new nice particular popular random same "
+        "simple single specific suitable"
+    )
 )
 """Adjectives that do not tell one entity from another."""
 _SELECTORS = frozenset(
-    {
+    [
         *_ORDINALS,
         *_COUNTS,
-        "current",
-        "last",
-        "least",
-        "main",
-        "more",
-        "most",
-        "next",
-        "other",
-        "own",
-        "previous",
-        "recent",
-        "top",
-        "whole",
-    }
+        *words("current last least main more most next other own previous recent top whole"),
+    ]
 )
 """Words that pick an entity and do not describe it."""
 _COORDINATES = re.compile(
@@ -258,8 +229,8 @@ class Question:
         None where the name may go on: `Made by Hand` is one name, and `Dusk by Ana Bell` is two.
         """
         names = [name for name in self.names if name.text != self.new_name] or self.names
-        meant = [name for name in names if name in self.beside(noun)] or list(self.owners(noun)) or names
-        texts = {self._joined_name(name.text) for name in meant}
+        nearest = [name for name in names if name in self.beside(noun)] or list(self.owners(noun)) or names
+        texts = {self._joined_name(name.text) for name in nearest}
         return texts.pop() if len(texts) == 1 else None
 
     def _joined_name(self, name: str) -> str | None:

@@ -123,15 +123,15 @@ class Candidates:
         short = {cut for word in query_stems for cut in abbreviated_names(word, self._rarity)} - query_stems
         scores = self._by_words(telling)
         question = Question(query)
-        unsaid = question.now and query_stems.isdisjoint(map(stem, CURRENT))  # else the words count
+        is_ongoing = question.now and query_stems.isdisjoint(map(stem, CURRENT))  # else the words count
         removes = not _DELETION_WORDS.isdisjoint(query_words)
-        meant = likeness(query, self._texts) if self.meaning else [0.0] * len(tools)
+        similarities = likeness(query, self._texts) if self.meaning else [0.0] * len(tools)
         for place, tool in enumerate(tools):
             scores[place] -= _DELETION_PENALTY * (tool.method == "DELETE" and not removes)
             scores[place] += _FIELD_BONUS * (not self.graph.response_fields(tool.name).keys().isdisjoint(speaks_of))
-            scores[place] += _MEANING_WEIGHT * meant[place]
+            scores[place] += _MEANING_WEIGHT * similarities[place]
             scores[place] += _FIELD_BONUS * (question.dated and tool.name in self._dated_tools)
-            scores[place] += _FIELD_BONUS * (unsaid and is_current(tool))
+            scores[place] += _FIELD_BONUS * (is_ongoing and is_current(tool))
             scores[place] -= _OWN_DATA_PENALTY * (
                 is_own(tool) and not (tool.writes or question.personal or question.now)
             )

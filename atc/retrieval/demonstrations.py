@@ -75,8 +75,8 @@ class Demonstrations:
         goals = [_without_names(solved.query) for solved in possible]
         scores = [_overlap(goal, past_goal) for past_goal in goals]
         if meaning:
-            meant = likeness(goal, goals)
-            scores = [(words + meaning) / 2 for words, meaning in zip(scores, meant, strict=True)]
+            similarities = likeness(goal, goals)
+            scores = [(words + meaning) / 2 for words, meaning in zip(scores, similarities, strict=True)]
         best = sorted(zip(scores, possible, strict=True), key=lambda rated: -rated[0])
         return [solved for score, solved in best if score >= _MIN_SIMILARITY][:most]
 

@@ -38,7 +38,7 @@ def describe_argument(subject: Subject, report: CheckerReport, rule: Rule, quote
         return subject.at(report, rule, f"{name}() misses {', '.join(missing)}", name, suggestion, edit)
     passed = {keyword.arg for call in subject.calls(report) for keyword in call.keywords}
     near = nearest_argument(tool, quoted[0], [argument for argument in takes if argument not in passed])
-    meant = f"; did you mean {near}?" if near else f"; it takes {listed(takes)}"
+    hint = f"; did you mean {near}?" if near else f"; it takes {listed(takes)}"
     protocol = subject.contract.protocol
     other_tools = [
         other_name
@@ -46,15 +46,15 @@ def describe_argument(subject: Subject, report: CheckerReport, rule: Rule, quote
         if other_name != name and protocol.tool(other_name).argument(quoted[0]) is not None
     ]
     if other_tools:
-        meant += f"; {' and '.join(other_tools[:2])} take{'s' if len(other_tools) == 1 else ''} it"
+        hint += f"; {' and '.join(other_tools[:2])} take{'s' if len(other_tools) == 1 else ''} it"
     sure = near is not None and SequenceMatcher(None, near.lower(), quoted[0].lower()).ratio() >= _MIN_SIMILARITY
     edit = None
     if near is not None and (sure or not other_tools) and (sure or len(takes) == 1):
         edit = Edit(report.line, report.column, report.column + len(quoted[0]), near)
     if edit is None and (instead := _equivalent_tool(subject, tool, passed)) is not None:
-        meant += f"; write {instead}"
+        hint += f"; write {instead}"
         edit = _with_function(subject, report, name, instead)
-    return subject.at(report, rule, f"{name}() has no argument {quoted[0]!r}{meant}", name, near, edit)
+    return subject.at(report, rule, f"{name}() has no argument {quoted[0]!r}{hint}", name, near, edit)
 
 
 def _equivalent_tool(subject: Subject, tool: Tool, passed: set[str | None]) -> str | None:

@@ -119,7 +119,7 @@ def missing_key(subject: Subject, report: CheckerReport, holder: ResponseObject,
 
 
 def _is_resource(subject: Subject, key: str) -> bool:
-    """Whether a key is what another tool returns of a thing: `release_dates` of `/films/{id}/release_dates`."""
+    """True if another tool returns the key as a sub-resource: `release_dates` of `/films/{id}/release_dates`."""
     paths = [subject.contract.protocol.tool(name).path.rstrip("/") for name in subject.names]
     return any(path.endswith(f"}}/{key}") for path in paths)
 
@@ -133,9 +133,9 @@ def _without_inner_key(subject: Subject, report: CheckerReport, holder: Response
             continue
         following = node.slice.value if isinstance(node.slice, ast.Constant) else None
         whole = Edit.of(subject.lines, inner, "")
-        held = Edit.of(subject.lines, inner.value, "")
-        if following in holder.keys and whole is not None and held is not None:
-            return Edit(whole.line, held.end, whole.end, "")
+        container = Edit.of(subject.lines, inner.value, "")
+        if following in holder.keys and whole is not None and container is not None:
+            return Edit(whole.line, container.end, whole.end, "")
     return None
 
 

@@ -34,25 +34,25 @@ def describe_name(subject: Subject, report: CheckerReport, name: str) -> Diagnos
         return replace(diagnostic, key=name)
     if not _METHOD.match(name):
         near = get_close_matches(name, subject.names, 1, 0.85) if _is_called(subject, report) else []
-        meant = f"; did you mean {near[0]}?" if near else ""
+        hint = f"; did you mean {near[0]}?" if near else ""
         rule: Rule = "unknown-tool" if near else "unknown-name"
         edit = subject.replacement(report, near[0] if near else None) or subject.initialization(name)
-        diagnostic = subject.at(report, rule, f"{name} is not defined{meant}", None, near[0] if near else None, edit)
+        diagnostic = subject.at(report, rule, f"{name} is not defined{hint}", None, near[0] if near else None, edit)
         return replace(diagnostic, key=name)
     passed = _argument_names(subject, report)
     best = max(subject.names, key=lambda tool: _fitness(subject, name, passed, tool), default=None)
     near_tool = best if best is not None and _fitness(subject, name, passed, best) >= 0.7 else None
-    meant = f"; did you mean {near_tool}?" if near_tool else ""
+    hint = f"; did you mean {near_tool}?" if near_tool else ""
     if near_tool is None:
         alike = sorted(subject.names, key=lambda tool: -_fitness(subject, name, passed, tool))[:3]
-        meant = f"; there are {', '.join(alike)}" if alike else ""
+        hint = f"; there are {', '.join(alike)}" if alike else ""
     tool = subject.contract.protocol.tool(near_tool) if near_tool else None
     edit = (
         subject.replacement(report, near_tool)
         if tool is not None and _may_stand_for(tool, name, passed or ())
         else None
     )
-    return subject.at(report, "unknown-tool", f"there is no function {name}{meant}", near_tool, near_tool, edit)
+    return subject.at(report, "unknown-tool", f"there is no function {name}{hint}", near_tool, near_tool, edit)
 
 
 def _import(subject: Subject, name: str) -> str:

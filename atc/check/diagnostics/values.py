@@ -58,8 +58,10 @@ def _operator(
     first = uninitialized_operand(subject.tree, begin, end)
     if first is not None and any("None" in kind for kind in kinds):
         name, at, value = first
-        begun = Edit.of(subject.lines, at, value)
-        return subject.at(report, "wrong-type", f"{name} is None at first: begin with {value}", tool, value, begun)
+        initialization = Edit.of(subject.lines, at, value)
+        return subject.at(
+            report, "wrong-type", f"{name} is None at first: begin with {value}", tool, value, initialization
+        )
     if not all(kind in SCALARS or kind in subject.stubs.objects for kind in kinds):
         return None
     left_type, right_type = (subject.type_text(kind) for kind in kinds)
@@ -131,20 +133,20 @@ def _argument_type(
 
 def _as_objects(subject: Subject, value: ast.AST | None, entry: str, actual: str) -> Edit | None:
     """A list of identifiers, or one of them, written as objects with the identifier under a key."""
-    held = value.elt if isinstance(value, ast.ListComp) else value
+    element = value.elt if isinstance(value, ast.ListComp) else value
     if isinstance(value, ast.List):
-        held = value.elts[0] if len(value.elts) == 1 else None
-    if not isinstance(held, ast.expr) or (held is value and actual != "str"):
+        element = value.elts[0] if len(value.elts) == 1 else None
+    if not isinstance(element, ast.expr) or (element is value and actual != "str"):
         return None
-    text = ast.unparse(held).replace("'", '"')
+    text = ast.unparse(element).replace("'", '"')
     if (
-        isinstance(held, ast.Subscript)
-        and isinstance(held.slice, ast.Constant)
-        and is_identifier(str(held.slice.value))
+        isinstance(element, ast.Subscript)
+        and isinstance(element.slice, ast.Constant)
+        and is_identifier(str(element.slice.value))
     ):
         text = f'{text[: text.rindex("[")]}["{entry}"]'
     text = f'{{"{entry}": {text}}}'
-    return Edit.of(subject.lines, held, text if held is not value else f"[{text}]")
+    return Edit.of(subject.lines, element, text if element is not value else f"[{text}]")
 
 
 def _positional_argument(subject: Subject, report: CheckerReport, function: str, node: ast.AST | None) -> str | None:
@@ -225,12 +227,12 @@ def _keys_used_in(subject: Subject, loop: ast.For | ast.comprehension, name: str
     """The keys that are read from the variable of a loop, or from an item picked by it."""
     for node in nodes_of(subject.tree, ast.Subscript):
         if isinstance(node.slice, ast.Constant):
-            held = node.value
-            if isinstance(held, ast.Subscript) and isinstance(held.value, ast.ListComp):  # [… for …][0]["key"]
-                picked = held.value
+            holder = node.value
+            if isinstance(holder, ast.Subscript) and isinstance(holder.value, ast.ListComp):  # [… for …][0]["key"]
+                picked = holder.value
                 if loop in picked.generators and isinstance(picked.elt, ast.Name) and picked.elt.id == name:
                     yield node.slice.value
-            elif isinstance(held, ast.Name) and held.id == name:
+            elif isinstance(holder, ast.Name) and holder.id == name:
                 yield node.slice.value
 
 
