@@ -106,7 +106,14 @@ PROFILES: Mapping[str, Profile] = {profile.name: profile for profile in (SMALL, 
 
 
 def profile_of(model: str) -> Profile:
-    """The profile of a model that names none: `large` behind an OpenAI-compatible endpoint, else `small`."""
+    """The profile of a model that names none: `large` behind an OpenAI-compatible endpoint, else `small`.
+
+    A record (`replay:FILE`) has that of the model that it was made with.
+    """
+    if model.startswith("replay:"):
+        from atc.models.replay import recorded_model
+
+        model = recorded_model(Path(model.removeprefix("replay:")))
     return LARGE if model.startswith("openai:") else SMALL
 
 
@@ -132,10 +139,10 @@ def open_profile(name: str) -> Profile:
     for key, value in data.items():
         if key not in {entry.name for entry in fields(Profile)} or key == "name":
             raise UsageError(f"{file}: a profile has no field {key!r}")
-        wanted = type(getattr(base, key))
-        if type(value) is not wanted or (key == "documentation" and value not in ("compact", "full")):
+        expected = type(getattr(base, key))
+        if type(value) is not expected or (key == "documentation" and value not in ("compact", "full")):
             raise UsageError(f"{file}: {key} is {value!r}, and must be like {getattr(base, key)!r}")
-        if wanted is int and value < (key != "reflections"):
+        if expected is int and value < (key != "reflections"):
             raise UsageError(f"{file}: {key} is {value}, and must be larger")
     return replace(base, **data, name=file.stem)
 

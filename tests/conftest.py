@@ -99,6 +99,8 @@ def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
             closing.callback(ended.set)
 
             def answer(request: bytes) -> tuple[int, str, str]:
+                if not request:  # which model that is, it does not tell
+                    return 404, "application/json", "{}"
                 text = left.pop(0) if len(left) > 1 else left[0]
                 if text is None:
                     ended.wait()

@@ -23,7 +23,7 @@ _LAYERS = {
     """,
     "sandbox": "records truncation private body_store language child pool provenance journal egress sandbox",
     "atc": """
-        _siblings fault files profile language models planning retrieval program check diagnosis knowledge prompting
+        _siblings fault files language models profile planning retrieval program check diagnosis knowledge prompting
         verify solution events options resume modes solve agent tui cli
     """,
     "probing": "redact schema prober document export strip_responses evaluation drift live cli",

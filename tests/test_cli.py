@@ -107,7 +107,7 @@ def test_solve_verbose_shows_programs(films: Path, endpoint: Callable[..., None]
 def test_solve_shows_what_was_wrong_before_a_run(films: Path, endpoint: Callable[..., None]) -> None:
     """A program that is not run is told of like any that fails."""
     endpoint(RIGHT.replace('["results"][0]', '["results"][0]["director"]'), RIGHT)
-    result = solve(films, "-v")
+    result = solve(films, "-v", "--profile", "small")
 
     assert result.exit_code == 0, result.stderr
     assert "to blame: GET_search_film (seen before anything ran)" in result.stderr

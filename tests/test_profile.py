@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from atc import Agent
+from atc.models import open_model
 from atc.profile import FEATURES, LARGE, SMALL, open_profile, profile_of, without
 from protocols import load
 from protocols.errors import UsageError
@@ -106,3 +108,26 @@ def test_full_documentation_has_all_fields() -> None:
         assert "measure_59" in strong.opening(question).functions
         assert "measure_59" not in small.opening(question).functions
         assert strong.opening(question).examples == ()
+
+
+def test_the_context_window_comes_from_the_endpoint(
+    replies: Callable[..., str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Its list of models tells the size, by one of the usual names."""
+    entry = '{"id": "m", "object": "model", "created": 0, "owned_by": "o", "max_model_len": 8192}'
+    monkeypatch.setenv("OPENAI_BASE_URL", replies(200, "application/json", entry))
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+
+    with closing(open_model("openai:m", record=tmp_path / "record.jsonl")) as model:
+        assert getattr(model, "context", None) == 8192
+
+
+def test_an_endpoint_that_tells_nothing_has_no_known_window(
+    replies: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The profile stays as it is."""
+    monkeypatch.setenv("OPENAI_BASE_URL", replies(404, "application/json", "{}"))
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+
+    with closing(open_model("openai:m")) as model:
+        assert getattr(model, "context", 0) is None

@@ -61,55 +61,65 @@ class Precheck:
 
         What can be put right is looked at again, for then nobody need be told.
         """
-        found = check(program, self._contract(), self._tools, self._query, self._graph)
-        passed = self._ignored_rules if fix_syntax(program) is None else self._ignored_rules - {"syntax"}
-        return [one for one in found if (one.edit is not None or self._is_unreported(one)) and one.rule not in passed]
+        diagnostics = check(program, self._contract(), self._tools, self._query, self._graph)
+        ignored = self._ignored_rules if fix_syntax(program) is None else self._ignored_rules - {"syntax"}
+        return [
+            diagnostic
+            for diagnostic in diagnostics
+            if (diagnostic.edit is not None or self._is_unreported(diagnostic)) and diagnostic.rule not in ignored
+        ]
 
-    def all_reported(self, found: Sequence[Diagnostic]) -> bool:
+    def all_reported(self, diagnostics: Sequence[Diagnostic]) -> bool:
         """Whether the model was told all of it before."""
-        return not any(map(self._is_unreported, found))
+        return not any(map(self._is_unreported, diagnostics))
 
-    def _is_unreported(self, one: Diagnostic) -> bool:
-        return (one.rule, one.message) not in self._reported
+    def _is_unreported(self, diagnostic: Diagnostic) -> bool:
+        return (diagnostic.rule, diagnostic.message) not in self._reported
 
-    def mark_reported(self, found: Sequence[Diagnostic]) -> None:
+    def mark_reported(self, diagnostics: Sequence[Diagnostic]) -> None:
         """Remember what the model is told; that a program would write to what somebody made up is told each time."""
-        self._reported.update((one.rule, one.message) for one in found if not self._is_harmful(one))
+        self._reported.update(
+            (diagnostic.rule, diagnostic.message) for diagnostic in diagnostics if not self._is_harmful(diagnostic)
+        )
 
-    def fix(self, program: str, found: Sequence[Diagnostic]) -> str | None:
+    def fix(self, program: str, diagnostics: Sequence[Diagnostic]) -> str | None:
         """The program with all that is wrong put right, and what shows only then; None where that needs the model."""
-        better = self._fixed(program, found)
+        better = self._fixed(program, diagnostics)
         return self.fixed(better) if better is not None else None
 
     def fixed(self, program: str) -> str | None:
         """A program with which nothing is wrong, or all of it put right; None where that needs the model."""
         better: str | None = program
         for _ in range(_MENDINGS):
-            found = self.diagnose(better) if better is not None else []
-            if better is None or not found:
+            diagnostics = self.diagnose(better) if better is not None else []
+            if better is None or not diagnostics:
                 return better
-            better = self._fixed(better, found)
+            better = self._fixed(better, diagnostics)
         return None
 
     def partly_fixed(self, program: str) -> str:
         """A program with all of it put right that can be, so that the model is left with the rest."""
         for _ in range(_MENDINGS):
-            known = [one for one in self.diagnose(program) if one.edit is not None]
-            better = apply_edits(program, known) if known else None
+            fixable = [diagnostic for diagnostic in self.diagnose(program) if diagnostic.edit is not None]
+            better = apply_edits(program, fixable) if fixable else None
             if better is None or parsed(better) is None:
                 break
             program = better
         return program
 
-    def _fixed(self, program: str, found: Sequence[Diagnostic]) -> str | None:
-        return apply_edits(program, found) or self.completed(program, found) or self.with_missing_key(program, found)
+    def _fixed(self, program: str, diagnostics: Sequence[Diagnostic]) -> str | None:
+        return (
+            apply_edits(program, diagnostics)
+            or self.completed(program, diagnostics)
+            or self.with_missing_key(program, diagnostics)
+        )
 
-    def with_missing_key(self, program: str, found: Sequence[Diagnostic]) -> str | None:
+    def with_missing_key(self, program: str, diagnostics: Sequence[Diagnostic]) -> str | None:
         """The program with what the entries of its own list lack, where it holds that, or a worked example gets it.
 
         None where that is not the first of what cannot be put right otherwise.
         """
-        first = next((one for one in found if one.edit is None), found[0])
+        first = next((diagnostic for diagnostic in diagnostics if diagnostic.edit is None), diagnostics[0])
         if first.rule != "unknown-key" or first.tool is not None or first.key is None:
             return None
         if re.search(rf"^\s*{re.escape(first.key)} = ", program, re.MULTILINE):
@@ -119,20 +129,20 @@ class Precheck:
                 called = [name for name in self._tools if f"{name}(" in line]
                 reads = set(re.findall(r"\b([a-z_]\w*)\[", line))
                 harmless = called and not any(self._graph.protocol.tool(name).writes for name in called)
-                known = all(f"{one} = " in program for one in reads)
-                if harmless and known and line.strip().startswith(f"{first.key} = "):
+                all_set = all(f"{name} = " in program for name in reads)
+                if harmless and all_set and line.strip().startswith(f"{first.key} = "):
                     return with_entry_key(program, first.key, line)
         return None
 
-    def completed(self, program: str, found: Sequence[Diagnostic]) -> str | None:
+    def completed(self, program: str, diagnostics: Sequence[Diagnostic]) -> str | None:
         """The program without the slips that kept it from being Python, or after the lines of a worked example that
         set the names which it takes as set.
 
         None where they say nothing of the first one, or leave to the question what they look for.
         """
-        if found[0].rule == "syntax":
+        if diagnostics[0].rule == "syntax":
             return fix_syntax(program)
-        sets = [self.sketch_lines(one) for one in found]
+        sets = [self.sketch_lines(diagnostic) for diagnostic in diagnostics]
         if not sets[0] or any("…" in line for lines in sets for line in lines):
             return None
         lines = list(dict.fromkeys(line for lines in sets for line in lines))
@@ -148,36 +158,36 @@ class Precheck:
         for example in self._examples:
             lines = example.split("\n")
             places = [place for place, line in enumerate(lines) if line.startswith(f"{first.key} = ")]
-            kept = _needed(lines[: places[0] + 1]) if places else []
-            called = [name for name in self._tools if any(f"{name}(" in line for line in kept)]
-            if kept and not any(self._graph.protocol.tool(name).writes for name in called):
-                return kept
+            needed = _needed(lines[: places[0] + 1]) if places else []
+            called = [name for name in self._tools if any(f"{name}(" in line for line in needed)]
+            if needed and not any(self._graph.protocol.tool(name).writes for name in called):
+                return needed
         return []
 
-    def any_harmful(self, found: Sequence[Diagnostic]) -> bool:
+    def any_harmful(self, diagnostics: Sequence[Diagnostic]) -> bool:
         """Whether a program would write to what somebody made up."""
-        return any(map(self._is_harmful, found))
+        return any(map(self._is_harmful, diagnostics))
 
-    def _is_harmful(self, one: Diagnostic) -> bool:
-        hallucinated_identifiers = one.rule == "made-up-identifier" and one.tool is not None
-        return hallucinated_identifiers and self._graph.protocol.tool(one.tool or "").writes
+    def _is_harmful(self, diagnostic: Diagnostic) -> bool:
+        hallucinated_identifiers = diagnostic.rule == "made-up-identifier" and diagnostic.tool is not None
+        return hallucinated_identifiers and self._graph.protocol.tool(diagnostic.tool or "").writes
 
 
 def _needed(lines: Sequence[str]) -> list[str]:
     """The last of some lines, and those before it that set what it reads."""
-    kept: list[str] = []
+    needed: list[str] = []
     read = {lines[-1].partition(" = ")[0]}
     for line in reversed(lines):
         name, _, value = line.partition(" = ")
         if name in read:
-            kept.insert(0, line)
+            needed.insert(0, line)
             read |= set(re.findall(r"\b[a-z_]\w*\b", value))
-    return kept
+    return needed
 
 
-def fault_of(program: str, found: Sequence[Diagnostic]) -> tuple[Fault, Attribution]:
+def fault_of(program: str, diagnostics: Sequence[Diagnostic]) -> tuple[Fault, Attribution]:
     """What is wrong with a program as a fault of the loop, and the tool that the first of it is about."""
-    first = found[0]
+    first = diagnostics[0]
     fault = Fault("check", _RULES.get(first.rule, "TypeError"), first.message, first.line, snippet(program, first.line))
-    tools = tuple(dict.fromkeys(one.tool for one in found if one.tool))
+    tools = tuple(dict.fromkeys(diagnostic.tool for diagnostic in diagnostics if diagnostic.tool))
     return fault, Attribution(first.tool, None, None, "check" if first.tool else "none", tools)

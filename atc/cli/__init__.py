@@ -98,10 +98,10 @@ def _added() -> dict[str, EntryPoint]:
     return {entry.name: entry for entry in entry_points(group="atc.commands")}
 
 
-def _as_command(found: object) -> click.Command:
-    if not isinstance(found, click.Command):
-        raise TypeError(f"{found!r} is not a click command")
-    return found
+def _as_command(loaded: object) -> click.Command:
+    if not isinstance(loaded, click.Command):
+        raise TypeError(f"{loaded!r} is not a click command")
+    return loaded
 
 
 def _load(entry: EntryPoint) -> click.Command:

@@ -46,11 +46,11 @@ def check(ctx: click.Context, file: Path, api: str, store: Path | None, query: s
     protocol = load(api)
     program = renamed(read_program(file), protocol.aliases)
     contract = ContractStore(store).contract(protocol) if store is not None else Contract(protocol)
-    found = diagnose(program, contract, query=query, graph=ProtocolGraph(protocol), strict=True)
+    diagnostics = diagnose(program, contract, query=query, graph=ProtocolGraph(protocol), strict=True)
     if as_json:
-        click.echo(to_json([one.to_json() for one in found]), nl=False)
+        click.echo(to_json([diagnostic.to_json() for diagnostic in diagnostics]), nl=False)
     else:
-        for one in found:
-            line = f"{file}:{one.line}:{one.column + 1}: {one.rule}: {one.message}"
+        for diagnostic in diagnostics:
+            line = f"{file}:{diagnostic.line}:{diagnostic.column + 1}: {diagnostic.rule}: {diagnostic.message}"
             click.echo(visible(line).replace("\n", "␊"))
-    ctx.exit(1 if found else 0)
+    ctx.exit(1 if diagnostics else 0)

@@ -55,11 +55,11 @@ class WriteConfirmation:
 
     def __call__(self, call: CallRecord) -> bool:
         """Whether the write may be sent. Anything but y or yes is a no."""
-        given = _given(call.arguments)
+        arguments = _argument_lines(call.arguments)
         request = f"  {call.method} {call.url}"
         with self._pause():
-            lines = [f"The program wants to write: {call.tool or call.method}", request, *given]
-            for line in [*lines, *([request] if len(given) > _FEW else [])]:
+            lines = [f"The program wants to write: {call.tool or call.method}", request, *arguments]
+            for line in [*lines, *([request] if len(arguments) > _FEW else [])]:
                 click.echo(_seen(line), err=True)
             with contextlib.suppress(termios.error):  # what was typed before the question is no answer to it
                 termios.tcflush(sys.stdin, termios.TCIFLUSH)
@@ -70,7 +70,7 @@ class WriteConfirmation:
         return False
 
 
-def _given(arguments: Mapping[str, object]) -> list[str]:
+def _argument_lines(arguments: Mapping[str, object]) -> list[str]:
     """Each value in a line of its own, cut by itself: a long one does not hide the others."""
     lines = list(itertools.islice(_lines("", arguments), MOST + 1))
     return lines if len(lines) <= MOST else [*lines[:MOST], "and more values, which are NOT shown here"]
@@ -87,14 +87,14 @@ def _lines(place: str, value: object) -> Iterator[str]:
         for index, part in enumerate(value):
             yield from _lines(f"{place}[{index}]", part)
     elif place:
-        shown = text if len(text) <= WIDEST else f"{text[:WIDEST]}… ({len(text)} characters)"
-        yield f"{place}: {shown}"
+        cut_text = text if len(text) <= WIDEST else f"{text[:WIDEST]}… ({len(text)} characters)"
+        yield f"{place}: {cut_text}"
 
 
 def _seen(line: str) -> str:
     """A line in which everything is seen: what takes no room, blanks that are none, and letters of another alphabet
     among Latin ones are spelled out."""
-    line = _UNSEEN.sub(lambda found: f"<U+{ord(found[0]):04X}>", visible(line.replace("\n", "\\n")))
+    line = _UNSEEN.sub(lambda match: f"<U+{ord(match[0]):04X}>", visible(line.replace("\n", "\\n")))
     return _MIXED.sub(_spelled, line)
 
 

@@ -50,22 +50,25 @@ def show(tool: str | None, api: str, store: Path, as_json: bool) -> None:
 
     from atc.files import to_json
 
-    protocol, kept = _opened(api, store)
-    observed = kept.observed(protocol)
+    protocol, contract_store = _opened(api, store)
+    observed = contract_store.observed(protocol)
     if tool is None:
-        rows = {name: {"bodies": one.bodies, "statuses": dict(one.statuses)} for name, one in sorted(observed.items())}
+        rows = {
+            name: {"bodies": observations.bodies, "statuses": dict(observations.statuses)}
+            for name, observations in sorted(observed.items())
+        }
         if as_json:
             click.echo(to_json(rows), nl=False)
             return
         table = Table("tool", "bodies", "statuses", title=Text(one_line(f"Observed of {protocol.title}")))
-        for name, one in sorted(observed.items()):
-            seen = ", ".join(f"{status}: {count}" for status, count in sorted(one.statuses.items()))
-            table.add_row(name, str(one.bodies), seen)
+        for name, observations in sorted(observed.items()):
+            statuses = ", ".join(f"{status}: {count}" for status, count in sorted(observations.statuses.items()))
+            table.add_row(name, str(observations.bodies), statuses)
         Console().print(table)
         return
     if tool not in protocol:
         raise UsageError(f"{protocol.title} has no tool {tool}")
-    body = kept.contract(protocol).body(tool)
+    body = contract_store.contract(protocol).body(tool)
     if as_json:
         click.echo(to_json(asdict(body) if body else None), nl=False)
     else:
@@ -89,15 +92,15 @@ def diff(api: str, store: Path, as_json: bool) -> None:
     from atc.files import to_json
     from protocols.contracts.store import contract_drift
 
-    protocol, kept = _opened(api, store)
-    found = contract_drift(protocol, kept.observed(protocol))
+    protocol, contract_store = _opened(api, store)
+    drift = contract_drift(protocol, contract_store.observed(protocol))
     if as_json:
-        click.echo(to_json([asdict(one) for one in found]), nl=False)
+        click.echo(to_json([asdict(difference) for difference in drift]), nl=False)
         return
-    title = Text(one_line(f"{protocol.title}: {len(found)} differences"))
+    title = Text(one_line(f"{protocol.title}: {len(drift)} differences"))
     table = Table("tool", "", "place", "difference", title=title)
-    for one in found:
-        table.add_row(one.tool, one.kind, Text(visible(one.path)), Text(visible(one.text)))
+    for difference in drift:
+        table.add_row(difference.tool, difference.kind, Text(visible(difference.path)), Text(visible(difference.text)))
     Console().print(table)
 
 
@@ -109,8 +112,12 @@ def export(api: str, store: Path, out: Path | None) -> None:
     """Print the JSON schemas of the bodies that were observed, by tool."""
     from atc.files import to_json, write_json
 
-    protocol, kept = _opened(api, store)
-    schemas = {name: dict(one.schema) for name, one in sorted(kept.observed(protocol).items()) if one.bodies}
+    protocol, contract_store = _opened(api, store)
+    schemas = {
+        name: dict(observations.schema)
+        for name, observations in sorted(contract_store.observed(protocol).items())
+        if observations.bodies
+    }
     if out:
         write_json(out, schemas)
     else:

@@ -71,7 +71,7 @@ def explain(
             "described": list(opened.details),
             "speaks_of": dict(opened.speaks_of),
             "hints": list(opened.hints),
-            "demonstrations": [asdict(one) for one in opened.solved],
+            "demonstrations": [asdict(demonstration) for demonstration in opened.solved],
             "messages": [asdict(message) for message in messages],
             "tokens": tokens,
             "estimated": model is None,
@@ -83,8 +83,8 @@ def explain(
     for column in ("tool", "also", "shown"):
         table.add_column(column)
     for name in opened.ranked:
-        shown = "described" if name in opened.details else "in short"
-        table.add_row(name, ", ".join(alias for alias, tool in aliases.items() if tool == name), shown)
+        detail = "described" if name in opened.details else "in short"
+        table.add_row(name, ", ".join(alias for alias, tool in aliases.items() if tool == name), detail)
     console.print(table)
     for field, value in opened.speaks_of.items():
         console.print(f'the question speaks of "{escape(visible(value))}", a value of {escape(visible(field))}')

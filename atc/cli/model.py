@@ -27,9 +27,9 @@ def list_models() -> None:
     from atc.models.files import CATALOGUE, installed
 
     here = installed()
-    for known in CATALOGUE:
-        state = "on disk" if known in here else "not pulled"
-        click.echo(f"local:{known.name}\t{known.size / 1e9:.2f} GB\t{state}\t{known.title}")
+    for entry in CATALOGUE:
+        state = "on disk" if entry in here else "not pulled"
+        click.echo(f"local:{entry.name}\t{entry.size / 1e9:.2f} GB\t{state}\t{entry.title}")
 
 
 @model.command()
@@ -51,7 +51,7 @@ def pull_with_progress(name: str) -> str:
     columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
     with Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True)) as progress:
         bar = progress.add_task(name, total=files.find(name).size)
-        return str(files.pull(name, lambda done, total: progress.update(bar, completed=done, total=total)))
+        return str(files.pull(name, lambda fetched, total: progress.update(bar, completed=fetched, total=total)))
 
 
 def offer_pull(name: str) -> None:
@@ -61,8 +61,8 @@ def offer_pull(name: str) -> None:
         return
     from atc.models import files
 
-    known = files.find(short)
-    if known in files.installed():
+    entry = files.find(short)
+    if entry in files.installed():
         return
-    if click.confirm(f"{name} is not on disk ({known.size / 1e9:.1f} GB). Fetch it now?", default=True, err=True):
+    if click.confirm(f"{name} is not on disk ({entry.size / 1e9:.1f} GB). Fetch it now?", default=True, err=True):
         pull_with_progress(short)

@@ -50,10 +50,10 @@ WRITES = ("ask", "allow", "deny", "simulate")
 def moment(text: str) -> datetime:
     """A point in time in ISO 8601; UTC where it names no offset. Raises: click.BadParameter."""
     try:
-        found = datetime.fromisoformat(text)
+        time = datetime.fromisoformat(text)
     except ValueError:
         raise click.BadParameter(f"{text!r} is no time; write it like 2024-06-01T12:00:00Z") from None
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
+    return time if time.tzinfo else time.replace(tzinfo=UTC)
 
 
 def out_file(text: str) -> Path:
@@ -262,8 +262,8 @@ def check_server(protocol: Protocol, base_url: str | None, allow: Sequence[str] 
     from sandbox.egress.dns import HostResolver, RefusedAddressError
     from sandbox.egress.egress_rules import origin
 
-    known = [server.url for server in protocol.servers]
-    url = base_url or (known[0] if known else "")
+    servers = [server.url for server in protocol.servers]
+    url = base_url or (servers[0] if servers else "")
     try:
         parts = urlsplit(url)
         host, port = parts.hostname, parts.port or (443 if parts.scheme == "https" else 80)
@@ -288,10 +288,10 @@ def check_server(protocol: Protocol, base_url: str | None, allow: Sequence[str] 
 
 def _connect(addresses: Sequence[str], port: int) -> None:
     """Connect to the first of the addresses that takes it. Raises: OSError."""
-    for left, address in zip(range(len(addresses), 0, -1), addresses, strict=True):
+    for remaining, address in zip(range(len(addresses), 0, -1), addresses, strict=True):
         try:
             socket.create_connection((address, port), _PATIENCE).close()
             break
         except OSError:
-            if left == 1:
+            if remaining == 1:
                 raise

@@ -115,7 +115,9 @@ def run(
                 now=now,
                 seed=seed,
                 strict=strict,
-                writes=closing.enter_context(WriteConfirmation()) if writes == "ask" and can_ask() else writes or "allow",
+                writes=closing.enter_context(WriteConfirmation())
+                if writes == "ask" and can_ask()
+                else writes or "allow",
                 on_call=show_call,
                 on_output=None if as_json else _pass_on,
             )

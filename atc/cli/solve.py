@@ -139,20 +139,20 @@ def solve(
             raise click.UsageError("--journal would keep the password in --api; save the document to a file")
         if journal is not None and journal.exists():
             raise click.UsageError(f"{journal} exists; go on with --resume {journal}, or name a new file")
-    with Journal(resume or journal, refresh=refresh) as kept:
+    with Journal(resume or journal, refresh=refresh) as used_journal:
         if resume is not None:
-            asked = kept.noted("asked")
-            if asked is None:
+            arguments = used_journal.noted("asked")
+            if arguments is None:
                 raise UsageError(f"{resume} holds no question; start anew")
-            if not isinstance(asked, dict) or asked.keys() != _ASKED:
+            if not isinstance(arguments, dict) or arguments.keys() != _ASKED:
                 raise UsageError(f"{resume} is damaged; move it away and start a new one")
-            if (data := recorded_solution(kept)) is not None:
+            if (data := recorded_solution(used_journal)) is not None:
                 ctx.exit(_tell(data, as_json=as_json, out=out, verbose=verbose))
-            writes = writes or asked.pop("writes")
-            if asked["auth"]:
-                say(f"signs in with what {resume} names: {', '.join(map(str, asked['auth']))}")
+            writes = writes or arguments.pop("writes")
+            if arguments["auth"]:
+                say(f"signs in with what {resume} names: {', '.join(map(str, arguments['auth']))}")
         else:
-            asked = {
+            arguments = {
                 "query": query,
                 "api": str(Path(str(api)).resolve()) if Path(str(api)).is_file() else api,
                 "simulate": simulate,
@@ -168,41 +168,41 @@ def solve(
                 "tools": tools,
                 "strict_sandbox": strict,
             }
-            kept.note("asked", {**asked, "writes": writes})
-        asked.pop("writes", None)
-        query, name = str(asked.pop("query")), str(asked.pop("model"))
-        asked["now"] = datetime.fromisoformat(asked["now"]) if asked["now"] else None
-        policy = writes or ("allow" if asked["simulate"] else "ask")
+            used_journal.note("asked", {**arguments, "writes": writes})
+        arguments.pop("writes", None)
+        query, name = str(arguments.pop("query")), str(arguments.pop("model"))
+        arguments["now"] = datetime.fromisoformat(arguments["now"]) if arguments["now"] else None
+        policy = writes or ("allow" if arguments["simulate"] else "ask")
         solution: Solution | None = None
         on_screen = False
         exit_code = 0
         of_document: tuple[str, ...] = ()
         try:
-            protocol = load(asked.pop("api"))
-            if not asked["simulate"] and resume is None:
-                for one in asked["auth"]:
-                    credential(one, protocol)
-                check_server(protocol, asked["base_url"], asked["allow"])
+            protocol = load(arguments.pop("api"))
+            if not arguments["simulate"] and resume is None:
+                for credential_text in arguments["auth"]:
+                    credential(credential_text, protocol)
+                check_server(protocol, arguments["base_url"], arguments["allow"])
             offer_pull(name)
             with (
-                open_view(quiet=as_json and not verbose, verbose=verbose, stdout=not as_json) as shown,
-                closing(open_model(name, record=record, seed=asked["seed"], keep=True, threads=threads)) as opened,
-                WriteConfirmation(shown.pause) as confirm,
-                _simulated(protocol, query, asked) as service,
+                open_view(quiet=as_json and not verbose, verbose=verbose, stdout=not as_json) as view,
+                closing(open_model(name, record=record, seed=arguments["seed"], keep=True, threads=threads)) as opened,
+                WriteConfirmation(view.pause) as confirm,
+                _simulated(protocol, query, arguments) as service,
                 Agent(
                     protocol,
                     opened,
                     simulate=service,
-                    on_event=shown.sink,
+                    on_event=view.sink,
                     writes=policy,
                     confirm=confirm if can_ask() else None,
                     store=store,
-                    **asked,
+                    **arguments,
                 ) as agent,
             ):
-                on_screen = shown.answer
+                on_screen = view.answer
                 of_document = agent.protocol.warnings
-                solution = agent.solve(query, journal=kept)
+                solution = agent.solve(query, journal=used_journal)
                 exit_code = solution.exit_code
         except (ATCError, KeyboardInterrupt, click.Abort) as error:
             exit_code = error.exit_code if isinstance(error, ATCError) else 130
@@ -210,34 +210,34 @@ def solve(
             solution = solution or _unsolved(query, name, exit_code, str(error) or "interrupted")
         data = {**solution.to_json(), "exit_code": exit_code}
         code = _tell(data, as_json=as_json, out=out, verbose=verbose, on_screen=on_screen, hidden=of_document)
-        if kept.file is not None and recorded_solution(kept) is None:
-            say(f"atc solve --resume {kept.file} goes on from here")
+        if used_journal.file is not None and recorded_solution(used_journal) is None:
+            say(f"atc solve --resume {used_journal.file} goes on from here")
     ctx.exit(code)
 
 
 @contextmanager
-def _simulated(protocol: Protocol, query: str, asked: dict[str, Any]) -> Iterator[Session | Literal[False]]:
+def _simulated(protocol: Protocol, query: str, arguments: dict[str, Any]) -> Iterator[Session | Literal[False]]:
     """The simulated API in whose world is what the question takes for granted, if one is asked for."""
-    if not asked.pop("simulate"):
+    if not arguments.pop("simulate"):
         yield False
         return
     from atc.agent import SIMULATED_NOW
     from protocols.simulator import Simulator
 
-    with Simulator(protocol, seed=asked["seed"], now=asked["now"] or SIMULATED_NOW) as simulator:
+    with Simulator(protocol, seed=arguments["seed"], now=arguments["now"] or SIMULATED_NOW) as simulator:
         yield simulator.session(query=query)
 
 
 def _refuse_more(ctx: click.Context) -> None:
     """Beside --resume there is nothing to say about the question. Raises: click.UsageError."""
-    given = [
+    named = [
         parameter
         for parameter in ctx.command.params
         if parameter.name not in _BESIDE_RESUME
         and ctx.get_parameter_source(str(parameter.name)) is ParameterSource.COMMANDLINE
     ]
-    if given:
-        names = ", ".join(p.opts[0] if p.opts[0].startswith("-") else p.opts[0].upper() for p in given)
+    if named:
+        names = ", ".join(p.opts[0] if p.opts[0].startswith("-") else p.opts[0].upper() for p in named)
         raise click.UsageError(f"--resume takes the question and its options from FILE; leave out {names}")
 
 

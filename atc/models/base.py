@@ -26,6 +26,7 @@ __all__ = [
     "check_context_length",
     "cut_at_stop",
     "sample",
+    "split_prefill",
 ]
 
 TEMPERATURE = 0.7
@@ -119,6 +120,13 @@ def cut_at_stop(text: str, stop: Sequence[str]) -> tuple[str, bool]:
     return (text[: min(ends)], True) if ends else (text, False)
 
 
+def split_prefill(messages: Sequence[Message]) -> tuple[list[dict[str, str]], str]:
+    """The turns for a chat template, and the prefill; empty without one."""
+    prefill = messages[-1].content if messages[-1].role == "assistant" else ""
+    turns = messages[:-1] if messages[-1].role == "assistant" else messages
+    return [{"role": turn.role, "content": turn.content} for turn in turns], prefill
+
+
 def check_context_length(name: str, length: int, max_tokens: int, context: int) -> None:
     """Raises: PromptRefused: a conversation of `length` tokens and its answer do not fit into the model's context."""
     if length + max_tokens > context:
@@ -156,6 +164,11 @@ class ModelBase:
     """
 
     supports_grammar = False
+
+    @property
+    def context(self) -> int | None:
+        """Tokens of the context window, where that is known: that of the wrapped model, if there is one."""
+        return getattr(getattr(self, "_model", None), "context", None)
 
     def answer(self, request: ModelRequest) -> Completion:
         """Answer a request. Raises: as `Model.complete`."""

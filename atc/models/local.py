@@ -83,13 +83,18 @@ class LocalEngine(ModelBase):
         if importlib.util.find_spec("xllamacpp") is None:
             raise ModelError(f"{name} needs the engine of the extra `local`: pip install 'atc-toolchain[local]'")
         self.name = name
-        self.context = context
+        self._context = context
         self.file = file
         self._seed = seed
         self._lock = threading.RLock()
         self._running: Engine | None = None
         self._prefix_folder = keep
         self._threads = threads
+
+    @property
+    def context(self) -> int:
+        """Tokens of the context window."""
+        return self._context
 
     def answer(self, request: ModelRequest) -> Completion:
         """As `Asked.answer`. Raises: ModelError: also when the prompt leaves less than `max_tokens` of `context`."""
@@ -100,7 +105,7 @@ class LocalEngine(ModelBase):
             turns = [asdict(message) for message in request.messages]
             prompt = engine.post("/apply-template", {"messages": turns})["prompt"]
             tokens = engine.tokenize(prompt, special=True)
-            check_context_length(self.name, len(tokens), request.max_tokens, self.context)
+            check_context_length(self.name, len(tokens), request.max_tokens, self._context)
             reporter = _ProgressReporter(len(tokens), request.on_progress)
             read = self._restore_prefix(engine, turns, tokens, reporter)
             reply = engine.complete(
@@ -141,7 +146,7 @@ class LocalEngine(ModelBase):
         head = [token for token, _ in takewhile(lambda pair: pair[0] == pair[1], zip(tokens, prefix, strict=False))]
         if len(head) < MIN_PREFIX_TOKENS:
             return 0
-        fingerprint = [str(self.file), self.file.stat().st_size, self.context, engine.version, head]
+        fingerprint = [str(self.file), self.file.stat().st_size, self._context, engine.version, head]
         file = folder / f"{hashlib.sha256(json.dumps(fingerprint).encode()).hexdigest()[:32]}.kv"
         try:
             engine.post("/slots/0?action=restore", {"filename": file.name})
@@ -182,7 +187,7 @@ class LocalEngine(ModelBase):
                     self._prefix_folder.mkdir(parents=True, exist_ok=True)
                 except OSError:  # nothing can be kept there
                     self._prefix_folder = None
-            self._running = Engine(self.file, self.context, keep=self._prefix_folder, threads=self._threads)
+            self._running = Engine(self.file, self._context, keep=self._prefix_folder, threads=self._threads)
         return self._running
 
 

@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from string import Template
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +34,9 @@ PREFILL = """$message
 
 Begin your answer with exactly the following text, and go on from its end:
 $prefill"""
+
+CONTEXT_NAMES = ("max_model_len", "context_length", "context_window", "max_context_length")
+"""Where endpoints tell the size of a model's context window."""
 
 RENAMED = {"max_tokens": "max_completion_tokens"}
 """Parameters with another name at endpoints that refuse the first."""
@@ -86,6 +90,18 @@ class OpenAIModel(ModelBase):
         text, stopped = cut_at_stop(_after_prefill(choices[0].message.content or "", prefill), request.stop)
         finish = "stop" if stopped else choices[0].finish_reason or "stop"
         return Completion(text, _usage(reply.usage, time.monotonic() - started), finish)
+
+    @cached_property
+    def context(self) -> int | None:
+        """Tokens of the context window, where the endpoint's list of models tells them; else None."""
+        try:
+            with self._errors():
+                client = self._get_client().with_options(timeout=CONNECT_TIMEOUT, max_retries=0)
+                entry = client.models.retrieve(self._model).model_dump()
+        except ModelError:
+            return None
+        sizes = [entry.get(name) for name in CONTEXT_NAMES]
+        return next((size for size in sizes if isinstance(size, int) and size > 0), None)
 
     def close(self) -> None:
         """Close the connections."""

@@ -16,7 +16,6 @@ import shutil
 import threading
 import time
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +30,7 @@ from atc.models.base import (
     Usage,
     check_context_length,
     cut_at_stop,
+    split_prefill,
 )
 from atc.models.grammar import program_grammar
 from atc.models.repetition import repetition_start
@@ -237,10 +237,9 @@ def settings(request: ModelRequest) -> Any:
 
 def render(tokenizer: Any, messages: Sequence[Message]) -> str:
     """Render a conversation with the model's chat template, open at its end."""
-    prefilled = messages[-1].role == "assistant"
-    turns = [asdict(message) for message in (messages[:-1] if prefilled else messages)]
+    turns, prefill = split_prefill(messages)
     rendered: str = tokenizer.apply_chat_template(turns, add_generation_prompt=True)
-    return rendered + messages[-1].content if prefilled else rendered
+    return rendered + prefill
 
 
 def _length(tokens: Any) -> int:

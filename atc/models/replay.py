@@ -16,12 +16,13 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 from atc.files import append_line, open_to_append
 from atc.models.base import AllowedCalls, Completion, Message, Model, ModelBase, ModelRequest, Usage, answer
 from protocols.errors import ModelError, UsageError
 
-__all__ = ["CachingModel", "Recorder", "ReplayModel", "request_hash"]
+__all__ = ["CachingModel", "Recorder", "ReplayModel", "recorded_model", "request_hash"]
 
 
 def request_hash(
@@ -54,6 +55,12 @@ class ReplayModel(ModelBase):
         self._answers = _read(file, model_name)
         self._play_counts: dict[str, int] = defaultdict(int)
         self._lock = threading.Lock()
+
+    @property
+    def context(self) -> int | None:
+        """The context window of the recorded model."""
+        context: int | None = _first_entry(self._file).get("context")
+        return context
 
     def answer(self, request: ModelRequest) -> Completion:
         """As `ModelBase.answer`; usage has the recorded tokens and the seconds of the replay.
@@ -121,12 +128,16 @@ class CachingModel(ModelBase):
 
 def recorded_model(file: Path) -> str:
     """The name of the model whose answers a file holds first; empty where it holds none."""
+    return str(_first_entry(file).get("model", ""))
+
+
+def _first_entry(file: Path) -> dict[str, Any]:
     try:
         with file.open(encoding="utf-8") as lines:
             entry = json.loads(next(lines))
     except (OSError, ValueError, StopIteration):
-        return ""
-    return str(entry.get("model", "")) if isinstance(entry, dict) else ""
+        return {}
+    return entry if isinstance(entry, dict) else {}
 
 
 def _read(file: Path, model_name: str | None) -> dict[str, list[Completion]]:
@@ -168,6 +179,7 @@ class Recorder(ModelBase):
         entry = {
             "hash": request_hash(request.messages, request.stop, request.max_tokens, functions),
             "model": self.name,
+            "context": self.context,
             "messages": [asdict(message) for message in request.messages],
             "stop": list(request.stop),
             "max_tokens": request.max_tokens,

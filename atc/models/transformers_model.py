@@ -9,7 +9,6 @@ import importlib.util
 import threading
 import time
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,7 @@ from atc.models.base import (
     Usage,
     check_context_length,
     cut_at_stop,
+    split_prefill,
 )
 from protocols.errors import ModelError
 
@@ -119,13 +119,11 @@ class TransformersModel(ModelBase):
 
 def _render(tokenizer: Any, messages: Sequence[Message]) -> str:
     """Render a conversation with the model's chat template, open at its end."""
-    prefilled = messages[-1].role == "assistant"
+    turns, prefill = split_prefill(messages)
     if tokenizer.chat_template is None:
-        text = "\n\n".join(message.content for message in messages)
-        return text if prefilled else f"{text}\n\n"
-    turns = [asdict(message) for message in (messages[:-1] if prefilled else messages)]
+        return "".join(f"{turn['content']}\n\n" for turn in turns) + prefill
     rendered: str = tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True)
-    return rendered + messages[-1].content if prefilled else rendered
+    return rendered + prefill
 
 
 def _ends(model: Any) -> list[int]:

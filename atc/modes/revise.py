@@ -174,10 +174,10 @@ class _Revision:
         diagnostics = self.diagnose(program)
         if not diagnostics:
             return program
-        known = Suggestion()
+        suggestion = Suggestion()
         if self.profile.suggestions:
-            known = suggest_for(diagnostics, program, toolbox.graph, toolbox.opening.ranked, toolbox.vocabulary)
-        better = self.new(self.fix(program, diagnostics, known)) if self.profile.autofix else None
+            suggestion = suggest_for(diagnostics, program, toolbox.graph, toolbox.opening.ranked, toolbox.vocabulary)
+        better = self.new(self.fix(program, diagnostics, suggestion)) if self.profile.autofix else None
         # What a program takes as run before it began is put there, whatever else is wrong with it.
         completed = None
         if better is None and self.profile.autofix:
@@ -194,7 +194,7 @@ class _Revision:
             toolbox.emit(ProgramWritten(toolbox.number, fixed, Usage()))
             return self.checked(fixed) if completed is not None else fixed
         self.precheck.mark_reported(diagnostics)
-        self.conversation.failed(program, fault, attribution.tool, known)
+        self.conversation.failed(program, fault, attribution.tool, suggestion)
         return None
 
     def diagnose(self, program: str) -> list[Diagnostic]:
@@ -233,22 +233,22 @@ class _Revision:
         text = f"the program writes and does not name {quoted}; look for it by that, and write to what was found"
         return [Diagnostic(line, 0, "unsaid-name", text, tool.name)]
 
-    def fix(self, program: str, diagnostics: Sequence[Diagnostic], known: Suggestion) -> str | None:
+    def fix(self, program: str, diagnostics: Sequence[Diagnostic], suggestion: Suggestion) -> str | None:
         """The program with all of its mistakes fixed, also hidden ones; None where that needs the model."""
         toolbox = self.toolbox
         for _ in range(_ROUNDS):
             better = self.precheck.fix(program, diagnostics)
-            if better is None and known.whole:
-                better = self.precheck.fixed(known.whole)
+            if better is None and suggestion.whole:
+                better = self.precheck.fixed(suggestion.whole)
             if better is not None:
                 return better
-            partly = self.precheck.partly_fixed(known.whole or program)
+            partly = self.precheck.partly_fixed(suggestion.whole or program)
             if same(partly, program) or not self.profile.suggestions:
                 return None
             program, diagnostics = partly, self.precheck.diagnose(partly)
             if not diagnostics:  # a mistake that nobody fixed is only hidden
                 return None
-            known = suggest_for(diagnostics, program, toolbox.graph, toolbox.opening.ranked, toolbox.vocabulary)
+            suggestion = suggest_for(diagnostics, program, toolbox.graph, toolbox.opening.ranked, toolbox.vocabulary)
         return None
 
     # After the run
@@ -311,13 +311,15 @@ class _Revision:
         if self.naive:
             self.conversation.naive(fault)
             return
-        known = Suggestion()
+        suggestion = Suggestion()
         if self.profile.suggestions:
             ranked = toolbox.opening.ranked
-            known = suggest(fault, attribution, program, run, toolbox.query, toolbox.graph, ranked, toolbox.vocabulary)
+            suggestion = suggest(
+                fault, attribution, program, run, toolbox.query, toolbox.graph, ranked, toolbox.vocabulary
+            )
         rejected = run.calls[run.error.call].tool if run and run.error and run.error.call is not None else None
         tool = (rejected or attribution.tool) if attribution.tool else None
-        self.conversation.failed(program, fault, tool, known)
+        self.conversation.failed(program, fault, tool, suggestion)
 
     # The model
 
@@ -336,11 +338,11 @@ class _Revision:
             self.restarted = True
             if self.conversation.facts:
                 self.conversation.restart()
-                program, more = self.ask()
-                usage += more
+                program, further_usage = self.ask()
+                usage += further_usage
             if program and self.is_tried(program):  # any other program is worth more than the likeliest one
-                program, more = self.ask(sampled=True)
-                usage += more
+                program, further_usage = self.ask(sampled=True)
+                usage += further_usage
         self.conversation.wrote(program)
         if program:
             toolbox.emit(ProgramWritten(toolbox.number, program, usage))

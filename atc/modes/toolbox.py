@@ -153,7 +153,7 @@ class Toolbox:
         question = templates.render("question", tools=self.functions(), query=self.query)
         return [
             Message("system", templates.render(prompt, today=self.today).strip()),
-            *(Message("user" if role == "user" else "assistant", said) for role, said in templates.turns(examples)),
+            *(Message("user" if role == "user" else "assistant", text) for role, text in templates.turns(examples)),
             Message("user", question.strip()),
         ]
 

@@ -80,13 +80,13 @@ class Conversation:
         )
         self._add(text)
 
-    def failed(self, program: str, fault: Fault, tool: str | None, known: Suggestion) -> None:
+    def failed(self, program: str, fault: Fault, tool: str | None, suggestion: Suggestion) -> None:
         """Tell what went wrong with a tool, or with the program itself, and what is known about it."""
         message = [fault.message[:_SHORT]] if fault.stage == "check" or tool is None else []
-        new = [line for line in (*message, *known.facts) if line not in self.facts]
+        new = [line for line in (*message, *suggestion.facts) if line not in self.facts]
         if self._profile.focus:
             blamed = f", and the fault comes from the call of {tool}" if tool is not None else ""
-            self._revise(program, "\n".join([f"It failed{blamed}:\n{said(fault)}", *known.facts]), tool)
+            self._revise(program, "\n".join([f"It failed{blamed}:\n{said(fault)}", *suggestion.facts]), tool)
         elif tool is None:
             self._add(templates.render("reflect_program", error=said(fault), query=self._opened.query))
         else:
@@ -95,7 +95,7 @@ class Conversation:
                 error=said(fault),
                 tool=tool,
                 documentation=self._documented(tool),
-                suggest="\n".join(known.facts),
+                suggestions="\n".join(suggestion.facts),
                 query=self._opened.query,
             )
             self._add(text)
@@ -104,19 +104,23 @@ class Conversation:
     def _revise(self, program: str, problem: str, tool: str | None) -> None:
         """Ask with nothing but the functions concerned, the program, and what is wrong with it."""
         earlier = [line for line in self.facts if line not in problem]
-        known = "\n".join(["Known from earlier programs:", *earlier]) if earlier else ""
-        tools = self._related(program, problem, known, tool or "")
-        shown = program if len(program) <= _LONG else program[:_LONG].rstrip() + "\n…"
+        earlier_facts = "\n".join(["Known from earlier programs:", *earlier]) if earlier else ""
+        tools = self._related(program, problem, earlier_facts, tool or "")
+        cut_program = program if len(program) <= _LONG else program[:_LONG].rstrip() + "\n…"
         query = self._opened.query
-        self._show(templates.render("revise", tools=tools, query=query, program=shown, problem=problem, known=known))
+        self._show(
+            templates.render(
+                "revise", tools=tools, query=query, program=cut_program, problem=problem, known=earlier_facts
+            )
+        )
 
     def _related(self, *texts: str) -> str:
         """The functions that texts name, those that the question is likeliest about, and those that these need."""
-        said = set(re.findall(r"\w+", " ".join(texts)))
+        named_words = set(re.findall(r"\w+", " ".join(texts)))
         ranked = self._opened.ranked
-        named = [name for name in ranked if name in said]
-        shown = list(dict.fromkeys([*ranked[:_LIKELIEST], *named]))[:_SHOWN]
-        names = self._graph.closure(shown, self._opened.tools)
+        named = [name for name in ranked if name in named_words]
+        names_shown = list(dict.fromkeys([*ranked[:_LIKELIEST], *named]))[:_SHOWN]
+        names = self._graph.closure(names_shown, self._opened.tools)
         self.tools = [name for name in ranked if name in names]
         tools = map(self._graph.protocol.tool, self.tools)
         opened, hints = self._opened, self._profile.hints
@@ -124,7 +128,7 @@ class Conversation:
 
     def _show(self, text: str) -> None:
         turns = templates.turns("revise_examples")
-        examples = (Message("user" if role == "user" else "assistant", said) for role, said in turns)
+        examples = (Message("user" if role == "user" else "assistant", text) for role, text in turns)
         self.messages = [self.messages[0], *examples, Message("user", text.strip())]
 
     def _add(self, text: str) -> None:

@@ -72,15 +72,18 @@ class Opening:
         """The prompt. With `facts`, what is known from programs that failed, it begins anew."""
         tools = self.with_examples(self.functions)
         if self.solved:
-            told = [templates.render("solved", query=one.query, program=one.program).strip() for one in self.solved]
-            tools += "\n\n" + "\n\n".join(["Answered before:", *told])
+            solved_texts = [
+                templates.render("solved", query=demonstration.query, program=demonstration.program).strip()
+                for demonstration in self.solved
+            ]
+            tools += "\n\n" + "\n\n".join(["Answered before:", *solved_texts])
         if facts:
             text = templates.render("afresh", tools=tools, query=self.query, facts="\n".join(facts))
         else:
             text = templates.render("question", tools=tools, query=self.query)
         return [
             Message("system", templates.render("solve", today=self.today).strip()),
-            *(Message("user" if role == "user" else "assistant", said) for role, said in templates.turns("examples")),
+            *(Message("user" if role == "user" else "assistant", text) for role, text in templates.turns("examples")),
             Message("user", text.strip()),
         ]
 
@@ -116,7 +119,7 @@ def opening(
         solved: Questions that were answered before.
     """
     graph = candidates.graph
-    spoken = candidates.in_its_words(query)
+    spoken = candidates.in_api_words(query)
     speaks_of = mentioned_values(spoken, vocabulary)
     offered = tuple(tools if tools is not None else candidates.choose(query, most, speaks_of, closed=profile.closure))
     scores = candidates.scores(query, speaks_of)
@@ -144,9 +147,9 @@ def opening(
         before = tuple(solved.like(query, offered, meaning=candidates.meaning))
     if not profile.planner:
         return Opening(query, today, offered, ranked, details, speaks_of, functions, solved=before)
-    shown = _exemplary(candidates, spoken, speaks_of, scores, ranked)
-    sure = {name for name in shown if scores[name] >= _SURE * scores[ranked[0]]}
-    chains = plan_sketches(graph, shown, offered, with_dates(spoken, today), sure)
+    exemplary = _exemplary(candidates, spoken, speaks_of, scores, ranked)
+    sure = {name for name in exemplary if scores[name] >= _SURE * scores[ranked[0]]}
+    chains = plan_sketches(graph, exemplary, offered, with_dates(spoken, today), sure)
     return Opening(query, today, offered, ranked, details, speaks_of, functions, chains, before)
 
 
@@ -181,12 +184,12 @@ def _exemplary(
     reads = [name for name in ranked if not protocol.tool(name).writes]
     writes = [] if is_information_request(query) else [name for name in ranked if protocol.tool(name).writes]
     writes = _together(candidates.graph, writes, scores, question)
-    likely = [one for one in (*reads[:_EXAMPLES], *writes[:_EXAMPLES]) if scores[one] >= _LIKELY * scores[ranked[0]]]
+    likely = [name for name in (*reads[:_EXAMPLES], *writes[:_EXAMPLES]) if scores[name] >= _LIKELY * scores[ranked[0]]]
     likely += [name for name in reads if question.now and is_current(protocol.tool(name))][:1]
     parts = question.parts
     for part in parts if len(parts) > 1 else ():
-        said = {name: score for name, score in candidates.scores(part, speaks_of).items() if name in reads}
-        likely += [name for name in list(said)[:_EACH] if said[name] >= _NEAR * max(said.values())]
+        part_scores = {name: score for name, score in candidates.scores(part, speaks_of).items() if name in reads}
+        likely += [name for name in list(part_scores)[:_EACH] if part_scores[name] >= _NEAR * max(part_scores.values())]
     return [name for name in ranked if name in likely]
 
 
@@ -210,7 +213,7 @@ def _together(
     takes = {
         name
         for name in writes
-        if any(one.tool == maker for argument in graph.needs(name) for one in graph.providers(name, argument))
+        if any(provider.tool == maker for argument in graph.needs(name) for provider in graph.providers(name, argument))
     }
     fills = [name for name in writes if name in takes and protocol.tool(name).method == "POST"]
     changes = takes.difference(fills)

@@ -26,4 +26,4 @@ def turns(name: str) -> tuple[tuple[str, str], ...]:
     """The conversation in `prompts/<name>.txt` as (role, text); a line `=== role` begins a turn."""
     text = (_FOLDER / f"{name}.txt").read_text("utf-8")
     parts = [part.partition("\n") for part in text.split("=== ") if part]
-    return tuple((role.strip(), said.strip()) for role, _, said in parts)
+    return tuple((role.strip(), text.strip()) for role, _, text in parts)
