@@ -226,7 +226,11 @@ class WorldSchema:
 
     def family(self, work: str, maker: str) -> RelationPair | None:
         """The pair by which each work belongs to one maker, if there is one."""
-        return next((pair for pair in self.pairs if pair.family and (pair.work, pair.maker) == (work, maker)), None)
+        return next((pair for pair in self.pairs_between(work, maker) if pair.family), None)
+
+    def pairs_between(self, work: str, maker: str) -> list[RelationPair]:
+        """The pairs by which entities of one type make those of another."""
+        return [pair for pair in self.pairs if (pair.work, pair.maker) == (work, maker)]
 
     def pair_for(self, owner: str, label: str, target: str) -> tuple[RelationPair, bool] | None:
         """The pair with this relation as one end, and whether the owner is the work."""

@@ -22,6 +22,8 @@ __all__ = ["ListItems", "kinds_in"]
 
 _RATED = ("vote_average", "rating", "average", "score", "stars", "rate")
 _POPULAR = ("popularity", "popular", "views", "plays", "likes", "followers", "votes", "vote_count")
+_ORDERS = frozenset("sort sort_by order_by sortby orderby".split())
+_DIRECTIONS = frozenset("order sort_order direction sort_direction".split())
 _RECENT = frozenset("latest newest new recent now current airing today air playing releases".split())
 _AFFIXES = frozenset("with without exclude not gte lte gt lt min max from to after before since until id ids".split())
 
@@ -96,13 +98,13 @@ class ListItems:
                 continue
             if named.name == kind:
                 name = text_value
-            elif any(pair.work == kind and pair.maker == named.name for pair in self.schema.pairs):
-                makers.append(self.world.named(named.name, text_value))
+            elif self.schema.pairs_between(kind, named.name):
+                makers.append(self.world.entity_named(named.name, text_value))
         binding = self.schema.binding(frame.plan, frame.plan.search)
         if binding is not None and binding.field:
             entities = dict.fromkeys([*self.world.question_entities(kind), *self.world.all_entities(kind)])
             bound = [entity for entity in entities if not entity.deleted and self._meets_binding(entity, binding, text)]
-            return self._filtered(bound, frame) or self._filtered([self.world.named(kind, text)], frame)
+            return self._filtered(bound, frame) or self._filtered([self.world.entity_named(kind, text)], frame)
         fixed = self._fixed_values(kind, frame)
         if not name and makers:
             return self._works_by(makers, kind)
@@ -111,12 +113,12 @@ class ListItems:
             recalled = self._filtered(self.world.partial_matches(kind, name), frame)
             if recalled:
                 return recalled
-        first = self.world.named(kind, name, makers, fixed)
+        first = self.world.entity_named(kind, name, makers, fixed)
         results = [first]
         if len(kinds_in(frame.plan.shape)) > 1 and not makers:
             for pair in self.schema.pairs:
                 if pair.work == kind and not pair.family and pair.maker in kinds_in(frame.plan.shape):
-                    results += self._works_by([self.world.named(pair.maker, name)], kind)
+                    results += self._works_by([self.world.entity_named(pair.maker, name)], kind)
         elif makers:
             results += self._works_by(makers, kind)
         results += self._filtered(self.world.matching(kind, name), frame)
@@ -125,10 +127,9 @@ class ListItems:
     def _works_by(self, makers: Sequence[Entity], kind: str) -> list[Entity]:
         works: list[Entity] = []
         for maker in makers:
-            for pair in self.schema.pairs:
-                if pair.work == kind and pair.maker == maker.kind:
-                    edges = self._relations.children(maker, kind) if pair.family else self._relations.works(maker, pair)
-                    works += [edge.target for edge in edges]
+            for pair in self.schema.pairs_between(kind, maker.kind):
+                edges = self._relations.children(maker, kind) if pair.family else self._relations.works(maker, pair)
+                works += [edge.target for edge in edges]
         return works
 
     def _fixed_values(self, kind: str, frame: ResponseFrame) -> dict[str, object]:
@@ -148,25 +149,11 @@ class ListItems:
         kind = self.schema.entity_types.get(edges[0].target.kind)
         if kind is None:
             return edges
-        order = next(
-            (
-                str(v)
-                for k, v in frame.values.items()
-                if label_of(k) in {"sort", "sort_by", "order_by", "sortby", "orderby"}
-            ),
-            "",
-        )
+        order = _argument(frame, _ORDERS)
         plan_words = {w for step in frame.plan.steps if step.role == "literal" for w in words(step.name)}
         if order:
             name = re.split(r"[.:\s]|_(?:asc|desc)$", order.lstrip("+-"))[0]
-            direction = next(
-                (
-                    str(v)
-                    for k, v in frame.values.items()
-                    if label_of(k) in {"order", "sort_order", "direction", "sort_direction"}
-                ),
-                "",
-            )
+            direction = _argument(frame, _DIRECTIONS)
             descending = order.startswith("-") or "desc" in order.lower() or direction.lower().startswith("desc")
             named = next((f for f in kind.fields if label_of(f) == label_of(name)), None)
             named = named or next((f for f in kind.fields if set(words(name)) <= set(words(f))), None)
@@ -291,6 +278,11 @@ class ListItems:
         terms = [text.strip() for text in re.split(r"[,|]", value) if text.strip()]
         hits = [text in present or text.casefold() in present for text in terms]
         return any(hits) if "|" in value else all(hits)
+
+
+def _argument(frame: ResponseFrame, labels: frozenset[str]) -> str:
+    """The first argument under one of these labels, as text; empty without one."""
+    return next((str(value) for name, value in frame.values.items() if label_of(name) in labels), "")
 
 
 def kinds_in(part: ResponseShape | None) -> set[str]:

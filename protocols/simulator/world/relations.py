@@ -83,9 +83,8 @@ class EntityRelations:
             kinds = self._world.kinds_beside(name) & collections if isinstance(name, NamedEntity) else set()
             if entity not in present and (not kinds or target in kinds):
                 present.add(entity)
-                extended.insert(
-                    len(present) - len(edges) + 2, RelationEdge(self.membership(label, user, entity), entity)
-                )
+                edge = RelationEdge(self.membership(label, user, entity), entity)
+                extended.insert(len(present) - len(edges) + 2, edge)
         if not extended and self._world.named_entities.presupposes_items:
             extended = self.random_edges(user, label, target, 3, 6)
         return extended
@@ -101,12 +100,12 @@ class EntityRelations:
             return [edge for part in parts for edge in self.children(part, target)], True
         if pair_and_role := self._schema.pair_for(entity.kind, label, target):
             pair, is_work = pair_and_role
-            if pair.family:
-                parent = self.parent(entity, pair) if is_work else None
-                return (
-                    [RelationEdge(self.membership(label, entity, parent), parent)] if parent else []
-                ) if is_work else self.children(entity, target), False
-            return (self.makers(entity, pair), True) if is_work else (self.works(entity, pair), False)
+            if not is_work:
+                return self.children(entity, target) if pair.family else self.works(entity, pair), False
+            if not pair.family:
+                return self.makers(entity, pair), True
+            parent = self.parent(entity, pair)
+            return [RelationEdge(self.membership(label, entity, parent), parent)] if parent else [], False
         kind = self._world.entity_type(entity)
         if entity.key[0] == "created":
             return [], True
@@ -143,7 +142,7 @@ class EntityRelations:
             else:
                 continue
             for edge in edges:
-                if edge.target.base or not entity.base:  # what is asked for by name later must not change what is shown
+                if edge.target.base or not entity.base:  # a later search by name must not change a response
                     edges_by_key.setdefault(edge.target.key, edge)
         singleton = entity.kind in self._schema.singletons.values()
         return [] if singleton else list(edges_by_key.values())
@@ -161,11 +160,8 @@ class EntityRelations:
                 edges = self.related(whole, chosen.label, target)
                 if chosen.label != label:
                     return self._world.rng(entity, label).sample(edges, max(2, len(edges) // 2))
-                if (
-                    self._schema.roles.get(label) or not self._world.entity_type(entity.parent).local
-                    if entity.parent
-                    else True
-                ):
+                nested = entity.parent is not None and self._world.entity_type(entity.parent).local
+                if self._schema.roles.get(label) or not nested:
                     return edges
                 return edges[: max(3, len(edges) - self._world.rng(entity, label).below(3))]
             whole = whole.parent
@@ -174,21 +170,11 @@ class EntityRelations:
     def _columns(self, label: str) -> set[str]:
         return {name for row in self._schema.edges.get(label, [])[:20] for name in row}
 
-    def membership(self, label: str, owner: Entity, target: Entity | None, position: int = 0) -> Entity:
+    def membership(self, label: str, owner: Entity, target: Entity, position: int = 0) -> Entity:
         """The entity with the fields of a membership."""
         kind = self._schema.edge_types.get(label, f"~{label}")
-        key = (
-            "entry",
-            label,
-            owner.kind,
-            *owner.key,
-            "->",
-            target.kind if target else "",
-            *(target.key if target else ()),
-            str(position),
-        )
-        ends = {owner.kind: owner, **({target.kind: target} if target else {})}
-        return Entity(kind, key, position=position, ends=ends)
+        key = ("entry", label, owner.kind, *owner.key, "->", target.kind, *target.key, str(position))
+        return Entity(kind, key, position=position, ends={owner.kind: owner, target.kind: target})
 
     def linked(self, entity: Entity, label: str, target: str) -> Entity | None:
         """The target of a single link; None if there is none."""
@@ -201,13 +187,10 @@ class EntityRelations:
             ends = [end for kind, end in entity.ends.items() if not self._is_maker(kind)]
             if ends:
                 return ends[0]
-        pair = self._schema.pair_for(entity.kind, label, target)
-        if pair is None:
-            pair = next(
-                ((p, True) for p in self._schema.pairs if p.family and (p.work, p.maker) == (entity.kind, target)), None
-            )
-        if pair and pair[1] and pair[0].family:
-            return self.parent(entity, pair[0])
+        family = self._schema.family(entity.kind, target)
+        pair, is_work = self._schema.pair_for(entity.kind, label, target) or (family, True)
+        if pair and is_work and pair.family:
+            return self.parent(entity, pair)
         level = entity.parent
         while level is not None:
             if level.kind == target:
@@ -220,12 +203,9 @@ class EntityRelations:
                 return None
             return self.last_child(entity, target)
         if target == entity.kind and entity.kind in self._schema.entity_types:
-            if set(parts) & {"parent", "previous", "next", "reply", "related"}:
-                return (
-                    self._world.rng(entity, label).choose(self._world.base(target))
-                    if self._world.base(target)
-                    else entity
-                )
+            reflexive = set(parts) & {"parent", "previous", "next", "reply", "related"}
+            if reflexive and (population := self._world.base(target)):
+                return self._world.rng(entity, label).choose(population)
             return entity
         edges = self._through_pairs(entity, target)
         if edges:
@@ -246,13 +226,11 @@ class EntityRelations:
     def last_child(self, entity: Entity, target: str = "") -> Entity | None:
         for child in self._schema.entity_types.values():
             if child.parent == entity.kind and (edges := self.children(entity, child.name)):
-                past = [
-                    e.target
-                    for e in edges
-                    if not child.date
-                    or str(self._world.fields.value(e.target, child.date)) <= self._now.strftime("%Y-%m-%d")
-                ]
-                last = (past or [edge.target for edge in edges])[-1]
+                last = edges[-1].target
+                if child.date:
+                    today = self._now.strftime("%Y-%m-%d")
+                    dated = [(str(self._world.fields.value(edge.target, child.date)), edge.target) for edge in edges]
+                    last = next((member for date, member in reversed(dated) if date <= today), last)
                 return last if child.name == target else self.last_child(last, target) or last
         return None
 
@@ -261,25 +239,19 @@ class EntityRelations:
         if entity.parent is not None:
             return entity.parent
         if entity.base:
-            members = self._family_of(pair)
-            return members.get(entity.position)
+            return self._family_of(pair).get(entity.position)
         if pair.nullable or entity.key[0] == "created" or entity.kind == pair.maker:
             return None
         if pair.maker in self._schema.singletons.values():
             users = self._world.base(pair.maker)
-            return (
-                users[0] if entity.around is self._world.anchor else self._world.rng(entity, pair.forth).choose(users)
-            )
+            if entity.around is self._world.anchor:
+                return users[0]
+            return self._world.rng(entity, pair.forth).choose(users)
         parent = Entity(pair.maker, ("around", *entity.key), root=entity.around)
         parent.adopted += (entity,)
         for forced, maker, role in entity.forced:
-            for parent_pair in self._schema.pairs:
-                if (
-                    parent_pair.work == pair.maker
-                    and parent_pair.maker == maker.kind
-                    and parent_pair.forth == forced.forth
-                ):
-                    parent.forced += ((parent_pair, maker, role),)
+            pairs = [p for p in self._schema.pairs_between(pair.maker, maker.kind) if p.forth == forced.forth]
+            parent.forced += tuple((parent_pair, maker, role) for parent_pair in pairs)
         entity.parent = parent
         return self._world.register(parent)
 
@@ -307,13 +279,9 @@ class EntityRelations:
         if pair and parent.base:
             children += [work for work in self._world.base(kind) if self._family_of(pair).get(work.position) is parent]
         elif parent.key[0] != "created" or not pair:
-            low, high = (
-                (3, 6)
-                if child_type.local and not self._world.entity_type(parent).local
-                else (6, 10)
-                if child_type.local or pair
-                else (2, 5)
-            )
+            low, high = (6, 10) if child_type.local or pair else (2, 5)
+            if child_type.local and not self._world.entity_type(parent).local:
+                low, high = 3, 6
             if parent.key[0] == "created":
                 low, high = 0, 0
             for number in range(1, self._world.rng(parent, "children", kind).between(low, high) + 1 - len(children)):
@@ -349,21 +317,17 @@ class EntityRelations:
         return edges
 
     def _parents_makers(self, work: Entity, pair: RelationPair) -> list[RelationEdge]:
-        for family in self._schema.pairs:
-            if family.family and family.work == work.kind and family.forth == pair.through:
-                parent = self.parent(work, family)
-                for parent_pair in self._schema.pairs:
-                    if parent is not None and (parent_pair.work, parent_pair.maker, parent_pair.forth) == (
-                        parent.kind,
-                        pair.maker,
-                        pair.forth,
-                    ):
-                        maker_edges = self.makers(parent, parent_pair)
-                        return [
-                            RelationEdge(self.membership(pair.forth, work, edge.target), edge.target)
-                            for edge in maker_edges
-                        ]
+        for family in self._families_through(pair):
+            parent = self.parent(work, family)
+            pairs = self._schema.pairs_between(parent.kind, pair.maker) if parent else []
+            for parent_pair in pairs:
+                if parent and parent_pair.forth == pair.forth:
+                    makers = [edge.target for edge in self.makers(parent, parent_pair)]
+                    return [RelationEdge(self.membership(pair.forth, work, maker), maker) for maker in makers]
         return []
+
+    def _families_through(self, pair: RelationPair) -> list[RelationPair]:
+        return [p for p in self._schema.pairs if p.family and (p.work, p.forth) == (pair.work, pair.through)]
 
     def _choose_makers(self, work: Entity, pair: RelationPair, label: str) -> list[RelationEdge]:
         rng = self._world.rng(work, "makers", label)
@@ -468,17 +432,12 @@ class EntityRelations:
         return self._peers_by_root[around, kind]
 
     def _works_through(self, maker: Entity, pair: RelationPair) -> list[RelationEdge]:
-        family = next(
-            (p for p in self._schema.pairs if p.family and p.work == pair.work and p.forth == pair.through), None
-        )
-        if family is None:
-            return []
         works: list[RelationEdge] = []
-        for parent_pair in self._schema.pairs:
-            if (parent_pair.work, parent_pair.maker, parent_pair.forth) == (family.maker, maker.kind, pair.forth):
-                for edge in self.works(maker, parent_pair):
-                    children = [child.target for child in self.children(edge.target, pair.work)]
-                    works += [RelationEdge(self.membership(pair.back, maker, child), child) for child in children]
+        for family in self._families_through(pair)[:1]:
+            pairs = [p for p in self._schema.pairs_between(family.maker, maker.kind) if p.forth == pair.forth]
+            for edge in (edge for parent_pair in pairs for edge in self.works(maker, parent_pair)):
+                children = [child.target for child in self.children(edge.target, pair.work)]
+                works += [RelationEdge(self.membership(pair.back, maker, child), child) for child in children]
         return works
 
 

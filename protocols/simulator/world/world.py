@@ -165,7 +165,7 @@ class World:
         """The entity with that identifier, or None."""
         entity_type = self.schema.entity_types[kind]
         if entity_type.addressed_by_name:
-            return self.named(kind, identifier)
+            return self.entity_named(kind, identifier)
         entity = self._find_identified(entity_type, identifier)
         if entity is None and kind not in self._materialized:
             self._materialize(entity_type)
@@ -269,12 +269,11 @@ class World:
         """The entity of a type that the question speaks of as current, such as the device that is playing."""
         if not self.named_entities.words & {"playing", "active", "now", "current", "currently"}:
             return None
-        named = (
-            e
-            for e in self.question_entities(kind)
-            if isinstance(name := e.memo.get("name"), NamedEntity) and kind in self.kinds_beside(name)
-        )
-        return next(named, None)
+        for entity in self.question_entities(kind):
+            name = entity.memo.get("name")
+            if isinstance(name, NamedEntity) and kind in self.kinds_beside(name):
+                return entity
+        return None
 
     def signed_in(self, entity: Entity) -> bool:
         """True if an entity is the signed-in user."""
@@ -300,7 +299,7 @@ class World:
                 return edge.target
         return None
 
-    def named(
+    def entity_named(
         self, kind: str, name: str, makers: Sequence[Entity] = (), fixed: dict[str, object] | None = None
     ) -> Entity:
         """The entity of exactly that name, created if it does not exist.
@@ -312,12 +311,9 @@ class World:
         self.question_entities(kind)
         low = name.casefold()
         existing = self._by_name(kind).get(low) or self._question_entities[kind].get(low)
-        fixed_values = fixed or {}
-        if (
-            existing
-            and all(self.fields.value(existing, k) == v for k, v in fixed_values.items())
-            and self._made_by(existing, makers)
-        ):
+        fixed = fixed or {}
+        same_values = existing and all(self.fields.value(existing, key) == value for key, value in fixed.items())
+        if existing and same_values and self._made_by(existing, makers):
             return existing
         if self.fields.uses_slugs(self.schema.entity_types[kind]) and (name.islower() or name.isupper()):
             name = capwords(name)  # one link, one thing: `london` is London
@@ -325,19 +321,18 @@ class World:
             "named",
             name,
             *(f"{m.kind}:{self.fields.identifier(m)}" for m in makers),
-            *(f"{k}={v}" for k, v in fixed_values.items()),
+            *(f"{k}={v}" for k, v in fixed.items()),
         )
         whole = (kind, *key)
         if whole in self._keyed_entities:
             return self._keyed_entities[whole]
-        entity = Entity(kind, key, dict(fixed_values))
+        entity = Entity(kind, key, dict(fixed))
         for maker in makers:
-            for pair in self.schema.pairs:
-                if pair.work == kind and pair.maker == maker.kind:
-                    if pair.family:
-                        entity.parent = maker
-                    else:
-                        entity.forced += ((pair, maker, 0),)
+            for pair in self.schema.pairs_between(kind, maker.kind):
+                if pair.family:
+                    entity.parent = maker
+                else:
+                    entity.forced += ((pair, maker, 0),)
         title = self.schema.entity_types[kind].title
         if title:
             entity.values[title] = name
@@ -351,17 +346,15 @@ class World:
 
     def _made_by(self, work: Entity, makers: Sequence[Entity]) -> bool:
         """True if a work belongs to all of these makers."""
-        for maker in makers:
-            for pair in self.schema.pairs:
-                if (pair.work, pair.maker) != (work.kind, maker.kind):
-                    continue
-                if pair.family and self.relations.parent(work, pair) is maker:
-                    break
-                if not pair.family and any(edge.target is maker for edge in self.relations.makers(work, pair)):
-                    break
-            else:
-                return False
-        return True
+        return all(self._is_made_by(work, maker) for maker in makers)
+
+    def _is_made_by(self, work: Entity, maker: Entity) -> bool:
+        for pair in self.schema.pairs_between(work.kind, maker.kind):
+            if pair.family and self.relations.parent(work, pair) is maker:
+                return True
+            if not pair.family and any(edge.target is maker for edge in self.relations.makers(work, pair)):
+                return True
+        return False
 
     def matching(self, kind: str, text: str) -> list[Entity]:
         """Entities of the base population whose name contains a text, in their order."""
