@@ -65,9 +65,7 @@ _EPILOG = "\b\nNames:\n" + "\n".join(f"  {name:<18} {text}" for name, text in NA
 )
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the first N tasks.")
 @click.option(
-    "--half",
-    type=click.Choice(["even", "odd"]),
-    help="Every other task: even from the first on, odd from the second.",
+    "--half", type=click.Choice(["even", "odd"]), help="Every other task: even from the first on, odd from the second."
 )
 @click.option("--workers", type=click.IntRange(min=1), default=1, show_default=True, metavar="N", help="Tasks at once.")
 @click.option(

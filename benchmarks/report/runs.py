@@ -130,10 +130,7 @@ _METRICS: dict[str, object] = {
     "error": _TEXT_OR_NULL,
 }
 _SOLUTION = _object_schema(
-    ("status", "answer", "attempts"),
-    status=_TEXT,
-    answer=_TEXT_OR_NULL,
-    attempts={"type": "array", "items": _ATTEMPT},
+    ("status", "answer", "attempts"), status=_TEXT, answer=_TEXT_OR_NULL, attempts={"type": "array", "items": _ATTEMPT}
 )
 _TASK = Draft202012Validator(
     _object_schema(

@@ -128,8 +128,8 @@ def _means(report: BenchmarkReport) -> TextTable:
         "calls. False success: of the answers whose truth is known, the share that is wrong."
     ]
     remarks += [
-        f"Price of {model}: {price.prompt:g} {currency} a million prompt tokens, {price.completion:g} completion tokens "
-        f"({price.source}; {report.prices.date})."
+        f"Price of {model}: {price.prompt:g} {currency} a million prompt tokens, {price.completion:g} completion "
+        f"tokens ({price.source}; {report.prices.date})."
         for model in dict.fromkeys(compared.run.model for compared in report.runs)
         if (price := report.prices.of(model))
     ]
@@ -232,13 +232,7 @@ def _difference(gap: Difference, unit: Unit) -> str:
 
 
 def _agreement(report: BenchmarkReport) -> TextTable:
-    rows = [
-        (
-            f"{pair.first} and {pair.second}",
-            *map(percent, astuple(pair.consistency)),
-        )
-        for pair in report.pairs
-    ]
+    rows = [(f"{pair.first} and {pair.second}", *map(percent, astuple(pair.consistency))) for pair in report.pairs]
     columns = ("runs", "same success", "same answer", "same calls", "same program")
     remark = "Share of tasks on which two runs agree; of two runs with the same settings it is their consistency."
     return TextTable("Agreement of two runs (ours)", columns, tuple(rows), (remark,))

@@ -36,7 +36,7 @@ class RunSettings:
     how many are drawn, or "best N" where the agent chooses them. The budgets are those of one task, 0 for none.
     `profile` is a name or a file, empty for that of the model; `without` names features that are off (see atc.profile).
     `learn`: whether tasks go by what earlier ones of the run found out of responses. `writes`: whether calls that may
-    change something are sent. `repeat` is added to `seed` for the model, and for nothing else: the worlds and the candidates stay what they were.
+    change something are sent. `repeat` is added to `seed` for the model alone: worlds and candidates stay the same.
     """
 
     benchmark: str

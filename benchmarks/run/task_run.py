@@ -7,7 +7,7 @@ import re
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
@@ -45,16 +45,16 @@ _VARYING = frozenset({"seconds", "ms", "wall", "cpu", "memory"})
 _ADDRESS = re.compile(r"(?<= at )0x[0-9a-f]{6,16}>")
 """Where an object was in memory, as Python prints it."""
 
-_lock = threading.Lock()  # of the module, for a Work travels to other machines and a lock does not
+_lock = threading.Lock()  # not of a TaskRunner, which travels to other machines
 
 BASE = "http://api.invalid"
-"""What stands for the address of a task's simulated service, whose port is another one each time."""
+"""The address of a simulated service in the records, whatever its port was."""
 
 
 class ShownDemonstrations(Demonstrations):
-    """Examples that are there before the first task. None is added: no task is an example for another one.
+    """Fixed examples: no task is an example for another one.
 
-    They are kept in a folder, for whoever wants to know what was shown, and here, for machines without that folder.
+    They are kept in a folder, for the record, and here, for machines without that folder.
 
     Raises: UsageError: The folder cannot be written.
     """
@@ -67,57 +67,46 @@ class ShownDemonstrations(Demonstrations):
         self._examples = tuple(examples)
 
     def all(self) -> list[Demonstration]:
-        """Those that were given, in their order."""
+        """The fixed examples, in their order."""
         return list(self._examples)
 
     def add(self, solved: Demonstration) -> None:
         """Nothing is added."""
 
 
+@dataclass(eq=False)
 class TaskRunner:
-    """What solves the tasks of one run; may be used from several threads.
+    """Solves the tasks of one run; may be used from several threads.
 
     Args:
         protocols: By domain. record: A file to which the model's answers are appended.
         reuse: One whose answers are taken instead of asking, where it has them (see atc.models.open_model).
         worlds: World files of simulated APIs, by domain.
-        store: Where what tasks find out of responses is kept, with `learn`; no program of a task is shown to another.
-        learned: What the agent sees in place of a protocol, by domain. The service is simulated, references run and
-            calls are judged by the protocol.
-        shown: Examples for the agent, by domain; without them it sees none.
+        store: A folder for what tasks find out of responses, with `learn`; no program of a task is shown to another.
+        learned: By domain, the protocol that the agent sees; simulator, references and scores go by `protocols`.
+        demonstrations: Examples for the agent, by domain; without them it sees none.
     """
 
-    def __init__(
-        self,
-        settings: RunSettings,
-        protocols: Mapping[str, Protocol],
-        base_url: str | None = None,
-        auth: Sequence[str] = (),
-        record: Path | None = None,
-        reuse: Path | None = None,
-        worlds: Mapping[str, Path] | None = None,
-        store: Path | None = None,
-        learned: Mapping[str, Protocol] | None = None,
-        demonstrations: Mapping[str, ShownDemonstrations] | None = None,
-    ) -> None:
-        self.settings = settings
-        self._protocols = dict(protocols)
-        self._base_url, self._auth = base_url, tuple(auth)
-        self._record, self._reuse = record, reuse
-        self._worlds = dict(worlds or {})
-        self._store = store if settings.learn else None
-        self._seen = {**protocols, **(learned or {})}
-        self._shown = dict(demonstrations or {})
-        self._simulators: dict[str, Simulator] = {}
-        self._agents: dict[tuple[str, str], Agent] = {}
-        self._closing = ExitStack()
-        self._stopped = False
+    settings: RunSettings
+    protocols: Mapping[str, Protocol]
+    base_url: str | None = None
+    auth: Sequence[str] = ()
+    record: Path | None = None
+    reuse: Path | None = None
+    worlds: Mapping[str, Path] = field(default_factory=dict)
+    store: Path | None = None
+    learned: Mapping[str, Protocol] = field(default_factory=dict)
+    demonstrations: Mapping[str, ShownDemonstrations] = field(default_factory=dict)
+    _simulators: dict[str, Simulator] = field(default_factory=dict, init=False)
+    _agents: dict[tuple[str, str], Agent] = field(default_factory=dict, init=False)
+    _closing: ExitStack = field(default_factory=ExitStack, init=False)
+    _stopped: bool = field(default=False, init=False)
 
     @cached_property
     def model(self) -> Model:
         """The model, opened at its first use. Raises: ModelError, UsageError."""
         seed = self.settings.seed + self.settings.repeat
-        return open_model(self.settings.model, record=self._record, reuse=self._reuse, seed=seed)
+        return open_model(self.settings.model, record=self.record, reuse=self.reuse, seed=seed)
 
     def stop(self) -> None:
         """Let the solves that are under way in other threads end: nobody waits for them."""
@@ -143,7 +132,7 @@ class TaskRunner:
 
     @contextmanager
     def world(self, task: Task) -> Iterator[TaskWorld]:
-        """What a task is solved in, so that no task sees what another one changed."""
+        """A world for one task, so that no task sees what another one changed."""
         settings = self.settings
         simulated = settings.api == "simulated"
         simulator = self._simulator(task.domain) if simulated else None
@@ -156,27 +145,27 @@ class TaskRunner:
         )
         session = simulator.session(query=task.query, task=task.id) if simulator else None
         with self._agent(task.domain).within(model, session) as agent:
-            yield TaskWorld(agent, self._protocols[task.domain], agent.service.base_url if simulated else None)
+            yield TaskWorld(agent, self.protocols[task.domain], agent.service.base_url if simulated else None)
 
     def _agent(self, domain: str) -> Agent:
-        """Who solves the tasks of a domain, but for the model and the world."""
+        """The agent of a domain, without model and world."""
         settings = self.settings
-        demonstrations = self._shown.get(domain)
+        demonstrations = self.demonstrations.get(domain)
         with _lock:
             if (domain, settings.mode) not in self._agents:
                 agent = self._agents[domain, settings.mode] = Agent(
-                    self._seen[domain],
+                    self.learned.get(domain, self.protocols[domain]),
                     None,
                     settings.mode,
                     settings.max_reflections,
-                    self._base_url,
-                    self._auth,
+                    self.base_url,
+                    tuple(self.auth),
                     seed=settings.seed + settings.repeat,
                     now=datetime.fromisoformat(settings.now),
                     profile=settings.profile or profile_of(settings.model),
                     tools=settings.chosen or "all",
                     without=[*settings.without, *(["demonstrations"] if demonstrations is None else [])],
-                    store=self._store,
+                    store=self.store if settings.learn else None,
                     learn=settings.learn,
                     writes=settings.writes,
                 )
@@ -190,16 +179,16 @@ class TaskRunner:
         with _lock:
             if domain not in self._simulators:
                 now = datetime.fromisoformat(self.settings.now)
-                world = self._worlds.get(domain)
-                simulator = Simulator(self._protocols[domain], seed=self.settings.seed, now=now, world=world)
+                world = self.worlds.get(domain)
+                simulator = Simulator(self.protocols[domain], seed=self.settings.seed, now=now, world=world)
                 self._simulators[domain] = self._closing.enter_context(simulator)
             return self._simulators[domain]
 
     def _judge(self, reference: Reference, solution: Solution, world: TaskWorld, task: Task) -> bool:
-        """Whether a solution's answer is right by its reference. Raises: UsageError: The reference is broken.
+        """True if the answer of a solution is right by its reference. Raises: UsageError: The reference is broken.
 
-        A world in which the reference cannot run, though it runs in an untouched one, is none that the task wanted. One
-        that is as the task wanted it is no merit of a solve that changed nothing.
+        The solve is wrong where the reference runs in an untouched world but not in the world that it left, and where
+        it changed nothing though the reference looks at a change.
         """
         if solution.answer is None:
             return False

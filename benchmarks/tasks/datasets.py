@@ -66,40 +66,21 @@ def _whole_or_dev(*names: str) -> tuple[str, ...]:
     return tuple(f"{name}{split}.json" for name in names for split in ("", ".dev"))
 
 
+def _restbench(api: str) -> Benchmark:
+    tasks = _whole_or_dev(f"toolflow/{api}.candidates", f"restbench/{api}")
+    return Benchmark(f"restbench-{api}", tasks, {api: f"restbench/{api}_oas.json"})
+
+
+_TINY = {"museum": "tiny/museum.yaml", "parcels": "tiny/parcels.yaml"}
+_TOOLFLOW = {name: f"toolflow/{name}.tools.json" for name in ("food", "weather", "music", "tmdb", "game")}
+
 BENCHMARKS: Mapping[str, Benchmark] = {
     benchmark.name: benchmark
     for benchmark in (
-        Benchmark(
-            "restbench-tmdb",
-            (
-                "toolflow/tmdb.candidates.json",
-                "toolflow/tmdb.candidates.dev.json",
-                "restbench/tmdb.json",
-                "restbench/tmdb.dev.json",
-            ),
-            {"tmdb": "restbench/tmdb_oas.json"},
-        ),
-        Benchmark(
-            "restbench-spotify",
-            (
-                "toolflow/spotify.candidates.json",
-                "toolflow/spotify.candidates.dev.json",
-                "restbench/spotify.json",
-                "restbench/spotify.dev.json",
-            ),
-            {"spotify": "restbench/spotify_oas.json"},
-        ),
-        Benchmark(
-            "toolflow",
-            _whole_or_dev("toolflow/toolflow"),
-            {name: f"toolflow/{name}.tools.json" for name in ("food", "weather", "music", "tmdb", "game")},
-        ),
-        Benchmark(
-            "tiny",
-            ("tiny/tasks.json",),
-            {"museum": "tiny/museum.yaml", "parcels": "tiny/parcels.yaml"},
-            fictional=True,
-        ),
+        _restbench("tmdb"),
+        _restbench("spotify"),
+        Benchmark("toolflow", _whole_or_dev("toolflow/toolflow"), _TOOLFLOW),
+        Benchmark("tiny", ("tiny/tasks.json",), _TINY, fictional=True),
         Benchmark("own", (), {}),
     )
 }
@@ -118,28 +99,28 @@ def open_dataset(name: str, task_file: Path | None, apis: Sequence[str]) -> Data
     places = (SHIPPED,) if benchmark.fictional else folders()
     if not benchmark.tasks and (task_file is None or not specs):
         raise UsageError(f"{name}: name your tasks and their API with --tasks FILE --api SPEC")
-    tasks_in = task_file or _find_file(benchmark.tasks, places, f"--tasks FILE: the tasks of {name}")
-    labels = read_domains(tasks_in, [*benchmark.apis, name])
+    tasks_file = task_file or _find_file(benchmark.tasks, places, f"--tasks FILE: the tasks of {name}")
+    labels = read_domains(tasks_file, [*benchmark.apis, name])
     protocols: dict[str, Protocol] = {}
-    files = {"tasks": file_digest(tasks_in)}
-    lacking: dict[str, str] = {}
+    files = {"tasks": file_digest(tasks_file)}
+    missing: dict[str, str] = {}
     for domain in dict.fromkeys(labels):
         spec = specs.get(domain) or (specs.get("") if len(set(labels)) == 1 else None)
         try:
             if spec is None and domain not in benchmark.apis:
-                raise UsageError(f"{tasks_in} has tasks of {domain!r}; name its API with --api {domain}=SPEC")
+                raise UsageError(f"{tasks_file} has tasks of {domain!r}; name its API with --api {domain}=SPEC")
             spec = spec or str(
                 _find_file((benchmark.apis[domain],), places, f"--api {domain}=SPEC: the API of its tasks")
             )
         except UsageError as error:
-            lacking[domain] = str(error)
+            missing[domain] = str(error)
             continue
         protocols[domain] = load(spec)
         files[domain] = {"file": Path(urlsplit(spec).path).name, "sha256": protocols[domain].digest}
     if not protocols:
-        raise UsageError(next(iter(lacking.values())))
-    tasks, warnings = read_tasks(tasks_in, protocols, labels)
-    left_out = [f"{labels.count(label)} tasks of {label!r} are left out: {why}" for label, why in lacking.items()]
+        raise UsageError(next(iter(missing.values())))
+    tasks, warnings = read_tasks(tasks_file, protocols, labels)
+    left_out = [f"{labels.count(label)} tasks of {label!r} are left out: {why}" for label, why in missing.items()]
     return Dataset(name, tuple(tasks), protocols, files, (*left_out, *warnings))
 
 

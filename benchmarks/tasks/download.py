@@ -9,9 +9,11 @@ import hashlib
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
 
 import requests
+import yaml
 from rich.console import Console
 from rich.progress import track
 
@@ -35,66 +37,8 @@ class DownloadSource:
 
 
 SOURCES: Mapping[str, DownloadSource] = {
-    "restbench": DownloadSource(
-        "Yifan-Song793/RestGPT",
-        "d99012860cb45323975bf5780152d7aa44f390f5",
-        "MIT",
-        {
-            "restbench/LICENSE": ("LICENSE", "c2ff1e27cc35cdea32bfee69d9dee9c36ade8e473fce34441b9d79b3e1ac0cae"),
-            "restbench/tmdb_oas.json": (
-                "specs/tmdb_oas.json",
-                "6e5a3c4ebdf2e3deeada3331ad65c7b802b0aeb58c6167704db700be49b00017",
-            ),
-            "restbench/spotify_oas.json": (
-                "specs/spotify_oas.json",
-                "7cfaf223ea373d8aa7429e6d62d9085b4678617556865cf23496ab2c4bf44c54",
-            ),
-            "restbench/tmdb.json": (
-                "datasets/tmdb.json",
-                "6a9686067683ec6c33221de05bd2e763cfbfedf2cac6f4e6b607d7ab80a858d4",
-            ),
-            "restbench/spotify.json": (
-                "datasets/spotify.json",
-                "b6ba57cc6f29adf352c6a1ceeb4434d6fd508eedfe514afb2d79b6a282f8efc0",
-            ),
-        },
-    ),
-    "toolflow": DownloadSource(
-        "mangopy/AutoTools",
-        "09c88df0959b2baf03e570aeff4365ea9f4d8b64",
-        "Apache-2.0",
-        {
-            "toolflow/LICENSE": ("LICENSE", "c71d239df91726fc519c6eb72d318ec65820627232b2f796219e87dcf35d0ab4"),
-            "toolflow/tmdb.candidates.json": (
-                "data/tmdb.eval.json",
-                "152a3e77f5e375170c30134b4221b1ed13bad7983acf336a76c501cdd3e75e50",
-            ),
-            "toolflow/spotify.candidates.json": (
-                "data/spotify.eval.json",
-                "a5e2440555400a83aebd8a216a627555594684d7c9152ce9fadb25c878075e65",
-            ),
-            "toolflow/toolflow.json": (
-                "data/autotool.eval.json",
-                "e0d935d247289d962fc1d7d30f98ea8012d8b6364a291d97b14bae6f02ddbde2",
-            ),
-            "toolflow/food.tools.json": (
-                "tools/food.tools.json",
-                "4d0951e4476097e73b749f039b3db0b0b4933b7598709667dd8406a9f14e846c",
-            ),
-            "toolflow/weather.tools.json": (
-                "tools/weather.tools.json",
-                "be66611715be6dd4251db52218b195cbaeeee1b2a96659e4253a7d1a7a7d4e13",
-            ),
-            "toolflow/tmdb.tools.json": (
-                "tools/tmdb.tools.json",
-                "4a9fd93e7e48527522527f3d753d1636e80b5fc81d92a46defec49e868f4db8d",
-            ),
-            "toolflow/spotify.tools.json": (
-                "tools/spotify.tools.json",
-                "9357cfea5371a8bd9e908cd9ae9737619310faa23f12edeb1af41e36a9756dea",
-            ),
-        },
-    ),
+    name: DownloadSource(**{**entry, "files": {place: tuple(file) for place, file in entry["files"].items()}})
+    for name, entry in yaml.safe_load(files(__package__).joinpath("sources.yaml").read_text("utf-8")).items()
 }
 
 

@@ -17,9 +17,7 @@ __all__ = ["find_worlds"]
 
 
 def find_worlds(
-    protocols: Mapping[str, Protocol],
-    own: Mapping[str, str] | None = None,
-    tell: Callable[[str], object] | None = None,
+    protocols: Mapping[str, Protocol], own: Mapping[str, str] | None = None, tell: Callable[[str], object] | None = None
 ) -> dict[str, Path]:
     """The world files of those domains that have one, by domain.
 

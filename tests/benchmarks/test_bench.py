@@ -710,7 +710,7 @@ def test_a_baseline_is_measured_like_the_loop(films: Path, endpoint: Callable[..
 
     assert result.exit_code == 0, result.stderr
     assert [figures[name] for name in ("mode", "path", "precision", "model_calls", "tool_calls")] == [
-        *("react@2", 100, 100, 3, 2),
+        *("react@2", 100, 100, 3, 2)
     ]
 
 

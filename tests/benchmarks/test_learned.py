@@ -86,7 +86,7 @@ def record(dataset: Dataset, file: Path, demonstrations: Mapping[str, ShownDemon
     )
     prompts = []
     with closing(
-        TaskRunner(settings, dataset.protocols, learned=dataset.learned, demonstrations=demonstrations)
+        TaskRunner(settings, dataset.protocols, learned=dataset.learned, demonstrations=demonstrations or {})
     ) as runner:
         for task in dataset.tasks[:TASKS]:
             names = candidate_tools(task, dataset.protocols[task.domain], None, 0)
