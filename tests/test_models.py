@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -27,6 +27,7 @@ from atc.models.replay import CachingModel, request_hash
 from protocols import load
 from protocols.errors import ModelError, UsageError
 from protocols.samples import sample as api
+from tests.scripted import ScriptedModel
 
 KEY = "sk-0123456789-very-secret"
 _CODED = base64.b64encode(f"Bearer {KEY}".encode()).decode()
@@ -320,21 +321,6 @@ def test_an_endpoint_of_ones_own_needs_no_key(endpoint: Endpoint, monkeypatch: p
 # Recorded answers
 
 
-class Scripted:
-    """A model that says what it was given, one text after the other."""
-
-    name = "scripted"
-
-    def __init__(self, texts: Sequence[str]) -> None:
-        self._texts = list(texts)
-
-    def complete(self, messages: Sequence[Message], *, stop: Sequence[str] = (), max_tokens: int = 1024) -> Completion:
-        return Completion(self._texts.pop(0), Usage(10, 5, 2, 1, 3.0), "stop")
-
-    def close(self) -> None:
-        self._texts.clear()
-
-
 def recorded(model: Model, file: Path) -> Model:
     from atc.models.replay import Recorder
 
@@ -344,22 +330,22 @@ def recorded(model: Model, file: Path) -> Model:
 def test_what_was_recorded_is_played_back(tmp_path: Path) -> None:
     """The same requests give the same answers with the same counts, and no model is asked."""
     file = tmp_path / "answers.jsonl"
-    model = recorded(Scripted(["zwölf\n", "two"]), file)
+    model = recorded(ScriptedModel("zwölf\n", "two"), file)
     completions = [model.complete(QUESTION), model.complete(PREFILLED, stop=["```"])]
 
     replay = open_model(f"replay:{file}")
 
     assert [replay.complete(PREFILLED, stop=["```"]).text, replay.complete(QUESTION).text] == ["two", "zwölf\n"]
     again = replay.complete(QUESTION).usage
-    assert (again.prompt_tokens, again.completion_tokens, again.cached_tokens, again.model_calls) == (10, 5, 2, 1)
+    assert (again.prompt_tokens, again.completion_tokens, again.cached_tokens, again.model_calls) == (100, 20, 50, 1)
     assert again.seconds < 1
-    assert completions[0].usage.seconds == 3.0
+    assert completions[0].usage.seconds == 0.01
 
 
 def test_a_request_recorded_twice_is_answered_in_order(tmp_path: Path) -> None:
     """First answer first; after the last one it stays with that."""
     file = tmp_path / "answers.jsonl"
-    model = recorded(Scripted(["first", "second"]), file)
+    model = recorded(ScriptedModel("first", "second"), file)
     model.complete(QUESTION)
     model.complete(QUESTION)
 
@@ -371,7 +357,7 @@ def test_a_request_recorded_twice_is_answered_in_order(tmp_path: Path) -> None:
 def test_a_request_that_was_not_recorded_names_its_hash(tmp_path: Path) -> None:
     """Every part of the request counts; a miss is exit 5 with the hash and the file."""
     file = tmp_path / "answers.jsonl"
-    recorded(Scripted(["x"]), file).complete(QUESTION, stop=["```"], max_tokens=10)
+    recorded(ScriptedModel("x"), file).complete(QUESTION, stop=["```"], max_tokens=10)
     replay = open_model(f"replay:{file}")
 
     for stop, limit in (((), 10), (("```",), 11)):
@@ -441,7 +427,7 @@ def test_the_hash_of_a_request_never_changes() -> None:
 def test_a_recording_holds_no_times(tmp_path: Path) -> None:
     """Two recordings of the same answers are the same bytes."""
     for name in ("one", "two"):
-        recorded(Scripted(["x"]), tmp_path / name).complete(QUESTION)
+        recorded(ScriptedModel("x"), tmp_path / name).complete(QUESTION)
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
 
 
@@ -569,20 +555,23 @@ def test_folders_that_hold_no_model(tiny: Path, tmp_path: Path) -> None:
 # The local engine
 
 
+ASK_LOCAL_MODEL = """
+from atc.models import Message, open_model
+from protocols.errors import ModelError, UsageError
+try:
+    open_model().complete([Message('user', 'Hello')])
+except ModelError as error:
+    print(error)
+"""
+
+
 def test_a_damaged_model_file_is_one_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A file that is no model ends in exit 5 and a way out, and the engine prints nothing of its own."""
     monkeypatch.setenv("ATC_HOME", str(tmp_path))
     file = tmp_path / "models" / files.CATALOGUE[0].file
     file.parent.mkdir()
     file.write_bytes(b"GGUF" + bytes(1000))
-    program = (
-        "from atc.models import Message, open_model\n"
-        "from protocols.errors import ModelError\n"
-        "try:\n    open_model().complete([Message('user', 'Hello')])\n"
-        "except ModelError as error:\n    print(error)\n"
-    )
-
-    process = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    process = subprocess.run([sys.executable, "-c", ASK_LOCAL_MODEL], capture_output=True, text=True, timeout=60)
 
     assert process.returncode == 0
     assert process.stderr == ""
@@ -600,14 +589,7 @@ def test_a_system_library_that_is_missing_is_named(tmp_path: Path, monkeypatch: 
     shadow.mkdir()
     (shadow / "xllamacpp.py").write_text("raise ImportError('libgomp.so.1: cannot open shared object file')\n")
     monkeypatch.setenv("PYTHONPATH", f"{shadow}:{os.environ.get('PYTHONPATH', '')}")
-    program = (
-        "from atc.models import Message, open_model\n"
-        "from protocols.errors import ModelError\n"
-        "try:\n    open_model().complete([Message('user', 'Hello')])\n"
-        "except ModelError as error:\n    print(error)\n"
-    )
-
-    process = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    process = subprocess.run([sys.executable, "-c", ASK_LOCAL_MODEL], capture_output=True, text=True, timeout=60)
 
     assert "libgomp.so.1: cannot open shared object file" in process.stdout
     assert "apt install libgomp1" in process.stdout

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -17,10 +18,11 @@ from atc.modes.actions import Action, BadActionError, read_action
 from atc.modes.observations import OBSERVATION_TOKENS, render_value
 from atc.profile import SMALL
 from benchmarks.tasks.metrics import Gold, score
-from protocols.errors import ModelError, UsageError
+from protocols.errors import UsageError
 from protocols.render import estimate
 from sandbox import Journal
 from tests.local_api import Answer, LocalAPI
+from tests.scripted import ScriptedModel
 
 NAMES = ("GET_cities", "GET_cities_city_id_weather", "GET_alerts", "finish", "give_up")
 CITY = 'GET_cities(query="Oslo")'
@@ -29,32 +31,25 @@ NOWHERE = 'GET_cities_city_id_weather(city_id="xxx")'
 GOLD = Gold({"GET_cities": 1, "GET_cities_city_id_weather": 1})
 
 
-class Scripted:
-    """Says the given things in turn, and remembers what it was asked; the last one stays with `forever`."""
-
-    name = "scripted"
+class Scripted(ScriptedModel):
+    """A scripted model that also samples; with `forever` it repeats its last answer."""
 
     def __init__(self, *answers: str, forever: bool = False) -> None:
-        self.answers = list(answers)
+        super().__init__(*answers)
         self.forever = forever
-        self.asked: list[Sequence[Message]] = []
         self.seeds: list[int] = []
 
     def complete(self, messages: Sequence[Message], *, stop: Sequence[str] = (), max_tokens: int = 1024) -> Completion:
-        self.asked.append(messages)
-        if not self.answers:
-            raise ModelError("no answer left")
-        text = self.answers[0] if self.forever and len(self.answers) == 1 else self.answers.pop(0)
-        return Completion(text, Usage(100 + len(self.asked), 20, 50, 1, 0.01), "stop")
+        if self.forever and len(self.answers) == 1:
+            self.answers *= 2
+        completion = super().complete(messages)
+        return replace(completion, usage=replace(completion.usage, prompt_tokens=100 + len(self.asked)))
 
     def sample(
         self, messages: Sequence[Message], *, stop: Sequence[str] = (), max_tokens: int = 1024, seed: int
     ) -> Completion:
         self.seeds.append(seed)
         return self.complete(messages)
-
-    def close(self) -> None:
-        """Nothing to close."""
 
 
 def act(action: str) -> str:
@@ -532,18 +527,7 @@ def test_what_another_try_cannot_mend_ends_the_solve(weather: LocalAPI) -> None:
 
 
 def test_a_model_that_cannot_draw_is_just_asked() -> None:
-    class Plain:
-        name = "plain"
-
-        def complete(
-            self, messages: Sequence[Message], *, stop: Sequence[str] = (), max_tokens: int = 1024
-        ) -> Completion:
-            return Completion("yes", Usage(), "stop")
-
-        def close(self) -> None:
-            """Nothing to close."""
-
-    assert sample(Plain(), [Message("user", "?")], seed=1).text == "yes"
+    assert sample(ScriptedModel("yes"), [Message("user", "?")], seed=1).text == "yes"
 
 
 def test_a_budget_of_the_benchmark_counts_drawn_answers(weather: LocalAPI) -> None:
