@@ -17,7 +17,7 @@ from protocols.documents.openapi import operations
 from protocols.documents.source import parse, read
 from protocols.documents.tool_files import NAME
 from protocols.errors import UsageError
-from protocols.model import Parameter, Protocol, Schema, Server, Tool
+from protocols.model import Parameter, Protocol, Schema, SecurityScheme, Server, Tool
 from protocols.naming import tool_name
 from protocols.schema_fields import type_of
 
@@ -71,13 +71,11 @@ def openapi_document(
         document["info"]["description"] = protocol.description
     if not protocol.servers:
         del document["servers"]
-    schemes = {
-        scheme.name: _scheme(scheme.kind, scheme.location, scheme.parameter) for scheme in protocol.security_schemes
-    }
+    schemes = {scheme.name: _security_scheme(scheme) for scheme in protocol.security_schemes}
     if schemes or protocol.definitions:
         document["components"] = {
             **({"securitySchemes": schemes} if schemes else {}),
-            **({"schemas": _with_component_references(dict(protocol.definitions))} if protocol.definitions else {}),
+            **({"schemas": _relocated(dict(protocol.definitions))} if protocol.definitions else {}),
         }
     return document
 
@@ -117,28 +115,21 @@ def _operation(tool: Tool, identifier: str, finding: ToolFinding | None) -> dict
     for key in ("summary", "description"):
         if getattr(tool, key):
             operation[key] = getattr(tool, key)
+    constraints = finding.constraints if finding is not None else []
     if tool.parameters:
-        constraints = finding.constraints if finding is not None else []
-        operation["parameters"] = [
-            _parameter(
-                parameter, [constraint for constraint in constraints if constraint.argument == parameter.argument]
-            )
-            for parameter in tool.parameters
-        ]
+        operation["parameters"] = [_parameter(parameter, constraints) for parameter in tool.parameters]
     if tool.body is not None:
-        media: dict[str, Any] = {"schema": _with_component_references(dict(tool.body.schema))}
+        media: dict[str, Any] = {"schema": _relocated(dict(tool.body.schema))}
         if tool.body.joined:
-            media["encoding"] = {
-                name: {"style": _JOIN_STYLES.get(sign, "form"), "explode": False}
-                for name, sign in tool.body.joined.items()
-            }
+            styles = {name: _JOIN_STYLES.get(sign, "form") for name, sign in tool.body.joined.items()}
+            media["encoding"] = {name: {"style": style, "explode": False} for name, style in styles.items()}
         operation["requestBody"] = {"required": tool.body.required, "content": {tool.body.media_type: media}}
     if tool.deprecated:
         operation["deprecated"] = True
     if tool.security:
         operation["security"] = [{name: [] for name in names} for names in tool.security]
     operation["responses"] = _responses(tool, finding)
-    for constraint in finding.constraints if finding is not None else ():
+    for constraint in constraints:
         if constraint.kind == "page_size":
             operation["x-page-size"] = {"items": constraint.value, "evidence": constraint.evidence}
     if finding is not None and finding.program:
@@ -149,17 +140,15 @@ def _operation(tool: Tool, identifier: str, finding: ToolFinding | None) -> dict
 def _responses(tool: Tool, finding: ToolFinding | None) -> dict[str, Any]:
     responses: dict[str, Any] = {}
     for response in tool.responses:
-        media: dict[str, Any] = {"schema": _with_component_references(dict(response.schema))} if response.schema else {}
+        media: dict[str, Any] = {"schema": _relocated(dict(response.schema))} if response.schema else {}
         if response.examples:
             media["example"] = response.examples[0]
         entry: dict[str, Any] = {"description": response.description or "as documented"}
         if response.headers:
-            entry["headers"] = {
-                name: {"schema": _with_component_references(dict(schema))} for name, schema in response.headers.items()
-            }
-        responses[response.status] = (
-            {**entry, "content": {response.media_type or "application/json": media}} if media else entry
-        )
+            entry["headers"] = {name: {"schema": _relocated(dict(part))} for name, part in response.headers.items()}
+        if media:
+            entry["content"] = {response.media_type or "application/json": media}
+        responses[response.status] = entry
     if finding is None:
         return responses or {"default": {"description": "not observed"}}
     if (finding.is_complete or finding.outcome == "always_empty") and finding.status is not None:
@@ -194,7 +183,8 @@ def _error_example(status: str, call: RefusedCall | None) -> dict[str, Any]:
 
 def _parameter(parameter: Parameter, constraints: Sequence[Constraint]) -> dict[str, Any]:
     """A parameter with its constraints; `x-observed` is their evidence."""
-    schema = dict(_with_component_references(dict(parameter.schema)))
+    schema = dict(_relocated(dict(parameter.schema)))
+    constraints = [constraint for constraint in constraints if constraint.argument == parameter.argument]
     observed = {constraint.kind: constraint.value for constraint in constraints}
     if "default" in observed:
         schema["default"] = observed["default"]
@@ -212,18 +202,18 @@ def _parameter(parameter: Parameter, constraints: Sequence[Constraint]) -> dict[
     return {**entry, "schema": schema}
 
 
-def _scheme(kind: str, location: str, parameter: str) -> dict[str, object]:
-    if kind == "apiKey":
-        return {"type": "apiKey", "in": location, "name": parameter}
-    return {"type": "http", "scheme": "basic" if kind == "basic" else "bearer"}
+def _security_scheme(scheme: SecurityScheme) -> dict[str, object]:
+    if scheme.kind == "apiKey":
+        return {"type": "apiKey", "in": scheme.location, "name": scheme.parameter}
+    return {"type": "http", "scheme": "basic" if scheme.kind == "basic" else "bearer"}
 
 
-def _with_component_references(value: Any) -> Any:
+def _relocated(value: Any) -> Any:
     """A schema whose definitions are components of the document."""
     if isinstance(value, list):
-        return [_with_component_references(part) for part in value]
+        return [_relocated(part) for part in value]
     if not isinstance(value, Mapping):
         return value
-    moved = {key: _with_component_references(part) for key, part in value.items()}
+    moved = {key: _relocated(part) for key, part in value.items()}
     target = moved.get("$ref")
     return {**moved, "$ref": f"#/components/schemas/{target.rpartition('/')[2]}"} if isinstance(target, str) else moved

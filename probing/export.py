@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from xml.sax.saxutils import escape
 
@@ -47,7 +47,7 @@ class GraphEdge:
 def dependency_edges(protocol: Protocol, findings: Mapping[str, ToolFinding]) -> list[GraphEdge]:
     """An edge for each argument that another tool provides, from the tool used, else from the likeliest."""
     graph = ProtocolGraph(protocol)
-    graph_edges = []
+    links = []
     for tool in protocol.tools:
         program = findings[tool.name].program
         for parameter in tool.arguments:
@@ -55,40 +55,26 @@ def dependency_edges(protocol: Protocol, findings: Mapping[str, ToolFinding]) ->
             taken = [source for source in sources if findings[tool.name].is_complete and called(program, [source.tool])]
             for source in (taken or list(sources))[:1]:
                 evidence = "called" if taken else "seen"
-                graph_edges.append(
-                    GraphEdge(source.tool, subscripts(source.path), tool.name, parameter.argument, evidence)
-                )
-    return graph_edges
+                links.append(GraphEdge(source.tool, subscripts(source.path), tool.name, parameter.argument, evidence))
+    return links
 
 
 def export_graph(file: Path, protocol: Protocol, findings: Mapping[str, ToolFinding]) -> None:
     """Write the graph as JSON, Mermaid or SVG, by the suffix of the file. Raises: UsageError."""
-    graph_edges = dependency_edges(protocol, findings)
+    links = dependency_edges(protocol, findings)
     as_text = {".json": _json, ".mmd": _mermaid, ".svg": _svg}[file.suffix]
-    write_text(file, as_text(findings, graph_edges))
+    write_text(file, as_text(findings, links))
 
 
-def _json(findings: Mapping[str, ToolFinding], graph_edges: list[GraphEdge]) -> str:
-    nodes = [
-        {"tool": name, "outcome": finding.outcome, "iteration": finding.iteration} for name, finding in findings.items()
-    ]
-    links = [
-        {
-            "source": edge.source,
-            "path": edge.path,
-            "tool": edge.tool,
-            "argument": edge.argument,
-            "evidence": edge.evidence,
-        }
-        for edge in graph_edges
-    ]
-    return json.dumps({"nodes": nodes, "edges": links}, indent=1) + "\n"
+def _json(findings: Mapping[str, ToolFinding], links: list[GraphEdge]) -> str:
+    nodes = [{"tool": name, "outcome": node.outcome, "iteration": node.iteration} for name, node in findings.items()]
+    return json.dumps({"nodes": nodes, "edges": [asdict(edge) for edge in links]}, indent=1) + "\n"
 
 
-def _mermaid(findings: Mapping[str, ToolFinding], graph_edges: list[GraphEdge]) -> str:
+def _mermaid(findings: Mapping[str, ToolFinding], links: list[GraphEdge]) -> str:
     lines = ["flowchart LR"]
     lines += [f'  {_mermaid_id(name)}["{name}<br>{finding.outcome}"]' for name, finding in findings.items()]
-    for edge in graph_edges:
+    for edge in links:
         arrow = "-->" if edge.evidence == "called" else "-.->"
         lines.append(f"  {_mermaid_id(edge.source)} {arrow}|{edge.argument}| {_mermaid_id(edge.tool)}")
     return "\n".join(lines) + "\n"
@@ -98,15 +84,12 @@ def _mermaid_id(name: str) -> str:
     return re.sub(r"\W", "_", name)
 
 
-def _svg(findings: Mapping[str, ToolFinding], graph_edges: list[GraphEdge]) -> str:
+def _svg(findings: Mapping[str, ToolFinding], links: list[GraphEdge]) -> str:
     """Tools in columns by the number of calls before theirs."""
     depth = dict.fromkeys(findings, 0)
     for _ in range(len(findings)):
-        deeper = {
-            edge.tool: depth[edge.source] + 1
-            for edge in graph_edges
-            if edge.evidence == "called" and depth[edge.tool] <= depth[edge.source]
-        }
+        used = [edge for edge in links if edge.evidence == "called" and depth[edge.tool] <= depth[edge.source]]
+        deeper = {edge.tool: depth[edge.source] + 1 for edge in used}
         if not deeper or max(deeper.values()) >= len(findings):
             break
         depth.update(deeper)
@@ -120,7 +103,7 @@ def _svg(findings: Mapping[str, ToolFinding], graph_edges: list[GraphEdge]) -> s
     height = max(rows.values(), default=0) * (_HEIGHT + _GAP_Y) + 20
     size = f'viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="11"'
     parts = [f'<svg xmlns="http://www.w3.org/2000/svg" {size}>']
-    for edge in graph_edges:
+    for edge in links:
         (x, y), (to_x, to_y) = places[edge.source], places[edge.tool]
         dashed = "" if edge.evidence == "called" else ' stroke-dasharray="4 3"'
         ends = f'x1="{x + _WIDTH}" y1="{y + _HEIGHT // 2}" x2="{to_x}" y2="{to_y + _HEIGHT // 2}"'

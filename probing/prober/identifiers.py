@@ -77,7 +77,6 @@ def linked_identifiers(
         if own_identifiers:
             yield identifiers
         for key, part in body.items():
-            key_noun = noun_of(str(key))
-            yield from linked_identifiers(
-                part, noun if not key_noun or key_noun in WRAPPERS else key_noun, identifiers, most, by=by
-            )
+            part_noun = noun_of(str(key))
+            part_noun = noun if not part_noun or part_noun in WRAPPERS else part_noun
+            yield from linked_identifiers(part, part_noun, identifiers, most, by=by)

@@ -32,7 +32,7 @@ _MAX_CANDIDATES = 12
 """Tools offered to the model as producers."""
 _MAX_HELPERS = 6
 """Other tools that a program may call."""
-_MAX_ERROR_CHARS = 300
+_MAX_ERROR = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +75,7 @@ class LLMProber:
             functions=render(tools, graph, whole=False, hints=chain),
             values=self._values(tool, graph) if chain else "",
             tried="".join(
-                f"This did not do:\n```python\n{program}\n```\n{problem[:_MAX_ERROR_CHARS]}\n\n"
-                for program, problem in tried
+                f"This did not do:\n```python\n{code}\n```\n{error[:_MAX_ERROR]}\n\n" for code, error in tried
             ),
         )
         text = self._ask(tool, [Message("system", _fill("probe")), Message("user", task)])
@@ -93,34 +92,25 @@ class LLMProber:
 
     def _producers(self, tool: Tool, argument: str, graph: ProtocolGraph, among: Collection[str]) -> tuple[str, ...]:
         """The producers of an argument by the model, asked once, out of tools that answer."""
-        offered = [candidate for candidate in graph.protocol.tools if candidate.name in among and not candidate.writes][
-            :_MAX_CANDIDATES
-        ]
-        if (tool.name, argument) not in self._proposed and offered:
-            functions = "\n".join(
-                f"{candidate.name}: {sentence(candidate.summary or candidate.description, 80)}" for candidate in offered
-            )
-            text = self._ask(
-                tool, [Message("user", _fill("producers", name=tool.name, argument=argument, functions=functions))]
-            )
-            named = tuple(
-                candidate.name for candidate in offered if re.search(rf"\b{re.escape(candidate.name)}\b", text)
-            )
+        reads = [read for read in graph.protocol.tools if read.name in among and not read.writes][:_MAX_CANDIDATES]
+        if (tool.name, argument) not in self._proposed and reads:
+            functions = "\n".join(f"{read.name}: {sentence(read.summary or read.description, 80)}" for read in reads)
+            prompt = _fill("producers", name=tool.name, argument=argument, functions=functions)
+            text = self._ask(tool, [Message("user", prompt)])
+            named = tuple(read.name for read in reads if re.search(rf"\b{re.escape(read.name)}\b", text))
             self._proposed[tool.name, argument] = named[:2]
         return self._proposed.get((tool.name, argument), ())
 
     def _values(self, tool: Tool, graph: ProtocolGraph) -> str:
         """The observed values of a tool's arguments, and names of entities."""
         lines = []
-        for argument in tool.arguments:
-            reference = graph.reference(tool.name, argument.argument)
-            known_values = (
-                [values[reference] for values in islice(self._observations.identifiers([reference]), 2)]
-                if reference is not None
-                else []
-            )
-            if argument.required and known_values:
-                lines.append(f"{argument.argument}: {', '.join(map(json.dumps, known_values))}")
+        for param in tool.arguments:
+            reference = graph.reference(tool.name, param.argument)
+            if not param.required or reference is None:
+                continue
+            groups = islice(self._observations.identifiers([reference]), 2)
+            if values := [json.dumps(group[reference]) for group in groups]:
+                lines.append(f"{param.argument}: {', '.join(values)}")
         if names := [self._observations.redact(name) for name in list(self._observations.names)[:4]]:
             lines.append(f"names of things: {', '.join(names)}")
         return "Values that were seen:\n" + "\n".join(lines) + "\n\n" if lines else ""

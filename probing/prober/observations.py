@@ -99,9 +99,7 @@ class Observations:
             success = tool.success
             if bodies and (success is None or success.status == "default" or is_trivial(success.schema)):
                 observed = Response("200", "as observed", "application/json", infer(bodies), (bodies[0],))
-                documented = [
-                    response for response in tool.responses if response is not success or response.status == "default"
-                ]
+                documented = [item for item in tool.responses if item is not success or item.status == "default"]
                 tool = replace(tool, responses=(observed, *documented))
             tools.append(tool)
         return replace(self.protocol, tools=tuple(tools))
@@ -171,9 +169,8 @@ class Observations:
         Those from similar paths come first: a task run and a flow run are both runs.
         """
         fixed = _fixed_segments(path)
-        for group in sorted(
-            self.identifier_groups, key=lambda entry: -len(fixed & _fixed_segments(self.identifier_groups[entry]))
-        ):
+        paths = self.identifier_groups
+        for group in sorted(paths, key=lambda group: -len(fixed & _fixed_segments(paths[group]))):
             values = dict(group)
             if all(reference in values for reference in references):
                 yield {reference: values[reference] for reference in references}
@@ -217,15 +214,11 @@ class Observations:
             else:
                 self.empty_tools.discard(tool)
                 finding.outcome = "documented"
-            noun = noun_of_path(self.protocol.tool(tool).path)
-            about = {
-                reference_of(argument, ""): value
-                for argument, value in arguments.items()
-                if is_identifier(argument) and is_value(value)
-            }
-            groups = linked_identifiers(body, noun, about, by=self._name_attributes)
-            for group in groups:
-                self.identifier_groups.setdefault(tuple(group.items()), self.protocol.tool(tool).path)
+            path = self.protocol.tool(tool).path
+            identifiers = {name: value for name, value in arguments.items() if is_identifier(name) and is_value(value)}
+            about = {reference_of(name, ""): value for name, value in identifiers.items()}
+            for group in linked_identifiers(body, noun_of_path(path), about, by=self._name_attributes):
+                self.identifier_groups.setdefault(tuple(group.items()), path)
         self._write({"tool": tool, "status": status, "body": body, "told": problem, "given": arguments, "sent": sent})
 
     def _write(self, data: Mapping[str, object]) -> None:
@@ -243,10 +236,7 @@ class Observations:
                         message = f"{place} is of a probe of {service or 'another service'}, and not of {self._service}"
                         raise UsageError(f"{message}; go on there, or remove the file to begin anew")
                 case {"made": made, "lost": lost} if not first:
-                    self.created, self.unremovable = (
-                        [CreatedObject(**fields_of_object) for fields_of_object in made],
-                        list(lost),
-                    )
+                    self.created, self.unremovable = [CreatedObject(**item) for item in made], list(lost)
                 case {"finding": finding} if not first:
                     self._restore(ToolFinding(**finding))
                 case {"asked": tool} if not first:

@@ -24,12 +24,8 @@ def error_in_success(body: object) -> str | None:
     if not isinstance(body, Mapping):
         return None
     keys = {str(key).lower() for key in body}
-    error_keys = keys & _ERROR_KEYS
-    if (
-        error_keys
-        and keys <= _ERROR_KEYS | _STATUS_KEYS
-        and any(body[key] for key in body if str(key).lower() in error_keys)
-    ):
+    errors = [part for key, part in body.items() if str(key).lower() in _ERROR_KEYS]
+    if any(errors) and keys <= _ERROR_KEYS | _STATUS_KEYS:
         return f"an error: {json.dumps(body, default=str)[:_MAX_CHARS]}"
     return None
 

@@ -55,14 +55,8 @@ _BIRTH = frozenset({"birth date", "birthdate", "birthday", "date of birth", "dob
 _REACHED = frozenset({"e mail", "email", "login", "mobile", "password", "phone", "telephone", "user name", "username"})
 """Keys of a private person's record, unlike a film star's in a database."""
 _PAGES = ("continuation", "cursor", "delta", "next", "page", "pagination", "prev", "previous", "skip", "stop", "sync")
-_HARMLESS = frozenset(
-    {
-        "ip address",
-        "last login",
-        "previous login",
-        *(f"{word} token" for word in _PAGES),
-    }  # an address is recognised by its form
-)
+_PAGE_TOKENS = {f"{word} token" for word in _PAGES}
+_HARMLESS = frozenset({"ip address", "last login", "previous login"} | _PAGE_TOKENS)  # an address is known by its form
 _FILLERS = frozenset({"digest", "hash", "line", "no", "number", "value"})
 """Fillers at the end of a key: `password_hash`, `phone_number`, `address_line_2`."""
 _BELOW: dict[str, _Rule] = {
@@ -146,9 +140,8 @@ class Redactor:
         keys = dict.fromkeys(key for copied in objects for key in copied)
         for key in keys:
             self._collect(key, "id")
-        data = [
-            key for key in keys if (key in self._replacements and not _is_name(key)) or any(_evident_secrets(key, "id"))
-        ]
+        replaced = {key for key in keys if key in self._replacements and not _is_name(key)}
+        data = [key for key in keys if key in replaced or any(_evident_secrets(key, "id"))]
         self._words.update(word for key in keys.keys() - data for word in words(key))
         sought = self._values_in("\n".join(leaf.value for leaf in leaves if isinstance(leaf.value, str)))
         for leaf in leaves:

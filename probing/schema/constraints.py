@@ -68,25 +68,18 @@ def infer_constraints(tool: Tool, calls: Sequence[ObservedCall]) -> list[Constra
     return held + list(_page_size(tool, good))
 
 
-def _required(
-    parameter: Parameter, good: Sequence[ObservedCall], refused: Sequence[ObservedCall]
-) -> Iterator[Constraint]:
+def _required(parameter: Parameter, good: Sequence[ObservedCall], bad: Sequence[ObservedCall]) -> Iterator[Constraint]:
     """An argument that no successful call lacks, and whose absence made a call fail."""
     if parameter.required or any(parameter.argument not in call.arguments for call in good):
         return
-    for call in refused:
-        if parameter.argument in call.arguments:
+    name = parameter.argument
+    for call in bad:
+        if name in call.arguments:
             continue
         demanded = _mentions(call.problem, parameter) and _MISSING.search(call.problem.lower()) is not None
-        if demanded or any(
-            dict(later.arguments) == {**call.arguments, **_argument_of(parameter, later)} for later in good
-        ):
+        if demanded or any(later.arguments == {**call.arguments, name: later.arguments[name]} for later in good):
             yield Constraint("required", parameter.argument, True, f"{call.status} without it: {call.problem}")
             return
-
-
-def _argument_of(parameter: Parameter, call: ObservedCall) -> Mapping[str, object]:
-    return {parameter.argument: call.arguments[parameter.argument]}
 
 
 def _values(parameter: Parameter, refused: Sequence[ObservedCall]) -> Iterator[Constraint]:
@@ -95,11 +88,9 @@ def _values(parameter: Parameter, refused: Sequence[ObservedCall]) -> Iterator[C
         return
     for call in refused:
         listed = _ALLOWED_VALUES.search(call.problem)
-        if (
-            parameter.argument not in call.arguments
-            or listed is None
-            or not _mentions(call.problem[: listed.start()], parameter)
-        ):
+        if listed is None or parameter.argument not in call.arguments:
+            continue
+        if not _mentions(call.problem[: listed.start()], parameter):
             continue
         values = [value for value in _VALUE.findall(listed[1]) if value not in ("and", "or")]
         values = [value.rstrip(".:") for value in values]
@@ -121,11 +112,8 @@ def _default(parameter: Parameter, good: Sequence[ObservedCall]) -> Iterator[Con
     if parameter.required or "default" in parameter.schema:
         return
     bodies = [(call.arguments.get(parameter.argument), call.body) for call in good if isinstance(call.body, Mapping)]
-    echoed = [
-        (argument, body[parameter.name])
-        for argument, body in bodies
-        if isinstance(body.get(parameter.name), str | int | float)
-    ]
+    values = [(argument, body.get(parameter.name)) for argument, body in bodies]
+    echoed = [(argument, value) for argument, value in values if isinstance(value, str | int | float)]
     defaults = [value for argument, value in echoed if argument is None]
     repeats = [argument == value for argument, value in echoed if argument is not None]
     agree = all(value == defaults[0] for value in defaults)

@@ -95,10 +95,10 @@ def _refine(schema: dict[str, Any], values: Sequence[object], name: str = "") ->
     lists = [value for value in values if isinstance(value, list)]
     texts = [value for value in values if isinstance(value, str)]
     if "anyOf" in schema:
-        schema["anyOf"] = [
-            _refine(part, [v for v in values if _has_type(v, part.get("type"))]) for part in schema["anyOf"]
+        variants = [
+            (part, [value for value in values if _has_type(value, part.get("type"))]) for part in schema["anyOf"]
         ]
-        return schema
+        return {**schema, "anyOf": [_refine(part, typed) for part, typed in variants]}
     if len(kinds_of := _group_by_kind(objects)) > 1 and len(objects) == len(values):
         return {"anyOf": [_kind_schema(kind, group) for kind, group in kinds_of.items()]}
     if objects and schema.get("properties"):
@@ -111,10 +111,8 @@ def _refine(schema: dict[str, Any], values: Sequence[object], name: str = "") ->
         else:
             if len(objects) < MIN_SAMPLES:  # too few to tell which keys are always present
                 schema.pop("required", None)
-            schema["properties"] = {
-                key: _refine(part, [item[key] for item in objects if key in item], key)
-                for key, part in properties.items()
-            }
+            inner = {key: [item[key] for item in objects if key in item] for key in properties}
+            schema["properties"] = {key: _refine(part, inner[key], key) for key, part in properties.items()}
     if lists and isinstance(schema.get("items"), dict):
         schema["items"] = _refine(schema["items"], [item for items in lists for item in items], name)
     declared = schema.get("type")
@@ -144,10 +142,7 @@ def _group_by_kind(objects: Sequence[Mapping[str, object]]) -> dict[tuple[str, s
             continue
         always = {label: set.intersection(*(set(item) for item in group)) for label, group in groups.items()}
         ever = {label: set().union(*group) for label, group in groups.items()}
-        own = (
-            always[label].difference(*(ever[other_label] for other_label in groups if other_label != label))
-            for label in groups
-        )
+        own = (always[label].difference(*(ever[peer] for peer in groups if peer != label)) for label in groups)
         if all(len(group) >= MIN_SAMPLES for group in groups.values()) and all(own):
             return dict(sorted(groups.items()))
     return {}
