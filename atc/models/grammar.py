@@ -15,7 +15,7 @@ from protocols.model import Tool
 __all__ = ["first_arguments", "program_grammar"]
 
 METHODS = ("DELETE", "GET", "PATCH", "POST", "PUT")
-_WORD = "A-Za-z0-9_"
+_WORD_CHARACTERS = "A-Za-z0-9_"
 _UNPACKING = '"*" out'
 
 
@@ -29,9 +29,9 @@ def program_grammar(functions: AllowedCalls) -> str:
     """The grammar of texts whose words that begin with METHOD_ are among `functions`, and are called as these are."""
     rules = [
         "root ::= out",
-        f"other ::= [^{_WORD}]",
-        f"apart ::= [^{_WORD}(]",
-        f'word ::= [{_WORD}] word | other out | ""',
+        f"other ::= [^{_WORD_CHARACTERS}]",
+        f"apart ::= [^{_WORD_CHARACTERS}(]",
+        f'word ::= [{_WORD_CHARACTERS}] word | other out | ""',
         r'gap ::= "" | " " | "\n" indent',
         'indent ::= "" | " " indent',
     ]

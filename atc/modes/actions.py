@@ -91,11 +91,11 @@ def _parse_call(text: str, start: int, names_by_case: Mapping[str, str]) -> Acti
         parenthesis = re.match(r"\s*\(", text[match.end() :])
         if parenthesis and match[0].lower() in names_by_case:
             start_of_arguments = match.end() + parenthesis.end()
-            return _arguments(names_by_case[match[0].lower()], text, start_of_arguments)
+            return _parse_arguments(names_by_case[match[0].lower()], text, start_of_arguments)
     return None
 
 
-def _arguments(name: str, text: str, start: int) -> Action:
+def _parse_arguments(name: str, text: str, start: int) -> Action:
     closings = [match.start() for match in re.finditer(r"\)", text[start:])][:_MAX_CLOSINGS]
     for close in [*closings, len(text) - start]:
         source_text = text[start : start + close]
@@ -106,14 +106,14 @@ def _arguments(name: str, text: str, start: int) -> Action:
                 continue
             if isinstance(call, ast.Call):
                 end = min(start + close + 1, len(text))
-                return _action(name, [_value(name, "", node) for node in call.args], call.keywords, end)
+                return _build_action(name, [_literal(name, "", node) for node in call.args], call.keywords, end)
     raise BadActionError(f"the call of {name} is not written as Python, like {name}(argument=value)")
 
 
-def _action(name: str, args: list[object], keywords: list[ast.keyword], end: int) -> Action:
+def _build_action(name: str, args: list[object], keywords: list[ast.keyword], end: int) -> Action:
     named: dict[str, object] = {}
     for keyword in keywords:
-        value = _value(name, keyword.arg or "**", keyword.value)
+        value = _literal(name, keyword.arg or "**", keyword.value)
         if keyword.arg is not None:
             named[keyword.arg] = value
         elif isinstance(value, dict):
@@ -130,7 +130,7 @@ class _JsonNames(ast.NodeTransformer):
         return ast.copy_location(ast.Constant(_JSON_LITERALS[node.id]), node) if node.id in _JSON_LITERALS else node
 
 
-def _value(name: str, argument: str, node: ast.expr) -> object:
+def _literal(name: str, argument: str, node: ast.expr) -> object:
     try:
         value: object = ast.literal_eval(_JsonNames().visit(node))
     except (ValueError, TypeError, RecursionError, MemoryError, SyntaxError):
@@ -143,7 +143,7 @@ def _parse_json(text: str, start: int, names_by_case: Mapping[str, str]) -> Acti
     """Parse a JSON object or Python dict that names the function, or holds the arguments of the one named before it."""
     for match in re.finditer(r"\{", text[start:]):
         position = start + match.start()
-        data, end = _object(text, position)
+        data, end = _read_object(text, position)
         if not isinstance(data, dict):
             continue
         name, arguments = _parse_fields(data)
@@ -162,7 +162,7 @@ def _parse_json(text: str, start: int, names_by_case: Mapping[str, str]) -> Acti
     return None
 
 
-def _object(text: str, start: int) -> tuple[object, int]:
+def _read_object(text: str, start: int) -> tuple[object, int]:
     """The object at a position, whatever follows it, and its end."""
     with suppress(ValueError, RecursionError):
         return json.JSONDecoder(strict=False).raw_decode(text, start)
@@ -184,7 +184,7 @@ def _parse_fields(data: Mapping[object, object]) -> tuple[str | None, dict[str, 
         return _parse_fields(inner)
     arguments = next((data[argument_key] for argument_key in _ARGUMENT_KEYS if argument_key in data), None)
     if isinstance(arguments, str):
-        arguments, _ = _object(arguments, 0)
+        arguments, _ = _read_object(arguments, 0)
     if isinstance(arguments, dict):
         return str(data[key]), {str(name): value for name, value in arguments.items()}
     rest = {

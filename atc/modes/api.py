@@ -51,7 +51,7 @@ class ApiSession:
     def call(self, action: Action) -> Observation:
         """Make a call and add it to the path. Raises: TryEnded: No other call would get any further."""
         started = time.perf_counter()
-        broker = self._door()
+        broker = self._open_broker()
         broker.until(time.monotonic() + self._limits.wall)
         before, exceeded = len(broker.calls), None
         try:
@@ -76,7 +76,7 @@ class ApiSession:
 
     def position(self) -> TryPosition:
         """The current end of the path."""
-        self._door()
+        self._open_broker()
         return TryPosition(len(self.path), self._view.mark() if self._view is not None else None)
 
     def backtrack(self, position: TryPosition, why: str) -> None:
@@ -93,7 +93,7 @@ class ApiSession:
         self._broker.close()
         return self._broker.warnings
 
-    def _door(self) -> Broker:
+    def _open_broker(self) -> Broker:
         if self._broker is None:
             self._view = self._journal.attempt() if self._journal is not None else None
             self._broker = self._sandbox.open_broker(self._view)

@@ -36,7 +36,7 @@ class LineView:
     def __init__(self, write: Callable[[str], None], *, verbose: bool = False) -> None:
         self._write = write
         self._verbose = verbose
-        self._awaited = ""
+        self._waiting_solve = ""
 
     def __call__(self, event: Event) -> None:
         for line in self._lines(event):
@@ -48,12 +48,12 @@ class LineView:
                 names = f": {', '.join(tools)}" if self._verbose else ""
                 return [f"query: {visible(query)}", f"tools: {len(tools)} shown to the model{visible(names)}"]
             case ModelWaiting(attempt):
-                self._awaited = event.solve or "?"
+                self._waiting_solve = event.solve or "?"
                 return [f"attempt {attempt}: the model writes"]
             case ModelProgress(attempt, progress):
-                if self._awaited != (event.solve or "?") or progress.seconds_left is None:
+                if self._waiting_solve != (event.solve or "?") or progress.seconds_left is None:
                     return []
-                self._awaited = ""
+                self._waiting_solve = ""
                 return (
                     [f"attempt {attempt}: {progress_text(progress)}"] if progress.seconds_left > _SLOW_SECONDS else []
                 )

@@ -35,7 +35,7 @@ ARGUMENT_WIDTH = 48
 FACT_WIDTH = 200
 """Longest line of evidence shown."""
 
-HOW = {
+ATTRIBUTION_REASONS = {
     "call": "its call failed",
     "line": "its call is nearest in the traceback",
     "data": "what failed came from its response",
@@ -104,7 +104,7 @@ def attribution_text(attribution: Attribution) -> str:
     location = f" at {attribution.path}" if attribution.path else ""
     other_tools = [tool for tool in attribution.candidates if tool != attribution.tool]
     alternatives = f"; considered too: {', '.join(other_tools)}" if other_tools else ""
-    summary = visible(f"to blame: {attribution.tool}{location} ({HOW[attribution.how]}{alternatives})")
+    summary = visible(f"to blame: {attribution.tool}{location} ({ATTRIBUTION_REASONS[attribution.how]}{alternatives})")
     return "\n".join([summary, *(f"  {shorten(visible(fact), FACT_WIDTH)}" for fact in attribution.evidence[:2])])
 
 

@@ -12,7 +12,7 @@ from typing import TextIO
 
 __all__ = ["first_line", "for_stream", "shorten", "visible"]
 
-_ANY = re.compile(r"[^\n\t\x20-\x7e]")
+_UNSAFE = re.compile(r"[^\n\t\x20-\x7e]")
 
 
 def visible(text: str) -> str:
@@ -21,7 +21,7 @@ def visible(text: str) -> str:
     C0 characters become their control pictures (ESC is one sign). All other characters that act instead of being shown
     (C1, direction marks, lone surrogates, odd line separators) become their code point: `<U+202E>`.
     """
-    return _ANY.sub(_sign, text.replace("\r\n", "\n"))
+    return _UNSAFE.sub(_sign, text.replace("\r\n", "\n"))
 
 
 def for_stream(text: str, stream: TextIO) -> str:

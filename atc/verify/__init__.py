@@ -21,7 +21,7 @@ __all__ = ["Finding", "Kind", "describe_silent_writes", "inspect", "is_unsupport
 
 _RULES = (
     support.no_good_call,
-    support.errors,
+    support.failed_call,
     support.caught_error,
     support.missing_write,
     support.no_evidence,

@@ -14,7 +14,7 @@ from difflib import SequenceMatcher
 from typing import TypeGuard
 
 from atc.diagnosis.provenance import lookup
-from atc.verify.findings import Finding, Inspection, failed, folded, leaves, lists_in
+from atc.verify.findings import Finding, Inspection, failed, fold, leaves, lists_in
 from protocols.text.words import SEARCHES, words
 from sandbox.journal.call_fingerprint import SAFE
 from sandbox.records import CallRecord
@@ -43,7 +43,7 @@ def unused_name(inspection: Inspection) -> Finding | None:
             continue
         if any(_matches_name(text, name) for text in used):
             continue
-        longer = [full for full in names if full != name and _matches_name(folded(name), folded(full))]
+        longer = [full for full in names if full != name and _matches_name(fold(name), fold(full))]
         if any(_matches_name(text, whole) for whole in longer for text in used):
             continue
         if _is_abbreviated(name, inspection) or _is_printed(name, inspection) or _is_selected(inspection, name):
@@ -121,11 +121,11 @@ def _required_names(inspection: Inspection) -> list[str]:
     known_words: set[str] = set()
     if inspection.graph is not None:
         protocol = inspection.graph.protocol
-        known_words = {folded(protocol.title), *folded(protocol.title).split(), *inspection.enum_values}
+        known_words = {fold(protocol.title), *fold(protocol.title).split(), *inspection.enum_values}
         known_words |= {word for tool in protocol.tools for word in words(tool.name)}
         arguments = [words(parameter.name) for tool in protocol.tools for parameter in tool.arguments]
         known_words |= {" ".join(parts) for parts in arguments if len(parts) > 1}
-    folded_names = {name: folded(name) for name in inspection.entity_names}
+    folded_names = {name: fold(name) for name in inspection.entity_names}
     # Of one letter is what a sentence's end leaves: `12 E. Can you …`.
     return [
         name
@@ -138,33 +138,33 @@ def _is_evident(name: str, inspection: Inspection) -> bool:
     """True if a name of one word is no mere capital: a response holds it, or the program sends another name."""
     if any(True for _ in foreign_texts(inspection)):
         return True
-    return any(isinstance(value, str) and folded(value) == folded(name) for _, _, value in inspection.values)
+    return any(isinstance(value, str) and fold(value) == fold(name) for _, _, value in inspection.values)
 
 
 def _used_texts(inspection: Inspection) -> list[str]:
     """The folded texts that a program holds for more than printing, and those that it sends."""
     sent = (value for _, _, value, _ in inspection.all_arguments)
     flat = (part for value in sent for part in (value if isinstance(value, list) else [value]))
-    return [folded(str(text)) for text in (*(inspection.texts - inspection.printed_texts), *flat)]
+    return [fold(str(text)) for text in (*(inspection.texts - inspection.printed_texts), *flat)]
 
 
 def _is_printed(name: str, inspection: Inspection) -> bool:
     """True if the output holds a name that is no literal of the program's own prints."""
-    own = any(name_in(folded(text), name) for text in inspection.printed_texts)
-    return not own and name_in(folded(inspection.run.stdout), name)
+    own = any(name_in(fold(text), name) for text in inspection.printed_texts)
+    return not own and name_in(fold(inspection.run.stdout), name)
 
 
 def _matches_name(text: str, name: str) -> bool:
     """True if a folded text holds a name, or a part of it."""
-    text_words, name_words = set(text.split()) - _STOP_WORDS, set(folded(name).split()) - _STOP_WORDS
+    text_words, name_words = set(text.split()) - _STOP_WORDS, set(fold(name).split()) - _STOP_WORDS
     if not text_words or not name_words:
-        return text == folded(name)
+        return text == fold(name)
     return name_words <= text_words or text_words <= name_words
 
 
 def name_in(text: str, name: str) -> bool:
     """True if a folded text holds the words of a name in sequence."""
-    return re.search(rf"\b{re.escape(folded(name))}\b", text) is not None
+    return re.search(rf"\b{re.escape(fold(name))}\b", text) is not None
 
 
 def _is_abbreviated(name: str, inspection: Inspection) -> bool:
@@ -172,10 +172,10 @@ def _is_abbreviated(name: str, inspection: Inspection) -> bool:
 
     For one word that is a code such as `FR`, `en-GB` or a genre's number; for several words it is their initials.
     """
-    parts = folded(name).split()
+    parts = fold(name).split()
     if len(parts) > 1:
         return "".join(part[0] for part in parts if part not in _STOP_WORDS) in {
-            folded(text) for text in inspection.texts
+            fold(text) for text in inspection.texts
         }
     code = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z]{2})?|\d{2,5}")
     return any(code.fullmatch(str(value)) for _, _, value in inspection.literal_arguments)
@@ -201,8 +201,8 @@ def foreign_texts(inspection: Inspection) -> Iterator[tuple[CallRecord, str, obj
     for call, name, value in inspection.literal_arguments:
         if not isinstance(value, str) or not re.search(r"[^\W\d_]{3}", value):
             continue
-        value_words = set(folded(value).split())
-        if value_words and not value_words <= inspection.query_words and folded(value) not in inspection.enum_values:
+        value_words = set(fold(value).split())
+        if value_words and not value_words <= inspection.query_words and fold(value) not in inspection.enum_values:
             yield call, name, value
 
 
@@ -254,20 +254,20 @@ def wrong_item(inspection: Inspection) -> Finding | None:
 
 def _is_a_name(value: object, inspection: Inspection) -> TypeGuard[str]:
     """True if the question uses a text as a name, or holds it with a capital."""
-    if not isinstance(value, str) or not folded(value):
+    if not isinstance(value, str) or not fold(value):
         return False
     own = value[:1].isupper() and re.search(rf"\b{re.escape(value)}\b", inspection.query) is not None
-    return own or folded(value) in inspection.folded_names
+    return own or fold(value) in inspection.folded_names
 
 
 def _target_names(inspection: Inspection) -> list[str]:
     """Names of several words in the question, without those given to a write: they are new values."""
     written = {
-        folded(str(value))
+        fold(str(value))
         for call, _, value, sources in inspection.all_arguments
         if call.method not in SAFE and not sources
     }
-    return [name for name in inspection.entity_names if " " in name and folded(name) not in written]
+    return [name for name in inspection.entity_names if " " in name and fold(name) not in written]
 
 
 def _taken_items(inspection: Inspection, call: CallRecord, path: tuple[str, ...]) -> set[int]:
@@ -292,7 +292,7 @@ def _is_picked_from_list(inspection: Inspection, call: CallRecord, path: tuple[s
 def _is_called(item: object, name: str) -> bool:
     """True if a name is one of an object's own texts."""
     values = item.values() if isinstance(item, dict) else [item]
-    return any(isinstance(value, str) and folded(value) == folded(name) for value in values)
+    return any(isinstance(value, str) and fold(value) == fold(name) for value in values)
 
 
 def _is_search(call: CallRecord, name: str, inspection: Inspection) -> bool:
@@ -304,8 +304,8 @@ def _is_search(call: CallRecord, name: str, inspection: Inspection) -> bool:
 
 def _shares_word(item: object, name: str) -> bool:
     """True if an item holds a word of a name, or has no name of its own."""
-    texts = [folded(value) for _, value in leaves(item) if isinstance(value, str)]
-    name_words = set(folded(name).split()) - _STOP_WORDS
+    texts = [fold(value) for _, value in leaves(item) if isinstance(value, str)]
+    name_words = set(fold(name).split()) - _STOP_WORDS
     named = isinstance(item, dict) and any(words(key)[-1:] in (("name",), ("title",), ("label",)) for key in item)
     return not name_words or not named or any(name_words & set(text.split()) for text in texts)
 
@@ -317,7 +317,7 @@ def hallucinated_identifier(inspection: Inspection) -> Finding | None:
     for call, name, value in inspection.literal_arguments:
         if failed(call) or call.tool is None or isinstance(value, (bool, dict, list)) or value is None:
             continue
-        if not re.search(r"\d.*\d.*\d|[A-Za-z].*\d", str(value)) or not inspection.is_own(value):
+        if not re.search(r"\d.*\d.*\d|[A-Za-z].*\d", str(value)) or not inspection.is_literal(value):
             continue  # small numbers are counted: the second season
         if str(value).casefold() in inspection.query.casefold() or inspection.graph.reference(call.tool, name) is None:
             continue

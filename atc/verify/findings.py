@@ -25,7 +25,7 @@ from protocols.text.words import words
 from sandbox.journal.call_fingerprint import SAFE
 from sandbox.records import CallRecord, Run, Source
 
-__all__ = ["Finding", "Inspection", "Kind", "failed", "folded", "leaves", "lists_in", "made_writes"]
+__all__ = ["Finding", "Inspection", "Kind", "failed", "fold", "leaves", "lists_in", "made_writes"]
 
 Kind = Literal[
     "NoCall",
@@ -43,7 +43,7 @@ Kind = Literal[
     "EmptyForNegative",
 ]
 
-_AMONG = re.compile(r"\b(which|who|what)( one)? of\b.*\band\b|\bbetween\b.*\band\b", re.IGNORECASE)
+_OFFERS_CHOICE = re.compile(r"\b(which|who|what)( one)? of\b.*\band\b|\bbetween\b.*\band\b", re.IGNORECASE)
 _YES_OR_NO = frozenset(words("is are was were do does did has have had can could will would should"))
 """First words of a question whose answer may be one of its own words."""
 
@@ -125,7 +125,7 @@ class Inspection:
     @cached_property
     def query_words(self) -> frozenset[str]:
         """The words of the question."""
-        return frozenset(folded(self.query).split())
+        return frozenset(fold(self.query).split())
 
     @cached_property
     def entity_names(self) -> tuple[str, ...]:
@@ -135,7 +135,7 @@ class Inspection:
     @cached_property
     def folded_names(self) -> frozenset[str]:
         """The names in the question, folded."""
-        return frozenset(map(folded, self.entity_names))
+        return frozenset(map(fold, self.entity_names))
 
     @cached_property
     def enum_values(self) -> frozenset[str]:
@@ -145,7 +145,7 @@ class Inspection:
     @cached_property
     def offers_choice(self) -> bool:
         """True if a word of the question may be its answer."""
-        return "or" in words(self.query) or self.yes_or_no or _AMONG.search(self.query) is not None
+        return "or" in words(self.query) or self.yes_or_no or _OFFERS_CHOICE.search(self.query) is not None
 
     @cached_property
     def yes_or_no(self) -> bool:
@@ -207,7 +207,7 @@ class Inspection:
         """The scalar values of all good responses: call, path, value."""
         return tuple((call, *leaf) for call in self.good_calls for leaf in leaves(self.response(call)))
 
-    def is_own(self, value: object) -> bool:
+    def is_literal(self, value: object) -> bool:
         """True if a value is a literal of the program."""
         return str(value) in self.numbers or any(str(value) in text for text in self.texts)
 
@@ -221,7 +221,7 @@ def _enum_values(graph: ProtocolGraph) -> frozenset[str]:
             schemas += [field.schema for field in fields(tool.success.schema, graph.protocol, 3)]
         for schema in schemas:
             allowed = schema.get("enum")
-            allowed_values.update(folded(str(value)) for value in (allowed if isinstance(allowed, list) else []))
+            allowed_values.update(fold(str(value)) for value in (allowed if isinstance(allowed, list) else []))
     return frozenset(allowed_values)
 
 
@@ -230,7 +230,7 @@ def failed(call: CallRecord) -> bool:
     return call.status is None or call.status >= 300
 
 
-def folded(text: str) -> str:
+def fold(text: str) -> str:
     """Normalize a text for comparing names: words only, without case, accents and possessives."""
     text = "".join(part for part in unicodedata.normalize("NFKD", text) if not unicodedata.combining(part)).casefold()
     text = re.sub(r"['\u2019]s\b", "", text)

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 
 from atc.verify.entities import foreign_texts, misspelling_of
-from atc.verify.findings import Finding, Inspection, folded
+from atc.verify.findings import Finding, Inspection, fold
 from atc.verify.printed import is_negative
 
 __all__ = ["empty_for_negative"]
@@ -163,12 +163,12 @@ def _empty_search(inspection: Inspection) -> Finding | None:
     """A search for a name of the question returned nothing, and the question presupposes a result."""
     if inspection.yes_or_no:
         return None
-    returned_texts = {folded(str(value)) for _, _, value in inspection.values}
+    returned_texts = {fold(str(value)) for _, _, value in inspection.values}
     for call in inspection.empty_calls:
         for name, value, sources in inspection.arguments(call):
             if sources or not isinstance(value, str):
                 continue
-            if folded(value) in inspection.folded_names - returned_texts:
+            if fold(value) in inspection.folded_names - returned_texts:
                 message = f"nothing was found with {name}={value!r}, but what the question names exists; look elsewhere"
                 return Finding("EmptyForNegative", message, call.line, call.index)
     return None

@@ -12,24 +12,24 @@ import ast
 import re
 from collections.abc import Iterator
 
-from atc.verify.findings import Finding, Inspection, folded, lists_in
+from atc.verify.findings import Finding, Inspection, fold, lists_in
 from atc.verify.printed import is_negative
 from protocols.text.words import words
 from sandbox.records import CallRecord
 
 __all__ = ["first_page", "unread_lists"]
 
-_COUNTS = frozenset("total count num number of results result items item hits found matches records entries".split())
-_SURE = frozenset({"total", "count", "hits", "found", "matches"})
-_PAGES = frozenset({"pages", "total pages", "page count", "last page", "num pages", "max page"})
-_NEXT = frozenset({"next", "next page", "next cursor", "next page token", "next url", "next link"})
-_PAGE = frozenset({"page", "current page", "page number", "page no", "p"})
+_TOTALS = frozenset("total count num number of results result items item hits found matches records entries".split())
+_TOTAL_KEYS = frozenset({"total", "count", "hits", "found", "matches"})
+_PAGE_TOTALS = frozenset({"pages", "total pages", "page count", "last page", "num pages", "max page"})
+_NEXT_KEYS = frozenset({"next", "next page", "next cursor", "next page token", "next url", "next link"})
+_PAGE_KEYS = frozenset({"page", "current page", "page number", "page no", "p"})
 _PAGE_PARAMETERS = frozenset(
     "page p offset skip start cursor after limit per_page page_size pagesize perpage size count first max_results "
     "page_number page_no number max take top marker token page_token".split()
 )
 """Parameters that select a part of a list."""
-_ALL = re.compile(
+_WHOLE_LIST = re.compile(
     r"\b(how (many|much|often)|number of|count|all|every|each|total|altogether|together|in sum|sum|average|mean|median"
     r"|most|least|fewest|only|ever|complete|entire|whole|none|any|more than|less than|fewer than|at least|at most"
     r"|(?!(?:inter|for|gu|r|re|har|que|contr?|prot|sugg|mod|hon|dig|inv|pri|w|e|t|n|ch|f|b|requ|arr|cr|j|l|p|v|z)est\b)"
@@ -37,19 +37,19 @@ _ALL = re.compile(
     re.IGNORECASE,
 )
 """Words of a question about a whole list: counts, sums and superlatives; but not a name, as Budapest."""
-_FIRST = re.compile(r"\b(first|last|top|next) (\d+|two|three|four|five|six|seven|eight|nine|ten)\b", re.IGNORECASE)
-_WHOLE = frozenset({"len", "sum", "max", "min", "sorted", "any", "all", "set", "list", "Counter", "map", "filter"})
+_FIRST_N = re.compile(r"\b(first|last|top|next) (\d+|two|three|four|five|six|seven|eight|nine|ten)\b", re.IGNORECASE)
+_AGGREGATES = frozenset({"len", "sum", "max", "min", "sorted", "any", "all", "set", "list", "Counter", "map", "filter"})
 _REORDERING = frozenset({"list", "sorted", "reversed", "enumerate", "tuple", "iter"})
-_READS = frozenset({"json", "copy", "values", "items"})
+_ACCESSORS = frozenset({"json", "copy", "values", "items"})
 
 
 def first_page(inspection: Inspection) -> Finding | None:
     """The program iterates over one page of a list, and the question is about all of it."""
-    whole = _ALL.search(inspection.query) is not None or is_negative(inspection)
-    if not whole and not _FIRST.search(inspection.query):
+    whole = _WHOLE_LIST.search(inspection.query) is not None or is_negative(inspection)
+    if not whole and not _FIRST_N.search(inspection.query):
         return None
     for call in inspection.good_calls:
-        if _is_named(call, inspection):
+        if _is_named_search(call, inspection):
             continue
         for path, extent in unread_lists(call, inspection):
             reading = _ListTraversal(inspection.tree, call, _list_length(call, path, inspection))
@@ -65,12 +65,12 @@ def first_page(inspection: Inspection) -> Finding | None:
     return None
 
 
-def _is_named(call: CallRecord, inspection: Inspection) -> bool:
+def _is_named_search(call: CallRecord, inspection: Inspection) -> bool:
     """True if a list is the result of a search for a name of the question, and the question counts something else."""
     if re.search(r"\bhow many\b|\bnumber of\b", inspection.query, re.IGNORECASE):
         return False
     literals = [value for _, value, sources in inspection.arguments(call) if not sources]
-    return any(folded(str(value)) in inspection.folded_names for value in literals)
+    return any(fold(str(value)) in inspection.folded_names for value in literals)
 
 
 def unread_lists(call: CallRecord, inspection: Inspection) -> Iterator[tuple[tuple[str, ...], str]]:
@@ -106,19 +106,19 @@ def _describe_rest(siblings: dict[str, object], call: CallRecord, read: int, pag
         siblings: The fields, by their names as words.
         read: The number of items read, from that many `pages`.
     """
-    paged = any(key in _PAGE or key in {"limit", "offset", "next", "cursor"} for key in siblings) or any(
+    paged = any(key in _PAGE_KEYS or key in {"limit", "offset", "next", "cursor"} for key in siblings) or any(
         name.lower() in _PAGE_PARAMETERS for name in call.arguments
     )
     for key, value in siblings.items():
         parts = set(key.split())
-        total = parts <= _COUNTS and parts & _SURE and (len(parts) > 1 or paged or key == "count")
+        total = parts <= _TOTALS and parts & _TOTAL_KEYS and (len(parts) > 1 or paged or key == "count")
         if total and isinstance(value, int) and not isinstance(value, bool):
             return f"{read} of {value}" if value > read else ""
     for key, value in siblings.items():
-        if key in _PAGES and isinstance(value, int):
+        if key in _PAGE_TOTALS and isinstance(value, int):
             return f"{pages} of {value} pages" if value > pages else ""
         following = key in {"has more", "has next", "more", "has next page"} and value is True
-        linked = key in _NEXT and bool(value) and not isinstance(value, bool)
+        linked = key in _NEXT_KEYS and bool(value) and not isinstance(value, bool)
         if following or linked:
             return f"it has {key!r}"
     return ""
@@ -150,14 +150,14 @@ class _ListTraversal:
         self._holding: set[str] = set()
         for node in ast.walk(tree):
             value = node.value if isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.NamedExpr)) else None
-            if value is not None and self._leads(value):
+            if value is not None and self._yields_list(value):
                 targets = node.targets if isinstance(node, ast.Assign) else [node.target]  # type: ignore[attr-defined]
                 self._holding |= {target.id for target in targets if isinstance(target, ast.Name)}
 
     @property
     def wants_more(self) -> bool:
         """True if the program slices more items than the list has."""
-        return any(isinstance(node, ast.Slice) and node.upper and self._goes_on(node) for node in ast.walk(self._tree))
+        return any(isinstance(node, ast.Slice) and node.upper and self._is_whole(node) for node in ast.walk(self._tree))
 
     @property
     def line(self) -> int | None:
@@ -166,42 +166,42 @@ class _ListTraversal:
             iterables: list[ast.expr] = []
             if isinstance(node, (ast.For, ast.comprehension)):
                 iterables = [node.iter]
-            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _WHOLE:
+            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _AGGREGATES:
                 iterables = node.args
             elif isinstance(node, ast.Compare) and isinstance(node.ops[0], (ast.In, ast.NotIn)):
                 iterables = node.comparators
-            iterated = next((expression for expression in iterables if self._leads(expression)), None)
+            iterated = next((expression for expression in iterables if self._yields_list(expression)), None)
             if iterated is not None:
                 return iterated.lineno
         return None
 
-    def _leads(self, node: ast.expr) -> bool:
+    def _yields_list(self, node: ast.expr) -> bool:
         """True if an expression is the response of the call or a whole list of it, not one item or a part."""
         if isinstance(node, ast.Name):
             return node.id in self._holding
         if isinstance(node, ast.Subscript):
-            return self._goes_on(node.slice) and self._leads(node.value)
+            return self._is_whole(node.slice) and self._yields_list(node.value)
         if isinstance(node, ast.BoolOp):
-            return any(map(self._leads, node.values))
+            return any(map(self._yields_list, node.values))
         if isinstance(node, ast.BinOp):
-            return self._leads(node.left) or self._leads(node.right)
+            return self._yields_list(node.left) or self._yields_list(node.right)
         if isinstance(node, (ast.ListComp, ast.GeneratorExp, ast.SetComp)):
-            return any(self._leads(generator.iter) for generator in node.generators)
+            return any(self._yields_list(generator.iter) for generator in node.generators)
         if not isinstance(node, ast.Call):
             return False
         if isinstance(node.func, ast.Name):
             if node.func.id == self._call.tool:
                 line = self._call.line
                 return line is None or node.lineno <= line <= (node.end_lineno or node.lineno)
-            return node.func.id in _REORDERING and any(map(self._leads, node.args))
+            return node.func.id in _REORDERING and any(map(self._yields_list, node.args))
         if not isinstance(node.func, ast.Attribute):
             return False
         if self._call.style == "requests" and node.func.attr in {"get", "request"} and node.lineno == self._call.line:
             return True
         is_get = node.func.attr == "get" and node.args and isinstance(node.args[0], ast.Constant)
-        return bool(is_get or node.func.attr in _READS) and self._leads(node.func.value)
+        return bool(is_get or node.func.attr in _ACCESSORS) and self._yields_list(node.func.value)
 
-    def _goes_on(self, step: ast.expr) -> bool:
+    def _is_whole(self, step: ast.expr) -> bool:
         """True if a subscript leads to a list, or to all of one."""
         if isinstance(step, ast.Constant):
             return isinstance(step.value, str)

@@ -13,9 +13,9 @@ from atc.verify.findings import Finding, Inspection, leaves
 from protocols.text.words import is_identifier, words
 from sandbox.records import Run
 
-__all__ = ["error_text", "is_negative", "judge", "nothing_found", "nothing_new", "says_nothing", "wrong_kind"]
+__all__ = ["error_text", "is_empty_answer", "is_negative", "judge", "nothing_found", "nothing_new", "wrong_kind"]
 
-_NOTHING = re.compile(
+_EMPTY_LINE = re.compile(
     r"^(\W*|none|null|n/?a|nan|nothing( \w+)*"
     r"|(sorry|unfortunately)\b.*"
     r"|(there (is|are|was|were) )?no (?-i:[a-z])[\w ]*"
@@ -25,14 +25,14 @@ _NOTHING = re.compile(
 )
 """A line without a result: "[]", "No movies found.", "Director: None"; but not a title, "No Time"."""
 
-_ERROR = re.compile(
+_ERROR_LINE = re.compile(
     r"^\W*((an? )?(\w*error|exception|failure)( \w+){0,4}(:|$)|(failed|unable|not able) to\b"
     r"|(could not|couldn't|cannot) )",
     re.IGNORECASE,
 )
 """A line that reports an error."""
 
-_NO = re.compile(
+_NEGATIVE_LINE = re.compile(
     r"^\W*(no|not|none|nobody|nothing|never|false|0)\b|.*\b(not|no|isn't|aren't|doesn't|false)\b", re.IGNORECASE
 )
 """A negative line."""
@@ -40,17 +40,17 @@ _NO = re.compile(
 _MAX_LINE = 500
 """Characters of a line that are matched."""
 
-_HOW_MANY = re.compile(r"\bhow (many|much)\b|\bnumber of\b", re.IGNORECASE)
-_WHEN = re.compile(r"^\W*when\b|\b(on|in) (which|what) (day(?! of the week)|date|year)\b", re.IGNORECASE)
-_IN_ALL = re.compile(r"\b(altogether|combined|in (all|sum|total)|together)\b", re.IGNORECASE)
+_ASKS_COUNT = re.compile(r"\bhow (many|much)\b|\bnumber of\b", re.IGNORECASE)
+_ASKS_DATE = re.compile(r"^\W*when\b|\b(on|in) (which|what) (day(?! of the week)|date|year)\b", re.IGNORECASE)
+_ASKS_TOTAL = re.compile(r"\b(altogether|combined|in (all|sum|total)|together)\b", re.IGNORECASE)
 _TOLERANCE = 0.01
-_WHICH = re.compile(r"(?:^|[.?!,;:]\s*(?:and\s+|also\s+)?)(?:who|which one|which of)\b", re.IGNORECASE)
-_COUNTED = re.compile(r"\d|\b(no|none|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b", re.IGNORECASE)
-_CALLED = re.compile(r"\bwho(se)?\b|\bcalled\b|\bnames?\b", re.IGNORECASE)
-_NO_NAME = frozenset({"id", "ids", "uuid", "guid", "uri"})
+_ASKS_WHICH = re.compile(r"(?:^|[.?!,;:]\s*(?:and\s+|also\s+)?)(?:who|which one|which of)\b", re.IGNORECASE)
+_NUMERIC = re.compile(r"\d|\b(no|none|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b", re.IGNORECASE)
+_ASKS_NAME = re.compile(r"\bwho(se)?\b|\bcalled\b|\bnames?\b", re.IGNORECASE)
+_IDENTIFIER_ENDINGS = frozenset({"id", "ids", "uuid", "guid", "uri"})
 """Last words of identifier names that no person would give as an answer; a code or a number may be one."""
 _ASKS_IDENTIFIER = re.compile(r"\b(ids?|codes?|numbers?|identifiers?|uris?|urls?|links?|keys?|slugs?)\b", re.IGNORECASE)
-_MESSAGES = frozenset({"code", "detail", "details", "error", "message", "msg", "reason", "status", "status_message"})
+_META_KEYS = frozenset({"code", "detail", "details", "error", "message", "msg", "reason", "status", "status_message"})
 """Keys of a service's messages about itself."""
 _NONE_IN_TEXT = re.compile(r"\b(None|nan)\b(?![^\[{(]*[\]})])")
 """`None` in a sentence, not among the data of an object or a list."""
@@ -63,7 +63,7 @@ def judge(program: str, run: Run | None) -> Fault | None:
     if run.outcome == "ok":
         if run.stdout.strip():
             return None
-        return Fault("answer", "NoOutput", _unprinted(program))
+        return Fault("answer", "NoOutput", _explain_silence(program))
     error = run.error
     kind = error.type if error else "Limit"
     message = error.message if error else f"stopped at the limit of {run.limit}"
@@ -71,7 +71,7 @@ def judge(program: str, run: Run | None) -> Fault | None:
     return Fault(stage, kind, message, error.line if error else None, error.snippet if error else "")
 
 
-def _unprinted(program: str) -> str:
+def _explain_silence(program: str) -> str:
     """Explain why a program printed nothing."""
     nodes = ast.walk(parsed(program) or ast.Module([], []))
     prints = [node.lineno for node in nodes if isinstance(node, ast.Name) and node.id == "print"]
@@ -81,9 +81,9 @@ def _unprinted(program: str) -> str:
     return f"the print() on {lines} was never reached: what is looked for was not found; print an answer then, too"
 
 
-def says_nothing(lines: list[str]) -> bool:
+def is_empty_answer(lines: list[str]) -> bool:
     """True if each line reports that there is no result."""
-    return all(_NOTHING.match(line[:_MAX_LINE]) and not _is_data(line) for line in lines)
+    return all(_EMPTY_LINE.match(line[:_MAX_LINE]) and not _is_data(line) for line in lines)
 
 
 def _is_data(line: str) -> bool:
@@ -97,19 +97,19 @@ def _is_data(line: str) -> bool:
 
 def is_negative(inspection: Inspection) -> bool:
     """True if the answer is no, none or zero."""
-    if not inspection.lines or says_nothing(inspection.lines):
+    if not inspection.lines or is_empty_answer(inspection.lines):
         return True
     numbers = [number for line in inspection.lines for number in re.findall(r"\d+(?:\.\d+)?", line)]
     own_numbers = [number for number in numbers if number not in re.findall(r"\d+(?:\.\d+)?", inspection.query)]
     if own_numbers and all(float(number) == 0 for number in own_numbers):
         return True
-    return not own_numbers and all(_NO.match(line[:_MAX_LINE]) for line in inspection.lines)
+    return not own_numbers and all(_NEGATIVE_LINE.match(line[:_MAX_LINE]) for line in inspection.lines)
 
 
 def error_text(inspection: Inspection) -> Finding | None:
     """The whole output sounds like an error."""
     if inspection.made_writes or not all(
-        _ERROR.match(line[:_MAX_LINE]) and not _is_text(line, inspection) for line in inspection.lines
+        _ERROR_LINE.match(line[:_MAX_LINE]) and not _is_text(line, inspection) for line in inspection.lines
     ):
         return None
     first_line = inspection.lines[0][:80]
@@ -122,7 +122,7 @@ def nothing_found(inspection: Inspection) -> Finding | None:
     """The output reports no result, or None in place of a value."""
     if inspection.made_writes:
         return None
-    if says_nothing(inspection.lines) and not any(_is_text(line, inspection) for line in inspection.lines):
+    if is_empty_answer(inspection.lines) and not any(_is_text(line, inspection) for line in inspection.lines):
         first_line = inspection.lines[0][:80]
         return Finding("NothingFound", f"the program printed {first_line!r}, but what is asked for exists")
     for line in inspection.lines:
@@ -164,15 +164,15 @@ def wrong_kind(inspection: Inspection) -> Finding | None:
     if inspection.made_writes or inspection.yes_or_no:
         return None
     first_line = inspection.lines[0][:80]
-    if _HOW_MANY.search(inspection.query) and not _COUNTED.search(inspection.run.stdout):
+    if _ASKS_COUNT.search(inspection.query) and not _NUMERIC.search(inspection.run.stdout):
         return Finding("WrongKind", f"the question asks for a number, and the program printed {first_line!r}")
-    if _WHEN.search(inspection.query) and not re.search(r"\d", inspection.run.stdout):
+    if _ASKS_DATE.search(inspection.query) and not re.search(r"\d", inspection.run.stdout):
         return Finding("WrongKind", f"the question asks for a date, and the program printed {first_line!r}")
     bare = all(re.fullmatch(r"[\d.,]+", line) for line in inspection.lines)
     if (
-        _IN_ALL.search(inspection.query)
-        and (bare or _HOW_MANY.search(inspection.query))
-        and (parts := _parts(inspection.lines))
+        _ASKS_TOTAL.search(inspection.query)
+        and (bare or _ASKS_COUNT.search(inspection.query))
+        and (parts := _summands(inspection.lines))
     ):
         message = (
             f"the question asks for one number in all, and the program printed {', '.join(parts)}; print their sum"
@@ -180,20 +180,20 @@ def wrong_kind(inspection: Inspection) -> Finding | None:
         return Finding("WrongKind", message)
     exact = [source for source in inspection.printed_sources if source.how != "decided"]
     values = [_source_value(inspection, source.call, source.path) for source in exact]
-    if values and _WHICH.search(inspection.query) and all(_is_number(value) for value in values):
+    if values and _ASKS_WHICH.search(inspection.query) and all(_is_number(value) for value in values):
         message = f"the question asks which one, and the program printed {first_line!r}; print what it is called, too"
         return Finding("WrongKind", message, None, exact[0].call, exact[0].path)
-    if not exact or _ASKS_IDENTIFIER.search(inspection.query) or _HOW_MANY.search(inspection.query):
+    if not exact or _ASKS_IDENTIFIER.search(inspection.query) or _ASKS_COUNT.search(inspection.query):
         return None
     keys = [next((step for step in reversed(source.path) if isinstance(step, str)), "") for source in exact]
-    called = _CALLED.search(inspection.query) is not None
-    if not all(is_identifier(key) and (called or words(key)[-1] in _NO_NAME) for key in keys):
+    called = _ASKS_NAME.search(inspection.query) is not None
+    if not all(is_identifier(key) and (called or words(key)[-1] in _IDENTIFIER_ENDINGS) for key in keys):
         return None
     message = f"the program printed {first_line!r}, which identifies something; print what the question asks for"
     return Finding("WrongKind", message, None, exact[0].call, exact[0].path)
 
 
-def _parts(lines: Sequence[str]) -> list[str]:
+def _summands(lines: Sequence[str]) -> list[str]:
     """The last number of each of several lines; empty where one is the sum of the others, or a line has none."""
     matches = [re.findall(r"\d+(?:\.\d+)?", line.replace(",", ""))[-1:] for line in lines]
     numbers = [match[0] for match in matches if match]
@@ -211,7 +211,7 @@ def _is_text(line: str, inspection: Inspection) -> bool:
     exact = [
         source
         for source in inspection.printed_sources
-        if source.how == "exact" and not _MESSAGES.intersection(map(str, source.path[-1:]))
+        if source.how == "exact" and not _META_KEYS.intersection(map(str, source.path[-1:]))
     ]
     values = [_source_value(inspection, source.call, source.path) for source in exact]
     return line.strip() in {value.strip() for value in values if isinstance(value, str)}

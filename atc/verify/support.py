@@ -10,7 +10,7 @@ from atc.diagnosis.provenance import lookup
 from atc.language.intent import is_information_request, requested_actions
 from atc.program.source import calls_of
 from atc.verify.changes import changes
-from atc.verify.findings import Finding, Inspection, failed, folded, made_writes
+from atc.verify.findings import Finding, Inspection, failed, fold, made_writes
 from atc.verify.printed import is_negative
 from protocols.dataflow.operations import is_called
 from protocols.model import Protocol
@@ -18,7 +18,7 @@ from protocols.text.words import words
 from sandbox.journal.call_fingerprint import SAFE
 from sandbox.records import CallRecord, Run
 
-_PYTHON = re.compile(
+_PYTHON_ERROR = re.compile(
     r"index out of range|object (is not|has no)|not subscriptable|argument|must be|invalid literal|division by zero"
     r"|\bis not defined|\bempty\b|unsupported operand|unhashable|Expecting value"
 )
@@ -32,7 +32,7 @@ _LARGE_NUMBER = re.compile(r"(?<![\w.])\d{4,}(?![\w.]*\w)")
 __all__ = [
     "caught_error",
     "describe_silent_writes",
-    "errors",
+    "failed_call",
     "is_unsupported",
     "made_writes",
     "missing_write",
@@ -99,8 +99,8 @@ def no_evidence(inspection: Inspection) -> Finding | None:
         )
     if inspection.offers_choice or is_negative(inspection):
         return None
-    printed_words = set(folded(inspection.run.stdout).split())
-    if not printed_words <= {word for text in inspection.texts for word in folded(text).split()}:
+    printed_words = set(fold(inspection.run.stdout).split())
+    if not printed_words <= {word for text in inspection.texts for word in fold(text).split()}:
         return None
     return Finding(
         "NoEvidence", "what the program printed stands in the program itself and in no reply of the API; print the data"
@@ -119,7 +119,7 @@ def _own_number(inspection: Inspection) -> str | None:
     return None
 
 
-def errors(inspection: Inspection) -> Finding | None:
+def failed_call(inspection: Inspection) -> Finding | None:
     """A call failed, and the program went on."""
     for call in inspection.run.calls:
         if not failed(call) and not _says_error(inspection.response(call)):
@@ -135,7 +135,7 @@ def errors(inspection: Inspection) -> Finding | None:
                 call.line,
                 call.index,
             )
-        if not failed(call) or _is_replaced(call, inspection) or _is_the_answer(call, inspection):
+        if not failed(call) or _is_replaced(call, inspection) or _answers_question(call, inspection):
             continue
         return Finding(
             "ErrorSwallowed",
@@ -148,7 +148,7 @@ def errors(inspection: Inspection) -> Finding | None:
 
 def caught_error(inspection: Inspection) -> Finding | None:
     """The answer is printed by an error handler."""
-    if any(failed(call) and _is_the_answer(call, inspection) for call in inspection.run.calls):
+    if any(failed(call) and _answers_question(call, inspection) for call in inspection.run.calls):
         return None
     for attempt in ast.walk(inspection.tree):
         for handler in attempt.handlers if isinstance(attempt, ast.Try) else ():
@@ -175,7 +175,7 @@ def _prints_error(node: ast.Call, error: str | None, inspection: Inspection) -> 
     if error not in names:
         return False
     key = inspection.run.stdout.strip().strip("'\"")
-    return key in inspection.texts or _PYTHON.search(inspection.run.stdout) is not None
+    return key in inspection.texts or _PYTHON_ERROR.search(inspection.run.stdout) is not None
 
 
 def _describe_call(call: CallRecord) -> str:
@@ -226,7 +226,7 @@ def _covers(body: list[ast.stmt], line: int | None) -> bool:
     return line is not None and any(node.lineno <= line <= (node.end_lineno or node.lineno) for node in body)
 
 
-def _is_the_answer(call: CallRecord, inspection: Inspection) -> bool:
+def _answers_question(call: CallRecord, inspection: Inspection) -> bool:
     """True if a 404 answers the question: it asks whether something exists."""
     if not inspection.yes_or_no or call.status != 404 or call.method not in SAFE:
         return False

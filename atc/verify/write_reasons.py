@@ -20,7 +20,7 @@ __all__ = ["challenge_write", "intent_mismatch", "missing_names", "named_values"
 
 _QUOTED = re.compile(r'"([^"\n]+)"|“([^”\n]+)”|\u2018([^\u2019\n]+)\u2019|(?<!\w)\'([^\'\n]+)\'(?!\w)')
 _PATH = re.compile(r"(?<![\w/:.])/?(?:[\w.-]+/)+[\w.-]*\w|(?<![\w/:.@])[\w-]+\.[A-Za-z][A-Za-z0-9]{1,5}(?![\w/.])")
-_PLAIN = re.compile(r"[A-Za-z]{1,5}(?:/[A-Za-z]{1,5})+")
+_SLASHED_WORDS = re.compile(r"[A-Za-z]{1,5}(?:/[A-Za-z]{1,5})+")
 """Words such as `and/or`, which are no path."""
 _NUMBER = re.compile(r"(?<![\w.,:/$€£-])\d+(?:\.\d+)?(?![\w:/%-]|[.,]\d|\s*(?:%|percent|a\.?m\b|p\.?m\b|o'clock))")
 
@@ -29,7 +29,7 @@ def named_values(query: str) -> list[str]:
     """The quoted texts, paths and numbers of a question, in its order."""
     quoted = [next(filter(None, match.groups())).strip() for match in _QUOTED.finditer(query)]
     rest = _QUOTED.sub(" ", query)
-    paths = [match[0].rstrip(".") for match in _PATH.finditer(rest) if not _PLAIN.fullmatch(match[0])]
+    paths = [match[0].rstrip(".") for match in _PATH.finditer(rest) if not _SLASHED_WORDS.fullmatch(match[0])]
     rest = _PATH.sub(" ", rest)
     return list(dict.fromkeys([*quoted, *paths, *_NUMBER.findall(rest)]))
 
@@ -40,22 +40,22 @@ def missing_names(query: str, program: str, calls: Iterable[CallRecord] = ()) ->
     if not names:
         return []
     values = [*_constants(program), *(value for call in calls for value in _values(call.arguments))]
-    texts = [_folded(value) for value in values if isinstance(value, str)]
+    texts = [_fold(value) for value in values if isinstance(value, str)]
     numbers = {float(value) for value in values if isinstance(value, int | float)}
-    return [name for name in names if not _is_said(name, texts, numbers)]
+    return [name for name in names if not _is_used(name, texts, numbers)]
 
 
-def _is_said(name: str, texts: Sequence[str], numbers: set[float]) -> bool:
-    if any(_folded(name) in text for text in texts):
+def _is_used(name: str, texts: Sequence[str], numbers: set[float]) -> bool:
+    if any(_fold(name) in text for text in texts):
         return True
     try:
         return float(name) in numbers
     except ValueError:
-        parts = [_folded(part) for part in name.split("/") if part]  # a folder and what lies in it, given apart
+        parts = [_fold(part) for part in name.split("/") if part]  # a folder and what lies in it, given apart
         return len(parts) > 1 and all(any(part in text for text in texts) for part in parts)
 
 
-def _folded(text: str) -> str:
+def _fold(text: str) -> str:
     return " ".join(text.casefold().split())
 
 

@@ -22,7 +22,7 @@ from rich.table import Table
 from atc.files import to_json
 from atc.verify import inspect
 from atc.verify.findings import Inspection
-from atc.verify.printed import nothing_new, says_nothing
+from atc.verify.printed import is_empty_answer, nothing_new
 from atc.verify.support import is_unsupported, no_good_call
 from benchmarks.injection.answers import KINDS, CorpusServices, FaultKind, Origin, Script, injected_faults, scripts
 from benchmarks.injection.answers.services import Closed, Namesakes, Paged, Twist
@@ -79,7 +79,7 @@ def _earlier_check(program: str, run: Run, query: str, graph: ProtocolGraph) -> 
     inspected = Inspection(program, run, query, graph)
     if not run.stdout.strip() or no_good_call(inspected) or is_unsupported(run):
         return True
-    return not inspected.made_writes and (says_nothing(inspected.lines) or nothing_new(inspected) is not None)
+    return not inspected.made_writes and (is_empty_answer(inspected.lines) or nothing_new(inspected) is not None)
 
 
 def _keywords(program: str, run: Run, query: str, graph: ProtocolGraph) -> bool:
