@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import replace
 
 from protocols.simulator.analysis.entity_types import EntityTypes
 from protocols.simulator.analysis.response_shape import ResponseShape
@@ -26,57 +27,36 @@ class RelationTypes:
     def __init__(self, entity_types: EntityTypes) -> None:
         self.entity_types, self.plans = entity_types.by_name, entity_types.plans
         self.relations: dict[tuple[str, str, str], Relation] = {}
-        self._relate_all()
-
-    def _relate_all(self) -> None:
-        counts: dict[tuple[str, str, str], list[int]] = defaultdict(list)
+        self._lengths: dict[tuple[str, str, str], list[int]] = defaultdict(list)
         for plan in self.plans:
-            if plan.shape is None or plan.tool.method != "GET":
-                continue
-            for shape in plan.shape.variants():
-                self._relate(plan, shape, "" if shape.kind else plan.subject, shape.kind or "", "", counts)
-        for key, lengths in counts.items():
-            relation = self.relations[key]
-            positive = sorted(length for length in lengths if length)
-            if positive:
-                self.relations[key] = _with_count(relation, positive[len(positive) // 2])
+            if plan.shape is not None and plan.tool.method == "GET":
+                for shape in plan.shape.variants():
+                    self._relate(plan, shape, "" if shape.kind else plan.subject, shape.kind, "")
+        for key, lengths in self._lengths.items():
+            if positive := sorted(length for length in lengths if length):
+                self.relations[key] = replace(self.relations[key], count=positive[len(positive) // 2])
 
-    def _relate(
-        self,
-        plan: ResponsePlan,
-        shape: ResponseShape,
-        owner: str,
-        inside: str,
-        key: str,
-        counts: dict[tuple[str, str, str], list[int]],
-    ) -> None:
+    def _relate(self, plan: ResponsePlan, shape: ResponseShape, owner: str, inside: str, key: str) -> None:
         holder = inside or owner
         lists = [part for part in shape.properties.values() if part.is_array and part.item] if shape.properties else []
         if shape.is_array and shape.item and not shape.properties:
-            self._list(plan, shape, holder, key, counts, bool(inside), alone=True)
+            self._list(plan, shape, holder, key, bool(inside), alone=True)
             return
         for name, part in shape.properties.items():
             label = label_of(name) if singular(label_of(name)) not in GENERIC else key
             if part.is_array and part.item:
-                self._list(plan, part, holder, label, counts, bool(inside), alone=len(lists) == 1)
+                self._list(plan, part, holder, label, bool(inside), alone=len(lists) == 1)
                 continue
             for option in part.variants():
                 if option.kind:
                     if holder:
                         self._add(Relation(holder, label_of(name), option.kind, False, nullable=part.nullable))
-                    self._relate(plan, option, "", option.kind, "", counts)
+                    self._relate(plan, option, "", option.kind, "")
                 elif option.properties:
-                    self._relate(plan, option, owner, inside, label, counts)
+                    self._relate(plan, option, owner, inside, label)
 
     def _list(
-        self,
-        plan: ResponsePlan,
-        part: ResponseShape,
-        holder: str,
-        label: str,
-        counts: dict[tuple[str, str, str], list[int]],
-        inside: bool,
-        alone: bool,
+        self, plan: ResponsePlan, part: ResponseShape, holder: str, label: str, inside: bool, alone: bool
     ) -> None:
         if part.item is None:
             return
@@ -85,34 +65,31 @@ class RelationTypes:
             for target in option.core.variants():
                 if not target.kind:
                     if target.properties:
-                        self._relate(plan, target, "" if inside else holder, holder if inside else "", label, counts)
+                        self._relate(plan, target, "" if inside else holder, holder if inside else "", label)
                     continue
                 if holder:
                     own = plan.label if own_path and (alone or not label) else label or plan.label
                     relation = Relation(holder, own, target.kind, True, own_path=own_path)
                     self._add(relation)
-                    counts[relation.key].extend(part.lengths)
+                    self._lengths[relation.key].extend(part.lengths)
                 elif plan not in self.entity_types[target.kind].global_lists and not inside:
                     self.entity_types[target.kind].global_lists.append(plan)
-                self._relate(plan, target, "", target.kind, "", counts)
-            if option.main:
-                for name, sibling in option.properties.items():
-                    if name != option.main:
-                        for inner in sibling.variants():
-                            if inner.properties:
-                                self._relate(plan, inner, "", inner.kind, "", counts)
+                self._relate(plan, target, "", target.kind, "")
+            siblings = [sibling for name, sibling in option.properties.items() if option.main not in {"", name}]
+            for inner in (inner for sibling in siblings for inner in sibling.variants()):
+                if inner.properties:
+                    self._relate(plan, inner, "", inner.kind, "")
 
     def _add(self, relation: Relation) -> None:
         existing = self.relations.get(relation.key)
         if existing is None:
             self.relations[relation.key] = relation
         elif (relation.own_path and not existing.own_path) or (relation.nullable and not existing.nullable):
-            self.relations[relation.key] = Relation(
-                *relation.key,
-                existing.many or relation.many,
-                existing.own_path or relation.own_path,
-                existing.nullable or relation.nullable,
-                existing.count,
+            self.relations[relation.key] = replace(
+                existing,
+                many=existing.many or relation.many,
+                own_path=existing.own_path or relation.own_path,
+                nullable=existing.nullable or relation.nullable,
             )
 
     def references(self) -> None:
@@ -120,15 +97,11 @@ class RelationTypes:
         for kind in self.entity_types.values():
             for name, info in kind.fields.items():
                 stem = stem_of(name)
-                target = (
-                    find_entity_type("_".join(stem), self.entity_types) if stem and words(name)[-1] != "ids" else None
-                )
+                target = find_entity_type("_".join(stem), self.entity_types) if words(name)[-1:] != ("ids",) else None
                 if target is None or target is kind or target.local or kind.local or name == kind.id_field:
                     continue
-                linked = any(
-                    r.owner == kind.name and r.target == target.name and not r.many for r in self.relations.values()
-                )
-                if not linked and "_".join(stem) in target.aliases:
+                links = {(r.owner, r.target) for r in self.relations.values() if not r.many}
+                if (kind.name, target.name) not in links and "_".join(stem) in target.aliases:
                     nullable = any(shape.nullable for shape in info.shapes)
                     self._add(Relation(kind.name, "_".join(stem), target.name, False, nullable=nullable))
 
@@ -140,10 +113,10 @@ class RelationTypes:
         names = list(self.entity_types)
         for i, first in enumerate(names):
             for second in names[i + 1 :]:
-                pairs.extend(self._pair(first, second))
+                pairs.extend(self._pairs_between(first, second))
         return [self._inherited(pair, pairs) for pair in pairs]
 
-    def _pair(self, first: str, second: str) -> list[RelationPair]:
+    def _pairs_between(self, first: str, second: str) -> list[RelationPair]:
         if self.entity_types[first].local or self.entity_types[second].local:
             return []
         forth = [r for r in self.relations.values() if (r.owner, r.target) == (first, second)]
@@ -153,20 +126,20 @@ class RelationTypes:
         pairs: list[RelationPair] = []
         same_label = [(a, b) for a in forth for b in back if a.label == b.label and a.many and b.many]
         for a, b in same_label:
-            pairs.append(self._equal(a, b))
+            pairs.append(self._pair_lists(a, b))
         if pairs:
             return pairs
         for many, single, parent, child in ((forth, back, first, second), (back, forth, second, first)):
-            lists = sorted((r for r in many if r.many), key=lambda r: _oddness(r, child))
-            links = sorted((r for r in single if not r.many), key=lambda r: _oddness(r, parent))
-            if lists and links and not [r for r in single if r.many and _oddness(r, parent) == 0]:
+            lists = sorted((r for r in many if r.many), key=lambda r: _label_distance(r, child))
+            links = sorted((r for r in single if not r.many), key=lambda r: _label_distance(r, parent))
+            if lists and links and not [r for r in single if r.many and _label_distance(r, parent) == 0]:
                 a, b = lists[0], links[0]
                 return [RelationPair(child, b.label, parent, a.label, family=True, nullable=b.nullable)]
-        a_s = sorted((r for r in forth if r.many), key=lambda r: _oddness(r, second))
-        b_s = sorted((r for r in back if r.many), key=lambda r: _oddness(r, first))
-        return [self._equal(a_s[0], b_s[0])] if a_s and b_s else []
+        forth_lists = sorted((r for r in forth if r.many), key=lambda r: _label_distance(r, second))
+        back_lists = sorted((r for r in back if r.many), key=lambda r: _label_distance(r, first))
+        return [self._pair_lists(forth_lists[0], back_lists[0])] if forth_lists and back_lists else []
 
-    def _equal(self, a: Relation, b: Relation) -> RelationPair:
+    def _pair_lists(self, a: Relation, b: Relation) -> RelationPair:
         """Pair two lists of one another; the type with dates and more fields is the work."""
         first, second = self.entity_types[a.owner], self.entity_types[b.owner]
         weight_first = (bool(first.date and first.date in first.summary), len(first.summary))
@@ -181,23 +154,12 @@ class RelationTypes:
             return pair
         for family in pairs:
             if family.family and family.work == pair.work and family.maker != pair.maker:
-                for parent_pair in pairs:
-                    if (parent_pair.work, parent_pair.maker, parent_pair.forth) == (
-                        family.maker,
-                        pair.maker,
-                        pair.forth,
-                    ):
-                        return RelationPair(
-                            pair.work, pair.forth, pair.maker, pair.back, through=family.forth, summary=pair.summary
-                        )
+                if (family.maker, pair.maker, pair.forth) in {(p.work, p.maker, p.forth) for p in pairs}:
+                    return replace(pair, through=family.forth)
         return pair
 
 
-def _with_count(relation: Relation, count: int) -> Relation:
-    return Relation(*relation.key, relation.many, relation.own_path, relation.nullable, count)
-
-
-def _oddness(relation: Relation, noun: str) -> int:
+def _label_distance(relation: Relation, noun: str) -> int:
     """The distance of a label from the name of its target: `tracks` 0, `top_tracks` 1, `parts` 2."""
     parts = relation.label.split("_")
     if singular(relation.label) == noun or "_".join([*parts[:-1], singular(parts[-1])]) == noun:

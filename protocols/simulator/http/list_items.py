@@ -221,10 +221,10 @@ class ListItems:
                 return own_text >= limit_text if binding.end == "from" else own_text <= limit_text
             return own >= limit if binding.end == "from" else own <= limit
         texts = [str(text).casefold().strip() for text in (argument if isinstance(argument, list) else [argument])]
-        mine = str(own_value).casefold()
+        own_text = str(own_value).casefold()
         if binding.how == "exact":
-            return mine in texts
-        return any(mine.startswith(text) if binding.how == "prefix" else text in mine for text in texts)
+            return own_text in texts
+        return any(own_text.startswith(text) if binding.how == "prefix" else text in own_text for text in texts)
 
     def _meets(self, entity: Entity, kind_name: str, name: str, value: object) -> bool:
         kind = self.schema.entity_types[kind_name]

@@ -107,8 +107,8 @@ class WriteHandler:
             else:
                 members = [self._find_member(kind, identifier) for kind, identifier in self._named_in(value, targets)]
             for kind in dict.fromkeys(member.kind for member in members) or (targets if effect.action == "set" else []):
-                mine = [member for member in members if member.kind == kind]
-                self._change_relation(effect.action, owner, effect.label, kind, mine)
+                same_kind = [member for member in members if member.kind == kind]
+                self._change_relation(effect.action, owner, effect.label, kind, same_kind)
             self._bump_revision(plan, owner)
         return created or subject
 

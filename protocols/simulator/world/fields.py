@@ -401,10 +401,10 @@ class FieldValues:
         if not rest and not holder:
             return None
         noun = singular(rest[-1]) if rest else singular(holder.rpartition("_")[2])
-        mine = self._schema.relations_of(kind.name, many=True)
+        lists = self._schema.relations_of(kind.name, many=True)
         exact = "_".join([*rest[:-1], noun])
-        mine.sort(key=lambda r: "_".join([*r.label.split("_")[:-1], singular(r.label.rpartition("_")[2])]) != exact)
-        for relation in mine:
+        lists.sort(key=lambda r: "_".join([*r.label.split("_")[:-1], singular(r.label.rpartition("_")[2])]) != exact)
+        for relation in lists:
             if noun in {relation.target, singular(relation.label), singular(relation.label.rpartition("_")[2])}:
                 return len(self._relations.related(entity, relation.label, relation.target))
         for child in self._schema.entity_types.values():
