@@ -24,14 +24,14 @@ Outcome = Literal[
     "unreachable_service",
 ]
 """
-documented: it answered, and its answer has a schema
-no_content: it answered well, and there is nothing to describe
-always_empty: it answered well, but its list held nothing each time: what its items are is not known
-unreachable_argument: it needs a value that no answer held
-only_errors: whatever was tried, it answered with an error
+documented: it answered, and its response has a schema
+no_content: it succeeded without a body
+always_empty: it answered with an empty list each time, so its items are unknown
+unreachable_argument: no response held a value for a required argument
+only_errors: all calls failed
 refused_by_policy: it writes, and that was not allowed
-budget: there were no requests or tokens left for it
-model_failed: no program that calls it could be had from the model
+budget: no requests or tokens were left for it
+model_failed: the model wrote no program that calls it
 unreachable_service: the service refused the connection before it was tried
 """
 

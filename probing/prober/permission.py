@@ -62,11 +62,11 @@ class WritePermission:
         self._scope = scope
         self.reads = frozenset(_resolve_tool(protocol, name).name for name in reads)
         self.created: list[CreatedObject] = []
-        """What is to be removed, oldest first."""
+        """The objects to remove, oldest first."""
         self.unremovable: list[str] = []
-        """What was made, or may have been, and cannot be removed."""
+        """Descriptions of objects that may have been created, and cannot be removed."""
         self.on_change: Callable[[], None] = lambda: None
-        """Called when one of the two has changed, perhaps from another thread."""
+        """Called after a change of these two, from any thread."""
         self._undo = dict(_create_delete_pairs(protocol)) if scope == "own" else {}
         self._creators = {_collection(protocol.tool(name).path): name for name in self._undo}
         self._stopped_creators: set[str] = set()
@@ -92,12 +92,12 @@ class WritePermission:
             names = _own_names(call.arguments)
             is_own = bool(names) and names.isdisjoint(self._foreign_names)
             return is_own and not chosen and not self.why_unrecognizable(tool)
-        owner = self.creator(tool)
-        if owner is None:
+        creator_and_argument = self.creator(tool)
+        if creator_and_argument is None:
             return False
-        maker, argument = owner
+        creator, argument = creator_and_argument
         identifier = str(call.arguments.get(argument))
-        undo = self._undo[maker].name
+        undo = self._undo[creator].name
         with self._lock:
             return any((created.undo, str(created.value)) == (undo, identifier) for created in self.created)
 
@@ -117,7 +117,7 @@ class WritePermission:
 
     def unconfirmed(self, tool: str) -> list[str]:
         """The names that a tool used for objects which no response confirmed."""
-        return [name for name, (maker, _) in self._unconfirmed.items() if maker == tool]
+        return [name for name, (creator, _) in self._unconfirmed.items() if creator == tool]
 
     def list_tools(self, name: str) -> list[str]:
         """The tools that list the collection of a name of the probe's own."""
@@ -168,11 +168,11 @@ class WritePermission:
         has_undo = ("DELETE", tool.path) in {(candidate.method, candidate.path) for candidate in self.protocol.tools}
         if (below and not has_undo) or (not below and tool.method == "POST"):
             return None  # sent, paid, invited: removing the object may not undo it
-        maker = self._creators.get(_collection(_PARAMETER.split(tool.path)[0]))
+        creator = self._creators.get(_collection(_PARAMETER.split(tool.path)[0]))
         argument = next((p.argument for p in tool.parameters if p.location == "path" and p.name == variables[0]), None)
-        if maker is None or argument is None or not _takes_same_identifier(argument, self._undo[maker]):
+        if creator is None or argument is None or not _takes_same_identifier(argument, self._undo[creator]):
             return None
-        return maker, argument
+        return creator, argument
 
     def observe(self, call: CallRecord) -> None:
         """Track created and removed objects; for `on_call` of the sandbox, from any thread."""
@@ -224,15 +224,16 @@ class WritePermission:
         """Mark a collection as listed, and find created objects in it by their names."""
         if call.status not in range(200, 300) or error_in_success(call.response) is not None:
             return
-        for maker, undo in self._undo.items():
-            collection = _collection(self.protocol.tool(maker).path)
+        for creator, undo in self._undo.items():
+            collection = _collection(self.protocol.tool(creator).path)
             if not self._lists(tool, collection) or not _has_list(call.response):
                 continue
             self._listed_collections.add(collection)
-            mine = {name for name, own in self._creator_by_name.items() if own == maker} - self._foreign_names
+            names_of_creator = {name for name, user in self._creator_by_name.items() if user == creator}
+            own_names = names_of_creator - self._foreign_names
             argument = _path_argument(undo)
-            for item in _objects(call.response) if mine else ():
-                names = mine & _own_names({key: part for key, part in item.items() if isinstance(part, str)})
+            for item in _objects(call.response) if own_names else ():
+                names = own_names & _own_names({key: part for key, part in item.items() if isinstance(part, str)})
                 located = created_identifier(item, argument, noun_of(collection)) if names else None
                 if located is None:
                     continue

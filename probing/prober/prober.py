@@ -178,7 +178,7 @@ class Prober:
         requested come last, and only while a requested one is open.
         """
         graph = ProtocolGraph(self.observed_protocol)
-        news = False
+        progress = False
 
         def turn(tool: Tool) -> tuple[bool, bool, bool]:
             return tool.name not in self._only, self._permission.creates(tool), _has_path_argument(tool)
@@ -209,10 +209,10 @@ class Prober:
                 self._empty_programs[tool.name] = best_program
             if finding.is_complete and program:
                 self._finish(finding, question(tool), program, number)
-                news = True
+                progress = True
             elif not finding.is_complete:
                 self._explain(tool, graph)
-        return news
+        return progress
 
     def _is_worth(self, tool: str, program: str) -> bool:
         """True for a new program, and for one that found an empty list before an object was created."""
@@ -234,7 +234,7 @@ class Prober:
             return False
         graph = ProtocolGraph(self.observed_protocol)
         complete = sum(finding.is_complete for finding in self.findings.values())
-        news = False
+        progress = False
         for finding in self._open_findings():
             is_known = finding.is_complete or finding.outcome == "always_empty"
             if is_known or self._asked_after.get(finding.tool) == complete:
@@ -247,21 +247,21 @@ class Prober:
                     sample = self._llm_prober.probe(tool, graph, tried, chain=self._chain)
                 except LimitReached as reached:
                     self._limit_reached = str(reached)
-                    return news
+                    return progress
                 except ModelError as error:
                     finding.outcome, finding.reason = "model_failed", str(error)
                     break
                 run = self.run(tool.name, sample.program) if sample.program else None
                 if finding.is_complete:
                     self._finish(finding, sample.question or question(tool), sample.program, number)
-                    news = True
+                    progress = True
                     break
                 tried.append((sample.program, self._failure(tool, run)))
             else:
                 if not finding.requests:
                     finding.outcome = "model_failed"
                     finding.reason = "none of the programs that the model wrote called it"
-        return news
+        return progress
 
     def _failure(self, tool: Tool, run: Run | None) -> str:
         """The reason why a program of the model failed."""
@@ -300,10 +300,10 @@ class Prober:
             finding.outcome, finding.reason = "unreachable_argument", "nothing could be made that it may be called on"
             return
         among = [name for name, finding in self.findings.items() if finding.is_complete] if self._chain else []
-        lacks = unprovided_arguments(tool, graph, among)
-        if lacks and not finding.requests:
+        missing = unprovided_arguments(tool, graph, among)
+        if missing and not finding.requests:
             finding.outcome = "unreachable_argument"
-            finding.reason = f"no answer held a value for {', '.join(lacks)}"
+            finding.reason = f"no answer held a value for {', '.join(missing)}"
         elif not finding.requests and not problem and (needed := _required_arguments(tool)):
             finding.outcome = "unreachable_argument"
             finding.reason = f"the lists that should hold a value for {', '.join(needed)} were empty or lack it"
@@ -372,10 +372,11 @@ class Prober:
     def _list_programs(self, names: Collection[str]) -> list[str]:
         """Programs that list a collection, as a whole and by names of the probe's own."""
         listed = []
-        for lister in dict.fromkeys(name for own in names for name in self._permission.list_tools(own)):
-            plain = self.findings[lister].program or f"print({lister}())"
-            searches = [a.argument for a in self.protocol.tool(lister).arguments if a.argument.lower() in SEARCHES]
-            listed += [plain, *(f"print({lister}({searches[0]}={name!r}))" for name in names if searches)]
+        for lister in dict.fromkeys(lister for name in names for lister in self._permission.list_tools(name)):
+            listed.append(self.findings[lister].program or f"print({lister}())")
+            params = self.protocol.tool(lister).arguments
+            if search := next((param.argument for param in params if param.argument.lower() in SEARCHES), None):
+                listed += [f"print({lister}({search}={name!r}))" for name in names]
         return listed
 
     def _wait(self, tool: str, seconds: float) -> None:

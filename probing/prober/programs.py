@@ -170,8 +170,8 @@ class ProgramWriter:
             number = self.observations.requests
             program = self._with_own_name(program.replace('"…"', repr(own_name(number))))
             yield program, ""
-            if (plain := rename_objects(program, self.observations.requests, "_")) != program:
-                yield plain, ""
+            if (renamed := rename_objects(program, self.observations.requests, "_")) != program:
+                yield renamed, ""
         elif '"…"' not in program:
             yield program, ""
         else:

@@ -150,7 +150,7 @@ def test_an_error_names_the_argument_that_is_missing(body: object, names: list[s
 
 
 @pytest.mark.parametrize(
-    ("body", "hollow"),
+    ("body", "empty"),
     [
         ({"data": []}, True),
         ({"data": None}, True),
@@ -163,8 +163,8 @@ def test_an_error_names_the_argument_that_is_missing(body: object, names: list[s
         ({"status": "ok"}, False),
     ],
 )
-def test_an_empty_list_is_told_from_a_thing_with_an_empty_list(body: object, hollow: bool) -> None:
-    assert is_empty(body) is hollow
+def test_an_empty_list_is_told_from_a_thing_with_an_empty_list(body: object, empty: bool) -> None:
+    assert is_empty(body) is empty
 
 
 def test_the_command_tells_each_reason_once_and_names_in_full(tmp_path: Path) -> None:
