@@ -146,7 +146,7 @@ def download(model: LocalModel, target: Path, on_progress: OnProgress | None = N
     file = target / model.file
     if file.is_file():
         return file
-    report = on_progress or (lambda done, total: None)
+    report = on_progress or (lambda received, total: None)
     partial = target / "partial" / model.file
     try:
         partial.parent.mkdir(parents=True, exist_ok=True)
