@@ -23,6 +23,7 @@ from protocols.simulator.analysis.world_schema import (
     ResponsePlan,
     find_entity_type,
     label_of,
+    singular_name,
     stem_of,
 )
 from protocols.text.words import ID_WORDS, singular, words
@@ -98,7 +99,7 @@ class EntityTypes:
             plan = ResponsePlan(tool, tuple(steps), status)
             last = max((i for i, step in enumerate(steps) if step.role == "entity"), default=-1)
             if last >= 0:
-                plan.subject, plan.subject_parameter = steps[last].kind, steps[last].name
+                plan.subject = steps[last].kind
             plan.tail = tuple(step.name for step in steps[last + 1 :] if step.role == "literal")
             plan.detail = last >= 0 and last == len(steps) - 1
             self.plans.append(plan)
@@ -115,7 +116,7 @@ class EntityTypes:
         is_id = bool(stem) or (bool(parts) and singular(parts[-1]) in ID_WORDS)
         stem = stem if is_id else parts
         segment = words(before)
-        segment_noun = "_".join([*segment[:-1], singular(segment[-1])]) if segment else ""
+        segment_noun = singular_name(segment)
         if not is_id and stem and segment_noun and singular(stem[-1]) != segment_noun.rpartition("_")[2]:
             kind = self.get_or_add("_".join(stem))
             kind.addressed_by_name = kind.addressed = True
@@ -125,17 +126,10 @@ class EntityTypes:
             type_name = segment_noun or (holder or "thing")
         if segment_noun and (segment_noun.endswith("_" + type_name) or type_name.endswith("_" + segment_noun)):
             type_name = segment_noun
-        kind = self.get_or_add(
-            type_name,
-            *(
-                [segment_noun]
-                if segment_noun
-                and segment_noun not in GENERIC
-                and not self._is_alias_of_another(segment_noun, type_name)
-                else []
-            ),
-        )
-        kind.aliases.add(type_name.rpartition("_")[2]) if type_name.rpartition("_")[2] not in GENERIC else None
+        own_alias = segment_noun not in GENERIC and not self._is_alias_of_another(segment_noun, type_name)
+        kind = self.get_or_add(type_name, *([segment_noun] if segment_noun and own_alias else []))
+        if (last := type_name.rpartition("_")[2]) not in GENERIC:
+            kind.aliases.add(last)
         kind.addressed = True
         if holder and parts and parts[-1] in {"number", "index", "position", "no", "num"} and holder != kind.name:
             kind.parent, kind.ordinal = holder, name
@@ -191,11 +185,9 @@ class EntityTypes:
         for plan, shape, around, item in self.nodes():
             if not shape.kind and (not shape.path and not item) and "/" + plan.tool.path.strip("/") in self.singletons:
                 stem = stem_of(id_field_of(shape.properties))
-                kind = (
-                    self._most_similar(shape, self._fields_by_type())
-                    or self.get_or_add("_".join(stem) or singular(words(plan.tool.path)[-1])).name
-                )
-                shape.kind = kind
+                shape.kind = self._most_similar(shape, self._fields_by_type())
+                if not shape.kind:
+                    shape.kind = self.get_or_add("_".join(stem) or singular(words(plan.tool.path)[-1])).name
             elif not shape.kind and (shape.path or item) and id_field_of(shape.properties):
                 names = set(shape.properties)
                 if around is not None and not item and len(names) >= 3 and names <= set(around.properties):
@@ -228,17 +220,11 @@ class EntityTypes:
                 if part.is_array and (_bare(part.item) if part.item else not any("items" in c for c in part.checks)):
                     item = items.get((shape.kind, part.name)) or items.get(("", part.name))
                     part.item = _plain_copy(item) if item else part.item
-                if (
-                    shape.kind
-                    and "object" in part.types
-                    and not part.properties
-                    and not part.closed
-                    and not part.options
-                ):
+                undescribed = not (part.properties or part.closed or part.options)
+                if shape.kind and "object" in part.types and undescribed:
                     kind = find_entity_type(part.name, self.by_name, loose=True)
                     if kind and kind.name in looks and kind.name != shape.kind:
-                        scalars = {n: p for n, p in looks[kind.name].items() if not (p.is_array or p.is_object)}
-                        part.properties = scalars
+                        part.properties = _scalars(looks[kind.name])
                         part.kind = kind.name
         for name in [name for name, kind in self.by_name.items() if name not in used and not kind.addressed]:
             del self.by_name[name]
@@ -348,11 +334,11 @@ class EntityTypes:
                 type_fields[kind].update(shape.properties)
             elif final:
                 key = next((k for k in reversed(shape.path) if singular(label_of(k)) not in GENERIC), "")
-                name = "_".join([*words(key)[:-1], singular(words(key)[-1])]) if words(key) else ""
+                name = singular_name(words(key))
                 plan = next((p for p, s, _, _ in self.nodes() if s is shape), None)
                 if not name and plan:
                     tail = plan.tail or tuple(step.name for step in plan.steps if step.role == "literal")
-                    name = "_".join([*words(tail[-1])[:-1], singular(words(tail[-1])[-1])]) if tail else "thing"
+                    name = singular_name(words(tail[-1])) if tail else "thing"
                 shape.kind = self.get_or_add(name or "thing", (name or "thing").rpartition("_")[2]).name
                 type_fields[shape.kind].update(shape.properties)
 
@@ -489,5 +475,9 @@ def _bare(shape: ResponseShape) -> bool:
 
 def _plain_copy(shape: ResponseShape) -> ResponseShape:
     """The same object without nested objects, so that shapes that borrow from each other stay finite."""
-    plain = {name: part for name, part in shape.properties.items() if not (part.is_array or part.is_object)}
-    return ResponseShape(shape.path, types=shape.types, checks=shape.checks, properties=plain, kind=shape.kind)
+    properties = _scalars(shape.properties)
+    return ResponseShape(shape.path, types=shape.types, checks=shape.checks, properties=properties, kind=shape.kind)
+
+
+def _scalars(properties: dict[str, ResponseShape]) -> dict[str, ResponseShape]:
+    return {name: part for name, part in properties.items() if not (part.is_array or part.is_object)}

@@ -14,6 +14,7 @@ from protocols.simulator.analysis.world_schema import (
     ResponsePlan,
     find_entity_type,
     label_of,
+    singular_name,
     stem_of,
 )
 from protocols.text.words import singular, words
@@ -152,16 +153,16 @@ class RelationTypes:
     def _inherited(self, pair: RelationPair, pairs: list[RelationPair]) -> RelationPair:
         if pair.family:
             return pair
-        for family in pairs:
-            if family.family and family.work == pair.work and family.maker != pair.maker:
-                if (family.maker, pair.maker, pair.forth) in {(p.work, p.maker, p.forth) for p in pairs}:
-                    return replace(pair, through=family.forth)
+        ends = {(p.work, p.maker, p.forth) for p in pairs}
+        for family in (p for p in pairs if p.family and p.work == pair.work and p.maker != pair.maker):
+            if (family.maker, pair.maker, pair.forth) in ends:
+                return replace(pair, through=family.forth)
         return pair
 
 
 def _label_distance(relation: Relation, noun: str) -> int:
     """The distance of a label from the name of its target: `tracks` 0, `top_tracks` 1, `parts` 2."""
     parts = relation.label.split("_")
-    if singular(relation.label) == noun or "_".join([*parts[:-1], singular(parts[-1])]) == noun:
+    if singular(relation.label) == noun or singular_name(parts) == noun:
         return 0
     return 1 if singular(parts[-1]) == noun.rpartition("_")[2] else 2

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -24,6 +25,7 @@ __all__ = [
     "WorldSchema",
     "find_entity_type",
     "label_of",
+    "singular_name",
     "stem_of",
 ]
 
@@ -39,6 +41,11 @@ _MOST_VALUES = 150
 def label_of(name: str) -> str:
     """The relation label of a name: `top-tracks` and `topTracks` are both top_tracks."""
     return "_".join(words(name))
+
+
+def singular_name(parts: Sequence[str]) -> str:
+    """Words as the name of an entity type: the last one in the singular, joined; empty without words."""
+    return "_".join([*parts[:-1], singular(parts[-1])]) if parts else ""
 
 
 def stem_of(name: str) -> tuple[str, ...]:
@@ -133,7 +140,6 @@ class ResponsePlan:
     shape: ResponseShape | None = None
     media_type: str | None = None
     subject: str = ""
-    subject_parameter: str = ""
     root: str = ""
     tail: tuple[str, ...] = ()
     detail: bool = False
@@ -247,7 +253,7 @@ def find_entity_type(text: str, entity_types: dict[str, EntityType], loose: bool
     parts = list(words(text))
     if not parts:
         return None
-    whole = "_".join([*parts[:-1], singular(parts[-1])])
+    whole = singular_name(parts)
     for kind in entity_types.values():
         if whole in kind.aliases:
             return kind
