@@ -108,8 +108,8 @@ def solves(benchmark: str) -> dict[str, dict[str, str]]:
             for mode in MODES:
                 runner.settings = replace(settings, mode=mode)
                 runner.model = model = Flawed(mode, solution)
-                done = runner.solve(task, offered)
-                digests[mode][task.id] = digest([model.prompts, essence(done.record["solution"])])
+                solved = runner.solve(task, offered)
+                digests[mode][task.id] = digest([model.prompts, essence(solved.record["solution"])])
     return digests
 
 

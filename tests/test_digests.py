@@ -13,8 +13,8 @@ from tests import digests
 
 def changed(name: str, measured: Callable[[str], Mapping[str, object]]) -> list[str]:
     """The digests of a set of questions that are not as in the file."""
-    kept = json.loads(digests.FILE.read_text("utf-8"))
-    return digests.differences(kept[name], measured(name))
+    stored = json.loads(digests.FILE.read_text("utf-8"))
+    return digests.differences(stored[name], measured(name))
 
 
 def test_solves_of_the_shipped_tasks_are_as_they_were() -> None:

@@ -8,11 +8,11 @@ at while rules are worked on, the second (held) may not; they share no program.
 
 from __future__ import annotations
 
+import itertools
 import random
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from itertools import islice
 
 import click
 from rich.console import Console
@@ -163,30 +163,34 @@ def _unchanged_runs(services: CorpusServices, programs: Sequence[Script], seeds:
                 yield verdict
 
 
-def sample_runs(services: CorpusServices, half: Half, origin: Origin, each: int = EACH) -> Iterator[AnswerVerdict]:
-    """The runs of one half with programs of one origin: `each` of each kind, as many right ones, and in one world what
-    is wrong as it was written."""
+def sample_runs(services: CorpusServices, half: Half, origin: Origin, per_kind: int = EACH) -> Iterator[AnswerVerdict]:
+    """The runs of one half with programs of one origin: `per_kind` of each kind, and as many right ones.
+
+    What a model wrote wrong comes last, in one world.
+    """
     programs = [script for script in scripts() if (script.half, script.origin) == (half, origin)]
     random.Random(f"{half} {origin}").shuffle(programs)
     for kind in KINDS:
-        yield from islice(_faulty_runs(services, programs, kind), each)
-    right = (one for one in _unchanged_runs(services, programs, WORLDS) if one.kind == RIGHT)
-    yield from islice(right, each * len(KINDS))
-    yield from (one for one in _unchanged_runs(services, programs, 1) if one.kind == WRITTEN)
+        yield from itertools.islice(_faulty_runs(services, programs, kind), per_kind)
+    right = (verdict for verdict in _unchanged_runs(services, programs, WORLDS) if verdict.kind == RIGHT)
+    yield from itertools.islice(right, per_kind * len(KINDS))
+    yield from (verdict for verdict in _unchanged_runs(services, programs, 1) if verdict.kind == WRITTEN)
 
 
 @click.command(help=__doc__)
 @click.option("--half", type=click.Choice(["seen", "held"]), help="Only this half of the corpus.")
-@click.option("--each", type=click.IntRange(min=1), default=EACH, help="Faulty programs of one kind, origin and half.")
+@click.option(
+    "--each", "per_kind", type=click.IntRange(min=1), default=EACH, help="Faulty programs of one kind, origin and half."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the verdicts as JSON.")
-def main(half: Half | None, each: int, as_json: bool) -> None:
+def main(half: Half | None, per_kind: int, as_json: bool) -> None:
     halves: list[Half] = [half] if half else ["seen", "held"]
     verdicts: list[AnswerVerdict] = []
     with CorpusServices() as services:
-        for one in halves:
-            for origin in ORIGINS:
-                runs = sample_runs(services, one, origin, each)
-                verdicts += track(runs, f"{one}, {origin}", total=2 * each * len(KINDS), console=Console(stderr=True))
+        for corpus_half, origin in itertools.product(halves, ORIGINS):
+            runs = sample_runs(services, corpus_half, origin, per_kind)
+            total = 2 * per_kind * len(KINDS)
+            verdicts += track(runs, f"{corpus_half}, {origin}", total=total, console=Console(stderr=True))
     if as_json:
         click.echo(to_json({"verdicts": [asdict(verdict) for verdict in verdicts]}), nl=False)
         return
@@ -218,13 +222,13 @@ def table(verdicts: Sequence[AnswerVerdict], halves: Sequence[Half]) -> Table:
 
 def false_success(verdicts: Sequence[AnswerVerdict], check: str) -> float:
     """Of the answers that a check takes, the share that is wrong."""
-    taken = [one for one in verdicts if not one.doubted[check]]
+    taken = [verdict for verdict in verdicts if not verdict.doubted[check]]
     return sum(not verdict.correct for verdict in taken) / len(taken) if taken else 0.0
 
 
 def false_alarm(verdicts: Sequence[AnswerVerdict], check: str) -> float:
     """Of the right answers, the share that a check does not take."""
-    right = [one for one in verdicts if one.correct]
+    right = [verdict for verdict in verdicts if verdict.correct]
     return sum(verdict.doubted[check] for verdict in right) / len(right) if right else 0.0
 
 

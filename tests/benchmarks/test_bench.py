@@ -1,147 +1,33 @@
-"""`atc bench`: reading RestBench's files, running them with a scripted model, going on after a stop, the figures."""
+"""`atc bench`: tasks solved with a scripted model, the options of a run, and the figures."""
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
-import os
-import random
-import signal
-import subprocess
-import sys
-import threading
-import time
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
 
 from atc.cli import main
-from atc.files import append_line
 from atc.profile import FEATURES
 from benchmarks.report import summarize
-from benchmarks.run.engines import thread_engine
-from benchmarks.run.runner import RunSettings, SolvedTask, TaskResult, prepare_folder, run_tasks
-from benchmarks.run.task_run import TaskRunner
+from benchmarks.run.runner import RunSettings, TaskResult
 from benchmarks.tasks.datasets import open_dataset
-from benchmarks.tasks.download import DownloadSource, pull
-from benchmarks.tasks.metrics import Gold, Score
+from benchmarks.tasks.metrics import Score
 from benchmarks.tasks.references import query_hash
-from benchmarks.tasks.task_files import Task, candidate_tools, read_entries, read_tasks
-from protocols import Protocol, UsageError, load
-from protocols.errors import APIError, ModelError
-
-SEARCH, CREDITS, LATEST = "GET_search_film", "GET_film_film_id_credits", "GET_film_latest"
-BOTH = """```python
-film = GET_search_film(query="The Long Tide")["results"][0]
-print(GET_film_film_id_credits(film_id=film["id"])["crew"][0]["name"])
-```"""
-SEARCH_ONLY = '```python\nprint(GET_search_film(query="Tide")["results"][0]["title"])\n```'
-TASKS = [
-    {"query": "Who made The Long Tide?", "solution": ["GET /search/film", "GET /film/{film_id}/credits"]},
-    {"query": "Who made the very best film?", "solution": ["GET /search/film", "GET /film/{film_id}/credits"]},
-    {"query": "Is there a film called Tide?", "solution": ["GET /search/film"]},
-]
-
-
-@pytest.fixture
-def protocol(films: Path) -> Protocol:
-    """The films API."""
-    return load(films)
-
-
-def read(file: Path, protocol: Protocol) -> tuple[list[Task], list[str]]:
-    """The tasks of a file of one domain."""
-    return read_tasks(file, {"tmdb": protocol}, ["tmdb"] * len(read_entries(file)))
-
-
-def write(folder: Path, tasks: object) -> Path:
-    """A task file."""
-    file = folder / "tasks.json"
-    file.write_text(json.dumps(tasks))
-    return file
-
-
-def command(films: Path, tasks: Path, out: Path, *options: str) -> list[str]:
-    """The arguments of a run against the simulated API with the scripted model."""
-    files = ["--tasks", str(tasks), "--api", str(films), "--out", str(out)]
-    return ["bench", "restbench-tmdb", *files, "--simulate", "--model", "openai:scripted", *options]
-
-
-def bench(films: Path, tasks: Path, out: Path, *options: str) -> Result:
-    """Run it in this process."""
-    return CliRunner().invoke(main, command(films, tasks, out, *options))
-
-
-def summary(out: Path) -> dict[str, object]:
-    """The figures of a finished run."""
-    return dict(json.loads((out / "summary.json").read_text()))
-
-
-# --- task files
-
-
-def test_the_original_format_names_calls(protocol: Protocol, tmp_path: Path) -> None:
-    """`GET /film/{film_id}/credits` is the tool of that method and path, whatever its parameter is called."""
-    file = write(tmp_path, [{"query": " q ", "solution": ["GET /search/film", "GET /film/{id}/credits"]}])
-    tasks, notes = read(file, protocol)
-
-    assert tasks == [Task(0, "tmdb-0", "q", Gold({SEARCH: 1, CREDITS: 1}), domain="tmdb")]
-    assert notes == []
-
-
-def test_the_candidate_format_names_tools(protocol: Protocol, tmp_path: Path) -> None:
-    """Gold and candidates are tool names, also where each candidate is an object; gold may say how often."""
-    listed = [CREDITS, {"api_name": LATEST}, SEARCH]
-    entry = {"qid": "q7", "query": "q", "solution": [[SEARCH, 2], [CREDITS, 1], [SEARCH, 1]], "api_list": listed}
-    (task,), _ = read(write(tmp_path, [entry]), protocol)
-
-    assert task == Task(
-        0, "tmdb-q7", "q", Gold({SEARCH: 3, CREDITS: 1}, counted=True), (CREDITS, LATEST, SEARCH), "tmdb"
-    )
-
-
-def test_a_gold_path_may_differ_by_a_plural(protocol: Protocol, tmp_path: Path) -> None:
-    """`/search/films` can only be `/search/film`; that is done, and told once."""
-    wrong = {"query": "q", "solution": ["GET /search/films"]}
-    tasks, notes = read(write(tmp_path, [wrong, wrong]), protocol)
-
-    assert [task.gold for task in tasks] == [Gold({SEARCH: 1})] * 2
-    assert len(notes) == 1
-    assert "/search/films" in notes[0]
-
-
-@pytest.mark.parametrize(
-    ("tasks", "complaint"),
-    [
-        ({"query": "q"}, "must be a JSON list"),
-        ([], "must be a JSON list"),
-        ([{"question": "q"}], "task 0: no `query`"),
-        ([TASKS[0], {"query": "q", "solution": []}], "task 1: no `solution`"),
-        ([{"query": "q", "solution": [["GET_search_film", 0]]}], "neither a call nor [call, number]"),
-        ([{"query": "q", "solution": [SEARCH], "api_list": [3]}], "3 in `api_list` names no tool"),
-        ([{"query": "q", "solution": ["GET /search/movie"]}], "the nearest is GET /search/film"),
-    ],
+from tests.benchmarks.bench_runs import (
+    BOTH,
+    CREDITS,
+    LATEST,
+    SEARCH,
+    SEARCH_ONLY,
+    TASKS,
+    bench,
+    summary,
+    write,
 )
-def test_a_wrong_task_file_is_told_with_its_place(
-    protocol: Protocol, tmp_path: Path, tasks: object, complaint: str
-) -> None:
-    """The message names file, task and what is wrong there."""
-    with pytest.raises(UsageError) as caught:
-        read(write(tmp_path, tasks), protocol)
-
-    assert complaint in str(caught.value)
-    assert "tasks.json" in str(caught.value)
-
-
-def test_offered_tools_do_not_give_the_gold_away(protocol: Protocol) -> None:
-    """Listed candidates come in the document's order, not with the gold tools first."""
-    task = Task(0, "0", "q", Gold({LATEST: 1}), (LATEST, SEARCH))
-
-    assert candidate_tools(task, protocol, None, 0) == (SEARCH, LATEST)
 
 
 def test_tools_may_be_chosen_from_the_whole_api(films: Path, endpoint: Callable[..., None], tmp_path: Path) -> None:
@@ -155,36 +41,6 @@ def test_tools_may_be_chosen_from_the_whole_api(films: Path, endpoint: Callable[
     assert json.loads((tmp_path / "out" / "config.json").read_text())["candidates"] == "best 1"
     assert record["metrics"]["success"] == 1.0  # CREDITS, which the file does not list, was there
     assert bench(films, tasks, tmp_path / "other", "--select", "1", "--candidates", "2").exit_code == 2
-
-
-def test_drawn_candidates_depend_on_the_seed_alone(protocol: Protocol) -> None:
-    """N tools with the gold among them: the same for the same seed, others for another, all without a number."""
-    task = Task(0, "0", "q", Gold({LATEST: 1}))
-    drawn = {seed: candidate_tools(task, protocol, 2, seed) for seed in range(20)}
-
-    assert all(len(names) == 2 and LATEST in names for names in drawn.values())
-    assert drawn == {seed: candidate_tools(task, protocol, 2, seed) for seed in range(20)}
-    assert len(set(drawn.values())) == 2
-    assert candidate_tools(task, protocol, 1, 0) == (LATEST,)
-    assert candidate_tools(task, protocol, None, 0) == (SEARCH, CREDITS, LATEST)
-
-
-@pytest.mark.parametrize(("name", "tasks"), [("tmdb", 30), ("spotify", 17)])
-def test_both_formats_of_restbench_agree(data: Path, name: str, tasks: int) -> None:
-    """The original files and those with 20 candidates have the same questions and, resolved, the same gold calls."""
-    protocol = load(data / "restbench" / f"{name}_oas.json")
-    plain, _ = read(data / "restbench" / f"{name}.dev.json", protocol)
-    listed, notes = read(data / "toolflow" / f"{name}.candidates.dev.json", protocol)
-
-    assert len(plain) == len(listed) == tasks
-    assert [task.gold for task in plain] == [task.gold for task in listed]
-    assert [task.query for task in plain] == [task.query for task in listed]
-    assert notes == []
-    assert all(len(candidate_tools(task, protocol, None, 0)) == 20 for task in listed)
-    assert all(set(task.gold.calls) <= set(task.candidates) for task in listed)
-
-
-# --- runs
 
 
 def test_bench_prints_and_writes_the_figures(films: Path, endpoint: Callable[..., None], tmp_path: Path) -> None:
@@ -225,42 +81,6 @@ def test_bench_prints_and_writes_the_figures(films: Path, endpoint: Callable[...
     assert "3/3 task tmdb-2: answered, success 1 path 1.00" in result.stderr
 
 
-def test_bench_goes_on_after_a_stop(films: Path, endpoint: Callable[..., None], tmp_path: Path) -> None:
-    """Ctrl-C in the second task: exit code 130. The same command again solves what is missing and nothing else."""
-    endpoint(BOTH, None)
-    tasks, out = write(tmp_path, TASKS), tmp_path / "out"
-    atc = Path(sys.executable).with_name("atc")
-    process = subprocess.Popen([atc, *command(films, tasks, out)], stderr=subprocess.PIPE, text=True)
-    assert process.stderr
-    assert "the world file of tmdb is left out" in process.stderr.readline()
-    assert "1/3" in process.stderr.readline()
-    process.send_signal(signal.SIGINT)
-    process.communicate(timeout=20)
-    first = (out / "tasks" / "tmdb-0.json").read_bytes()
-
-    assert process.returncode == 130
-    assert [file.name for file in (out / "tasks").iterdir()] == ["tmdb-0.json"]
-    assert not (out / "summary.json").exists()
-
-    endpoint(BOTH, SEARCH_ONLY)
-    assert bench(films, tasks, out).exit_code == 0
-    assert (out / "tasks" / "tmdb-0.json").read_bytes() == first
-    assert summary(out)["success"] == 100
-
-
-def test_finished_tasks_are_not_solved_again(films: Path, endpoint: Callable[..., None], tmp_path: Path) -> None:
-    """With all tasks there, the model is not even asked: an endpoint that never answers does not matter."""
-    tasks, out = write(tmp_path, TASKS), tmp_path / "out"
-    endpoint(BOTH)
-    bench(films, tasks, out)
-    before = (out / "summary.json").read_bytes()
-    endpoint(None)
-
-    printed = json.loads(bench(films, tasks, out, "--json").stdout)
-    assert printed == {name: value for name, value in json.loads(before).items() if name != "date"}
-    assert (out / "summary.json").read_bytes() == before
-
-
 def test_limit_can_be_raised(films: Path, endpoint: Callable[..., None], tmp_path: Path) -> None:
     """A first look at two tasks is a beginning of the whole run."""
     tasks, out = write(tmp_path, TASKS), tmp_path / "out"
@@ -297,19 +117,6 @@ def test_tasks_do_not_see_each_other(films: Path, endpoint: Callable[..., None],
 
     assert responses[0] == responses[1]
     assert len(responses[0]) == 2
-
-
-def test_a_model_that_is_gone_is_no_result(
-    films: Path, endpoint: Callable[..., None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """When the endpoint goes down, the run stops with 5 and says how to go on; no task is counted as failed."""
-    tasks, out = write(tmp_path, TASKS), tmp_path / "out"
-    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9")
-    result = bench(films, tasks, out)
-
-    assert result.exit_code == 5
-    assert "repeat the command to go on from here" in result.stderr
-    assert list((out / "tasks").iterdir()) == []
 
 
 def test_listed_candidates_are_taken_as_given(films: Path, endpoint: Callable[..., None], tmp_path: Path) -> None:
@@ -385,153 +192,6 @@ print("done")
 
     assert result.exit_code == 0, result.stderr
     assert (record["metrics"]["status"], record["metrics"]["correct"]) == ("answered", False)
-
-
-def test_a_run_that_was_killed_ten_times_ends_as_an_undisturbed_one(
-    films: Path, endpoint: Callable[..., None], tmp_path: Path
-) -> None:
-    """kill -9 at random moments: every finished task stays, and at the end all files are the same."""
-    endpoint(BOTH, SEARCH_ONLY)
-    several = [{**task, "query": f"{task['query']} ({n})"} for n in range(4) for task in TASKS]
-    tasks, recorded = write(tmp_path, several), tmp_path / "answers.jsonl"
-    assert bench(films, tasks, tmp_path / "first", "--record", str(recorded)).exit_code == 0
-    model = ["--model", f"replay:{recorded}", "--profile", "large"]
-    replay = ["--tasks", str(tasks), "--api", str(films), "--simulate", *model]
-    whole, killed = tmp_path / "whole", tmp_path / "killed"
-    assert CliRunner().invoke(main, ["bench", "restbench-tmdb", *replay, "--out", str(whole)]).exit_code == 0
-    code = "import sys; from atc.cli import main; sys.argv[0] = 'atc'; main()"
-    arguments = [sys.executable, "-c", code, "bench", "restbench-tmdb", *replay, "--out", str(killed)]
-    chance = random.Random(7)
-    finished: set[str] = set()
-    alive = 0
-    for _ in range(10):
-        process = subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-        assert process.stderr is not None
-        next((line for line in process.stderr if b" task " in line), b"")  # one is done, or the run is over
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(chance.uniform(0.0, 0.1))
-        alive += process.poll() is None
-        process.kill()
-        process.communicate()
-        assert finished <= (finished := {file.name for file in (killed / "tasks").glob("*.json")})
-    subprocess.run(arguments, check=True, capture_output=True)
-
-    assert alive >= 3
-    assert {file.name for file in (killed / "tasks").iterdir()} == {file.name for file in (whole / "tasks").iterdir()}
-    for file in sorted((whole / "tasks").iterdir()):
-        assert (killed / "tasks" / file.name).read_bytes() == file.read_bytes()
-    assert {**summary(killed), "seconds": 0} == {**summary(whole), "seconds": 0}
-
-
-def test_a_stop_among_several_workers_ends_the_process(
-    films: Path, endpoint: Callable[..., None], tmp_path: Path
-) -> None:
-    """Ctrl-C while other tasks are under way: they end at their next question to the model, exit code 130."""
-    endpoint(BOTH, None)
-    tasks, out = write(tmp_path, TASKS), tmp_path / "out"
-    atc = Path(sys.executable).with_name("atc")
-    process = subprocess.Popen([atc, *command(films, tasks, out, "--workers", "2")], stderr=subprocess.PIPE, text=True)
-    assert process.stderr
-    assert any("1/3" in line for line in process.stderr)
-    process.send_signal(signal.SIGINT)
-    process.communicate(timeout=20)
-
-    assert process.returncode == 130
-    assert len(list((out / "tasks").iterdir())) == 1
-
-
-def test_what_others_solve_is_kept_when_the_model_goes(
-    films: Path, endpoint: Callable[..., None], tmp_path: Path
-) -> None:
-    """Two tasks are under way when one of them finds the model gone: the other one comes to its end."""
-    dataset = open_dataset("restbench-tmdb", write(tmp_path, TASKS), [str(films)])
-    settings = RunSettings("b", "openai:scripted", "none", 0, "all", 0, "2024-06-01T12:00:00+00:00", "simulated", {})
-    names = tuple(tool.name for tool in dataset.protocols["tmdb"].tools)
-    gone = threading.Event()
-
-    class Failing(TaskRunner):
-        def solve(self, task: Task, candidates: tuple[str, ...]) -> SolvedTask:
-            if task.position == 0:
-                gone.wait(10)
-                raise ModelError("gone")
-            gone.set()
-            time.sleep(0.2)
-            return super().solve(task, candidates)
-
-    endpoint(BOTH)
-    prepare_folder(tmp_path / "out", settings)
-    with closing(Failing(settings, dataset.protocols)) as runner, pytest.raises(ModelError):
-        list(run_tasks([(task, names) for task in dataset.tasks], settings, tmp_path / "out", thread_engine(runner, 2)))
-    finished = {file.name for file in (tmp_path / "out" / "tasks").iterdir()}
-    assert "tmdb-1.json" in finished and "tmdb-0.json" not in finished
-
-
-def test_a_line_is_added_whole_or_not_at_all(tmp_path: Path) -> None:
-    """One that a stop cut off stays apart; where the disk is full, nothing of it stays."""
-    file = tmp_path / "lines.jsonl"
-    file.write_text('{"a": 1}\n{"b": ')
-    append_line(file, '{"c": 3}')
-    assert file.read_text().splitlines() == ['{"a": 1}', '{"b": ', '{"c": 3}']
-
-    code = (
-        "import resource as r, sys; r.setrlimit(r.RLIMIT_FSIZE, (40, 40))\n"
-        "from pathlib import Path; from atc.files import append_line\n"
-        f"append_line(Path({str(file)!r}), 'x' * 80)"
-    )
-    full = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert "lines.jsonl cannot be written" in full.stderr
-    assert file.read_text().splitlines() == ['{"a": 1}', '{"b": ', '{"c": 3}']
-    with pytest.raises(UsageError, match="No space left"):
-        append_line(Path("/dev/full"), "x")
-
-
-def test_a_full_disk_loses_nothing(films: Path, endpoint: Callable[..., None], tmp_path: Path) -> None:
-    """What cannot be written is told; the tasks before it stay, nothing half written does, and it goes on later."""
-    long = '```python\nprint(GET_search_film(query="Tide")["results"][0]["title"] * 5000)\n```'
-    endpoint(BOTH, long)
-    tasks, recorded, out = write(tmp_path, TASKS[:2]), tmp_path / "answers.jsonl", tmp_path / "out"
-    assert bench(films, tasks, tmp_path / "whole", "--record", str(recorded)).exit_code == 0
-    model = ["--model", f"replay:{recorded}", "--profile", "large"]
-    replay = ["--tasks", str(tasks), "--api", str(films), "--simulate", *model]
-    full = "import resource as r, sys; r.setrlimit(r.RLIMIT_FSIZE, (40_000, 40_000)); "
-    code = full + "from atc.cli import main; sys.argv[0] = 'atc'; main()"
-    arguments = ["bench", "restbench-tmdb", *replay, "--out", str(out)]
-    stopped = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=False)
-
-    assert stopped.returncode == 2
-    assert "tmdb-1.json cannot be written: File too large" in stopped.stderr
-    assert "Traceback" not in stopped.stderr
-    assert [file.name for file in (out / "tasks").iterdir()] == ["tmdb-0.json"]
-
-    written_at = (out / "tasks" / "tmdb-0.json").stat().st_mtime_ns
-    assert CliRunner().invoke(main, arguments).exit_code == 0
-    assert (out / "tasks" / "tmdb-0.json").stat().st_mtime_ns == written_at
-    assert (summary(out)["tasks"], summary(out)["success"]) == (2, summary(tmp_path / "whole")["success"])
-
-
-@pytest.mark.ray
-def test_a_cluster_that_loses_a_worker_loses_no_task(
-    films: Path, endpoint: Callable[..., None], tmp_path: Path
-) -> None:
-    """Two workers of a Ray cluster, one of them killed in the middle: all tasks are there, as threads solve them."""
-    endpoint(BOTH)
-    several = [{**task, "query": f"{task['query']} ({n})"} for n in range(6) for task in TASKS]
-    tasks = write(tmp_path, several)
-    assert bench(films, tasks, tmp_path / "threads").exit_code == 0
-    atc = Path(sys.executable).with_name("atc")
-    options = ["--engine", "ray", "--workers", "2"]
-    process = subprocess.Popen(
-        [atc, *command(films, tasks, tmp_path / "ray", *options)], stderr=subprocess.PIPE, text=True
-    )
-    assert process.stderr
-    assert any("1/18 task" in line for line in process.stderr)
-    workers = subprocess.run(["pgrep", "-f", "ray::_solve_remotely"], capture_output=True, text=True, check=False)
-    os.kill(int(workers.stdout.split()[0]), signal.SIGKILL)
-    _, stderr = process.communicate(timeout=120)
-
-    assert process.returncode == 0, stderr
-    for file in (tmp_path / "threads" / "tasks").iterdir():
-        assert (tmp_path / "ray" / "tasks" / file.name).read_bytes() == file.read_bytes()
 
 
 def test_repeated_runs_lie_side_by_side(films: Path, endpoint: Callable[..., None], tmp_path: Path) -> None:
@@ -659,40 +319,6 @@ def test_files_are_found_under_atc_data(
     assert summary(tmp_path / "out")["tasks"] == 3
 
 
-def test_data_is_pulled_checked_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Only what is missing is fetched; another file than the pinned one, and a host that is away, are told."""
-    from tests.local_api import LocalAPI
-
-    text = b"a licence"
-    files = {"x/LICENSE": ("LICENSE", hashlib.sha256(text).hexdigest()), "x/t.json": ("t.json", "0" * 64)}
-    monkeypatch.setattr("benchmarks.tasks.download.SOURCES", {"x": DownloadSource("o/r", "abc", "MIT", files)})
-    with LocalAPI() as api:
-        host = api.url.removesuffix("/v1")
-        api.answer("GET", "/o/r/abc/LICENSE", text)
-        api.answer("GET", "/o/r/abc/t.json", b"[]")
-
-        with pytest.raises(APIError, match=r"t\.json is another file"):
-            pull("x", tmp_path, host)
-        assert (tmp_path / "x" / "LICENSE").read_bytes() == text
-        with pytest.raises(APIError, match="another file"):
-            pull("x", tmp_path, host)
-        assert [request.path for request in api.requests].count("/o/r/abc/LICENSE") == 1
-    with pytest.raises(APIError, match="set ATC_DATA"):
-        pull("x", tmp_path, "http://127.0.0.1:9")
-    assert sorted(file.name for file in (tmp_path / "x").iterdir()) == ["LICENSE"]
-
-
-def test_toolflow_is_read(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its development split: twenty tasks of two APIs, with counted gold calls and listed candidates."""
-    monkeypatch.setenv("ATC_DATA", str(data))
-    dataset = open_dataset("toolflow", None, ())
-
-    assert len(dataset.tasks) == 20
-    assert set(dataset.protocols) == {"food", "weather"}
-    assert all(task.gold.counted and task.candidates for task in dataset.tasks)
-    assert dataset.tasks[0].id == "food-q6"
-
-
 def test_help_lists_names_and_modes() -> None:
     """`atc bench --help` is enough to know what can be run."""
     help_text = CliRunner().invoke(main, ["bench", "--help"]).stdout
@@ -712,9 +338,6 @@ def test_a_baseline_is_measured_like_the_loop(films: Path, endpoint: Callable[..
     assert [figures[name] for name in ("mode", "path", "precision", "model_calls", "tool_calls")] == [
         *("react@2", 100, 100, 3, 2)
     ]
-
-
-# --- figures
 
 
 def test_summary_takes_means_and_the_median() -> None:

@@ -1,0 +1,154 @@
+"""Task files of RestBench and ToolFlow: both formats, candidates, and the public files that are pulled."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import pytest
+
+from benchmarks.tasks.datasets import open_dataset
+from benchmarks.tasks.download import DownloadSource, pull
+from benchmarks.tasks.metrics import Gold
+from benchmarks.tasks.task_files import Task, candidate_tools, read_entries, read_tasks
+from protocols import Protocol, UsageError, load
+from protocols.errors import APIError
+from tests.benchmarks.bench_runs import (
+    CREDITS,
+    LATEST,
+    SEARCH,
+    TASKS,
+    write,
+)
+
+
+@pytest.fixture
+def protocol(films: Path) -> Protocol:
+    """The films API."""
+    return load(films)
+
+
+def read(file: Path, protocol: Protocol) -> tuple[list[Task], list[str]]:
+    """The tasks of a file of one domain."""
+    return read_tasks(file, {"tmdb": protocol}, ["tmdb"] * len(read_entries(file)))
+
+
+def test_the_original_format_names_calls(protocol: Protocol, tmp_path: Path) -> None:
+    """`GET /film/{film_id}/credits` is the tool of that method and path, whatever its parameter is called."""
+    file = write(tmp_path, [{"query": " q ", "solution": ["GET /search/film", "GET /film/{id}/credits"]}])
+    tasks, notes = read(file, protocol)
+
+    assert tasks == [Task(0, "tmdb-0", "q", Gold({SEARCH: 1, CREDITS: 1}), domain="tmdb")]
+    assert notes == []
+
+
+def test_the_candidate_format_names_tools(protocol: Protocol, tmp_path: Path) -> None:
+    """Gold and candidates are tool names, also where each candidate is an object; gold may say how often."""
+    listed = [CREDITS, {"api_name": LATEST}, SEARCH]
+    entry = {"qid": "q7", "query": "q", "solution": [[SEARCH, 2], [CREDITS, 1], [SEARCH, 1]], "api_list": listed}
+    (task,), _ = read(write(tmp_path, [entry]), protocol)
+
+    assert task == Task(
+        0, "tmdb-q7", "q", Gold({SEARCH: 3, CREDITS: 1}, counted=True), (CREDITS, LATEST, SEARCH), "tmdb"
+    )
+
+
+def test_a_gold_path_may_differ_by_a_plural(protocol: Protocol, tmp_path: Path) -> None:
+    """`/search/films` can only be `/search/film`; that is done, and told once."""
+    wrong = {"query": "q", "solution": ["GET /search/films"]}
+    tasks, notes = read(write(tmp_path, [wrong, wrong]), protocol)
+
+    assert [task.gold for task in tasks] == [Gold({SEARCH: 1})] * 2
+    assert len(notes) == 1
+    assert "/search/films" in notes[0]
+
+
+@pytest.mark.parametrize(
+    ("tasks", "complaint"),
+    [
+        ({"query": "q"}, "must be a JSON list"),
+        ([], "must be a JSON list"),
+        ([{"question": "q"}], "task 0: no `query`"),
+        ([TASKS[0], {"query": "q", "solution": []}], "task 1: no `solution`"),
+        ([{"query": "q", "solution": [["GET_search_film", 0]]}], "neither a call nor [call, number]"),
+        ([{"query": "q", "solution": [SEARCH], "api_list": [3]}], "3 in `api_list` names no tool"),
+        ([{"query": "q", "solution": ["GET /search/movie"]}], "the nearest is GET /search/film"),
+    ],
+)
+def test_a_wrong_task_file_is_told_with_its_place(
+    protocol: Protocol, tmp_path: Path, tasks: object, complaint: str
+) -> None:
+    """The message names file, task and what is wrong there."""
+    with pytest.raises(UsageError) as caught:
+        read(write(tmp_path, tasks), protocol)
+
+    assert complaint in str(caught.value)
+    assert "tasks.json" in str(caught.value)
+
+
+def test_offered_tools_do_not_give_the_gold_away(protocol: Protocol) -> None:
+    """Listed candidates come in the document's order, not with the gold tools first."""
+    task = Task(0, "0", "q", Gold({LATEST: 1}), (LATEST, SEARCH))
+
+    assert candidate_tools(task, protocol, None, 0) == (SEARCH, LATEST)
+
+
+def test_drawn_candidates_depend_on_the_seed_alone(protocol: Protocol) -> None:
+    """N tools with the gold among them: the same for the same seed, others for another, all without a number."""
+    task = Task(0, "0", "q", Gold({LATEST: 1}))
+    drawn = {seed: candidate_tools(task, protocol, 2, seed) for seed in range(20)}
+
+    assert all(len(names) == 2 and LATEST in names for names in drawn.values())
+    assert drawn == {seed: candidate_tools(task, protocol, 2, seed) for seed in range(20)}
+    assert len(set(drawn.values())) == 2
+    assert candidate_tools(task, protocol, 1, 0) == (LATEST,)
+    assert candidate_tools(task, protocol, None, 0) == (SEARCH, CREDITS, LATEST)
+
+
+@pytest.mark.parametrize(("name", "tasks"), [("tmdb", 30), ("spotify", 17)])
+def test_both_formats_of_restbench_agree(data: Path, name: str, tasks: int) -> None:
+    """The original files and those with 20 candidates have the same questions and, resolved, the same gold calls."""
+    protocol = load(data / "restbench" / f"{name}_oas.json")
+    plain, _ = read(data / "restbench" / f"{name}.dev.json", protocol)
+    listed, notes = read(data / "toolflow" / f"{name}.candidates.dev.json", protocol)
+
+    assert len(plain) == len(listed) == tasks
+    assert [task.gold for task in plain] == [task.gold for task in listed]
+    assert [task.query for task in plain] == [task.query for task in listed]
+    assert notes == []
+    assert all(len(candidate_tools(task, protocol, None, 0)) == 20 for task in listed)
+    assert all(set(task.gold.calls) <= set(task.candidates) for task in listed)
+
+
+def test_data_is_pulled_checked_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only what is missing is fetched; another file than the pinned one, and a host that is away, are told."""
+    from tests.local_api import LocalAPI
+
+    text = b"a licence"
+    files = {"x/LICENSE": ("LICENSE", hashlib.sha256(text).hexdigest()), "x/t.json": ("t.json", "0" * 64)}
+    monkeypatch.setattr("benchmarks.tasks.download.SOURCES", {"x": DownloadSource("o/r", "abc", "MIT", files)})
+    with LocalAPI() as api:
+        host = api.url.removesuffix("/v1")
+        api.answer("GET", "/o/r/abc/LICENSE", text)
+        api.answer("GET", "/o/r/abc/t.json", b"[]")
+
+        with pytest.raises(APIError, match=r"t\.json is another file"):
+            pull("x", tmp_path, host)
+        assert (tmp_path / "x" / "LICENSE").read_bytes() == text
+        with pytest.raises(APIError, match="another file"):
+            pull("x", tmp_path, host)
+        assert [request.path for request in api.requests].count("/o/r/abc/LICENSE") == 1
+    with pytest.raises(APIError, match="set ATC_DATA"):
+        pull("x", tmp_path, "http://127.0.0.1:9")
+    assert sorted(file.name for file in (tmp_path / "x").iterdir()) == ["LICENSE"]
+
+
+def test_toolflow_is_read(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its development split: twenty tasks of two APIs, with counted gold calls and listed candidates."""
+    monkeypatch.setenv("ATC_DATA", str(data))
+    dataset = open_dataset("toolflow", None, ())
+
+    assert len(dataset.tasks) == 20
+    assert set(dataset.protocols) == {"food", "weather"}
+    assert all(task.gold.counted and task.candidates for task in dataset.tasks)
+    assert dataset.tasks[0].id == "food-q6"
