@@ -237,7 +237,7 @@ def _check_runs(arguments: _Arguments, dataset: Dataset) -> None:
 
 
 def _settings(arguments: _Arguments, dataset: Dataset, worlds: Mapping[str, Path], model: str) -> RunSettings:
-    """What decides the outcome of each task."""
+    """The settings of a run: all that decides the outcome of a task."""
     from atc.agent import SIMULATED_NOW
     from atc.profile import PROFILES, open_profile, profile_of
     from benchmarks.run.runner import BEST, RunSettings

@@ -1,1 +1,1 @@
-"""Faults put into programs and services, and what is said of them."""
+"""Faults in programs and services, to measure attribution and verification with."""

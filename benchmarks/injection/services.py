@@ -1,4 +1,4 @@
-"""What both corpora share of the services that their programs call: documents, time, and replies."""
+"""Documents, time and replies of the services that the programs of both corpora call."""
 
 from __future__ import annotations
 

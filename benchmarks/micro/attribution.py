@@ -101,7 +101,7 @@ def _ask_model(model: Model, case: FailingProgram, fault: Fault, run: Run) -> st
 
 
 def sample_by_kind(programs: Sequence[FailingProgram], count: int) -> list[FailingProgram]:
-    """That many of the cases with a culprit, of all kinds in turn."""
+    """So many of the programs with a culprit, of all kinds in turn."""
     kinds: dict[str, list[FailingProgram]] = {}
     for case in programs:
         if case.culprit is not None:

@@ -68,12 +68,12 @@ SETTINGS: Mapping[str, Callable[[Any, Any], None]] = {
     "drafts, n-grams": _drafts("COMMON_SPECULATIVE_TYPE_NGRAM_SIMPLE"),
     "drafts, map of n-grams": _drafts("COMMON_SPECULATIVE_TYPE_NGRAM_MAP_K"),
 }
-"""What is changed of the engine's parameters, by what it is called."""
+"""Changes of the engine's parameters, by name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Speed:
-    """Tokens a second, and seconds of an answer to a new prompt and to one that was read before; what was written."""
+    """Tokens a second, seconds of an answer to a new prompt and to a cached one, and the answers."""
 
     read: float
     written: float

@@ -66,7 +66,7 @@ print(tea["nr"], cups, paid["paid"])
 """
 REPAIRED = 'GET_carts_cart(cart="{run}")\n' + FIRST.replace('tea["nr"]', 'tea["number"]').replace("cup(n)", "cup(i)")
 WRITES = Counter({"tea": 1, "address": 1, "cup": 2, "payment": 1})
-"""What each solve is to write."""
+"""The writes of one right solve."""
 
 
 def document(url: str) -> dict[str, object]:
@@ -105,7 +105,7 @@ def document(url: str) -> dict[str, object]:
 
 @dataclass
 class _Shop:
-    """All that was written: for each solve, what and how often."""
+    """The writes that came, by solve and item."""
 
     writes: dict[str, Counter[str]] = field(default_factory=dict)
     addresses: dict[str, object] = field(default_factory=dict)
@@ -125,7 +125,7 @@ class _Shop:
 
 
 def _serve(ours: socket.socket) -> None:
-    """Serve until the other end is closed; tells its URL, and all that was written for each line that comes."""
+    """Serve until the other end is closed; write the URL, and all writes for each line that comes."""
     shop = _Shop()
 
     class ShopHandler(BaseHTTPRequestHandler):
@@ -185,7 +185,7 @@ def _serve(ours: socket.socket) -> None:
 
 @contextmanager
 def _service() -> Iterator[tuple[str, Callable[[], dict[str, Counter[str]]]]]:
-    """A running service: its URL, and what gives all that was written."""
+    """A running service: its URL, and a function that returns all writes."""
     ours, theirs = socket.socketpair()
     pid = os.fork()
     if pid == 0:
@@ -210,7 +210,7 @@ def _service() -> Iterator[tuple[str, Callable[[], dict[str, Counter[str]]]]]:
 
 
 class _RepairingModel:
-    """A model that writes the program which fails, and repairs it whatever went wrong."""
+    """A model that writes the failing program first, then the repaired one."""
 
     name = "script"
 

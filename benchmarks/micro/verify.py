@@ -41,7 +41,7 @@ WORLDS = 40
 """Worlds that a program is tried in."""
 
 RIGHT, WRITTEN = "right", "as written"
-"""What a run without a fault of ours is: right, or wrong as a model wrote it."""
+"""The kinds of runs without a fault of ours: right, or wrong as a model wrote it."""
 
 _KEYWORDS = re.compile(
     r"\b(error|sorry|unfortunately|not found|couldn't|could not|cannot|failed|invalid|unable|exception|traceback|none"
@@ -52,7 +52,7 @@ _KEYWORDS = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class AnswerVerdict:
-    """What one run is and what was made of it.
+    """One run, and the verdict of each check.
 
     `kind` is that of its fault; RIGHT without one, WRITTEN for a mistake of a model's own. `doubted` has for each
     check whether it would not take the answer; `findings` are the kinds of ours.
@@ -75,7 +75,7 @@ def _ours(program: str, run: Run, query: str, graph: ProtocolGraph) -> bool:
 
 
 def _earlier_check(program: str, run: Run, query: str, graph: ProtocolGraph) -> bool:
-    """The check that there was before: nothing printed, no reply behind it, nothing found, nothing new."""
+    """The earlier check: nothing printed, no reply behind it, nothing found, nothing new."""
     inspected = Inspection(program, run, query, graph)
     if not run.stdout.strip() or no_good_call(inspected) or is_unsupported(run):
         return True
@@ -92,7 +92,7 @@ CHECKS: Mapping[str, Callable[[str, Run, str, ProtocolGraph], bool]] = {
     "keywords": _keywords,
     "none": lambda program, run, query, graph: False,
 }
-"""Whether an answer is not taken, in each way that is compared; all but "none" want something printed."""
+"""The checks that are compared: True if one doubts an answer; all but "none" want something printed."""
 
 
 def judge(
@@ -137,7 +137,7 @@ def judge(
 
 
 def _run_unchanged(services: CorpusServices, script: Script, seed: int) -> tuple[Run, bool]:
-    """How a program goes as it is, and whether it is right."""
+    """A run of the unchanged program, and True if it is right."""
     with services.world(script, seed) as world:
         run = world.run(script.program, track=False)
         return run, world.is_right(run)

@@ -1,5 +1,4 @@
-"""What came of runs: the figures of one (`summarize`, `table`), of one without each part of the help (`ablation`), and
-the comparison of several that `atc report` shows.
+"""Figures of one run (`summarize`, `table`), of an ablation (`ablation`), and the comparison of several runs.
 
 `runs` reads the folders, `figures` and `stats` compute, `comparison` puts both together, `tables` says it in words and
 numbers, and `render` and `page` write that down: for a terminal, as Markdown, as one HTML page, as JSON.

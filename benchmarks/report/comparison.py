@@ -1,4 +1,4 @@
-"""Put runs side by side on the tasks that all of them have: the value from which every form of the report is made."""
+"""The comparison of runs on the tasks that all of them have; every form of the report is made from it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class ComparedRun:
 
 @dataclass(frozen=True, slots=True)
 class Consistency:
-    """How far two runs agree task by task, as shares: solved or not, the answer's text, the calls, the program."""
+    """The shares of tasks on which two runs agree in success, answer, calls and program."""
 
     success: float
     answer: float
@@ -151,7 +151,7 @@ def _differing(runs: Sequence[RunFolder]) -> dict[str, tuple[Any, ...]]:
 
 
 def _notes(runs: Sequence[ComparedRun], shared: int, prices: Prices) -> list[str]:
-    """What a reader has to know in order not to read too much into the figures."""
+    """Cautions for readers of the figures."""
     notes = []
     files = {json.dumps(compared.run.task_file, sort_keys=True) for compared in runs}
     counts = ", ".join(f"{compared.run.name} has {len(compared.run.tasks)}" for compared in runs)
@@ -177,7 +177,7 @@ def _notes(runs: Sequence[ComparedRun], shared: int, prices: Prices) -> list[str
 
 
 def _partial_notes(runs: Sequence[ComparedRun], measure: str, subject: str) -> list[str]:
-    """Where a measure is known of some tasks only: of how many, said once for all runs of which it is the same."""
+    """Notes on a measure that only some tasks have: of how many, once for all runs with the same number."""
     names: dict[tuple[int, int], list[str]] = {}
     for compared in runs:
         if 0 < compared.figures.means[measure].n < len(compared.tasks):

@@ -22,7 +22,7 @@ VALUE_TOKENS = 60
 
 @dataclass(frozen=True, slots=True)
 class Grades:
-    """What a model gave one solution; None where it wrote no grade."""
+    """The grades that a model gave one solution; None where it wrote none."""
 
     model: str
     executability: int | None

@@ -34,7 +34,7 @@ OUTCOMES = {
     "answered": ("✗", "answered without all gold calls"),
     "failed": ("∅", "no answer"),
 }
-"""What became of a task: a sign and words, so that no colour is needed to tell them apart."""
+"""The outcomes of a task, with a sign and words, so that no colour is needed to tell them apart."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,7 @@ def paper() -> Mapping[str, Any]:
 
 
 def published(benchmark: str) -> Sequence[Published]:
-    """What is published for a benchmark, by its name in `atc bench`, in the order of the tables; often nothing.
+    """The published rows of a benchmark, by its name in `atc bench`, in the order of the tables; often none.
 
     `toolflow-weather` and the like are parts of `toolflow`, with whose figures they are shown.
     """

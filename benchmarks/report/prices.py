@@ -1,4 +1,4 @@
-"""What tokens cost: a price table in a small YAML file, ours or the user's."""
+"""Prices of tokens, from a small YAML file, ours or the user's."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Price:
     source: str
 
     def cost(self, used: Metrics) -> float:
-        """What one task cost."""
+        """The cost of one task."""
         fresh = max(used.prompt_tokens - used.cached_tokens, 0)
         cached = used.prompt_tokens - fresh
         return (fresh * self.prompt + cached * self.cached + used.completion_tokens * self.completion) / 1e6

@@ -1,4 +1,4 @@
-"""Read the folders that `atc bench` writes: what was asked for, and each task with its figures and its solution.
+"""Read the folders that `atc bench` writes: the settings, and each task with its figures and its solution.
 
 A folder is checked once, here, against what the rest of the report relies on; a file that is not as it should be is
 named. The solutions stay plain data, the form in which they are stored.
@@ -77,7 +77,7 @@ class TaskRecord:
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """What makes it the same task in another run: ids alone repeat between task files."""
+        """The identity of a task over all runs: ids alone repeat between task files."""
         return self.dataset, self.id, self.query
 
 

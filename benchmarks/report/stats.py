@@ -18,7 +18,7 @@ RESAMPLES = 2000
 
 FLIPS = 10_000
 TAIL = 0.025
-"""What an interval leaves out on each side."""
+"""The share that an interval leaves out on each side."""
 
 EXACT = 14
 """Up to so many pairs that differ, all ways to flip their signs are counted instead of drawn."""
@@ -36,7 +36,7 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """How the second of two runs differs from the first on the same `n` tasks.
+    """The difference between two runs on the same `n` tasks.
 
     `mean` is second minus first, `p` the two-sided p-value of a paired sign-flip test: how often a difference at least
     as large comes about where each pair is as likely one way round as the other. `more` and `fewer` count the tasks.

@@ -56,7 +56,7 @@ def _success_with_alternatives(result: TaskResult) -> float:
 
 
 def _correctness(results: Sequence[TaskResult]) -> list[float]:
-    """Whether the answers are right, of the tasks that have a reference."""
+    """Correctness (0 or 1) of the tasks that have a reference."""
     return [float(result.correct) for result in results if result.correct is not None]
 
 
@@ -116,7 +116,7 @@ def _percent_or_dash(value: object) -> str:
 
 
 def ablation(summaries: Sequence[Mapping[str, Any]]) -> Table:
-    """What each part of the help for the model is worth: the first run has all, of each other one is left out."""
+    """The figures of an ablation: the first run has all features, each other run lacks one."""
     from rich.table import Table
 
     rendered = Table()

@@ -98,7 +98,7 @@ def _names(report: BenchmarkReport) -> tuple[str, ...]:
 
 
 def _settings(report: BenchmarkReport) -> TextTable:
-    """What the runs differ in, and below it what they have in common."""
+    """The settings that differ between the runs; below them, the common ones."""
     rows = [(name, *(_setting(value) for value in values)) for name, values in report.settings.items()]
     common = {name: value for name, value in report.runs[0].run.config.items() if name not in report.settings}
     text = "; ".join(f"{name} {_setting(value)}" for name, value in common.items())

@@ -1,4 +1,4 @@
-"""How the tasks of a benchmark are solved side by side: in threads here, or on the machines of a Ray cluster."""
+"""Engines that solve tasks side by side: threads in this process, or a Ray cluster."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from protocols.errors import ATCError, UsageError
 __all__ = ["ray_engine", "thread_engine"]
 
 RETRIES = 5
-"""How often a task is begun again whose worker was lost."""
+"""Retries of a task whose worker was lost."""
 
 
 def thread_engine(runner: TaskRunner, workers: int) -> Engine:
@@ -112,7 +112,7 @@ def ray_engine(runner: TaskRunner, workers: int, address: str | None = None) -> 
 
 
 _runners: dict[str, TaskRunner] = {}
-"""In a worker of a cluster: what solves tasks, kept so that the model is opened once."""
+"""Task runners in a worker of a cluster, kept so that the model is opened once."""
 
 
 def _solve_remotely(runner: TaskRunner, task: Task, candidates: tuple[str, ...]) -> SolvedTask:

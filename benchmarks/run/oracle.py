@@ -1,4 +1,4 @@
-"""What each mode costs when nothing goes wrong: a record of answers by a model that knows the calls of every task.
+"""The cost of each mode when nothing goes wrong: a record of answers by a model that knows the calls of every task.
 
 `python -m benchmarks.run.oracle restbench-tmdb --record perfect.jsonl` solves the tasks in every mode with the calls of
 our reference programs, and records what was asked and said. `atc bench restbench-tmdb --simulate --mode react --model
@@ -57,7 +57,7 @@ SOLVED = FOLDER / "solved"
 
 @dataclass(frozen=True, slots=True)
 class OracleScript:
-    """How a task is solved: by one program, or by calls of functions as lines of Python; and what is answered then."""
+    """The solution of a task: one program, the same as lines of Python with one call each, and the answer."""
 
     program: str
     calls: tuple[tuple[str, str], ...]
@@ -78,7 +78,7 @@ class OracleModel:
         self._count = count
 
     def complete(self, messages: Sequence[Message], *, stop: Sequence[str] = (), max_tokens: int = 1024) -> Completion:
-        """The next thing to say. The tokens of a prompt are those of its messages, without marks between them."""
+        """The next reply. The tokens of a prompt are those of its messages, without marks between them."""
         text = self._says(messages[0].content)
         read = sum(self._count(message.content) for message in messages)
         return Completion(text, Usage(read, self._count(text), 0, 1, 0.0), "stop")
@@ -103,7 +103,7 @@ def _snippet_replies(script: OracleScript) -> Callable[[str], str]:
 
 
 def _role_replies(script: OracleScript) -> Callable[[str], str]:
-    """RestGPT and ConAgents: who is asked shows in the first words of the prompt."""
+    """RestGPT and ConAgents: the first words of a prompt tell its role."""
     place = -1
 
     def says(prompt: str) -> str:
@@ -136,7 +136,7 @@ _REPLIES: Mapping[str, Callable[[OracleScript], Callable[[str], str]]] = {
 
 
 def oracle_script(runner: TaskRunner, task: Task, offered: Collection[str]) -> OracleScript | None:
-    """How a task is solved with the offered tools by our reference in its world; None without one.
+    """The solution of a task with the offered tools, from a run of its reference; None without one.
 
     Raises: ATCError: The reference does not run to its end.
     """
@@ -163,7 +163,7 @@ def oracle_script(runner: TaskRunner, task: Task, offered: Collection[str]) -> O
 
 
 def _printing_answer(program: str, claim: Mapping[str, object]) -> str:
-    """A reference that prints what its claim says and not the claim, where it ends with that."""
+    """A reference that prints an answer in place of its claim, where the claim is its last line."""
     head, printed, tail = program.rstrip().rpartition("print(json.dumps(")
     if not printed or not tail.endswith("))"):
         return program
@@ -178,7 +178,7 @@ def _printing_answer(program: str, claim: Mapping[str, object]) -> str:
 
 
 def claimed_answer(claim: Mapping[str, object]) -> str:
-    """An answer that says what a claim wants and no more."""
+    """The shortest answer that meets a claim."""
     for kind in ("all", "any"):
         if isinstance(values := claim.get(kind), list):
             least = claim.get("n", 1)
@@ -219,7 +219,7 @@ def _is_identifier(name: str) -> bool:
 
 
 def _value_path(reply: object, value: object) -> str | None:
-    """Where a reply holds a value, as Python's subscripts; None where it does not."""
+    """The path to a value in a reply, as Python's subscripts; None without one."""
     steps = next((path for path, leaf in leaves(reply) if leaf == value), None)
     return "".join(f"[{step!r}]" for step in steps) if steps is not None else None
 
@@ -229,7 +229,7 @@ def _call_text(tool: str | None, arguments: Mapping[str, str]) -> str:
 
 
 def simulated_settings(dataset: Dataset, model: str, mode: str) -> RunSettings:
-    """The settings of a run over simulated services whose answers are known before."""
+    """The settings of a run over simulated services with known answers."""
     return RunSettings(
         benchmark=dataset.benchmark,
         model=model,
@@ -244,7 +244,7 @@ def simulated_settings(dataset: Dataset, model: str, mode: str) -> RunSettings:
 
 
 def record_answers(dataset: Dataset, file: Path, count: Callable[[str], int], modes: Sequence[str] = MODES) -> int:
-    """Solve the tasks in all modes, and append what was said to a file; gives how many tasks have a reference."""
+    """Solve the tasks in all modes, and append the answers to a file; returns the number of tasks with a reference."""
     settings = simulated_settings(dataset, "perfect", "none")
     recorded = 0
     with closing(TaskRunner(settings, dataset.protocols, worlds=find_worlds(dataset.protocols))) as runner:
@@ -263,7 +263,7 @@ def record_answers(dataset: Dataset, file: Path, count: Callable[[str], int], mo
 
 
 class _NoModel:
-    """Who is asked where no model is."""
+    """A model that must not be asked."""
 
     name = "nobody"
 

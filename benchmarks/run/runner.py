@@ -23,7 +23,7 @@ __all__ = ["BEST", "Engine", "RunSettings", "SolvedTask", "TaskResult", "prepare
 
 
 BEST = "best "
-"""How the settings say that the agent chooses the candidates itself, before how many."""
+"""The prefix of `candidates` in the settings where the agent chooses them, before their number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,13 +59,13 @@ class RunSettings:
 
     @property
     def chosen(self) -> int | None:
-        """How many candidates the agent chooses itself; None where it does not."""
+        """The number of candidates that the agent chooses; None where it does not."""
         return int(self.candidates.removeprefix(BEST)) if self.candidates.startswith(BEST) else None
 
 
 @dataclass(frozen=True, slots=True)
 class TaskResult:
-    """One finished task: what the means are taken of. `tool_calls` are those of all attempts, like the tokens.
+    """One finished task. `tool_calls` are those of all attempts, like the tokens.
 
     `gold_calls` is how many the task needs; `correct` whether the answer is right, None where no reference tells;
     `error` why it is no success (see metrics.category); `success_with_alternatives` whether it is one where other tools
@@ -187,7 +187,7 @@ class _TimesFile:
         self._file = file
 
     def add(self, task: str, seconds: Mapping[str, float]) -> None:
-        """Append what a task took."""
+        """Append the times of a task."""
         line = {"id": task, "seconds": seconds["total"], "model_seconds": seconds["model"]}
         append_line(self._file, json.dumps({**line, "run_seconds": seconds["run"]}))
 
@@ -208,7 +208,7 @@ class _TimesFile:
 
 
 def _key(settings: RunSettings, task: Task, candidates: tuple[str, ...]) -> str:
-    """What a result depends on, as a hash."""
+    """A hash of all that a result depends on."""
     parts = [asdict(settings), asdict(task), candidates]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 

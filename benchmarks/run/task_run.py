@@ -205,7 +205,7 @@ class TaskRunner:
         return is_correct(solution.answer, claim)
 
     def claim(self, reference: Reference, task: Task, solved: TaskWorld) -> Mapping[str, object]:
-        """What must hold of a task's answer.
+        """The claim that the answer of a task must meet.
 
         Args:
             solved: The world that the solve left. A reference runs in it or in a fresh one, as it says.
@@ -227,15 +227,17 @@ class TaskRunner:
 
 @dataclass(frozen=True, slots=True)
 class TaskWorld:
-    """What a task is solved in: an agent, the protocol of the service (the agent's may be a learned one), and the
-    address of the service if it is one of its own."""
+    """The world of one task: an agent, the protocol of the service, and the address of a simulated one.
+
+    The protocol of the agent may be a learned one.
+    """
 
     agent: Agent
     protocol: Protocol
     base_url: str | None = None
 
     def run(self, program: str) -> Run:
-        """Run a program of ours in it, with all tools."""
+        """Run a program of ours in this world, with all tools."""
         agent = self.agent
         with Sandbox(
             self.protocol,
@@ -250,7 +252,7 @@ class TaskWorld:
 
 
 def _run_to_end(world: TaskWorld, program: str) -> Run:
-    """The run of a program of ours. Raises: ValueError: It does not run to its end."""
+    """Run a program of ours. Raises: ValueError: It does not run to its end."""
     run = world.run(program)
     if run.error is not None:
         raise ValueError(f"{run.error.type}: {run.error.message} (line {run.error.line})")
@@ -317,7 +319,7 @@ def _without_times(data: object) -> object:
 
 
 def _raise_if_unavailable(solution: Solution) -> None:
-    """Refuse to count as a result what says nothing about the model: it never had its chance."""
+    """Raise where a solve says nothing about the model, so that it is no result."""
     if solution.status == "interrupted":
         raise KeyboardInterrupt
     again = "repeat the command to go on from here"

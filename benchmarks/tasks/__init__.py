@@ -9,4 +9,4 @@ NAMES = {
     "toolflow": "ToolFlow (AutoTools-Eval), long questions about food, weather and more",
     "own": "your tasks in one of these formats, and your API: needs --tasks and --api",
 }
-"""What `atc bench NAME` says of each benchmark."""
+"""The line of each benchmark in the help of `atc bench`."""

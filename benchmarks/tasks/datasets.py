@@ -1,4 +1,4 @@
-"""The benchmarks that there are: where their tasks and API documents lie, and how the two are read together.
+"""The benchmarks, the places of their tasks and API documents, and the reader of both.
 
 A benchmark has one API, or (ToolFlow) one for each domain that its tasks are labelled with. Its files are named on the
 command line, or found under `ATC_DATA` or in the cache folder; those of our own benchmark come with the package.
@@ -24,7 +24,7 @@ __all__ = ["BENCHMARKS", "Benchmark", "Dataset", "file_digest", "named_documents
 
 
 SHIPPED = Path(__file__).parent.parent / "data"
-"""Where the files of a benchmark of our own lie."""
+"""The files of our own benchmark."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class Dataset:
 
     @property
     def listed(self) -> bool:
-        """Whether the tasks list their candidate tools themselves."""
+        """True if the tasks list their candidate tools."""
         return any(task.candidates for task in self.tasks)
 
 

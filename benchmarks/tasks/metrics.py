@@ -1,4 +1,4 @@
-"""How well a question was solved: the measures of the papers on one task, and their means over many.
+"""Measures of the papers for one task, and their means over many.
 
 Let C be the tool calls of the final attempt, C2 those of them that were answered 2xx, and G the gold calls. They are
 sets of tool names, or multisets where the gold says how often a tool is to be called.

@@ -1,4 +1,4 @@
-"""Whether an answer is right: compared with what a reference program says must hold.
+"""The judge of answers: compares them with the claim that a reference program prints.
 
 A reference is a program of our own for one task. It runs in the task's world with the tools as functions and prints one
 JSON object: what must hold of the answer, whatever calls led to it.
@@ -80,7 +80,7 @@ class Reference:
 
 
 def query_hash(query: str) -> str:
-    """What ties a reference to the wording of its task."""
+    """A hash that ties a reference to the wording of its task."""
     return hashlib.sha256(query.strip().encode()).hexdigest()[:16]
 
 
@@ -100,7 +100,7 @@ def find_reference(benchmark: str, query: str, folder: Path | None = None) -> Re
 
 
 def references_digest(benchmark: str) -> str:
-    """The SHA-256 of all that says which answers of a benchmark are right."""
+    """The SHA-256 of all references and alternatives of a benchmark."""
     files = [*sorted((FOLDER / benchmark).glob("*.py")), ALTERNATIVES]
     return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
 
@@ -119,7 +119,7 @@ def _files(folder: Path) -> Mapping[str, Path]:
 
 
 def find_alternatives(benchmark: str, query: str) -> tuple[Alternative, ...]:
-    """What answers a task as well as a gold call, as `reference/alternatives.json` says of its reference."""
+    """The tools that answer a task as well as a gold call, from `reference/alternatives.json`."""
     file = _files(FOLDER / benchmark).get(query_hash(query))
     return _alternatives(benchmark).get(file.stem, ()) if file is not None else ()
 
@@ -131,7 +131,7 @@ def _alternatives(benchmark: str) -> Mapping[str, tuple[Alternative, ...]]:
 
 
 def read_claim(printed: str) -> Mapping[str, object]:
-    """What a reference program printed. Raises: ValueError: It is no claim."""
+    """The claim that a reference program printed. Raises: ValueError: It is none."""
     claim = json.loads(printed.strip().splitlines()[-1]) if printed.strip() else None
     kinds = {"all", "any", "number", "yes", "empty", "state"}
     if not isinstance(claim, dict) or len(kinds & claim.keys()) != 1 or not claim.keys() <= kinds | _MODIFIERS:
@@ -173,7 +173,7 @@ def _texts(value: object, path: tuple[object, ...]) -> Iterator[tuple[tuple[obje
 
 
 def is_correct(answer: str, claim: Mapping[str, object]) -> bool:
-    """Whether an answer is right by a claim (see the head of this module)."""
+    """True if an answer is right by a claim (see the head of this module)."""
     if "state" in claim:
         return bool(claim["state"])
     longest = claim.get("longest", LONGEST)
@@ -205,7 +205,7 @@ def _values(values: object) -> list[object]:
 
 
 def _states(text: str, value: object) -> bool:
-    """Whether a text, made plain, says a value as words or a number of its own; any of them, if it is a list."""
+    """True if a normalized text has a value as whole words or numbers; of a list, any value."""
     if isinstance(value, list):
         return any(_states(text, option) for option in value)
     if isinstance(value, bool) or value is None:

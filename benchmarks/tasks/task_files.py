@@ -38,7 +38,7 @@ class Task:
 
 
 def read_entries(file: Path) -> list[object]:
-    """What a task file lists. Raises: UsageError."""
+    """The entries of a task file. Raises: UsageError."""
     try:
         data = json.loads(file.read_text("utf-8"))
     except (OSError, ValueError) as error:

@@ -1,4 +1,4 @@
-"""World files of the benchmarks' APIs, by domain: what their documents cannot say.
+"""World files of the benchmarks' APIs, by domain: facts that their documents lack.
 
 They hold facts about films, music, food and places that anybody knows, and nothing of any task.
 """

@@ -67,7 +67,7 @@ _IDENTIFIERS: Mapping[str, Mapping[str, Sequence[int | str]]] = {
     "films": {"film_id": (5380, 4127), "person_id": (81177, 90214), "company_id": (612,)},
     "shop": {"customerId": (20733, 20481), "productId": ("KP-20922", "KP-20417")},
 }
-"""What the documents of the APIs give as examples, and what exists therefore."""
+"""Examples in the documents of the APIs, which exist in each world."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +178,7 @@ def _endpoint(call: CallRecord) -> tuple[str, str]:
 
 
 def _try_all(source: _Injection, handler: str) -> ast.Module:
-    """The program, all of which is tried."""
+    """The program with all of its statements in a `try`."""
     heads, rest = split_head(source.tree)
     return ast.Module([*heads, wrap_in_try(rest, handler)], [])
 

@@ -1,8 +1,7 @@
-"""The simulated services that the programs call, as they are, or with something that programs stumble over.
+"""The simulated services that the programs call, with or without a twist.
 
-A twist stands between a program and its world: a service that fails one call, that gives long lists in pages, that
-knows somebody of nearly the same name, or that finds nothing for a name that is spelt otherwise. Programs which were
-right may then be wrong without a word of them being changed, as it happens when a service is not what one took it for.
+A twist stands between a program and its world. The service fails one call, gives long lists in pages, knows somebody of
+nearly the same name, or finds nothing under another spelling. An unchanged program that was right may then be wrong.
 """
 
 from __future__ import annotations
@@ -54,7 +53,7 @@ class FailingRequest:
 
 @dataclass(slots=True)
 class Paged:
-    """Lists that came whole come in pages, and say so; `page` asks for the next one."""
+    """Whole lists come in pages, and say so; `page` asks for the next one."""
 
     size: int
     style: int = 0
@@ -84,7 +83,7 @@ class Paged:
 
 @dataclass(slots=True)
 class Namesakes:
-    """A search finds somebody else, too, who is called nearly the same: before who is meant, or behind."""
+    """A search finds somebody of nearly the same name, too: before the right entity, or behind it."""
 
     addition: str
     first: bool = True
@@ -109,7 +108,7 @@ class Namesakes:
 
 @dataclass(slots=True)
 class Closed:
-    """A search finds what a question names, and nothing under another spelling."""
+    """A search finds names from the question, and nothing under another spelling."""
 
     query: str
 
@@ -194,7 +193,7 @@ class ProgramWorld:
             return sandbox.run(program)
 
     def is_right(self, run: Run) -> bool:
-        """Whether a run that went on in this world has the right answer. Raises: ValueError: The reference fails."""
+        """True if a run in this world has the right answer. Raises: ValueError: The reference fails."""
         answer = run.stdout.strip()
         if run.outcome != "ok" or not answer:
             return False
@@ -244,5 +243,5 @@ class CorpusServices(ExitStack):
                 service.twists.pop(session.id, None)
 
     def untwist(self, world: ProgramWorld) -> None:
-        """From now on a world is what it is: whoever judges must not stumble over what the program did."""
+        """End the twist of a world, so that a reference does not meet it."""
         self._running[world.script.api].twists.pop(world.session.id, None)

@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 Change = Callable[[ast.AST], ast.AST | None]
-"""What a node becomes; None where it stays."""
+"""The replacement of a node; None where it stays."""
 
 
 class _NodeReplacer(ast.NodeTransformer):
@@ -45,12 +45,12 @@ def replace_nodes(tree: ast.Module, change: Change) -> ast.Module:
 
 
 def is_print(node: ast.AST) -> TypeGuard[ast.Call]:
-    """Whether a node is a call of print."""
+    """True for a call of print."""
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
 
 
 def is_tool_call(node: ast.AST) -> TypeGuard[ast.Call]:
-    """Whether a node is a call of a tool."""
+    """True for a call of a tool."""
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and bool(re.match(r"[A-Z]+_", node.func.id))
 
 
@@ -69,19 +69,19 @@ def index_of(node: ast.AST) -> int | None:
 
 
 def string_constants(tree: ast.AST) -> Iterator[str]:
-    """The texts of a program."""
+    """The string constants of a program."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             yield node.value
 
 
 def print_statement(arguments: Sequence[ast.expr]) -> ast.Expr:
-    """A print of this."""
+    """A call of print."""
     return ast.Expr(ast.Call(ast.Name("print", ast.Load()), list(arguments), []))
 
 
 def replace_prints(tree: ast.Module, arguments: Sequence[ast.expr]) -> ast.Module:
-    """A program whose first print says this and whose other ones are gone."""
+    """A program whose first print has these arguments, without its other prints."""
     replacements = [print_statement(arguments)]
 
     def change(node: ast.AST) -> ast.AST | None:
@@ -101,7 +101,7 @@ def split_head(tree: ast.Module) -> tuple[list[ast.stmt], list[ast.stmt]]:
 
 
 def wrap_in_try(body: list[ast.stmt], handler: str) -> ast.Try:
-    """Statements that are tried; `handler` is one line, and the error is called `error` in it."""
+    """Statements in a `try`; `handler` is one line, in which the error is `error`."""
     statement = ast.parse(f"try:\n    pass\nexcept Exception as error:\n    {handler}").body[0]
     assert isinstance(statement, ast.Try)
     statement.body = body
@@ -109,7 +109,7 @@ def wrap_in_try(body: list[ast.stmt], handler: str) -> ast.Try:
 
 
 def guard_first_item(tree: ast.Module, instead: str) -> ast.Module:
-    """A program that asks before it takes the first of a list, and says something else where there is none."""
+    """A program that prints `instead` where a list is empty, before it takes the first item."""
     for at, statement in enumerate(tree.body):
         if not isinstance(statement, ast.Assign):
             continue

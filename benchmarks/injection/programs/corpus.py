@@ -117,7 +117,7 @@ def _amendment(text: str) -> Amendment:
 
 
 def _style(program: str) -> Style:
-    """How a program calls: by functions, by `requests`, or by both."""
+    """The style of a program's calls: functions, `requests`, or both."""
     functions = re.search(r"\b(GET|POST|DELETE)_\w+", program) is not None
     http = re.search(r"^(import|from) requests\b", program, re.MULTILINE) is not None
     if functions and http:

@@ -1,4 +1,4 @@
-"""What a service says to which request: replies from a table, and changes to replies that are made elsewhere."""
+"""Replies from a table, and changes to the replies of a simulator, by pattern of the request."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class ReceivedRequest:
 
 @dataclass(frozen=True, slots=True)
 class RequestPattern:
-    """Which requests are meant. `path` and the values are regular expressions, for all of the text."""
+    """A pattern of requests. `path` and the values are regular expressions for the whole text."""
 
     method: str
     path: str
@@ -62,7 +62,7 @@ class RequestPattern:
         return cls(method, path, tuple((name, value) for name, _, value in pairs), values)
 
     def fits(self, request: ReceivedRequest) -> bool:
-        """Whether a request is meant."""
+        """True if a request matches."""
         return (
             request.method == self.method
             and re.fullmatch(self.path, request.path) is not None
