@@ -14,9 +14,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["KEPT", "LargeBody", "Spool", "beginning", "keep", "parts"]
+__all__ = ["MEMORY_LIMIT", "LargeBody", "Spool", "beginning", "parts", "store_body"]
 
-KEPT = 256 * 1024
+MEMORY_LIMIT = 256 * 1024
 """Bytes of a body up to which a record keeps it."""
 
 CHUNK = 64 * 1024
@@ -43,10 +43,10 @@ class LargeBody:
 
 
 class Spool:
-    """The bytes read of a reply, in memory up to `KEPT` bytes, then in a file without a name."""
+    """The bytes read of a reply, in memory up to `MEMORY_LIMIT` bytes, then in a file without a name."""
 
     def __init__(self) -> None:
-        self._file = tempfile.SpooledTemporaryFile(max_size=KEPT)  # noqa: SIM115 - `close` is for the caller
+        self._file = tempfile.SpooledTemporaryFile(max_size=MEMORY_LIMIT)  # noqa: SIM115 - `close` is for the caller
         self.size = 0
 
     def write(self, part: bytes) -> None:
@@ -65,7 +65,7 @@ class Spool:
         self._file.close()
 
 
-def keep(chunks: Iterable[bytes], most: int = KEPT) -> bytes | LargeBody:
+def store_body(chunks: Iterable[bytes], most: int = MEMORY_LIMIT) -> bytes | LargeBody:
     """A body from its parts, in memory if it has at most so many bytes."""
     source = iter(chunks)
     small = bytearray()

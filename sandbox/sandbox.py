@@ -45,16 +45,16 @@ if TYPE_CHECKING:
 __all__ = ["Sandbox"]
 
 MIB = 1024 * 1024
-HELD = 8 * MIB
+QUEUE_LIMIT = 8 * MIB
 """Bytes of requests that wait or are under way, above which nothing more is read from the child."""
 
-WEIGHT = 24
+PARSED_FACTOR = 24
 """Bytes of memory that a byte of a call's arguments may take once parsed, at the worst."""
 
 GRACE = 0.05
 """Seconds beyond the wall limit in which the child may still say on which line it was."""
 
-MOST_ASKED = 24 * 3600.0
+CONFIRMATION_LIMIT = 24 * 3600.0
 """Seconds that a run may wait for somebody to confirm its writes."""
 
 PARALLEL_CALLS = 8
@@ -242,7 +242,7 @@ class _Execution:
         self._sending = threading.Lock()
         self._counting = threading.Lock()
         self._frames = 0
-        self._held = 0
+        self._queued_bytes = 0
 
     def run(self, code: bytes) -> Run:
         """Start the process, watch it, clean up, and give the run."""
@@ -270,28 +270,28 @@ class _Execution:
 
     def _converse(self, ours: socket.socket, calls: ThreadPoolExecutor, code: bytes) -> None:
         # Where somebody is asked, only this side knows how long a run may take.
-        deadline = self._deadline + (MOST_ASKED if self._broker.approval.asks else 0.0)
+        deadline = self._deadline + (CONFIRMATION_LIMIT if self._broker.approval.asks else 0.0)
         settings = {**self._settings, "deadline": deadline}
         frames = channel.Frames(max(self._limits.request, self._limits.output))
         poll = select.poll()
         poll.register(ours, select.POLLIN)
         try:
-            ours.settimeout(max(self._left(), GRACE))  # a stopped process reads nothing
+            ours.settimeout(max(self._remaining(), GRACE))  # a stopped process reads nothing
             ours.sendall(channel.encode(channel.START, settings, code))
             ours.settimeout(None)
             while self._end is None and self._limit is None:
-                if (remaining := self._left()) <= 0:
+                if (remaining := self._remaining()) <= 0:
                     self._limit = "wall"
-                elif self._held > HELD:
+                elif self._queued_bytes > QUEUE_LIMIT:
                     time.sleep(min(remaining, 0.002))
                 elif poll.poll(remaining * 1000 + 1):
                     data = ours.recv(256 * 1024)
                     if not data:
                         return
                     for (kind, head, payload), size in frames.feed(data):
-                        self._on_frame(ours, calls, kind, head, payload, WEIGHT * size + len(payload))
+                        self._on_frame(ours, calls, kind, head, payload, PARSED_FACTOR * size + len(payload))
                         del payload
-                        if self._left() <= 0:
+                        if self._remaining() <= 0:
                             break
         except (ConnectionError, BrokenPipeError):
             return
@@ -303,7 +303,7 @@ class _Execution:
             self._warnings.append(f"the program was stopped: its process spoke out of turn ({cut(str(error), 200)})")
             self._end = ExitFrame(Failure("RuntimeError", "the program broke its process"), exit_status=1)
 
-    def _left(self) -> float:
+    def _remaining(self) -> float:
         """Seconds until nothing more is listened to; the time that somebody takes to confirm writes is added."""
         return self._deadline + self._broker.approval.waited + GRACE - time.monotonic()
 
@@ -319,16 +319,18 @@ class _Execution:
         if self._end is not None or self._limit is not None:
             return
         if kind in self._printed_texts:
-            self._print(kind, payload)
+            self._on_output_frame(kind, payload)
         elif kind in (channel.CALL, channel.REQUEST):
             self._frames += 1
             if self._frames > self._limits.calls + 1:
                 return  # the one before has ended the run
             send = self._call_of(kind, head, payload)
             with self._counting:
-                self._held += weight
+                self._queued_bytes += weight
             key = ReplyLog.key(kind, head, payload)
-            calls.submit(self._answer, ours, int(head["id"]), kind == channel.CALL, send, head["line"], weight, key)
+            calls.submit(
+                self._perform_call, ours, int(head["id"]), kind == channel.CALL, send, head["line"], weight, key
+            )
         elif kind == channel.READY and self.layers is None:
             self.layers = _layers(head["layers"])
             self._warnings += [
@@ -337,7 +339,7 @@ class _Execution:
         elif kind == channel.DONE:
             self._end = parse_exit_frame(head)
 
-    def _print(self, kind: bytes, data: bytes) -> None:
+    def _on_output_frame(self, kind: bytes, data: bytes) -> None:
         if not data:
             return
         room = self._limits.output - self._printed
@@ -377,7 +379,7 @@ class _Execution:
             task=task,
         )
 
-    def _answer(
+    def _perform_call(
         self,
         ours: socket.socket,
         number: int,
@@ -401,7 +403,7 @@ class _Execution:
             self._on_error(error, line)
         finally:
             with self._counting:
-                self._held -= weight
+                self._queued_bytes -= weight
         with contextlib.suppress(OSError):
             ours.shutdown(socket.SHUT_RDWR)  # wakes the loop, which then ends the run
 

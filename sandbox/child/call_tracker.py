@@ -13,7 +13,7 @@ from sandbox.child.origin_store import OriginStore
 from sandbox.child.origins import EXACT, MADE, NO_ORIGIN, Origin, decided, made, merged, weak
 from sandbox.language import guards
 from sandbox.language.shims import tasks
-from sandbox.language.shims.replies import answered_by
+from sandbox.language.shims.replies import call_index
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -122,8 +122,8 @@ class CallTracker(OriginStore):
             operands.insert(0, self._here.yielded[::-1])
         if isinstance(error, SystemExit):
             operands = [*((origin, None) for origin in reversed(controls)), *operands]
-        if (index := answered_by(error)) is not None:
-            if answered_by(call.receiver) is None:
+        if (index := call_index(error)) is not None:
+            if call_index(call.receiver) is None:
                 self._record_arguments(index, call)
             self._blame(error, (((index, (), EXACT),), None))
         own = code is not None and isinstance(error, TypeError) and _is_own_mistake(error)
@@ -183,7 +183,7 @@ class CallTracker(OriginStore):
 
     def _result_of(self, call: _TrackedCall, result: Any, calls: list[int]) -> Origin:
         """The origin of a result; `calls` are the API calls that were made meanwhile."""
-        answered = answered_by(result)
+        answered = call_index(result)
         if answered is not None:
             calls = [*calls, answered]
         for api_call in calls:
@@ -194,7 +194,7 @@ class CallTracker(OriginStore):
         if answered is not None:
             self._by_identity[id(result)] = (result, ((answered, (), EXACT),))
             return ((answered, (), EXACT),)
-        index = answered_by(call.receiver)
+        index = call_index(call.receiver)
         if index is not None:
             if name == "json":
                 self._remember_tree(result, index, ())

@@ -71,17 +71,17 @@ Report = list[tuple[str, bool, str]]
 
 def isolate(walls: Walls) -> Report:
     """Put up the layers that are the same for every program, in order."""
-    return [_put_up(name, functools.partial(raise_wall, walls)) for name, raise_wall in LAYERS]
+    return [_apply(name, functools.partial(apply_layer, walls)) for name, apply_layer in LAYERS]
 
 
 def confine(cpu: float, memory: int) -> Report:
     """Put up the last layer, the limits of one program: CPU seconds and bytes."""
-    return [_put_up("rlimits", lambda: _limits(cpu, memory))]
+    return [_apply("rlimits", lambda: _limits(cpu, memory))]
 
 
-def _put_up(name: str, raise_wall: Callable[[], None]) -> tuple[str, bool, str]:
+def _apply(name: str, apply_layer: Callable[[], None]) -> tuple[str, bool, str]:
     try:
-        raise_wall()
+        apply_layer()
     except (OSError, ValueError, AttributeError) as error:
         return name, False, str(error)
     return name, True, ""

@@ -21,7 +21,7 @@ from sandbox.child.origins import (
     ranked,
     weak,
 )
-from sandbox.language.shims.replies import answered_by
+from sandbox.language.shims.replies import call_index
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class Tracker(CallTracker):
         except BaseException as error:
             self._blame(error, (origin, value))
             raise
-        call = answered_by(value)
+        call = call_index(value)
         if call is not None and not callable(member):
             return self._note(number, member, ((call, (), MADE),))
         if isinstance(member, (BuiltinMethodType, MethodType, MethodWrapperType)):

@@ -23,7 +23,7 @@ from sandbox.child.tracker import Tracker
 from sandbox.language import guards
 from sandbox.language.names import TRACKER
 from sandbox.language.shims import clock, modules, tasks
-from sandbox.language.shims.replies import answered_by, note_answer
+from sandbox.language.shims.replies import bind_to_call, call_index
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -347,7 +347,7 @@ def _failure_head(error: BaseException) -> dict[str, Any]:
             head["name"] = _text_of(name, 100)
     cause: BaseException | None = error
     for _ in range(100):  # causes may go round in a circle
-        call = answered_by(cause) if cause is not None else None
+        call = call_index(cause) if cause is not None else None
         if type(call) is int:
             head["call"] = call
         if cause is None or call is not None:
@@ -419,7 +419,7 @@ def _tool(name: str, parent: ParentChannel, tracker: Tracker | None) -> Callable
             problem = problem or f"{name}: the reply is not JSON"
         if problem is not None:
             error = ToolError(str(problem), name, reply["status"], value)
-            note_answer(error, reply["index"])
+            bind_to_call(error, reply["index"])
             raise error
         if tracker is not None:
             tracker.received(reply["index"], value)

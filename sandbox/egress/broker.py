@@ -17,7 +17,7 @@ from protocols.calls.binding import bind
 from protocols.errors import ToolError
 from protocols.model import Protocol
 from sandbox.egress.call_policy import CallPolicy
-from sandbox.egress.egress_rules import URL_LIMIT, CallTarget, EgressRules, Origin, UnreachableError, climbs
+from sandbox.egress.egress_rules import URL_LIMIT, CallTarget, EgressRules, Origin, UnreachableError, has_parent_step
 from sandbox.egress.executor import CallExecutor
 from sandbox.egress.overrides import (
     allowed_form,
@@ -157,7 +157,7 @@ class Broker:
             bound = bind(operation, args, arguments, self._protocol.definitions if self._protocol else {})
             if len(bound.path) > URL_LIMIT:
                 raise ToolError(f"{tool}(): its path would have more than {URL_LIMIT} characters", tool=tool)
-            if climbs(bound.path) and not climbs(operation.path):
+            if has_parent_step(bound.path) and not has_parent_step(operation.path):
                 raise ToolError(f"{tool}(): a path argument must not have '.' or '..' between slashes", tool=tool)
             planned = without_overrides(operation, plan(bound), self._executor.warn)
             if overrides_method(operation, planned):

@@ -11,15 +11,15 @@ from typing import Any
 
 from protocols.errors import LimitReached
 from protocols.model import Protocol, Tool
-from sandbox.body_store import KEPT, keep
+from sandbox.body_store import MEMORY_LIMIT, store_body
 from sandbox.egress.egress_rules import CallTarget, EgressRules
 from sandbox.egress.executor import CallExecutor
 from sandbox.egress.pending_call import PendingCall, PlannedRequest
-from sandbox.egress.replies import BrokerReply, header, reading
+from sandbox.egress.replies import BrokerReply, header, parse_body
 from sandbox.egress.writes import WriteApproval
 from sandbox.journal.call_fingerprint import SAFE, call_key, idempotency_header
 from sandbox.journal.journal import Entry, JournalAttempt, State
-from sandbox.journal.reconciliation import reader, verdict
+from sandbox.journal.reconciliation import read_operation, write_outcome
 from sandbox.records import CallRecord
 from sandbox.truncation import cut_arguments, nested, size_of
 
@@ -111,7 +111,7 @@ class CallPolicy:
             reconciled = self._reconcile(journal, call, target, planned)
             if reconciled is not None:
                 return reconciled
-            entry = journal.again(entry, unsent)
+            entry = journal.plan_again(entry, unsent)
         if write and (why := self._refusal(unsent, planned)) is not None:
             if entry.state == "planned":
                 journal.drop(entry)
@@ -178,7 +178,7 @@ class CallPolicy:
     def _unsent_record(self, call: PendingCall) -> CallRecord:
         """The record of a call before it is made."""
         raw_arguments = call.arguments
-        if nested(raw_arguments) or size_of(raw_arguments) > KEPT:
+        if nested(raw_arguments) or size_of(raw_arguments) > MEMORY_LIMIT:
             raw_arguments = cut_arguments(raw_arguments)
         arguments = self._redacted(raw_arguments)
         return CallRecord(
@@ -221,8 +221,8 @@ class CallPolicy:
     def _replay(self, journal: JournalAttempt, entry: Entry, call: PendingCall, target: CallTarget) -> BrokerReply:
         """Answer a call with the reply of an earlier one."""
         saved, size = journal.reply(entry)
-        body = keep(journal.body(entry), KEPT if self._executor.reserve(size) else 0)
-        _, parsed, _ = reading(target.tool, saved["headers"], body, saved["encoding"])
+        body = store_body(journal.body(entry), MEMORY_LIMIT if self._executor.reserve(size) else 0)
+        _, parsed, _ = parse_body(target.tool, saved["headers"], body, saved["encoding"])
         record = self._executor.finish(call, status=saved["status"], body=parsed, error=saved["error"], replayed=True)
         fields = {name: saved[name] for name in _SAVED}
         fields["set_on_the_way"] = tuple(saved.get("set_on_the_way", ()))
@@ -239,7 +239,7 @@ class CallPolicy:
         from sandbox.egress.transport import NoAnswerError, TooLargeError
 
         assert call.entry is not None
-        tool = reader(self._protocol, target.tool)
+        tool = read_operation(self._protocol, target.tool)
         if tool is not None:
             read_target = target._replace(tool=tool)
             read = replace(planned, method="GET", query=(), headers={"Accept": "application/json"}, body=None)
@@ -247,10 +247,10 @@ class CallPolicy:
                 call.attempts += 1
                 response = self._executor.send(self._executor.signer.sign(read_target, read), read)
                 response = self._executor.redact_response(response)
-                body = keep(self._executor.redact_body(response))
+                body = store_body(self._executor.redact_body(response))
                 response.body.close()
-                form, parsed, _ = reading(tool, response.headers, body, response.encoding)
-                outcome = verdict(planned.method, planned.body, response.status, parsed)
+                form, parsed, _ = parse_body(tool, response.headers, body, response.encoding)
+                outcome = write_outcome(planned.method, planned.body, response.status, parsed)
                 if outcome == "not done":
                     return None
                 if outcome == "done":

@@ -18,7 +18,16 @@ from protocols.errors import UsageError
 from protocols.model import Protocol, Tool
 from sandbox.truncation import cut
 
-__all__ = ["CallTarget", "EgressRules", "Origin", "UnreachableError", "check_length", "climbs", "display_url", "origin"]
+__all__ = [
+    "CallTarget",
+    "EgressRules",
+    "Origin",
+    "UnreachableError",
+    "check_length",
+    "display_url",
+    "has_parent_step",
+    "origin",
+]
 
 _PORTS = {"http": 80, "https": 443}
 
@@ -166,7 +175,7 @@ class EgressRules:
         text = f"{method} {path} is no operation of this API ({reachable}){self._nearest(method, path)}"
         raise UnreachableError("InvalidURL", text)
 
-    def redirected(self, target: CallTarget, method: str, url: str) -> CallTarget | None:
+    def redirect_target(self, target: CallTarget, method: str, url: str) -> CallTarget | None:
         """The target of a redirect; None if it leaves the API or the origin of the first target."""
         try:
             base_parts, url_parts = urlsplit(target.base), urlsplit(url)
@@ -221,7 +230,7 @@ def _origin(parts: Any) -> Origin:
 
 def _within(path: str, prefix: str) -> str | None:
     """The path below a prefix of whole segments, or None; one that climbs is below nothing."""
-    if climbs(path):
+    if has_parent_step(path):
         return None
     prefix = prefix.rstrip("/")
     if path != prefix and not path.startswith(prefix + "/"):
@@ -229,7 +238,7 @@ def _within(path: str, prefix: str) -> str | None:
     return path[len(prefix) :] or "/"
 
 
-def climbs(path: str) -> bool:
+def has_parent_step(path: str) -> bool:
     """True if a service may read a step between folders in a path: `..`, also as `%2e%2e`, `a%2F..` or `..;x`."""
     if "\\" in path:
         return True

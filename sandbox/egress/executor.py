@@ -15,19 +15,19 @@ from urllib.parse import urljoin, urlsplit
 
 from protocols.calls.auth import Credential, holds_secret, redact, redact_stream
 from protocols.model import Protocol
-from sandbox.body_store import KEPT, beginning, keep
+from sandbox.body_store import MEMORY_LIMIT, beginning, store_body
 from sandbox.egress.egress_rules import CallTarget, EgressRules, UnreachableError
 from sandbox.egress.overrides import allowed_query
 from sandbox.egress.pending_call import LimitExceeded, PendingCall, PlannedRequest, join_url
 from sandbox.egress.replies import (
     BrokerReply,
-    charset,
     header,
-    reading,
-    reads_as_bytes,
-    recoded,
+    parse_body,
     retry_after,
     service_message,
+    shows_secrets,
+    text_encoding,
+    transcode,
 )
 from sandbox.egress.signing import Signer
 from sandbox.egress.writes import WriteApproval
@@ -272,7 +272,7 @@ class CallExecutor:
     def reserve(self, size: int) -> bool:
         """Take room for so many bytes in the records; False if there is none."""
         with self._lock:
-            fits = size <= KEPT and self._kept_bytes + size <= RECORDS_LIMIT
+            fits = size <= MEMORY_LIMIT and self._kept_bytes + size <= RECORDS_LIMIT
             self._kept_bytes += size if fits else 0
         return fits
 
@@ -378,7 +378,7 @@ class CallExecutor:
             if len(hops) == MAX_REDIRECTS:
                 return response, TOO_MANY, tuple(hops)
             url = _joined(str(request.url), location)
-            next_target = self.rules.redirected(target, planned.method, url)
+            next_target = self.rules.redirect_target(target, planned.method, url)
             if next_target is None:
                 return response, f"it redirects to {url}, which is no operation of this API", tuple(hops)
             query = allowed_query(next_target.tool, urlsplit(url).query, self.warn)
@@ -402,11 +402,11 @@ class CallExecutor:
         stopped: str | None,
     ) -> BrokerReply:
         """The reply for the program, and its record. `stopped` says why a redirect was not followed."""
-        room = KEPT if self.reserve(response.body.size) else 0
+        room = MEMORY_LIMIT if self.reserve(response.body.size) else 0
         response = self.redact_response(response)
-        body = keep(self.redact_body(response), room)
+        body = store_body(self.redact_body(response), room)
         response.body.close()
-        form, parsed, problem = reading(target.tool, response.headers, body, response.encoding)
+        form, parsed, problem = parse_body(target.tool, response.headers, body, response.encoding)
         if response.status >= 300:
             reason = stopped or service_message(parsed)
             quoted = one_line(reason).replace('"', "'") if reason else ""
@@ -433,7 +433,7 @@ class CallExecutor:
 
     def redact_response(self, response: TransportReply) -> TransportReply:
         """A response without a secret in its texts; its body is not touched."""
-        encoding = charset(response.encoding)
+        encoding = text_encoding(response.encoding)
         return replace(
             response,
             reason=self.redact(response.reason),
@@ -445,12 +445,12 @@ class CallExecutor:
     def redact_body(self, response: TransportReply) -> Iterator[bytes]:
         """The body without a secret. An encoding that hides one is read as UTF-8 first and encoded again after."""
         encoding = response.encoding
-        if not self._credentials or encoding is None or reads_as_bytes(encoding):
+        if not self._credentials or encoding is None or shows_secrets(encoding):
             return redact_stream(response.body.parts(), self._credentials)
-        if not holds_secret(recoded(response.body.parts(), encoding, "utf-8"), self._credentials):
+        if not holds_secret(transcode(response.body.parts(), encoding, "utf-8"), self._credentials):
             return redact_stream(response.body.parts(), self._credentials)
-        clean = redact_stream(recoded(response.body.parts(), encoding, "utf-8"), self._credentials)
-        return recoded(clean, "utf-8", encoding)
+        clean = redact_stream(transcode(response.body.parts(), encoding, "utf-8"), self._credentials)
+        return transcode(clean, "utf-8", encoding)
 
 
 def _joined(base: str, location: str) -> str:

@@ -16,7 +16,7 @@ from urllib.parse import parse_qsl, quote, urlencode
 
 from protocols.calls.serialization import BoundCall, payload
 from protocols.errors import LimitReached
-from sandbox.body_store import BEGINNING, KEPT, beginning
+from sandbox.body_store import BEGINNING, MEMORY_LIMIT, beginning
 from sandbox.egress.egress_rules import CallTarget
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ def request_arguments(target: CallTarget, planned: PlannedRequest) -> dict[str, 
 def _body_value(planned: PlannedRequest) -> object:
     """The body of a request: a form or JSON by value, anything else and all that is large by its beginning."""
     content = planned.body or b""
-    if content and len(content) <= KEPT:
+    if content and len(content) <= MEMORY_LIMIT:
         media_type = next((text for name, text in planned.headers.items() if name.lower() == "content-type"), "")
         if FORM in media_type.lower():
             return _grouped(parse_qsl(content.decode("utf-8", "replace"), keep_blank_values=True))

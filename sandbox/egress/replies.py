@@ -20,14 +20,14 @@ from sandbox.truncation import nested
 __all__ = [
     "BrokerReply",
     "Form",
-    "charset",
-    "decoded",
+    "decode_body",
     "header",
-    "reading",
-    "reads_as_bytes",
-    "recoded",
+    "parse_body",
     "retry_after",
     "service_message",
+    "shows_secrets",
+    "text_encoding",
+    "transcode",
 ]
 
 LONGEST_PAUSE = 86_400.0
@@ -66,7 +66,7 @@ class BrokerReply:
         body = self.body.read() if isinstance(self.body, LargeBody) else self.body
         if self.form == "json":
             return json.loads(body)
-        return decoded(body, self.encoding) if body else None
+        return decode_body(body, self.encoding) if body else None
 
 
 def header(headers: Mapping[str, str], name: str) -> str | None:
@@ -74,7 +74,7 @@ def header(headers: Mapping[str, str], name: str) -> str | None:
     return next((value for key, value in headers.items() if key.lower() == name), None)
 
 
-def reading(
+def parse_body(
     tool: Tool | None, headers: Mapping[str, str], body: bytes | LargeBody, encoding: str | None
 ) -> tuple[Form, object, str | None]:
     """The form and value of a body, and what is wrong with it although the status is good.
@@ -85,7 +85,7 @@ def reading(
         return "none", None, None
     kind = (header(headers, "content-type") or "").partition(";")[0].strip().lower()
     documented = tool.success.media_type if tool and tool.success else None
-    text = decoded(body, encoding) if isinstance(body, bytes) else body.beginning
+    text = decode_body(body, encoding) if isinstance(body, bytes) else body.beginning
     if "json" in kind or not kind:
         if isinstance(body, LargeBody):
             return ("json" if kind or text.lstrip()[:1] in ("{", "[") else "text"), body, None
@@ -101,7 +101,7 @@ def reading(
     return "text", whole, None
 
 
-def decoded(body: bytes, encoding: str | None) -> str:
+def decode_body(body: bytes, encoding: str | None) -> str:
     """A body as text, also where the service names an encoding that there isn't."""
     try:
         return body.decode(encoding or "utf-8", "replace")
@@ -116,7 +116,7 @@ _AS_BYTES = ("ascii", "iso8859", "utf-8", "utf-16", "utf-32", "cp125")
 """Encodings in which a secret looks as it does in UTF-8, -16, -32 or Latin 1 (if it has but ASCII, in the others)."""
 
 
-def charset(encoding: str | None) -> str | None:
+def text_encoding(encoding: str | None) -> str | None:
     """An encoding that a service names; None instead of one that texts are not written in."""
     try:
         return None if encoding is None or codecs.lookup(encoding).name in _NO_TEXT else encoding
@@ -124,7 +124,7 @@ def charset(encoding: str | None) -> str | None:
         return encoding
 
 
-def reads_as_bytes(encoding: str) -> bool:
+def shows_secrets(encoding: str) -> bool:
     """True if a secret can be found in the encoded text itself; also for an unknown encoding."""
     try:
         b"".decode(encoding)
@@ -133,7 +133,7 @@ def reads_as_bytes(encoding: str) -> bool:
         return True
 
 
-def recoded(parts: Iterable[bytes], source: str, target: str) -> Iterator[bytes]:
+def transcode(parts: Iterable[bytes], source: str, target: str) -> Iterator[bytes]:
     """The same text in another encoding; what can't be read or written there is replaced."""
     decoder = codecs.getincrementaldecoder(source)("replace")
     encoder = codecs.getincrementalencoder(target)("replace")

@@ -13,7 +13,7 @@ from collections.abc import Collection, Mapping, Sequence
 from urllib.parse import parse_qsl, unquote
 
 from protocols.model import Parameter, Tool
-from sandbox.body_store import KEPT
+from sandbox.body_store import MEMORY_LIMIT
 
 __all__ = ["SAFE", "call_key", "idempotency_header"]
 
@@ -69,7 +69,7 @@ def _content(body: bytes | None, kind: str) -> list[object]:
     """A body in a form of its own: JSON and forms by what they say, all others (and large ones) by their bytes."""
     if not body:
         return []
-    if len(body) <= KEPT:
+    if len(body) <= MEMORY_LIMIT:
         if kind == "application/x-www-form-urlencoded":
             pairs = parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True)
             return ["form", sorted(pairs, key=lambda pair: pair[0])]

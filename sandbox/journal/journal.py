@@ -311,7 +311,7 @@ class JournalAttempt:
             self._made = defaultdict(int, mark.counts)
             self._touched = dict(mark.touched)
 
-    def again(self, entry: Entry, record: CallRecord) -> Entry:
+    def plan_again(self, entry: Entry, record: CallRecord) -> Entry:
         """A new row for a call whose earlier row turned out not to have been done."""
         with self._journal._lock:
             self.finish(entry, "failed")

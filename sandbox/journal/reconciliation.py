@@ -12,14 +12,14 @@ from typing import Literal
 
 from protocols.model import Protocol, Tool
 
-__all__ = ["Verdict", "reader", "verdict"]
+__all__ = ["Outcome", "read_operation", "write_outcome"]
 
-Verdict = Literal["done", "not done", "unknown"]
+Outcome = Literal["done", "not done", "unknown"]
 
 _VARIABLE = re.compile(r"\{[^{}]*\}")
 
 
-def reader(protocol: Protocol | None, tool: Tool | None) -> Tool | None:
+def read_operation(protocol: Protocol | None, tool: Tool | None) -> Tool | None:
     """The operation that reads the item which a PUT, PATCH or DELETE writes, with no argument but the item's path."""
     if protocol is None or tool is None or tool.method not in ("PUT", "PATCH", "DELETE"):
         return None
@@ -33,7 +33,7 @@ def reader(protocol: Protocol | None, tool: Tool | None) -> Tool | None:
     return None
 
 
-def verdict(method: str, sent: bytes | None, status: int, item: object) -> Verdict:
+def write_outcome(method: str, sent: bytes | None, status: int, item: object) -> Outcome:
     """Tell whether a write was done.
 
     Args:

@@ -31,7 +31,7 @@ from RestrictedPython.transformer import RestrictingNodeTransformer
 from protocols.errors import ProgramRefused
 from sandbox.language.names import CAREFUL, GUARDS, METHOD_DUNDERS, WRITABLE_DUNDERS, is_dunder, is_plain, refusal
 from sandbox.language.parsing import FILENAME, bounded, parse_program
-from sandbox.language.shims.catalogue import INSTEAD, MODULES, PACKAGES
+from sandbox.language.shims.catalogue import MODULES, PACKAGES, SUGGESTIONS
 from sandbox.truncation import cut
 
 __all__ = ["compile_program"]
@@ -482,7 +482,7 @@ class Policy(RestrictingNodeTransformer):
         if name not in MODULES and name not in PACKAGES and not self._optional_imports:
             root = name.partition(".")[0]
             close = difflib.get_close_matches(name, MODULES, 1, 0.8)
-            instead = INSTEAD.get(name) or INSTEAD.get(root) or (f"did you mean {close[0]}?" if close else None)
+            instead = SUGGESTIONS.get(name) or SUGGESTIONS.get(root) or (f"did you mean {close[0]}?" if close else None)
             self._refuse(node, f"import {name}", instead or "use one of " + ", ".join(sorted(MODULES)))
 
 

@@ -1,14 +1,14 @@
 """The modules that a program may import, by name only: the policy reads this in the parent, the shims in the child.
 
 A module is listed when it computes. What reads files, starts processes, opens sockets, looks into the interpreter or
-evaluates text stays out, and so do single functions of listed modules that would do so (`WITHOUT`).
+evaluates text stays out, and so do single functions of listed modules that would do so (`EXCLUDED_NAMES`).
 """
 
 # ruff: noqa: SIM905 - word lists read better than quoted ones
 
 from __future__ import annotations
 
-__all__ = ["INSTEAD", "MODULES", "PACKAGES", "WITHOUT"]
+__all__ = ["EXCLUDED_NAMES", "MODULES", "PACKAGES", "SUGGESTIONS"]
 
 MODULES = frozenset(
     """
@@ -22,7 +22,7 @@ MODULES = frozenset(
 PACKAGES = frozenset(name.rpartition(".")[0] for name in MODULES if "." in name)
 """Packages of listed modules, which bring these along when imported, whether or not they are listed themselves."""
 
-WITHOUT = {
+EXCLUDED_NAMES = {
     "base64": {"main", "test", "encode", "decode"},  # these two work on files
     "contextlib": {"chdir"},
     "dataclasses": {"make_dataclass"},  # builds classes from text
@@ -40,7 +40,7 @@ WITHOUT = {
 }
 """Public names of a listed module that a program does not get."""
 
-INSTEAD = {
+SUGGESTIONS = {
     "aiohttp": "call the tools as functions, or import requests",
     "asyncio": "use plain functions, and ThreadPoolExecutor for calls side by side",
     "bs4": "use re or json on the text of the reply",

@@ -21,7 +21,7 @@ from sandbox.language.shims.http_values import (
     Response,
     cookies_for,
 )
-from sandbox.language.shims.replies import note_answer
+from sandbox.language.shims.replies import bind_to_call
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -82,10 +82,10 @@ def _perform(exchange: Exchange, method: str, url: object, options: dict[str, ob
     request = PreparedRequest(method, str(reply.get("url", url)), reply.get("sent", {}), sent_body)  # type: ignore[arg-type]
     if "error" in reply:
         error = ERRORS.get(str(reply["error"]), RequestException)(reply["message"], request=request)
-        note_answer(error, reply["index"])
+        bind_to_call(error, reply["index"])
         raise error
     response = Response(reply, content, request)
-    note_answer(response, reply["index"])
+    bind_to_call(response, reply["index"])
     came_from = str(url)
     for (status, next_url), cookies in zip(reply["history"], reply["set_on_the_way"], strict=True):  # type: ignore[call-overload]
         head = {**reply, "status": status, "url": came_from, "headers": {"location": next_url}, "cookies": cookies}

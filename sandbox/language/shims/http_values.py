@@ -5,7 +5,7 @@ from __future__ import annotations
 import json as _json
 
 from sandbox.language.shims.http_errors import HTTPError, JSONDecodeError
-from sandbox.language.shims.replies import answered_by, note_answer
+from sandbox.language.shims.replies import bind_to_call, call_index
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -317,7 +317,7 @@ class Response:
             side = "Client" if self.status_code < 500 else "Server"
             text = f"{self.status_code} {side} Error: {self.reason} for url: {self.url}"
             error = HTTPError(text, request=self.request, response=self)
-            note_answer(error, answered_by(self))
+            bind_to_call(error, call_index(self))
             raise error
 
 

@@ -1,4 +1,4 @@
-"""Builds the stand-ins for standard modules: their public functions and classes, without what `WITHOUT` names.
+"""Builds the stand-ins for standard modules: their public functions and classes, without what `EXCLUDED_NAMES` names.
 
 A shim is a module object of its own, so that nothing leads from it to the module it stands for, and no import of a
 submodule slips in. What takes the name of an attribute as text asks the guards here.
@@ -16,7 +16,7 @@ from types import FunctionType, ModuleType, TracebackType
 from sandbox.language import guards
 from sandbox.language.names import is_dunder
 from sandbox.language.shims import clock, tasks
-from sandbox.language.shims.catalogue import MODULES, PACKAGES, WITHOUT
+from sandbox.language.shims.catalogue import EXCLUDED_NAMES, MODULES, PACKAGES
 from sandbox.language.shims.dataclasses import dataclasses_parts, pprint_parts
 
 TYPE_CHECKING = False
@@ -86,7 +86,7 @@ _INTERNAL = frozenset({"_strptime", "copyreg", "warnings"})
 def _public(name: str) -> dict[str, object]:
     module = importlib.import_module(name)
     names: Iterable[str] = getattr(module, "__all__", None) or [n for n in vars(module) if not n.startswith("_")]
-    without = WITHOUT.get(name, set())
+    without = EXCLUDED_NAMES.get(name, set())
     shim = {n: getattr(module, n) for n in names if n not in without}
     shim = {n: value for n, value in shim.items() if not isinstance(value, ModuleType)}
     shim["__doc__"] = module.__doc__

@@ -7,20 +7,20 @@ from __future__ import annotations
 
 import weakref
 
-__all__ = ["answered_by", "note_answer"]
+__all__ = ["bind_to_call", "call_index"]
 
 _noted: dict[int, tuple[weakref.ref[object], int]] = {}
 """By identity: an own `__eq__` or `__hash__` of the program is never asked."""
 
 
-def note_answer(value: object, call: object) -> None:
+def bind_to_call(value: object, call: object) -> None:
     """Remember that an object is the answer to the call of that index."""
     if type(call) is int:
         place = id(value)
         _noted[place] = weakref.ref(value, lambda _: _noted.pop(place, None) and None), call
 
 
-def answered_by(value: object) -> int | None:
+def call_index(value: object) -> int | None:
     """The index of the call that an object answers; None for what the program made itself."""
     held, call = _noted.get(id(value), (None, None))
     return call if held is not None and held() is value else None
