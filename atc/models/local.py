@@ -97,7 +97,8 @@ class LocalEngine(ModelBase):
         return self._context
 
     def answer(self, request: ModelRequest) -> Completion:
-        """As `Asked.answer`. Raises: ModelError: also when the prompt leaves less than `max_tokens` of `context`."""
+        """As `ModelBase.answer`. Raises: ModelError: also when the prompt leaves less than `max_tokens` of
+        `context`."""
         temperature, seed = (0.0, self._seed) if request.seed is None else (TEMPERATURE, request.seed)
         started = time.monotonic()
         with self._lock:

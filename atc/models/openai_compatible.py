@@ -69,7 +69,7 @@ class OpenAIModel(ModelBase):
         self._refused: set[str] = set()
 
     def answer(self, request: ModelRequest) -> Completion:
-        """As `Asked.answer`. Raises: ModelError: no answer; the message never holds the key."""
+        """As `ModelBase.answer`. Raises: ModelError: no answer; the message never holds the key."""
         temperature, seed = (0.0, self._seed) if request.seed is None else (TEMPERATURE, request.seed)
         started = time.monotonic()
         messages, prefill = _without_prefill(request.messages)

@@ -85,7 +85,7 @@ class OpenVINOModel(ModelBase):
         self._writing: threading.Thread | None = None
 
     def answer(self, request: ModelRequest) -> Completion:
-        """As `Asked.answer`. Raises: ModelError: also when prompt and answer do not fit into CONTEXT."""
+        """As `ModelBase.answer`. Raises: ModelError: also when prompt and answer do not fit into CONTEXT."""
         started = time.monotonic()
         with self._lock:
             if self._writing is not None:  # it was interrupted, and may not have noticed yet

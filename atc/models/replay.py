@@ -115,7 +115,7 @@ class CachingModel(ModelBase):
         self.supports_grammar = self._model.supports_grammar
 
     def answer(self, request: ModelRequest) -> Completion:
-        """As `Asked.answer`."""
+        """As `ModelBase.answer`."""
         request = request if self.supports_grammar else replace(request, functions=None)
         recorded, unplayed = self._recorded.count_answers(request)
         available = recorded if request.seed is None else unplayed
@@ -173,7 +173,7 @@ class Recorder(ModelBase):
             raise UsageError(f"cannot record answers in {file}: {error}") from error
 
     def answer(self, request: ModelRequest) -> Completion:
-        """As `Asked.answer`. Raises: UsageError: The answer could not be written to the file."""
+        """As `ModelBase.answer`. Raises: UsageError: The answer could not be written to the file."""
         completion = answer(self._model, request)
         functions = request.functions if self.supports_grammar else None
         entry = {

@@ -49,7 +49,8 @@ class TransformersModel(ModelBase):
         self._loaded: tuple[Any, Any] | None = None
 
     def answer(self, request: ModelRequest) -> Completion:
-        """As `Asked.answer`. Raises: ModelError: also when prompt and answer do not fit into the model's context."""
+        """As `ModelBase.answer`. Raises: ModelError: also when prompt and answer do not fit into the model's
+        context."""
         started = time.monotonic()
         with self._lock:
             tokenizer, model = self._load()

@@ -14,7 +14,7 @@ __all__ = ["react"]
 
 
 def react(toolbox: Toolbox) -> str:
-    """Answer by one call per step. Raises: Ended, ModelError."""
+    """Answer by one call per step. Raises: TryEnded, ModelError."""
     messages = toolbox.begin("react", "react_examples")
     names = (*toolbox.tools, FINISH)
     while True:
