@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from protocols.contracts.contract import ANY, Contract, ValueType
 from protocols.model import Parameter, Schema, Tool
-from protocols.schema_fields import Step, json_types
+from protocols.schema_fields import Step, json_types, subscripts
 
 __all__ = ["ResponseObject", "Stubs", "write_stubs"]
 
@@ -46,6 +46,11 @@ class ResponseObject:
     tool: str
     path: tuple[Step, ...]
     keys: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """The object as a message names it."""
+        return f"{self.tool}(…){subscripts(self.path)}"
 
 
 @dataclass(slots=True)

@@ -146,10 +146,9 @@ def traced_arguments(call: CallRecord, run: Run, tool: Tool | None) -> Iterator[
 
 def _sharpened(run: Run, sources: Sequence[Source], value: object) -> tuple[Source, ...]:
     """The sources of an argument; `exact` where the value is the source's text unchanged."""
-    unchanged = [source.how == "made" and _text(run, source) == str(value) for source in sources]
     return tuple(
-        replace(source, how="exact") if is_exact else source
-        for source, is_exact in zip(sources, unchanged, strict=True)
+        replace(source, how="exact") if source.how == "made" and _text(run, source) == str(value) else source
+        for source in sources
     )
 
 

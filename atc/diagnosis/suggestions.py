@@ -153,19 +153,13 @@ def suggest_for(
             wrong = _wrong_subscript(program, diagnostic)
             firsts = ast.unparse(wrong).count("[0]") if wrong is not None else 0
             sure = sure and text.count("[0]") <= firsts and not text.startswith("[")
-            edits = (
-                [Edit.of(program.split("\n"), node, text) for node in _equal_subscripts(program, diagnostic)]
-                if text
-                else []
-            )
+            nodes = _equal_subscripts(program, diagnostic) if text else []
+            edits = [Edit.of(program.split("\n"), node, text) for node in nodes]
             edited += [replace(diagnostic, edit=edit) for edit in edits or [None]]
             continue
         edited.append(diagnostic)
-    whole = (
-        apply_edits(program, [diagnostic for diagnostic in edited if diagnostic.edit is not None])
-        if edited[0].edit is not None
-        else None
-    )
+    with_edit = [diagnostic for diagnostic in edited if diagnostic.edit is not None]
+    whole = apply_edits(program, with_edit) if edited[0].edit is not None else None
     return Suggestion(tuple(facts), whole or "" if sure else "")
 
 
@@ -182,13 +176,8 @@ def _key_replacement(
         return "", ""
     objects = (AvailableObject(ast.unparse(node.value), diagnostic.tool or "", diagnostic.path),)
     arguments = _call_arguments(program, diagnostic.line, diagnostic.tool or "")
-    advice, text = _key_elsewhere(
-        diagnostic.key or "",
-        RuntimeFact("", diagnostic.tool, diagnostic.path, diagnostic.key, objects=objects, arguments=arguments),
-        graph,
-        tools,
-        enum_values,
-    )
+    fact = RuntimeFact("", diagnostic.tool, diagnostic.path, diagnostic.key, objects=objects, arguments=arguments)
+    advice, text = _key_elsewhere(diagnostic.key or "", fact, graph, tools, enum_values)
     short = _with_held_variable(program, diagnostic.line, text)
     return advice.replace(text, short) if text else advice, short
 
@@ -386,17 +375,13 @@ def _key_elsewhere(
         if (reference := graph.reference(fact.tool or "", name)) is not None
     }
     fields = {field.lower(): field for name in tools for field in graph.response_fields(name)}
-    alike = (
-        []
-        if key.lower() in fields
-        else get_close_matches(key.lower(), fields, 1, _MIN_SIMILARITY) or abbreviated_names(key, fields)
-    )
+    alike = get_close_matches(key.lower(), fields, 1, _MIN_SIMILARITY) or abbreviated_names(key, fields)
+    alike = [] if key.lower() in fields else alike
     for field, value in [(fields[alike[0]] if alike else key, ""), *mentions[:1]]:
         call_path = path_to_field(graph, field, fact.objects, arguments, tools)
         if call_path is not None and value:
-            text = (
-                f'[item for item in {call_path.text + subscripts(call_path.path[:-2])} if item["{field}"] == "{value}"]'
-            )
+            items = call_path.text + subscripts(call_path.path[:-2])
+            text = f'[item for item in {items} if item["{field}"] == "{value}"]'
             return f"Write {text} to find it", text
         call_path = call_path or (None if value else path_to_resource(graph, key, fact.objects, arguments, tools))
         if call_path is not None:

@@ -91,11 +91,8 @@ def _with_page_size(call: str, count: int, protocol: Protocol) -> str:
     """A call that asks for `count` items, where its default would return fewer."""
     for parameter in protocol.tool(call.partition("(")[0]).arguments:
         default = parameter.schema.get("default")
-        if (
-            SIZES.isdisjoint(words(parameter.argument)[-1:])
-            or not isinstance(default, int)
-            or f"{parameter.argument}=" in call
-        ):
+        is_size = not SIZES.isdisjoint(words(parameter.argument)[-1:])
+        if not is_size or not isinstance(default, int) or f"{parameter.argument}=" in call:
             continue
         comma = "" if call.endswith("()") else ", "
         return f"{call[:-1]}{comma}{parameter.argument}={count})" if default < count else call

@@ -14,9 +14,7 @@ from protocols.text.words import SEARCHES, abbreviated_names, noun_of, stem, wor
 
 __all__ = ["MAX_DEPTH", "ProviderRanking", "path_nouns"]
 
-_COMMON_WORDS = frozenset(
-    {"all", "by", "find", "for", "from", "get", "in", "list", "me", "of", "on", "search", "the", "to"}
-)
+_COMMON_WORDS = frozenset(words("all by find for from get in list me of on search the to"))
 """Words that a question and a path share by chance."""
 _RELATED = 6.0
 """Bonus of a provider that is about another entity type of the question."""
@@ -43,16 +41,11 @@ class ProviderRanking:
     def reference(self, tool: Tool, parameter: Parameter) -> IdentifierReference | None:
         """The identifier that an argument takes; of the nouns in its description, the one of the question."""
         reference = self.graph.reference(tool.name, parameter.argument)
-        if (
-            reference is None
-            or stem(reference.noun) in self.question.stems
-            or noun_of(parameter.name) == reference.noun
-        ):
+        stems = self.question.stems
+        if reference is None or stem(reference.noun) in stems or noun_of(parameter.name) == reference.noun:
             return reference
-        described = {stem(word) for word in words(parameter.description)}
-        nouns = [
-            noun for noun in sorted(self.graph.nouns) if stem(noun) in described and stem(noun) in self.question.stems
-        ]
+        shared = {stem(word) for word in words(parameter.description)}.intersection(stems)
+        nouns = [noun for noun in sorted(self.graph.nouns) if stem(noun) in shared]
         return replace(reference, noun=nouns[0]) if len(nouns) == 1 else reference
 
     def limit(self, parameter: Parameter) -> str | None:
@@ -81,10 +74,9 @@ class ProviderRanking:
 
         def worth(provider: ProvidedField) -> float:
             of = owned * self._owner_bonus(provider) + 2 * _RELATED * self._is_whole_list(provider, reference.noun)
-            collection = self._removal_bonus(provider, reference.noun, tool) - _USELESS * self._lists_target(
-                provider, tool
-            )
-            return provider.score + self._relevance(provider, reference.noun, tool) + of + collection
+            removal = self._removal_bonus(provider, reference.noun, tool)
+            useless = _USELESS * self._lists_target(provider, tool)
+            return provider.score + self._relevance(provider, reference.noun, tool) + of + (removal - useless)
 
         return tuple(sorted(providers, key=worth, reverse=True))
 
@@ -106,14 +98,9 @@ class ProviderRanking:
         """True if a question means a list as a whole, as in `the top rated`, and names nothing to search for."""
         tool = self.graph.protocol.tool(provider.tool)
         path_stems = {stem(word) for word in words(tool.path) if word.isalpha()} - {stem(noun)}
-        if (
-            self.question.names
-            or 0 not in provider.path
-            or "search" in path_stems
-            or any(p.required for p in tool.arguments)
-        ):
+        if self.question.names or 0 not in provider.path or any(p.required for p in tool.arguments):
             return False
-        return bool(path_stems) and path_stems <= set(self.question.stems)
+        return bool(path_stems) and "search" not in path_stems and path_stems <= set(self.question.stems)
 
     def _owner_bonus(self, provider: ProvidedField) -> float:
         """The bonus of a provider that reaches an owned entity from its owner, and not by its own name."""
@@ -143,9 +130,8 @@ class ProviderRanking:
         tool = self.graph.protocol.tool(provider.tool)
         if tool.writes:
             return 10.0 if self._creates(provider, noun) else 0.0
-        path_stems = {
-            stem(word) for word in words(f"{tool.path} {' '.join(selector_arguments(tool, provider).values())}")
-        }
+        selectors = " ".join(selector_arguments(tool, provider).values())
+        path_stems = {stem(word) for word in words(f"{tool.path} {selectors}")}
         hints = _LOCATING.intersection(stem(word) for word in words(f"{tool.summary} {tool.description}"))
         score = 1.0 if is_own(tool) and self.question.personal else 0.0
         if score and self.question.names and self._is_other_kind(tool, noun):

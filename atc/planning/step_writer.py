@@ -120,19 +120,15 @@ class StepWriter:
         number = self.question.ordinals.get(stem(reference.noun)) if reference is not None else None
         if number is not None and words(parameter.argument)[-1:] == ("number",):
             return str(number)
-        if (
-            reference is not None
-            and type_of(parameter.schema) == "string"
-            and (code := self.question.code_of(reference.noun))
-        ):
+        code = self.question.code_of(reference.noun) if reference is not None else None
+        if code and type_of(parameter.schema) == "string":
             return json.dumps(code)
         providers = self.ranking.providers(tool, parameter)
         if reference is None or (not providers and not parameter.required):
             return self._literal(tool, parameter)
+        entry = self.graph.item_key(tool.name, parameter.argument)
         for provider in providers:
-            expression = self._produced(
-                provider, reference.noun, parameter, depth, self.graph.item_key(tool.name, parameter.argument)
-            )
+            expression = self._produced(provider, reference.noun, parameter, depth, entry)
             if expression is not None:
                 return expression
         return self._literal(tool, parameter) if not providers else None
@@ -148,11 +144,8 @@ class StepWriter:
             coordinate = self.question.coordinates["lon" in last[0] or "lng" in last[0]]
             return json.dumps(coordinate) if text == '"…"' else coordinate
         if text != '"…"':
-            mentioned = [
-                choice
-                for choice in _enum_values(parameter)
-                if set(map(stem, words(choice))) <= set(self.question.stems)
-            ]
+            stems = set(self.question.stems)
+            mentioned = [value for value in _enum_values(parameter) if set(map(stem, words(value))) <= stems]
             return quoted(mentioned[0]) if len(mentioned) == 1 else text
         name = None
         if parameter.argument.lower() in SEARCHES:
@@ -212,13 +205,8 @@ class StepWriter:
         if items[-1:] != (0,):
             return None
         name = self.ranking.name_of(noun)
-        title = _title_field(
-            [
-                string_field.name
-                for string_field in self._fields(provider.tool, items)
-                if type_of(string_field.schema) == "string"
-            ]
-        )
+        fields_of_item = self._fields(provider.tool, items)
+        title = _title_field([entry.name for entry in fields_of_item if type_of(entry.schema) == "string"])
         if name is not None and title is not None and not self._is_plural(noun):
             call = _unfiltered(call, self.graph.protocol.tool(provider.tool), name)
         if name is not None and title is not None and quoted(name) not in call:
@@ -226,12 +214,11 @@ class StepWriter:
             return f'next({item} for {item} in {call}{subscripts(items[:-1])} if {item}["{title}"] == {quoted(name)})'
         listed = noun_of(str(items[-2])) if len(items) > 1 else path_nouns(self.graph.protocol.tool(provider.tool))[-1]
         order, by = self.question.superlative(noun) or self.question.superlative(listed) or ("", frozenset())
-        sort_fields = [
-            candidate for candidate in self._fields(provider.tool, items) if not by.isdisjoint(words(candidate.name))
-        ]
         texts = "date" in by
         sort_fields = [
-            candidate for candidate in sort_fields if texts or type_of(candidate.schema) in ("integer", "number")
+            entry
+            for entry in fields_of_item
+            if not by.isdisjoint(words(entry.name)) and (texts or type_of(entry.schema) in ("integer", "number"))
         ]
         if not sort_fields:
             return None

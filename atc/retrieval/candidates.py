@@ -30,9 +30,7 @@ _STOP_WORDS = frozenset(
     )
 )
 
-_DELETION_WORDS = frozenset(
-    {"cancel", "clear", "delete", "drop", "erase", "off", "out", "remove", "unfollow", "unsave"}
-)
+_DELETION_WORDS = frozenset(words("cancel clear delete drop erase off out remove unfollow unsave"))
 """Words without which nobody wants anything deleted."""
 _DELETION_PENALTY = 4.0
 """Penalty of a tool that deletes without such a word."""
@@ -132,9 +130,8 @@ class Candidates:
             scores[place] += _MEANING_WEIGHT * similarities[place]
             scores[place] += _FIELD_BONUS * (question.dated and tool.name in self._dated_tools)
             scores[place] += _FIELD_BONUS * (is_ongoing and is_current(tool))
-            scores[place] -= _OWN_DATA_PENALTY * (
-                is_own(tool) and not (tool.writes or question.personal or question.now)
-            )
+            wants_own = tool.writes or question.personal or question.now
+            scores[place] -= _OWN_DATA_PENALTY * (is_own(tool) and not wants_own)
             scores[place] += sum(self._rarity.get(word, 0.0) for word in self._fields[tool.name] & short)
         order = sorted(range(len(tools)), key=lambda place: (-scores[place], place))
         return {tools[place].name: float(scores[place]) for place in order}
@@ -151,9 +148,8 @@ class Candidates:
             akin = likeness(word, self._vocabulary) if self.meaning and len(word) >= _MIN_LETTERS else []
             for vocabulary_word, alike in zip(self._vocabulary, akin, strict=False):
                 if alike > _MIN_RELATED:
-                    best = np.maximum(
-                        best, (alike - _MIN_RELATED) / (1 - _MIN_RELATED) * self._worth_of(stem(vocabulary_word))
-                    )
+                    weight = (alike - _MIN_RELATED) / (1 - _MIN_RELATED)
+                    best = np.maximum(best, weight * self._worth_of(stem(vocabulary_word)))
             total += best
         return [float(score) for score in total]
 

@@ -65,9 +65,8 @@ def _equivalent_tool(subject: Subject, tool: Tool, passed: set[str | None]) -> s
         other_tool = subject.contract.protocol.tool(name)
         takes: set[str | None] = {parameter.argument for parameter in other_tool.arguments}
         needs: set[str | None] = {parameter.argument for parameter in other_tool.arguments if parameter.required}
-        if needs <= passed <= takes and not (
-            tool.writes or other_tool.writes or name_words.isdisjoint(words(name)[1:])
-        ):
+        reads = not tool.writes and not other_tool.writes
+        if needs <= passed <= takes and reads and not name_words.isdisjoint(words(name)[1:]):
             matches.append(name)
     return matches[0] if len(matches) == 1 else None
 

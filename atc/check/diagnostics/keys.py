@@ -35,13 +35,11 @@ def describe_key(subject: Subject, report: CheckerReport, keys: list[str], quote
         return None if _may_have(subject, report, keys[0]) else missing_key(subject, report, holder, keys[0])
     lists = [key for key in holder.keys if (*holder.path, key, 0) in _paths(subject, holder.tool)]
     hint = f', and the list is in ["{lists[0]}"]' if len(lists) == 1 else ""
-    message = f"{holder.tool}(…){subscripts(holder.path)} is a dict: its keys are {listed(holder.keys)}{hint}"
+    message = f"{holder.text} is a dict: its keys are {listed(holder.keys)}{hint}"
     if len(lists) != 1:
-        return subject.at(report, "wrong-type", message, holder.tool, edit=_without_inner_key(subject, report, holder))
+        return subject.wrong_type(report, message, holder.tool, edit=_without_inner_key(subject, report, holder))
     written = f'"{lists[0]}"][' + subject.source_text(report)
-    return subject.at(
-        report, "wrong-type", message, holder.tool, f'["{lists[0]}"]', subject.replacement(report, written)
-    )
+    return subject.wrong_type(report, message, holder.tool, f'["{lists[0]}"]', subject.replacement(report, written))
 
 
 def _may_have(subject: Subject, report: CheckerReport, key: str) -> bool:
@@ -50,13 +48,11 @@ def _may_have(subject: Subject, report: CheckerReport, key: str) -> bool:
     The program may have stored it, the object may be a dict of its own, or `.get` may read one of several types.
     """
     classes = set(CLASS.findall(report.text))
-    if any((class_name, key) in subject.stored for class_name in classes):
+    if any((name, key) in subject.stored for name in classes):
         return True
     # Of a dict that the program made of several things, the checker takes each value to be any of them.
     kinds = set(report.text.partition("has type `")[2].rstrip("`)").split(" | ")) - {"", "None"}
-    has_key = any(
-        key in subject.stubs.objects[class_name].keys for class_name in classes & subject.stubs.objects.keys()
-    )
+    has_key = any(key in subject.stubs.objects[name].keys for name in classes & subject.stubs.objects.keys())
     if len(kinds) > 1 and (has_key or not kinds <= classes):
         return True
     subscript = next(subscripts_at(subject.tree, report.line, report.column), None)
@@ -65,9 +61,7 @@ def _may_have(subject: Subject, report: CheckerReport, key: str) -> bool:
     position = (report.line, report.column)
     for node in nodes_of(subject.tree, ast.Call):
         if node.args and (node.args[0].lineno, node.args[0].col_offset) == position:
-            return any(
-                key in subject.stubs.objects[class_name].keys for class_name in classes & subject.stubs.objects.keys()
-            )
+            return any(key in subject.stubs.objects[name].keys for name in classes & subject.stubs.objects.keys())
     return False
 
 
@@ -78,7 +72,7 @@ def _paths(subject: Subject, tool: str) -> set[tuple[Step, ...]]:
 
 def missing_key(subject: Subject, report: CheckerReport, holder: ResponseObject, key: str) -> Diagnostic:
     """A key that an object lacks, with the keys it has and the place of the missing one."""
-    where = f"{holder.tool}(…){subscripts(holder.path)}"
+    where = holder.text
     message = f'{where} has no "{key}"; its keys are {listed(holder.keys)}'
     synonyms = [name for name in holder.keys if noun_of(name) == noun_of(key)]
     alike = next((words for words in _SYNONYMS if key in words), frozenset())
@@ -142,9 +136,9 @@ def _without_inner_key(subject: Subject, report: CheckerReport, holder: Response
 def _key_in_ancestor(subject: Subject, holder: ResponseObject, key: str) -> tuple[Step, ...] | None:
     """The path of a key in an object around another, lists aside."""
     holders = [holder.path[:length] for length in range(len(holder.path)) if 0 not in holder.path[:length]]
-    for other_holder in subject.stubs.objects.values():
-        if other_holder.tool == holder.tool and other_holder.path in holders and key in other_holder.keys:
-            return (*other_holder.path, key)
+    for obj in subject.stubs.objects.values():
+        if obj.tool == holder.tool and obj.path in holders and key in obj.keys:
+            return (*obj.path, key)
     return None
 
 
@@ -173,17 +167,13 @@ def _loop_body(node: ast.AST) -> set[ast.AST]:
 
 def _sibling_with_key(subject: Subject, holder: ResponseObject, key: str) -> tuple[str, str, tuple[Step, ...]] | None:
     """The sibling of an object that has a key: the wrong step, the right one, and the path of the key."""
-    for other_holder in subject.stubs.objects.values():
-        if (
-            other_holder.tool != holder.tool
-            or key not in other_holder.keys
-            or len(other_holder.path) != len(holder.path)
-        ):
+    for obj in subject.stubs.objects.values():
+        if obj.tool != holder.tool or key not in obj.keys or len(obj.path) != len(holder.path):
             continue
-        steps_apart = [pair for pair in zip(holder.path, other_holder.path, strict=True) if pair[0] != pair[1]]
+        steps_apart = [pair for pair in zip(holder.path, obj.path, strict=True) if pair[0] != pair[1]]
         if len(steps_apart) == 1:
             wrong, right = steps_apart[0]
-            return str(wrong), str(right), (*other_holder.path, key)
+            return str(wrong), str(right), (*obj.path, key)
     return None
 
 
@@ -194,19 +184,13 @@ def _joined_by_date(
     wrong = next(subscripts_at(subject.tree, report.line, report.column), None)
     used = {node.id for node in nodes_of(subject.tree, ast.Name)}
     entry = next((name for name in ("one", "other") if name not in used), "same")
-    for other_holder in subject.stubs.objects.values():
-        shared = [name for name in holder.keys if name in other_holder.keys and name in _MOMENTS]
-        if (
-            other_holder.tool == holder.tool
-            or key not in other_holder.keys
-            or other_holder.path[-1:] != (0,)
-            or not shared
-            or wrong is None
-        ):
+    for obj in subject.stubs.objects.values():
+        shared = [name for name in holder.keys if name in obj.keys and name in _MOMENTS]
+        if obj.tool == holder.tool or key not in obj.keys or obj.path[-1:] != (0,) or not shared or wrong is None:
             continue
         for name in sorted(used):
             value = subject.single_value(name)
-            if value is not None and subject.origin_of(value) == (other_holder.tool, other_holder.path[:-1]):
+            if value is not None and subject.origin_of(value) == (obj.tool, obj.path[:-1]):
                 record = ast.unparse(wrong.value).replace("'", '"')
                 condition = f'{entry}["{shared[0]}"] == {record}["{shared[0]}"]'
                 text = f'next({entry} for {entry} in {name} if {condition})["{key}"]'
@@ -226,17 +210,12 @@ def _unread_response(subject: Subject, holder: ResponseObject, key: str) -> tupl
         and [node.slice.value] == list(holder.path[:1])
         and subject.origin_of(node.value) == (holder.tool, ())
     ]
-    for other_holder in subject.stubs.objects.values():
-        if (
-            other_holder.tool == holder.tool
-            or other_holder.path != holder.path
-            or key not in other_holder.keys
-            or len(holders) != 1
-        ):
+    for obj in subject.stubs.objects.values():
+        if obj.tool == holder.tool or obj.path != holder.path or key not in obj.keys or len(holders) != 1:
             continue
         for node in nodes_of(tree, ast.Name):
-            if not read[node.id] and subject.origin_of(node) == (other_holder.tool, ()):
-                return other_holder.tool, node.id, Edit.of(subject.lines, holders[0], node.id)
+            if not read[node.id] and subject.origin_of(node) == (obj.tool, ()):
+                return obj.tool, node.id, Edit.of(subject.lines, holders[0], node.id)
     return None
 
 
@@ -263,12 +242,12 @@ def _key_below(subject: Subject, report: CheckerReport, holder: ResponseObject, 
         and (node.slice.value, node.lineno) == (key, report.line)
     }
     below = [
-        other_holder.path
-        for other_holder in subject.stubs.objects.values()
-        if other_holder.tool == holder.tool
-        and len(holder.path) < len(other_holder.path) <= len(holder.path) + 3
-        and other_holder.path[: len(holder.path)] == holder.path
-        and key in other_holder.keys
+        obj.path
+        for obj in subject.stubs.objects.values()
+        if obj.tool == holder.tool
+        and len(holder.path) < len(obj.path) <= len(holder.path) + 3
+        and obj.path[: len(holder.path)] == holder.path
+        and key in obj.keys
     ]
     if not below:
         return None

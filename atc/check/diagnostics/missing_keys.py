@@ -42,7 +42,7 @@ def describe_entries(subject: Subject) -> Iterator[Diagnostic]:
         if location is not None:
             text = f'{ast.unparse(subscript.value)}["{location[0]}"]["{location[1]}"]'
             edit, hint = Edit.of(subject.lines, outer, text), f"; write {text}"
-        where = f"{holder.tool}(…){subscripts(holder.path)}"
+        where = holder.text
         message = f'{where} has no "{key}"; its keys are {listed(holder.keys)}{hint}'
         line = outer.slice.lineno
         yield Diagnostic(line, column, "unknown-key", message, holder.tool, edit=edit, path=holder.path, key=key)

@@ -47,11 +47,8 @@ def describe_name(subject: Subject, report: CheckerReport, name: str) -> Diagnos
         alike = sorted(subject.names, key=lambda tool: -_fitness(subject, name, passed, tool))[:3]
         hint = f"; there are {', '.join(alike)}" if alike else ""
     tool = subject.contract.protocol.tool(near_tool) if near_tool else None
-    edit = (
-        subject.replacement(report, near_tool)
-        if tool is not None and _may_stand_for(tool, name, passed or ())
-        else None
-    )
+    sure = tool is not None and _may_stand_for(tool, name, passed or ())
+    edit = subject.replacement(report, near_tool) if sure else None
     return subject.at(report, "unknown-tool", f"there is no function {name}{hint}", near_tool, near_tool, edit)
 
 

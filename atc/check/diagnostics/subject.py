@@ -13,7 +13,7 @@ from atc.check.type_checker import CheckerReport
 from atc.program.tree import assigned_names, called_name, nodes_of, variable_of
 from protocols.contracts.contract import Contract
 from protocols.dataflow.graph import ProtocolGraph
-from protocols.schema_fields import Step, subscripts
+from protocols.schema_fields import Step
 
 __all__ = ["CLASS", "SCALARS", "Subject", "listed"]
 
@@ -70,6 +70,17 @@ class Subject:
     ) -> Diagnostic:
         return Diagnostic(report.line, report.column, rule, message, tool, suggestion, edit)
 
+    def wrong_type(
+        self,
+        report: CheckerReport,
+        message: str,
+        tool: str | None = None,
+        suggestion: str | None = None,
+        edit: Edit | None = None,
+    ) -> Diagnostic:
+        """The diagnostic of a value of a wrong type."""
+        return self.at(report, "wrong-type", message, tool, suggestion, edit)
+
     def initialization(self, name: str) -> Edit | None:
         """Initialize a variable at the beginning, where a loop or branch of the program sets or fills it."""
         value = initial_value(self.tree, name)
@@ -125,7 +136,7 @@ class Subject:
 
         def said(match: re.Match[str]) -> str:
             place = self.stubs.objects.get(match[0])
-            return f"the dict {place.tool}(…){subscripts(place.path)}" if place else "a dict"
+            return f"the dict {place.text}" if place else "a dict"
 
         return CLASS.sub(said, text).replace("`", "")
 

@@ -41,9 +41,9 @@ def describe_value(subject: Subject, report: CheckerReport, quoted: list[str]) -
     if nothing and (subject.is_set_later(report) or subject.source_text(report).startswith("re.")):
         return None
     if report.rule == "not-subscriptable" and quoted and quoted[0] in SCALARS:
-        return subject.at(report, "wrong-type", f"this is of type {quoted[0]}, which has nothing inside", tool)
+        return subject.wrong_type(report, f"this is of type {quoted[0]}, which has nothing inside", tool)
     if report.rule == "not-iterable" and quoted and quoted[0] in SCALARS:
-        return subject.at(report, "wrong-type", f"this is of type {quoted[0]} and no list", tool)
+        return subject.wrong_type(report, f"this is of type {quoted[0]} and no list", tool)
     if report.rule == "unsupported-operator" and len(quoted) > 1:  # one type where both are of it
         kinds = [_LITERAL.sub(_plain, kind).rstrip("*") for kind in (quoted[1], quoted[-1])]
         return _operator(subject, report, quoted[0], kinds, tool)
@@ -59,18 +59,14 @@ def _operator(
     if first is not None and any("None" in kind for kind in kinds):
         name, at, value = first
         initialization = Edit.of(subject.lines, at, value)
-        return subject.at(
-            report, "wrong-type", f"{name} is None at first: begin with {value}", tool, value, initialization
-        )
+        return subject.wrong_type(report, f"{name} is None at first: begin with {value}", tool, value, initialization)
     if not all(kind in SCALARS or kind in subject.stubs.objects for kind in kinds):
         return None
     left_type, right_type = (subject.type_text(kind) for kind in kinds)
     fix = mismatched_operand(subject.tree, begin, end, sign, kinds)
     edit = subject.rewritten(*fix) if fix is not None else None
     hint = f"; write {edit.text}" if edit is not None else ""
-    return subject.at(
-        report, "wrong-type", f"{sign} does not go with {left_type} and {right_type}{hint}", tool, edit=edit
-    )
+    return subject.wrong_type(report, f"{sign} does not go with {left_type} and {right_type}{hint}", tool, edit=edit)
 
 
 def _attribute(
@@ -86,10 +82,10 @@ def _attribute(
     if quoted[0].startswith("list["):
         where = f"{holder.tool}(…){subscripts(holder.path[:-1])}"
         message = f'{where} is a list: take an item of it first, as in [0]["{attribute}"]'
-        return subject.at(report, "wrong-type", message, holder.tool, f'[0]["{attribute}"]')
+        return subject.wrong_type(report, message, holder.tool, f'[0]["{attribute}"]')
     if attribute in holder.keys:
-        message = f'{holder.tool}(…){subscripts(holder.path)} is a dict: write ["{attribute}"] for .{attribute}'
-        return subject.at(report, "wrong-type", message, holder.tool, f'["{attribute}"]')
+        message = f'{holder.text} is a dict: write ["{attribute}"] for .{attribute}'
+        return subject.wrong_type(report, message, holder.tool, f'["{attribute}"]')
     return missing_key(subject, report, holder, attribute)
 
 
@@ -107,7 +103,7 @@ def _argument_type(
     if entry and expected.startswith("Sequence["):
         edit = _as_objects(subject, value, entry, actual)
         message = f'{function}(): argument {argument!r} takes objects: [{{"{entry}": …}}, …]'
-        return subject.at(report, "wrong-type", message, function, edit.text if edit else None, edit)
+        return subject.wrong_type(report, message, function, edit.text if edit else None, edit)
     if actual in ("str", "None"):
         key = value.slice if isinstance(value, ast.Subscript) else None
         name = key.value if isinstance(key, ast.Constant) and isinstance(key.value, str) else ""
@@ -128,7 +124,7 @@ def _argument_type(
     hint = f"; take its {suggestion}" if suggestion else ""
     message = f"{function}(): {which} is {subject.type_text(actual)}, and {wants} is wanted{hint}"
     end = Edit(report.end_line, report.end_column, report.end_column, suggestion) if suggestion else None
-    return subject.at(report, "wrong-type", message, function, suggestion, end)
+    return subject.wrong_type(report, message, function, suggestion, end)
 
 
 def _as_objects(subject: Subject, value: ast.AST | None, entry: str, actual: str) -> Edit | None:
@@ -173,10 +169,10 @@ def _indexed(subject: Subject, report: CheckerReport, kind: str, holder: Respons
         where = f"{holder.tool}(…){subscripts(holder.path[:-1])}" if holder is not None else "this"
         advice = "it is the list itself" if edit else "take an item of it first, as in [0], or go through it with for"
         tool = holder.tool if holder is not None else None
-        return subject.at(report, "wrong-type", f"{where} is a list: {advice}", tool, None if edit else "[0]", edit)
+        return subject.wrong_type(report, f"{where} is a list: {advice}", tool, None if edit else "[0]", edit)
     loop = _loop(subject, report) if kind == "str" else None
     if kind == "str" and loop is None:
-        return subject.at(report, "wrong-type", "this is a text and has no keys")
+        return subject.wrong_type(report, "this is a text and has no keys")
     return _dict_loop(subject, report, loop) if loop is not None else None
 
 
@@ -196,10 +192,10 @@ def _unwrapped(subject: Subject, report: CheckerReport) -> Edit | None:
 
 def _dict_loop(subject: Subject, report: CheckerReport, loop: ast.For | ast.comprehension) -> Diagnostic:
     """A loop over a dict: its lists, and the only one with the keys that the program reads."""
-    message_start = "going through a dict gives its keys, which are texts"
+    problem = "going through a dict gives its keys, which are texts"
     origin = subject.origin_of(loop.iter)
     if origin is None or not isinstance(loop.target, ast.Name):
-        return subject.at(report, "wrong-type", message_start)
+        return subject.wrong_type(report, problem)
     tool, path = origin
     body = subject.contract.body(tool)
     shape = body.at(path) if body is not None else None
@@ -209,18 +205,14 @@ def _dict_loop(subject: Subject, report: CheckerReport, loop: ast.For | ast.comp
     unused_list = _unused_list(subject, used_keys) if not fitting else None
     if unused_list is not None:
         edit = Edit.of(subject.lines, loop.iter, unused_list)
-        return subject.at(report, "wrong-type", f"{message_start}; go through {unused_list}", tool, unused_list, edit)
-    message = (
-        f"{message_start}; the lists of {tool}(…){subscripts(path)} are {listed(list(lists))}"
-        if lists
-        else message_start
-    )
+        return subject.wrong_type(report, f"{problem}; go through {unused_list}", tool, unused_list, edit)
+    message = f"{problem}; the lists of {tool}(…){subscripts(path)} are {listed(list(lists))}" if lists else problem
     edit = None
     if len(fitting) == 1 and loop.iter.lineno == loop.iter.end_lineno:
         end = loop.iter.end_col_offset or 0
         edit = Edit(loop.iter.lineno, end, end, f'["{fitting[0]}"]')
-        message = f'{message_start}; go through ["{fitting[0]}"] of {tool}(…){subscripts(path)}'
-    return subject.at(report, "wrong-type", message, tool, f'["{fitting[0]}"]' if edit else None, edit)
+        message = f'{problem}; go through ["{fitting[0]}"] of {tool}(…){subscripts(path)}'
+    return subject.wrong_type(report, message, tool, f'["{fitting[0]}"]' if edit else None, edit)
 
 
 def _keys_used_in(subject: Subject, loop: ast.For | ast.comprehension, name: str) -> Iterator[object]:
