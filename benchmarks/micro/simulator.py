@@ -46,7 +46,7 @@ def measure(spec: str, seconds: float = 3.0, connections: int = 4) -> dict[str, 
         writes = _writable(load(spec), client)
         numbers = itertools.count()
 
-        def known() -> Iterator[tuple[str, str]]:
+        def repeated() -> Iterator[tuple[str, str]]:
             return (("GET", path) for path in itertools.cycle(reads))
 
         def new() -> Iterator[tuple[str, str]]:
@@ -59,7 +59,7 @@ def measure(spec: str, seconds: float = 3.0, connections: int = 4) -> dict[str, 
             for number, path in enumerate(itertools.cycle(reads)):
                 yield writes[number % len(writes)] if writes and number % 10 == 9 else ("GET", path)
 
-        kinds: dict[str, Callable[[], Iterator[tuple[str, str]]]] = {"known": known, "new": new, "mixed": mixed}
+        kinds: dict[str, Callable[[], Iterator[tuple[str, str]]]] = {"known": repeated, "new": new, "mixed": mixed}
         return {
             name: _rate(url, server.pid or 0, requests, seconds, connections)
             for name, requests in kinds.items()
@@ -126,10 +126,10 @@ def _readable(protocol: Protocol, client: _Client) -> Iterator[str]:
 def _writable(protocol: Protocol, client: _Client) -> list[tuple[str, str]]:
     """Writes without arguments that are answered with 2xx."""
 
-    def bare(tool: Tool) -> bool:
+    def is_bare_write(tool: Tool) -> bool:
         return tool.writes and not any(p.required for p in tool.arguments)
 
-    return [(t.method, t.path) for t in protocol.tools if bare(t) and client.ask(t.method, t.path)[0] < 300]
+    return [(t.method, t.path) for t in protocol.tools if is_bare_write(t) and client.ask(t.method, t.path)[0] < 300]
 
 
 def _objects(body: object) -> Iterator[dict[str, object]]:

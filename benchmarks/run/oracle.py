@@ -74,12 +74,12 @@ class OracleModel:
     name = "perfect"
 
     def __init__(self, mode: str, script: OracleScript, count: Callable[[str], int]) -> None:
-        self._says = _REPLIES[mode](script)
+        self._reply = _REPLIES[mode](script)
         self._count = count
 
     def complete(self, messages: Sequence[Message], *, stop: Sequence[str] = (), max_tokens: int = 1024) -> Completion:
         """The next reply. The tokens of a prompt are those of its messages, without marks between them."""
-        text = self._says(messages[0].content)
+        text = self._reply(messages[0].content)
         read = sum(self._count(message.content) for message in messages)
         return Completion(text, Usage(read, self._count(text), 0, 1, 0.0), "stop")
 
@@ -106,7 +106,7 @@ def _role_replies(script: OracleScript) -> Callable[[str], str]:
     """RestGPT and ConAgents: the first words of a prompt tell its role."""
     place = -1
 
-    def says(prompt: str) -> str:
+    def reply(prompt: str) -> str:
         nonlocal place
         leads = prompt.startswith(("You plan", "You lead"))
         place += leads
@@ -122,7 +122,7 @@ def _role_replies(script: OracleScript) -> Callable[[str], str]:
         following = script.calls[place + 1][1] if place + 1 < len(script.calls) else script.answer
         return f"It has what is needed for {following}"
 
-    return says
+    return reply
 
 
 _REPLIES: Mapping[str, Callable[[OracleScript], Callable[[str], str]]] = {

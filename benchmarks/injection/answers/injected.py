@@ -184,22 +184,22 @@ def _try_all(source: _Injection, handler: str) -> ast.Module:
 
 
 def _nothing_printed(source: _Injection) -> Iterator[_Variant]:
-    def kept(node: ast.AST) -> ast.AST | None:
+    def assign(node: ast.AST) -> ast.AST | None:
         if isinstance(node, ast.Expr) and is_print(node.value):
             return ast.Assign([ast.Name("answer", ast.Store())], ast.Tuple(node.value.args, ast.Load()))
         return None
 
-    def unreached(node: ast.AST) -> ast.AST | None:
+    def hide(node: ast.AST) -> ast.AST | None:
         if isinstance(node, ast.Expr) and is_print(node.value):
             return ast.If(ast.parse("len(str(0)) > 5", mode="eval").body, [node], [])
         return None
 
-    def bare(node: ast.AST) -> ast.AST | None:
+    def empty(node: ast.AST) -> ast.AST | None:
         return print_statement([]) if isinstance(node, ast.Expr) and is_print(node.value) else None
 
-    yield _Variant("kept in a variable", source.replaced(kept))
-    yield _Variant("never reached", source.replaced(unreached))
-    yield _Variant("an empty line", source.replaced(bare))
+    yield _Variant("kept in a variable", source.replaced(assign))
+    yield _Variant("never reached", source.replaced(hide))
+    yield _Variant("an empty line", source.replaced(empty))
     heads, rest = split_head(source.tree)
     main = ast.parse("def main():\n    pass").body[0]
     assert isinstance(main, ast.FunctionDef)
@@ -256,11 +256,11 @@ def _no_call(source: _Injection) -> Iterator[_Variant]:
     if len(replies) < len(source.other_run.calls):
         return
 
-    def known(node: ast.AST) -> ast.AST | None:
+    def inline_reply(node: ast.AST) -> ast.AST | None:
         reply = replies.get(node.func.id, "") if is_tool_call(node) and isinstance(node.func, ast.Name) else ""
         return ast.parse(reply, mode="eval").body if 0 < len(reply) < 2500 else None
 
-    tree = source.replaced(known)
+    tree = source.replaced(inline_reply)
     if not any(map(is_tool_call, ast.walk(tree))) and source.run.calls[0].style == "function":
         yield _Variant("replies made up", tree)
 
@@ -300,13 +300,13 @@ def _other_entity(source: _Injection) -> Iterator[_Variant]:
         if isinstance(keyword.value, ast.Constant) and keyword.value.value in named
     }
 
-    def unsearched(node: ast.AST) -> ast.AST | None:
+    def drop_search(node: ast.AST) -> ast.AST | None:
         if is_tool_call(node) and any(key.arg in searches for key in node.keywords):
             return ast.Call(node.func, node.args, [key for key in node.keywords if key.arg not in searches])
         return None
 
     if searches:
-        yield _Variant("the first of all", source.replaced(unsearched))
+        yield _Variant("the first of all", source.replaced(drop_search))
     for addition in ("Junior", "the Elder", "II") if named else ():
         yield _Variant("somebody of that name", source.tree, Namesakes(addition))
         yield _Variant("the second that was found", source.replaced(_take_second), Namesakes(addition, first=False))

@@ -119,10 +119,10 @@ def guard_first_item(tree: ast.Module, instead: str) -> ast.Module:
         whole = ast.dump(taken[0].value)
         assignment = ast.Assign([ast.Name("found", ast.Store())], taken[0].value)
 
-        def held(node: ast.AST, whole: str = whole) -> ast.AST | None:
+        def use_variable(node: ast.AST, whole: str = whole) -> ast.AST | None:
             return ast.Name("found", ast.Load()) if ast.dump(node) == whole else None
 
-        rest = replace_nodes(ast.Module(tree.body[at:], []), held)
+        rest = replace_nodes(ast.Module(tree.body[at:], []), use_variable)
         condition = ast.If(ast.Name("found", ast.Load()), rest.body, [print_statement([ast.Constant(instead)])])
         return ast.Module([*tree.body[:at], assignment, condition], [])
     return tree
