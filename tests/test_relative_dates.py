@@ -43,9 +43,8 @@ def test_plan_sketches_have_the_date() -> None:
     tides_schema = {"type": "object", "properties": {"high": text, "low": text}}
     responses = {"200": {"description": "", "content": {"application/json": {"schema": tides_schema}}}}
     tides = {"get": {"summary": "The tides of a day", "parameters": [day], "responses": responses}}
-    agent = Agent(
-        load({"openapi": "3.0.3", "info": {"title": "Sea", "version": "1"}, "paths": {"/tides": tides}}), "openai:none"
-    )
+    document = {"openapi": "3.0.3", "info": {"title": "Sea", "version": "1"}, "paths": {"/tides": tides}}
+    agent = Agent(load(document), "openai:none", profile="small")
 
     assert agent.opening("What were the tides a week ago?", today="2024-06-01").examples == (
         'tides = GET_tides(date="2024-05-25")',
