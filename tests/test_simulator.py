@@ -791,49 +791,29 @@ def operation(path: str, *, body: object = None, answer: object = None, status: 
     return described_operation
 
 
-def shop_document() -> dict:  # type: ignore[type-arg]
-    """Customers and orders with uuids, a tree of categories, cursors, saved products, basic authentication."""
-    text, number = {"type": "string"}, {"type": "number"}
-    uuid = {"type": "string", "format": "uuid"}
-    mail = {"type": "string", "format": "email"}
-    moment = {"type": "string", "format": "date-time"}
-    customer = {
-        "type": "object",
-        "required": ["uuid", "fullName"],
-        "properties": {"uuid": uuid, "fullName": text, "email": mail, "orderCount": {"type": "integer"}},
-    }
+def object_schema(*required: str, **properties: object) -> dict[str, object]:
+    return {"type": "object", **({"required": list(required)} if required else {}), "properties": properties}
+
+
+def page_of(items: object) -> dict[str, object]:
+    paging = {"nextCursor": {"type": ["string", "null"]}, "hasMore": {"type": "boolean"}}
+    return object_schema("data", data={"type": "array", "items": items}, **paging)
+
+
+def shop_paths() -> dict:  # type: ignore[type-arg]
+    text, number, whole = {"type": "string"}, {"type": "number"}, {"type": "integer"}
+    uuid, mail, moment = ({"type": "string", "format": name} for name in ("uuid", "email", "date-time"))
     status = {"type": "string", "enum": ["open", "paid", "shipped"]}
-    order = {
-        "type": "object",
-        "required": ["uuid", "customerUuid", "status", "total"],
-        "properties": {"uuid": uuid, "customerUuid": uuid, "status": status, "total": number, "createdAt": moment},
-    }
-    product = {"type": "object", "properties": {"sku": text, "id": text, "name": text, "price": number}}
-    category = {
-        "type": "object",
-        "required": ["id", "name"],
-        "properties": {
-            "id": {"type": "integer"},
-            "name": text,
-            "children": {"type": "array", "items": {"$ref": "#/components/schemas/Category"}},
-        },
-    }
-
-    def page(items: object) -> dict[str, object]:
-        paging = {"nextCursor": {"type": ["string", "null"]}, "hasMore": {"type": "boolean"}}
-        return {
-            "type": "object",
-            "required": ["data"],
-            "properties": {"data": {"type": "array", "items": items}, **paging},
-        }
-
-    new = {"type": "object", "required": ["fullName"], "properties": {"fullName": text, "email": text}}
-    draft = {"type": "object", "required": ["total"], "properties": {"total": number, "status": status}}
-    whole = {"type": "integer"}
+    customer = object_schema("uuid", "fullName", uuid=uuid, fullName=text, email=mail, orderCount=whole)
+    order_fields = {"uuid": uuid, "customerUuid": uuid, "status": status, "total": number, "createdAt": moment}
+    order = object_schema("uuid", "customerUuid", "status", "total", **order_fields)
+    product = object_schema(sku=text, id=text, name=text, price=number)
+    new = object_schema("fullName", fullName=text, email=text)
+    draft = object_schema("total", total=number, status=status)
     ids = {"type": "array", "items": text}
     paths = {
         "/customers": {
-            "get": operation("/customers", answer=page(customer), search=text, limit=whole, cursor=text),
+            "get": operation("/customers", answer=page_of(customer), search=text, limit=whole, cursor=text),
             "post": operation("/customers", body=new, answer=customer, status=201),
         },
         "/customers/{uuid}": {
@@ -842,15 +822,17 @@ def shop_document() -> dict:  # type: ignore[type-arg]
             "delete": operation("/customers/{uuid}", status=204),
         },
         "/customers/{uuid}/orders": {
-            "get": operation("/customers/{uuid}/orders", answer=page(order)),
+            "get": operation("/customers/{uuid}/orders", answer=page_of(order)),
             "post": operation("/customers/{uuid}/orders", body=draft, answer=order, status=201),
         },
-        "/orders": {"get": operation("/orders", answer=page(order), status_=status, minTotal=number, maxTotal=number)},
+        "/orders": {
+            "get": operation("/orders", answer=page_of(order), status_=status, minTotal=number, maxTotal=number)
+        },
         "/orders/{uuid}": {"get": operation("/orders/{uuid}", answer=order)},
-        "/products": {"get": operation("/products", answer=page(product), name=text)},
-        "/me": {"get": operation("/me", answer={"type": "object", "properties": {"id": text, "login": text}})},
+        "/products": {"get": operation("/products", answer=page_of(product), name=text)},
+        "/me": {"get": operation("/me", answer=object_schema(id=text, login=text))},
         "/me/saved": {
-            "get": operation("/me/saved", answer=page(product)),
+            "get": operation("/me/saved", answer=page_of(product)),
             "put": operation("/me/saved", status=204, product_ids=ids),
         },
         "/me/saved/contains": {
@@ -859,12 +841,19 @@ def shop_document() -> dict:  # type: ignore[type-arg]
         "/categories/{id}": {"get": operation("/categories/{id}", answer={"$ref": "#/components/schemas/Category"})},
     }
     paths["/orders"]["get"]["parameters"][0]["name"] = "status"
+    return paths
+
+
+def shop_document() -> dict:  # type: ignore[type-arg]
+    """Customers and orders with uuids, a tree of categories, cursors, saved products, basic authentication."""
+    children = {"type": "array", "items": {"$ref": "#/components/schemas/Category"}}
+    category = object_schema("id", "name", id={"type": "integer"}, name={"type": "string"}, children=children)
     return {
         "openapi": "3.1.0",
         "info": {"title": "Shop", "version": "1"},
         "servers": [{"url": "https://shop.example.com"}],
         "security": [{"login": []}],
-        "paths": paths,
+        "paths": shop_paths(),
         "components": {
             "schemas": {"Category": category},
             "securitySchemes": {"login": {"type": "http", "scheme": "basic"}},
