@@ -227,10 +227,7 @@ def music_reads(session: Session) -> Iterator[str]:
     yield from (f"/playlists/{playlist}", f"/playlists/{playlist}/tracks")
 
 
-READS: dict[str, Callable[[Session], Iterator[str]]] = {
-    "movies": movie_reads,
-    "music": music_reads,
-}
+READS: dict[str, Callable[[Session], Iterator[str]]] = {"movies": movie_reads, "music": music_reads}
 
 
 def test_the_order_of_reads_makes_no_difference(cinema: Simulator) -> None:

@@ -14,15 +14,7 @@ import requests
 from protocols import UsageError, load
 from protocols.samples import sample
 from protocols.simulator import Simulator
-from tests.test_simulator import (
-    Client,
-    described,
-    faults_of,
-    movie_arguments,
-    music_arguments,
-    music_values,
-    operation,
-)
+from tests.test_simulator import Client, described, faults_of, movie_arguments, music_arguments, music_values, operation
 
 WORLDS = Path(__file__).resolve().parent.parent / "benchmarks" / "worlds"
 TEXT, WHOLE = {"type": "string"}, {"type": "integer"}
@@ -37,10 +29,7 @@ def library() -> dict[str, object]:
         "properties": {"id": WHOLE, "title": TEXT, "mood": TEXT, "pages": WHOLE, "weight": TEXT, "printed": tool},
     }
     books, ids = {"type": "array", "items": book}, {"type": "array", "items": WHOLE}
-    state = {
-        "type": "object",
-        "properties": {"reading": book, "lamp": {"type": "boolean"}, "level": WHOLE},
-    }
+    state = {"type": "object", "properties": {"reading": book, "lamp": {"type": "boolean"}, "level": WHOLE}}
     me = {"type": "object", "properties": {"id": TEXT, "login": TEXT}}
     paths = {
         "/books": {
@@ -222,10 +211,7 @@ def test_without_a_world_file_all_of_it_is_derived() -> None:
         ("relations:\n  book.printed: [pres]\n", "line 2: relations → book.printed: there is no kind 'pres'"),
         ("entities:\n  press: {size: 2}\nrelations:\n  book.printed: [press]\n", None),
         ("relations:\n  book.author: book\n", "line 2: relations → book.author: no answer shows 'author' of book"),
-        (
-            "relations:\n  bok.printed: book\n",
-            "line 2: relations → bok.printed: there is no kind 'bok'; is it 'book'?",
-        ),
+        ("relations:\n  bok.printed: book\n", "line 2: relations → bok.printed: there is no kind 'bok'; is it 'book'?"),
         (
             "relations:\n  printed: book\n",
             "line 2: relations → printed: 'printed' is not written as it must be: KIND.LABEL",
@@ -238,15 +224,9 @@ def test_without_a_world_file_all_of_it_is_derived() -> None:
             "effects:\n  PUT /me/shelf: {set: me.shelves, from: these}\n",
             "me has no collection 'shelves'; is it 'shelf'?",
         ),
-        (
-            "effects:\n  PUT /me/shelf: {set: me.shelf, from: those}\n",
-            "there is no parameter 'those'; is it 'these'?",
-        ),
+        ("effects:\n  PUT /me/shelf: {set: me.shelf, from: those}\n", "there is no parameter 'those'; is it 'these'?"),
         ("effects:\n  PUT /me/shelf: {put: me.shelf, from: these}\n", "line 2: effects → PUT /me/shelf"),
-        (
-            "effects:\n  PUT /me/desk/dim: {set: /me/desk.brightness, from: by}\n",
-            "GET /me/desk shows no 'brightness'",
-        ),
+        ("effects:\n  PUT /me/desk/dim: {set: /me/desk.brightness, from: by}\n", "GET /me/desk shows no 'brightness'"),
         ("effects:\n  PUT /me/desk/dim: {add: /me/desk.level, from: by}\n", "can only be `set`, not `add`"),
         ("effects:\n  GET /books: {set: me.shelf, from: alpha}\n", "only a write has effects"),
         (
