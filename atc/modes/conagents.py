@@ -47,7 +47,4 @@ def conagents(toolbox: Toolbox) -> str:
         tool, subtask = function[1], task[1].strip() if task else toolbox.query
         result, _ = execute_task(toolbox, tool, subtask, results, CORRECTIONS)
         results.append(f"- {subtask}: {result}")
-        messages += [
-            Message("assistant", f"Function: {tool}\nTask: {subtask}"),
-            Message("user", RESULT + result),
-        ]
+        messages += [Message("assistant", f"Function: {tool}\nTask: {subtask}"), Message("user", RESULT + result)]

@@ -9,14 +9,7 @@ from atc.models import Message
 from atc.solution import Status
 from protocols.render import estimate
 
-__all__ = [
-    "OBSERVATION",
-    "OUTPUT",
-    "RESULT",
-    "TryBudget",
-    "TryEnded",
-    "shorten_observations",
-]
+__all__ = ["OBSERVATION", "OUTPUT", "RESULT", "TryBudget", "TryEnded", "shorten_observations"]
 
 OBSERVATION, OUTPUT, RESULT = "Observation: ", "Output:\n", "Result: "
 """How the messages begin that may be shortened."""
