@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import ExitStack
 from copy import copy
-from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -107,7 +106,7 @@ class Agent:
         """Ask a simulated API; it is closed with this agent."""
         self._closing.enter_context(world)
         credentials = (*world.credentials, *self.service.credentials)
-        self.service = replace(self.service, base_url=world.url, credentials=credentials)
+        self.service = Service(world.url, credentials, simulated=True)
 
     def __enter__(self) -> Self:
         return self
@@ -154,9 +153,9 @@ class Agent:
         unknown = [name for name in tools or () if name not in self.protocol]
         if unknown:
             raise UsageError(f"{self.protocol.title} has no tool {', '.join(unknown)}")
-        kept = journal if journal is not None else self.new_journal()
-        if kept is None and self.settings.mode == "codeact":  # its snippets are run again on the journal
-            kept = Journal()
+        used_journal = journal if journal is not None else self.new_journal()
+        if used_journal is None and self.settings.mode == "codeact":  # its snippets are run again on the journal
+            used_journal = Journal()
         try:
             return Solve(
                 query.strip(),
@@ -167,11 +166,11 @@ class Agent:
                 _name_of(self._model) or type(self._model).__name__,
                 self.on_event,
                 tools,
-                kept,
+                used_journal,
             ).run()
         finally:
-            if journal is None and kept is not None:
-                kept.close()
+            if journal is None and used_journal is not None:
+                used_journal.close()
 
     def opening(self, query: str, tools: Sequence[str] | None = None, today: str | None = None) -> Opening:
         """What the model would be asked with first; it is not asked.
