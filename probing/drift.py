@@ -13,8 +13,8 @@ from probing.evaluation import fields_of, has_field
 from probing.prober.prober import Prober
 from probing.strip_responses import strip_responses
 from protocols.errors import APIError, LimitReached
+from protocols.json_path import subscripts
 from protocols.model import Protocol, Tool
-from protocols.schema_fields import subscripts
 from sandbox import Sandbox
 
 __all__ = ["ContractChange", "detect_drift", "is_breaking"]

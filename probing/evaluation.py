@@ -16,8 +16,8 @@ from probing.prober.findings import ToolFinding
 from probing.prober.observations import Observations
 from probing.schema.infer import MIN_SAMPLES
 from protocols.contracts.contract import Contract, ValueType
+from protocols.json_path import Step, subscripts
 from protocols.model import Protocol, Response
-from protocols.schema_fields import Step
 from protocols.simulator import Simulator
 from sandbox import CallRecord, Sandbox
 
@@ -55,9 +55,7 @@ def field_agreement(
             continue
         true_types, inferred_types = dict(field_paths(true_shape)), dict(field_paths(seen_shape))
         shared = {path for path in inferred_types if path in true_types or _is_under_open(path, true_shape)}
-        invented += [
-            f"{name}{''.join(f'[{step!r}]' for step in path)}" for path in inferred_types if path not in shared
-        ]
+        invented += [f"{name}{subscripts(path)}" for path in inferred_types if path not in shared]
         ours, theirs, common = ours + len(inferred_types), theirs + len(true_types), common + len(shared)
         alike += sum(path not in true_types or _types_agree(inferred_types[path], true_types[path]) for path in shared)
         theirs += sum(path not in true_types for path in shared)

@@ -13,8 +13,8 @@ from atc.files import write_text
 from atc.program.source import called
 from probing.prober.findings import ToolFinding
 from protocols.dataflow.graph import ProtocolGraph
+from protocols.json_path import subscripts
 from protocols.model import Protocol
-from protocols.schema_fields import subscripts
 
 __all__ = ["SUFFIXES", "GraphEdge", "dependency_edges", "export_graph"]
 

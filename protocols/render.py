@@ -15,8 +15,9 @@ from functools import partial
 from typing import cast
 
 from protocols.dataflow.graph import ProtocolGraph
+from protocols.json_path import Step
 from protocols.model import Parameter, Protocol, Schema, Tool
-from protocols.schema_fields import Step, is_expandable, items_of, json_types, properties_of, scalar_types, type_of
+from protocols.schema_fields import is_expandable, items_of, json_types, properties_of, scalar_types, type_of
 from protocols.text.words import SEARCHES, WRAPPERS, noun_of, stem, words
 
 __all__ = ["PLAIN_NAMES", "estimate", "render", "render_full", "sentence"]

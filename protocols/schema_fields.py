@@ -10,12 +10,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import cast
 
+from protocols.json_path import Step
 from protocols.model import Protocol, Schema
 from protocols.text.words import PAGING, words
 
 __all__ = [
     "ResponseField",
-    "Step",
     "declared_types",
     "fields",
     "is_expandable",
@@ -23,12 +23,10 @@ __all__ = [
     "json_types",
     "properties_of",
     "scalar_types",
-    "subscripts",
     "type_of",
     "wrapper_of",
 ]
 
-Step = str | int
 _COMPOSITION_KEYWORDS = frozenset({"$ref", "allOf", "anyOf", "oneOf"})
 _MAX_DEPTH = 6
 _MAX_RECURSION = 2
@@ -174,11 +172,6 @@ def fields(schema: Schema, protocol: Protocol, depth: int = _MAX_DEPTH) -> Itera
             yield ResponseField(here, inner, part, expanded)
             count += 1
             queue.append((here, inner, expanded, recursions))
-
-
-def subscripts(path: tuple[Step, ...]) -> str:
-    """A path as program text: `["results"][0]["id"]`."""
-    return "".join(f"[{step}]" if isinstance(step, int) else f'["{step}"]' for step in path)
 
 
 def wrapper_of(schema: Schema, protocol: Protocol) -> str:

@@ -29,10 +29,11 @@ from benchmarks.tasks.task_files import candidate_tools
 from benchmarks.worlds import find_worlds
 from tests.conftest import DATA
 
-__all__ = ["BENCHMARKS", "FILE", "QUESTIONS", "first_prompts", "solves"]
+__all__ = ["BENCHMARKS", "FILE", "QUESTIONS", "SHIPPED", "first_prompts", "solves"]
 
 FILE = Path(__file__).with_suffix(".json")
-BENCHMARKS = ("tiny", "restbench-tmdb", "restbench-spotify", "toolflow")
+SHIPPED = ("tiny", "tiny large")
+BENCHMARKS = ("restbench-tmdb", "restbench-spotify", "toolflow")
 QUESTIONS = ("questions", "unseen")
 
 
@@ -93,10 +94,11 @@ def digest(value: object) -> str:
     return hashlib.sha256(json.dumps(value, sort_keys=True, default=str).encode()).hexdigest()[:8]
 
 
-def solves(benchmark: str) -> dict[str, dict[str, str]]:
-    """By mode and task of a benchmark, the digest of a solve."""
+def solves(name: str) -> dict[str, dict[str, str]]:
+    """By mode and task of a benchmark, the digest of a solve; `tiny large` is of the large profile."""
+    benchmark, _, profile = name.partition(" ")
     dataset = open_dataset(benchmark, None, ())
-    settings = simulated_settings(dataset, "flawed", "none")
+    settings = replace(simulated_settings(dataset, "flawed", "none"), profile=profile)
     digests: dict[str, dict[str, str]] = {mode: {} for mode in MODES}
     with closing(TaskRunner(settings, dataset.protocols, worlds=find_worlds(dataset.protocols))) as runner:
         for task in dataset.tasks:
@@ -157,7 +159,7 @@ def main() -> None:
     """Write the file anew."""
     os.environ["ATC_DATA"] = str(DATA)
     before = json.loads(FILE.read_text("utf-8")) if FILE.exists() else {}
-    now = {name: solves(name) for name in BENCHMARKS} | {name: first_prompts(name) for name in QUESTIONS}
+    now = {name: solves(name) for name in (*SHIPPED, *BENCHMARKS)} | {name: first_prompts(name) for name in QUESTIONS}
     write_json(FILE, now)
     changed = differences(before, now)
     print(f"{len(changed)} digests are new or different", *changed, sep="\n")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from protocols.schema_fields import Step
+from protocols.json_path import Step
 
 __all__ = ["Diagnostic", "Edit", "Rule"]
 

@@ -12,8 +12,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from protocols.contracts.contract import ANY, Contract, ValueType
+from protocols.json_path import Step, subscripts
 from protocols.model import Parameter, Schema, Tool
-from protocols.schema_fields import Step, json_types, subscripts
+from protocols.schema_fields import json_types
 
 __all__ = ["ResponseObject", "Stubs", "write_stubs"]
 

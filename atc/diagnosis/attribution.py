@@ -14,7 +14,7 @@ from atc.diagnosis.provenance import MissingValue, evidence, lookup, traced_argu
 from atc.fault import Attribution, Fault
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.dataflow.identifiers import attribute_of
-from protocols.schema_fields import subscripts
+from protocols.json_path import subscripts
 from sandbox.records import CallRecord, Run, Source
 
 __all__ = ["attribute", "by_traceback"]

@@ -14,6 +14,7 @@ from typing import Literal
 import networkx as nx
 
 from protocols.dataflow.graph import ProtocolGraph
+from protocols.json_path import readable_path
 from protocols.model import Tool
 from sandbox.body_store import LargeBody
 from sandbox.records import CallRecord, Run, Source
@@ -69,15 +70,6 @@ def lookup(response: object, path: Sequence[str | int]) -> object:
         except (KeyError, IndexError, TypeError):
             return MissingValue(value, step)
     return value
-
-
-def readable_path(path: Sequence[str | int]) -> str:
-    """A path as people write it: `crew[3].name`; "its response" for all of it."""
-    text = ""
-    for step in path:
-        plain = isinstance(step, str) and re.fullmatch(r"\w+", step)
-        text += f".{step}" if plain else f"[{step!r}]"
-    return text.lstrip(".") or "its response"
 
 
 def evidence(run: Run) -> tuple[str, ...]:

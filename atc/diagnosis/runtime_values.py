@@ -15,7 +15,7 @@ from difflib import get_close_matches
 from atc.program.source import parsed
 from atc.program.tree import called_name, nodes_of, variable_of
 from protocols.dataflow.call_paths import AvailableObject
-from protocols.schema_fields import Step
+from protocols.json_path import Step
 from protocols.text.words import WRAPPERS, is_identifier, noun_of
 from sandbox.records import CallRecord
 

@@ -21,7 +21,7 @@ from atc.program.source import parsed, subscripts_at
 from atc.program.tree import called_name, nodes_of
 from protocols.dataflow.call_paths import AvailableObject, path_to_field, path_to_resource, search_expression
 from protocols.dataflow.graph import ProtocolGraph, ProvidedField
-from protocols.schema_fields import Step, subscripts
+from protocols.json_path import Step, subscripts
 from protocols.text.words import abbreviated_names
 from sandbox.body_store import LargeBody
 from sandbox.records import CallRecord, Run

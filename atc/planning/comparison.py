@@ -7,7 +7,8 @@ from collections.abc import Collection
 
 from atc.language.question import Question
 from protocols.dataflow.graph import ProtocolGraph
-from protocols.schema_fields import ResponseField, Step, fields, subscripts, type_of
+from protocols.json_path import Step, subscripts
+from protocols.schema_fields import ResponseField, fields, type_of
 from protocols.text.words import stem, words
 
 __all__ = ["with_comparison"]

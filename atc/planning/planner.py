@@ -16,8 +16,8 @@ from atc.planning.providers import ProviderRanking, path_nouns
 from atc.planning.step_writer import StepWriter, placeholder, quoted
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.dataflow.operations import looks_like_read
+from protocols.json_path import subscripts
 from protocols.model import Protocol, Tool
-from protocols.schema_fields import subscripts
 from protocols.text.words import is_identifier, singular, words
 
 __all__ = ["plan_sketch", "plan_sketches"]

@@ -12,8 +12,9 @@ from typing import cast
 from atc.language.question import Question
 from atc.planning.providers import MAX_DEPTH, ProviderRanking, path_nouns
 from protocols.dataflow.graph import ProtocolGraph, ProvidedField, selector_arguments
+from protocols.json_path import Step, subscripts
 from protocols.model import Parameter, Tool
-from protocols.schema_fields import ResponseField, Step, fields, subscripts, type_of
+from protocols.schema_fields import ResponseField, fields, type_of
 from protocols.text.words import SEARCHES, noun_of, singular, stem, words
 
 __all__ = ["StepWriter", "placeholder", "quoted"]

@@ -15,6 +15,7 @@ from typing import TypeGuard
 
 from atc.diagnosis.provenance import lookup
 from atc.verify.findings import Finding, Inspection, failed, fold, leaves, lists_in
+from protocols.json_path import subscripts
 from protocols.text.words import SEARCHES, words
 from sandbox.journal.call_fingerprint import SAFE
 from sandbox.records import CallRecord
@@ -234,7 +235,7 @@ def wrong_item(inspection: Inspection) -> Finding | None:
             ):
                 bearing = [place for place, item in enumerate(items) if _is_called(item, name)]
                 if bearing and not taken & set(bearing):
-                    place = f"{''.join(f'[{step!r}]' for step in path)}[{bearing[0]}]"
+                    place = f"{subscripts(path)}[{bearing[0]}]"
                     message = (
                         f"the program took item {min(taken)} of what {call.tool or call.url} returned, and the one "
                         f"that is called {name!r} is item {bearing[0]}; take {place}, found by its name"

@@ -18,8 +18,9 @@ from atc.diagnosis.provenance import lookup, traced_arguments
 from atc.fault import Fault
 from atc.program.source import calls_of, parsed
 from protocols.dataflow.graph import ProtocolGraph
+from protocols.json_path import Step
 from protocols.model import Tool
-from protocols.schema_fields import Step, fields
+from protocols.schema_fields import fields
 from protocols.text.entities import read_entities
 from protocols.text.words import words
 from sandbox.journal.call_fingerprint import SAFE

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 
 from atc.verify.findings import Finding, Inspection, fold, lists_in
 from atc.verify.printed import is_negative
+from protocols.json_path import subscripts
 from protocols.text.words import words
 from sandbox.records import CallRecord
 
@@ -56,7 +57,7 @@ def first_page(inspection: Inspection) -> Finding | None:
             line = reading.line
             if line is None or not (whole or reading.wants_more):
                 continue
-            where = "".join(f"[{step!r}]" for step in path)
+            where = subscripts(path)
             message = (
                 f"{call.tool or call.url} returned only a part of its list {where}: {extent}. More of it "
                 "is needed; ask for the other pages too, until there are no more, or for a narrower list"

@@ -36,6 +36,7 @@ from benchmarks.tasks.references import FOLDER, find_reference
 from benchmarks.tasks.task_files import Task, candidate_tools
 from benchmarks.worlds import find_worlds
 from protocols.errors import ATCError, ModelError
+from protocols.json_path import subscripts
 from protocols.text.words import words
 from sandbox.records import CallRecord
 
@@ -221,7 +222,7 @@ def _is_identifier(name: str) -> bool:
 def _value_path(reply: object, value: object) -> str | None:
     """The path to a value in a reply, as Python's subscripts; None without one."""
     steps = next((path for path, leaf in leaves(reply) if leaf == value), None)
-    return "".join(f"[{step!r}]" for step in steps) if steps is not None else None
+    return subscripts(steps) if steps is not None else None
 
 
 def _call_text(tool: str | None, arguments: Mapping[str, str]) -> str:

@@ -19,9 +19,10 @@ from probing.prober.values import OWN_NAME, documented_value, is_free_text, item
 from probing.redact.redact import FIRST_WORDS
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.dataflow.identifiers import IdentifierReference, attribute_of
+from protocols.json_path import subscripts
 from protocols.model import Parameter, Protocol, Tool
 from protocols.render import sentence
-from protocols.schema_fields import items_of, resolve, subscripts, type_of
+from protocols.schema_fields import items_of, resolve, type_of
 from protocols.text.words import SEARCHES, SIZES, is_identifier, noun_of, words
 
 __all__ = ["MAX_ITEMS", "ProgramWriter", "argument_variants", "item_variants", "question", "unprovided_arguments"]

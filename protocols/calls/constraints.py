@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import Any
 
 from protocols.bounded import StepLimitReached, count_steps, validator_class
+from protocols.json_path import subscripts
 from protocols.model import Schema
 from protocols.patterns import matches
 from protocols.schema_fields import declared_types
@@ -129,7 +130,7 @@ def _validator_violation(value: Any, schema: Schema, definitions: Mapping[str, S
         return None
     if error is None:
         return None
-    where = "".join(f"[{key!r}]" for key in error.absolute_path)
+    where = subscripts(tuple(error.absolute_path))
     return f"{where + ' ' if where else ''}is not what the schema asks for: {error.message[:300]}"
 
 

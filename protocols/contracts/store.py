@@ -17,8 +17,8 @@ from pathlib import Path
 
 from protocols.contracts.contract import Contract, ValueType, infer_schema
 from protocols.errors import UsageError
+from protocols.json_path import Step, subscripts
 from protocols.model import Protocol, Schema
-from protocols.schema_fields import Step, subscripts
 
 __all__ = ["SIMULATED", "ContractDrift", "ContractStore", "ObservedEdge", "ToolObservations", "contract_drift"]
 

@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from protocols.dataflow.graph import ProtocolGraph, ProvidedField, selector_arguments
 from protocols.dataflow.identifiers import IdentifierReference
-from protocols.schema_fields import Step, subscripts
+from protocols.json_path import Step, subscripts
 from protocols.text.words import SEARCHES, WRAPPERS, noun_of
 
 __all__ = ["AvailableObject", "CallPath", "path_to_field", "path_to_resource", "search_expression"]

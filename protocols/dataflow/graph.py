@@ -28,16 +28,15 @@ from protocols.dataflow.identifiers import (
     noun_of_identifier,
 )
 from protocols.dataflow.operations import looks_like_read
+from protocols.json_path import Step, subscripts
 from protocols.model import Protocol, Schema, Tool
 from protocols.schema_fields import (
     ResponseField,
-    Step,
     fields,
     is_expandable,
     items_of,
     properties_of,
     scalar_types,
-    subscripts,
     type_of,
     wrapper_of,
 )

@@ -12,7 +12,7 @@ from atc.check.stubs import ResponseObject
 from atc.check.type_checker import CheckerReport
 from atc.program.source import calls_of, subscripts_at
 from atc.program.tree import nodes_of, read_names
-from protocols.schema_fields import Step, subscripts
+from protocols.json_path import Step, subscripts
 from protocols.text.words import abbreviated_names, noun_of
 
 __all__ = ["describe_key", "missing_key"]

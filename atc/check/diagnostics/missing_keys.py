@@ -11,7 +11,7 @@ from atc.check.diagnostics.subject import Subject, listed
 from atc.check.operands import NUMBER
 from atc.check.stubs import ResponseObject
 from atc.program.tree import nodes_of
-from protocols.schema_fields import subscripts
+from protocols.json_path import subscripts
 from protocols.text.words import abbreviated_names, noun_of
 
 __all__ = ["describe_entries"]

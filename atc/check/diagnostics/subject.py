@@ -13,7 +13,7 @@ from atc.check.type_checker import CheckerReport
 from atc.program.tree import assigned_names, called_name, nodes_of, variable_of
 from protocols.contracts.contract import Contract
 from protocols.dataflow.graph import ProtocolGraph
-from protocols.schema_fields import Step
+from protocols.json_path import Step
 
 __all__ = ["CLASS", "SCALARS", "Subject", "listed"]
 

@@ -16,7 +16,7 @@ from atc.check.operands import mismatched_operand, uninitialized_operand
 from atc.check.stubs import ResponseObject
 from atc.check.type_checker import CheckerReport
 from atc.program.tree import called_name, nodes_of, read_names
-from protocols.schema_fields import subscripts
+from protocols.json_path import subscripts
 from protocols.text.words import WRAPPERS, is_identifier, noun_of
 
 __all__ = ["describe_value"]
