@@ -16,8 +16,10 @@ from atc.models.budget import BudgetedModel
 from atc.modes import BASELINES, MODES, parse
 from atc.profile import SMALL
 from benchmarks.tasks.metrics import Gold, score
+from protocols import load
 from protocols.errors import UsageError
 from protocols.render import estimate
+from protocols.samples import sample as sample_document
 from sandbox import Journal
 from tests.local_api import Answer, LocalAPI
 from tests.scripted import ScriptedModel
@@ -543,3 +545,37 @@ def test_names_of_modes() -> None:
     for wrong in ("magic", "react@0", "react@", "react@x", "react@-1", "@3", "react@²", ""):
         with pytest.raises(UsageError, match="mode"):
             parse(wrong)
+
+
+def test_the_planner_alone_runs_its_plan_and_asks_no_model() -> None:
+    """What the other modes add to the planner is the difference to this one."""
+    with Agent(load(sample_document("cinema")), ScriptedModel(), mode="plan", simulate=True) as agent:
+        solution = agent.solve("Who directed the film The Silent Harbor?")
+
+    assert (solution.status, solution.usage.model_calls) == ("answered", 0)
+    assert "GET_films_filmId_credits" in {call.tool for call in solution.calls}
+    assert solution.program is not None
+    assert "print(" in solution.program
+
+
+def test_without_a_planner_there_is_no_plan() -> None:
+    """The status says so, and no call is made."""
+    with Agent(
+        load(sample_document("cinema")), ScriptedModel(), mode="plan", simulate=True, without=["planner"]
+    ) as agent:
+        solution = agent.solve("Who directed the film The Silent Harbor?")
+
+    assert (solution.status, solution.message) == ("failed", "the planner has no complete plan for this question")
+    assert solution.calls == ()
+
+
+@pytest.mark.parametrize("mode", [*BASELINES, "attribute"])
+def test_every_mode_is_shown_the_same_plan(mode: str) -> None:
+    """So that a comparison of modes does not compare planners."""
+    model = ScriptedModel("Thought: none.")
+    with Agent(load(sample_document("cinema")), model, mode=mode, simulate=True) as agent:
+        agent.solve("Who directed the film The Silent Harbor?")
+        [plan, *_] = agent.opening("Who directed the film The Silent Harbor?").examples
+
+    prompts = [message.content for messages in model.asked for message in messages]
+    assert mode == "restgpt" or any(plan in prompt for prompt in prompts)

@@ -26,7 +26,8 @@ LOOP = ("attribute", "naive", "none")
 BASELINES = ("react", "codeact", "dfsdt", "restgpt", "conagents")
 """Each is the function of that name in the module of that name."""
 
-MODES = (*LOOP, *BASELINES)
+MODES = (*LOOP, *BASELINES, "plan")
+"""`plan` asks no model: it runs the plan that the others are shown."""
 
 
 def parse(mode: str) -> tuple[str, int]:

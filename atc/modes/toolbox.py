@@ -136,9 +136,9 @@ class Toolbox:
     # The model
 
     def functions(self) -> str:
-        """The text of the functions, as in the first prompt of the loop."""
+        """The text of the functions, with plan sketches and solved questions, as in the first prompt of the loop."""
         details = self.opening.details
-        return render(
+        text = render(
             map(self.protocol.tool, dict.fromkeys([*details, *self.tools])),
             self.graph,
             details=details,
@@ -147,6 +147,7 @@ class Toolbox:
             whole=self.profile.documentation == "full",
             budget=self.profile.prompt_tokens * 3 // 4,
         )
+        return self.opening.with_solved(self.opening.with_plans(text))
 
     def begin(self, prompt: str, examples: str) -> list[Message]:
         """How a conversation begins: instruction and examples, then the functions, the question last."""

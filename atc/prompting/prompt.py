@@ -70,25 +70,28 @@ class Opening:
 
     def messages(self, facts: Sequence[str] = ()) -> list[Message]:
         """The prompt. With `facts`, what is known from programs that failed, it begins anew."""
-        tools = self.with_examples(self.functions)
-        if self.solved:
-            solved_texts = [
-                templates.render("solved", query=demonstration.query, program=demonstration.program).strip()
-                for demonstration in self.solved
-            ]
-            tools += "\n\n" + "\n\n".join(["Answered before:", *solved_texts])
+        tools = self.with_solved(self.with_plans(self.functions))
         if facts:
             text = templates.render("afresh", tools=tools, query=self.query, facts="\n".join(facts))
         else:
             text = templates.render("question", tools=tools, query=self.query)
         return [
             Message("system", templates.render("solve", today=self.today).strip()),
-            *(Message("user" if role == "user" else "assistant", text) for role, text in templates.turns("examples")),
+            *(Message("user" if role == "user" else "assistant", turn) for role, turn in templates.turns("examples")),
             Message("user", text.strip()),
         ]
 
-    def with_examples(self, functions: str) -> str:
-        """Functions as they are written down, and the worked examples behind them."""
+    def with_solved(self, functions: str) -> str:
+        """Functions, and the solved questions behind them."""
+        if not self.solved:
+            return functions
+        texts = [
+            templates.render("solved", query=solved.query, program=solved.program).strip() for solved in self.solved
+        ]
+        return "\n\n".join([functions, "Answered before:", *texts])
+
+    def with_plans(self, functions: str) -> str:
+        """Functions, and the plan sketches behind them."""
         if not self.examples:
             return functions
         return f"{functions}\n\n" + templates.render("chains", chains="\n\n".join(self.examples)).strip()

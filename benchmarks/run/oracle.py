@@ -127,7 +127,7 @@ def _role_replies(script: OracleScript) -> Callable[[str], str]:
 
 
 _REPLIES: Mapping[str, Callable[[OracleScript], Callable[[str], str]]] = {
-    **dict.fromkeys(LOOP, _program_replies),
+    **dict.fromkeys((*LOOP, "plan"), _program_replies),
     "react": _step_replies,
     "dfsdt": _step_replies,
     "codeact": _snippet_replies,
