@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from atc.language.word_lists import comparison_phrases
 from protocols.text.entities import NamedEntity, read_entities
 from protocols.text.words import singular, stem, words
 
@@ -34,34 +35,9 @@ _ONGOING = re.compile(
 )
 """An ongoing event: `the song that is playing`, `what I'm listening to`."""
 _LIST_SEPARATOR = re.compile(r"\s*(?:,|,?\s*\b(?:and|or)\b|&)\s*[\"'\u201c]?\s*")
-_DATES = frozenset({"at", "birth", "birthday", "created", "date", "day", "released", "time", "timestamp", "year"})
-_SUPERLATIVES: Mapping[str, tuple[str, frozenset[str]]] = {
-    **dict.fromkeys(("latest", "newest", "youngest", "most recent"), ("max", _DATES)),
-    **dict.fromkeys(("earliest", "oldest"), ("min", _DATES)),
-    "heaviest": ("max", frozenset({"mass", "weight"})),
-    "lightest": ("min", frozenset({"mass", "weight"})),
-    **dict.fromkeys(("most expensive", "priciest"), ("max", frozenset({"cost", "fee", "price"}))),
-    **dict.fromkeys(("cheapest", "least expensive"), ("min", frozenset({"cost", "fee", "price"}))),
-    "longest": ("max", frozenset({"distance", "duration", "length", "minutes", "runtime"})),
-    "shortest": ("min", frozenset({"distance", "duration", "length", "minutes", "runtime"})),
-    "tallest": ("max", frozenset({"height"})),
-    **dict.fromkeys(("biggest", "largest"), ("max", frozenset({"area", "capacity", "population", "size"}))),
-    "smallest": ("min", frozenset({"area", "capacity", "population", "size"})),
-    **dict.fromkeys(("best rated", "highest rated"), ("max", frozenset({"average", "rating", "score", "stars"}))),
-    **dict.fromkeys(("lowest rated", "worst rated"), ("min", frozenset({"average", "rating", "score", "stars"}))),
-    "most popular": ("max", frozenset({"popularity"})),
-    "least popular": ("min", frozenset({"popularity"})),
-}
+_SUPERLATIVES = comparison_phrases("superlatives")
 """Superlatives: `max` or `min`, and words in the name of the field to compare."""
-_COST = frozenset({"cost", "fee", "price"})
-_HEAT, _WIND = frozenset({"temperature"}), frozenset({"speed", "wind"})
-_COMPARATIVES: Mapping[str, tuple[str, frozenset[str]]] = {
-    **dict.fromkeys(("cheaper", "cheapest", "less expensive", "least expensive"), ("min", _COST)),
-    **dict.fromkeys(("more expensive", "most expensive", "pricier", "dearer"), ("max", _COST)),
-    **dict.fromkeys(("warmer", "warmest", "hotter", "hottest"), ("max", _HEAT)),
-    **dict.fromkeys(("colder", "coldest", "cooler", "coolest"), ("min", _HEAT)),
-    **dict.fromkeys(("windier", "windiest"), ("max", _WIND)),
-}
+_COMPARATIVES = comparison_phrases("comparatives")
 """Comparatives that do not name their measure, with words in the name of the field to compare."""
 _AMOUNT_COMPARISON = re.compile(
     r"(?<!\bat )(?<!\bno )\b(?:(fewer|fewest|less|least|lower|lowest)|(more|most|higher|highest|greater|greatest))\s+"

@@ -8,39 +8,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from atc.language.word_lists import word_list
 from protocols.model import Protocol
 from protocols.text.words import singular, words
 
 __all__ = ["api_synonyms", "with_api_words"]
 
-_SYNONYM_SETS = tuple(
-    frozenset(line.split())
-    for line in """
-    song tune track
-    singer band musician rapper artist
-    record lp ep album
-    mix playlist
-    film movie
-    programme sitcom tv
-    photo picture image
-    clip video
-    firm studio company
-    worker employee
-    customer client buyer
-    purchase order
-    parcel package shipment
-    bill invoice
-    meal dish recipe
-    town city
-    shop store
-    flat apartment
-    car vehicle
-    writer author
-    remark comment
-    line lineup queue
-    speaker device
-    """.strip().splitlines()
-)
+_SYNONYM_SETS = tuple(frozenset(line.split()) for line in word_list("synonyms"))
 _QUOTED = re.compile(r"(\"[^\"]*\"|\u201c[^\u201d]*\u201d|(?<!\w)['\u2018][^'\u2019]*['\u2019](?!\w))")
 _LOWERCASE_WORD = re.compile(r"\b[a-z]+\b")
 
