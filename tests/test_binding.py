@@ -149,7 +149,7 @@ def test_positional_arguments_are_for_the_path_only(library: Protocol) -> None:
         ({"page": "51"}, "'page' must be at most 50, not 51"),
         ({"genre": "crmie"}, "'genre' [0] must be one of 'no', 'yes', 'crime', not 'crmie'; did you mean 'crime'?"),
         ({"lang": "a\r\nSet-Cookie: b"}, "'lang' must be one line of text"),
-        ({"area": {"lat": "north"}}, "'area' ['lat'] is not what the schema asks for"),
+        ({"area": {"lat": "north"}}, "'area' [\"lat\"] is not what the schema asks for"),
         ({"sort": {"by": object}}, "'sort' holds <class 'object'>, which cannot be sent"),
     ],
 )

@@ -31,7 +31,7 @@ def test_another_thing_of_nearly_the_same_name() -> None:
     findings = inspect(program, taken(0), "How long is The Silent Harbor?", GRAPH)
 
     assert [(finding.kind, finding.call, finding.path) for finding in findings] == [("OtherEntity", 0, ("films", 0))]
-    assert "take ['films'][1]" in findings[0].message
+    assert 'take ["films"][1]' in findings[0].message
     assert kinds(program, taken(1), "How long is The Silent Harbor?") == []
 
 

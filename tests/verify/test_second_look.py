@@ -49,7 +49,7 @@ def test_the_model_looks_again_and_finds_the_right_one(cities: LocalAPI) -> None
     assert (fault.stage, fault.type, fault.line) == ("answer", "OtherEntity", 1)
     reflection = model.asked[1][-2].content
     assert "It ran, but its answer is doubtful:\nOtherEntity: the program took item 0" in reflection
-    assert "take ['results'][1], found by its name" in reflection
+    assert 'take ["results"][1], found by its name' in reflection
     assert "GET_cities(query" in reflection
     assert not [warning for warning in solution.warnings if "doubtful" in warning]
 
