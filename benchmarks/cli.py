@@ -40,7 +40,7 @@ _EPILOG = "\b\nNames:\n" + "\n".join(f"  {name:<18} {text}" for name, text in NA
     "--world",
     multiple=True,
     metavar="[DOMAIN=]FILE",
-    help="Simulate with this world file (see README) in place of the benchmark's. Repeatable.",
+    help="Simulate with this world file (see docs/simulation.md) in place of the benchmark's. Repeatable.",
 )
 @click.option(
     "--learned",

@@ -219,7 +219,7 @@ model_options = _all(
         default="attribute",
         show_default=True,
         help="What the model is told after a failure (the tool to blame, the error text only, nothing), or a method "
-        "to compare with. MODE@N: up to N tries, until one is answered.",
+        "to compare with; `plan` runs the planner without a model. MODE@N: up to N tries, until one is answered.",
     ),
     click.option(
         "--max-reflections",

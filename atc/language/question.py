@@ -358,8 +358,8 @@ def _is_unspecific(word: str) -> bool:
 
 
 def _iso(year: str, month: str, day: str) -> str:
-    place = next(number for number, name in enumerate(_MONTHS, 1) if name.startswith(month[:3].lower()))
-    return f"{year}-{place:02}-{int(day):02}"
+    month_number = next(number for number, name in enumerate(_MONTHS, 1) if name.startswith(month[:3].lower()))
+    return f"{year}-{month_number:02}-{int(day):02}"
 
 
 def is_mentioned(noun: str, spoken: Iterable[str]) -> bool:

@@ -147,24 +147,26 @@ class OpenAIModel(ModelBase):
         """Turn the client's errors into one sentence, without their cause: an endpoint may quote the key."""
         import openai
 
-        place = self._endpoint()
+        endpoint = self._endpoint()
         try:
             yield
         except openai.APITimeoutError:
-            raise ModelError(f"{place} gave no answer within {TIMEOUT:.0f} seconds ({self.name})") from None
+            raise ModelError(f"{endpoint} gave no answer within {TIMEOUT:.0f} seconds ({self.name})") from None
         except openai.APIConnectionError:
-            raise ModelError(f"{place} cannot be reached ({self.name}); is OPENAI_BASE_URL right?") from None
+            raise ModelError(f"{endpoint} cannot be reached ({self.name}); is OPENAI_BASE_URL right?") from None
         except (openai.AuthenticationError, openai.PermissionDeniedError) as error:
-            raise ModelError(f"{place} refuses OPENAI_API_KEY for {self.name} (status {error.status_code})") from None
+            raise ModelError(
+                f"{endpoint} refuses OPENAI_API_KEY for {self.name} (status {error.status_code})"
+            ) from None
         except openai.NotFoundError as error:
-            raise ModelError(f"{place} has no model {self._model!r} ({self._error_text(error)})") from None
+            raise ModelError(f"{endpoint} has no model {self._model!r} ({self._error_text(error)})") from None
         except openai.APIStatusError as error:
             refused = isinstance(error, openai.BadRequestError) and error.code in REFUSALS
             raise (PromptRefused if refused else ModelError)(
-                f"{place} answers {self.name} with status {error.status_code}: {self._error_text(error)}"
+                f"{endpoint} answers {self.name} with status {error.status_code}: {self._error_text(error)}"
             ) from None
         except (openai.OpenAIError, ValueError) as error:
-            raise ModelError(f"{place} answers, but not with a chat completion: {self._error_text(error)}") from None
+            raise ModelError(f"{endpoint} answers, but not with a chat completion: {self._error_text(error)}") from None
 
     def _error_text(self, error: Exception) -> str:
         text = str(error)

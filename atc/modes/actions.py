@@ -155,8 +155,8 @@ def _parse_json(text: str, start: int, names_by_case: Mapping[str, str]) -> Acti
             if word.lower() in names_by_case
         ]
         if before or len(names_by_case) == 1:
-            meant = before[-1] if before else next(iter(names_by_case.values()))
-            return Action(meant, {str(key): value for key, value in data.items()}, end=end)
+            intended_name = before[-1] if before else next(iter(names_by_case.values()))
+            return Action(intended_name, {str(key): value for key, value in data.items()}, end=end)
         if name is not None:
             raise BadActionError(unknown_function(name, names_by_case.values()))
     return None

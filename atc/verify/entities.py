@@ -62,11 +62,15 @@ def unused_name(inspection: Inspection) -> Finding | None:
 def misspelt(inspection: Inspection) -> Finding | None:
     """An argument nearly equals a name of several words in the question."""
     for call, _, value in foreign_texts(inspection):
-        meant = misspelling_of(str(value), inspection.query)
-        if meant is None or " " not in meant or meant == inspection.query[: len(meant)]:
+        intended = misspelling_of(str(value), inspection.query)
+        if intended is None or " " not in intended or intended == inspection.query[: len(intended)]:
             continue
-        if any(word[:1].isupper() for word in meant.split() if word.casefold() not in _STOP_WORDS):  # not `The protein`
-            message = f"the program asks for {value!r}, and the question is about {meant!r}; write {meant!r} there"
+        if any(
+            word[:1].isupper() for word in intended.split() if word.casefold() not in _STOP_WORDS
+        ):  # not `The protein`
+            message = (
+                f"the program asks for {value!r}, and the question is about {intended!r}; write {intended!r} there"
+            )
             return Finding("OtherEntity", message, call.line, call.index)
     return None
 
@@ -233,12 +237,12 @@ def wrong_item(inspection: Inspection) -> Finding | None:
             for name in searched_names or (
                 _target_names(inspection) if _is_picked_from_list(inspection, call, path) else ()
             ):
-                bearing = [place for place, item in enumerate(items) if _is_called(item, name)]
+                bearing = [item_path for item_path, item in enumerate(items) if _is_called(item, name)]
                 if bearing and not taken & set(bearing):
-                    place = f"{subscripts(path)}[{bearing[0]}]"
+                    item_path = f"{subscripts(path)}[{bearing[0]}]"
                     message = (
                         f"the program took item {min(taken)} of what {call.tool or call.url} returned, and the one "
-                        f"that is called {name!r} is item {bearing[0]}; take {place}, found by its name"
+                        f"that is called {name!r} is item {bearing[0]}; take {item_path}, found by its name"
                     )
                     return Finding("OtherEntity", message, call.line, call.index, (*path, min(taken)))
                 strange = _is_search(call, name, inspection) and not any(

@@ -1,9 +1,9 @@
 """How often the culprit of a failed program is named: ours, the traceback alone, and a model that is asked.
 
-`python -m benchmarks.micro.attribution` runs the corpus of faulty programs (benchmarks/faults) against its simulated
-services and prints how often each way names the right tool first, by kind of fault and by half of the corpus. The first
-half (seen) may be looked at while attribution is worked on, the second (held) may not. With `--ask N`, N programs of
-each half are put to a model as the ATC paper does (section 3.3); the other two ways ask none.
+`python -m benchmarks.micro.attribution` runs the corpus of faulty programs (benchmarks/injection/programs) against its
+simulated services and prints how often each way names the right tool first, by kind of fault and by half of the corpus.
+The first half (seen) may be looked at while attribution is worked on, the second (held) may not. With `--ask N`, N
+programs of each half are put to a model as the ATC paper does (section 3.3); the other two ways ask none.
 """
 
 from __future__ import annotations

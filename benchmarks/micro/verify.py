@@ -1,9 +1,9 @@
 """How often a wrong answer is accepted, and how often a right one is doubted: ours, none, the check before, keywords.
 
-`python -m benchmarks.micro.verify` runs the corpus (benchmarks/verify) against its simulated services: programs that
-are right, of ours and of a model's, and the same programs with one fault of eight kinds each, as many of one kind as of
-another. References say whether an answer is right; no model is asked. Of the two halves the first (seen) may be looked
-at while rules are worked on, the second (held) may not; they share no program.
+`python -m benchmarks.micro.verify` runs the corpus (benchmarks/injection/answers) against its simulated services:
+programs that are right, of ours and of a model's, and the same programs with one fault of eight kinds each, as many of
+one kind as of another. References say whether an answer is right; no model is asked. Of the two halves the first (seen)
+may be looked at while rules are worked on, the second (held) may not; they share no program.
 """
 
 from __future__ import annotations

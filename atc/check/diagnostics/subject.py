@@ -113,12 +113,12 @@ class Subject:
 
     def calls(self, report: CheckerReport) -> list[ast.Call]:
         """The calls of tools that enclose a position, the outermost first."""
-        place = (report.line, report.column)
+        position = (report.line, report.column)
         return [
             node
             for node in nodes_of(self.tree, ast.Call)
             if called_name(node) in self.names
-            and (node.lineno, node.col_offset) <= place < (node.end_lineno or 0, node.end_col_offset or 0)
+            and (node.lineno, node.col_offset) <= position < (node.end_lineno or 0, node.end_col_offset or 0)
         ]
 
     def expression(self, report: CheckerReport) -> ast.AST | None:
@@ -135,8 +135,8 @@ class Subject:
         """A type without the names of our classes."""
 
         def said(match: re.Match[str]) -> str:
-            place = self.stubs.objects.get(match[0])
-            return f"the dict {place.text}" if place else "a dict"
+            response_object = self.stubs.objects.get(match[0])
+            return f"the dict {response_object.text}" if response_object else "a dict"
 
         return CLASS.sub(said, text).replace("`", "")
 
