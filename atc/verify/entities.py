@@ -237,7 +237,7 @@ def wrong_item(inspection: Inspection) -> Finding | None:
             for name in searched_names or (
                 _target_names(inspection) if _is_picked_from_list(inspection, call, path) else ()
             ):
-                bearing = [item_path for item_path, item in enumerate(items) if _is_called(item, name)]
+                bearing = [index for index, item in enumerate(items) if _is_called(item, name)]
                 if bearing and not taken & set(bearing):
                     item_path = f"{subscripts(path)}[{bearing[0]}]"
                     message = (

@@ -53,19 +53,19 @@ def mislabelled(inspection: Inspection) -> Finding | None:
         if not {stem(word) for name in sources for word in words(name)}.isdisjoint(label_stems):
             continue
         if keys:
-            expected_field = next((fields[word] for word in label_stems if word in fields), None)
+            expected = next((fields[word] for word in label_stems if word in fields), None)
             if set(words(keys[-1])[-1:]) <= _GENERIC_WORDS or is_identifier(keys[-1]):
                 continue
-            candidates = [name for name in tools if expected_field in inspection.graph.response_fields(name)]
+            candidates = [name for name in tools if expected in inspection.graph.response_fields(name)]
         else:
-            expected_field = next((nouns[word] for word in label_stems if word in nouns), None)
+            expected = next((nouns[word] for word in label_stems if word in nouns), None)
             if tools.keys().isdisjoint(sources):
                 continue
-            candidates = [name for name, tool in tools.items() if _returned_noun(tool) == expected_field]
-        if expected_field is not None:
+            candidates = [name for name, tool in tools.items() if _returned_noun(tool) == expected]
+        if expected is not None:
             best = [name for name in candidates if not _word_prefixes(name).isdisjoint(_word_prefixes(label))]
             meaning = [tools[name] for name in best or candidates]
-            return _mislabel_finding(line, expected_field, ast.unparse(value), meaning[:_MAX_TOOLS])
+            return _mislabel_finding(line, expected, ast.unparse(value), meaning[:_MAX_TOOLS])
     return None
 
 
