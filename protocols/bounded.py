@@ -15,7 +15,7 @@ from typing import Any
 
 from protocols.patterns import is_bounded, matches
 
-__all__ = ["StepLimitReached", "bounded", "count_steps", "validator_class", "with_linear_unique_items"]
+__all__ = ["StepLimitReached", "bounded", "count_steps", "validator_class"]
 
 MAX_STEPS = 50_000
 """Schema keywords that one check may evaluate: less than a second of work."""
@@ -57,14 +57,6 @@ def validator_class() -> Any:
     keywords = {name: _counted(name, keyword) for name, keyword in Draft202012Validator.VALIDATORS.items()}
     own = {"pattern": _counted("pattern", _pattern), "uniqueItems": _unique_items}
     return extend(Draft202012Validator, {**keywords, **own})  # type: ignore[no-untyped-call]
-
-
-def with_linear_unique_items(validator: Any) -> Any:
-    """The validator with a `uniqueItems` of linear work."""
-    from jsonschema.validators import extend
-
-    kind = extend(type(validator.evolve()), {"uniqueItems": _unique_items})  # type: ignore[no-untyped-call]
-    return kind(validator.schema, registry=validator._registry, format_checker=validator.format_checker)
 
 
 Keyword = Callable[[Any, Any, Any, Any], Any]

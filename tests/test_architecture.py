@@ -56,7 +56,6 @@ HEAVY = (
     "openai",
     "networkx",
     "rich",
-    "openapi_spec_validator",
     "RestrictedPython",
 )
 API_NAMES = ("tmdb", "moviedb", "spotify")

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import copy
 import json
+import random
 from pathlib import Path
+from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
 
-from protocols import Protocol, Tool, ToolError, load
+from protocols import Protocol, ProtocolError, Tool, ToolError, load
 from protocols.calls.binding import bind, signature
 from protocols.documents import openapi
-from protocols.documents.source import DocumentSet
+from protocols.documents.source import DocumentSet, parse
 from protocols.documents.spec_fixes import repair
 from protocols.naming import argument_name, fold, tool_name, unique
 
@@ -40,7 +42,7 @@ def properties(schema: object) -> dict[str, dict[str, object]]:
 
 def example_agreement(document: dict[str, object]) -> tuple[int, int]:
     """The number of 2xx response examples that match their schema, and of all."""
-    protocol = openapi.protocol(document, DocumentSet(document, ""), {}, "")
+    protocol = openapi.protocol(document, DocumentSet(document, ""), "")
     valid = [
         Draft202012Validator(dict(protocol.standalone(response.schema))).is_valid(example)
         for tool in protocol.tools
@@ -229,11 +231,13 @@ def test_swagger_2_is_read_like_the_newer_ones() -> None:
     assert protocol.warnings == ()
 
 
-def test_known_defects_are_repaired_and_counted_and_the_rest_costs_one_operation() -> None:
+def test_known_defects_are_repaired_and_counted_and_what_cannot_be_called_is_left_out() -> None:
     protocol = load(SAMPLES / "broken.json")
 
     assert [signature(tool) for tool in protocol.tools] == [
         "GET_soups_id(id, size, hot=None, salt=None)",
+        "POST_salads(body=None)",
+        "PUT_salads(leaf=None)",
         "DELETE_salads()",
     ]
     warnings = "\n".join(protocol.warnings)
@@ -245,13 +249,12 @@ def test_known_defects_are_repaired_and_counted_and_the_rest_costs_one_operation
         "1 keys beside a `$ref`",
         "1 path parameters that are not declared",
         "1 defaults that their own schema forbids",
-        "unknown keys were ignored",
+        "#/components/schemas/Nowhere points to nothing, and was read as any value",
+        "`type: leafy` is not valid in a schema and was ignored",
     ):
         assert warnings.count(kind) == 1, kind
     file = SAMPLES / "broken.json"
     assert f"left out {file}#/paths/~1salads/get: parameter 'leaf': `in` must be" in warnings
-    assert f"left out {file}#/paths/~1salads/post: request body: #/components/schemas/Nowhere points to" in warnings
-    assert f"left out {file}#/paths/~1salads/put: request body: 'leafy' is no type" in warnings
     soup = answer_schema(protocol.tool("GET_soups_id"))
     assert properties(soup)["bowl"]["description"] == "What is in it"
     assert properties(soup)["weight"] == {"type": ["number", "null"]}
@@ -414,15 +417,88 @@ def test_newer_keywords_in_an_older_document_mean_what_they_say() -> None:
     assert sorted(warning.split(maxsplit=2)[1] for warning in protocol.warnings) == ["1", "2", "4"]
 
 
-def test_a_wrong_keyword_costs_its_operation_even_in_a_property_called_title() -> None:
+def test_a_wrong_keyword_is_ignored_even_in_a_property_called_title() -> None:
     content = {"application/json": {"schema": {"properties": {"title": {"type": "integer", "minimum": "low"}}}}}
     answer = {"200": {"description": "", "content": content}}
     paths = {"/a": {"get": {"responses": answer}, "put": {"summary": 7, "responses": {"200": {"description": ""}}}}}
 
     protocol = load({"openapi": "3.0.3", "info": INFO, "paths": paths})
 
-    assert [tool.name for tool in protocol.tools] == ["PUT_a"]
-    assert "properties/title/minimum" in protocol.warnings[-1]
+    assert [tool.name for tool in protocol.tools] == ["GET_a", "PUT_a"]
+    assert properties(answer_schema(protocol.tools[0])) == {"title": {"type": "integer"}}
+    assert protocol.warnings == ("`minimum: low` is not valid in a schema and was ignored",)
+
+
+def test_a_response_that_cannot_be_used_does_not_cost_its_operation() -> None:
+    deep: dict[str, object] = {}
+    for _ in range(300):
+        deep = {"not": deep}
+    responses = {
+        "200": {"$ref": "#/components/responses/Nowhere"},
+        "404": {"description": "", "content": {"application/json": {"schema": deep}}},
+        "500": {"description": "Broken"},
+    }
+    protocol = load({"openapi": "3.0.3", "info": INFO, "paths": {"/a": {"get": {"responses": responses}}}})
+
+    assert [response.status for response in protocol.tools[0].responses] == ["500"]
+    assert protocol.warnings == (
+        "the response 200 of an operation cannot be used: #/components/responses/Nowhere points to nothing",
+        "the response 404 of an operation cannot be used: its schemas are nested too deeply",
+    )
+
+
+def test_a_newer_document_is_read_as_far_as_its_older_form_goes() -> None:
+    answer = {"responses": {"200": {"description": ""}}}
+    new = {"get": answer, "query": answer, "additionalOperations": {"COPY": answer}}
+
+    protocol = load({"openapi": "3.2.0", "info": INFO, "paths": {"/a": new}})
+
+    assert [tool.name for tool in protocol.tools] == ["GET_a"]
+    assert protocol.warnings == ("OpenAPI 3.2 is read as far as 3.1 goes",)
+
+
+WRONG_VALUES: tuple[object, ...] = (
+    None,
+    True,
+    -1,
+    1.5,
+    "",
+    "x",
+    [],
+    [[]],
+    ["a", "a"],
+    [None],
+    {},
+    {"a": 1},
+    {"$ref": "#/nowhere"},
+    {"": {}},
+)
+
+
+def changed(value: Any, dice: random.Random) -> Any:
+    """A copy with one value, at any depth, replaced by a wrong one."""
+    if isinstance(value, dict | list) and value and dice.random() < 0.9:
+        copied = copy.copy(value)
+        key = dice.choice(list(copied)) if isinstance(copied, dict) else dice.randrange(len(copied))
+        copied[key] = changed(copied[key], dice)
+        return copied
+    return dice.choice(WRONG_VALUES)
+
+
+@pytest.mark.parametrize("sample", ["library.yaml", "broken.json", "harbour.swagger.json", "tram.tools.json"])
+def test_a_document_with_any_value_wrong_is_read_or_refused(sample: str) -> None:
+    """Whatever can be read gives valid schemas; all else is one message."""
+    document = parse((SAMPLES / sample).read_bytes(), sample)
+    dice = random.Random(0)
+    for _ in range(400):
+        broken = changed(document, dice)
+        try:
+            protocol = load(broken) if isinstance(broken, dict) else None
+        except ProtocolError:
+            continue
+        for tool in protocol.tools if protocol else ():
+            for schema in (*(p.schema for p in tool.parameters), *(r.schema for r in tool.responses if r.schema)):
+                Draft202012Validator.check_schema(schema)
 
 
 def test_a_parameter_with_a_type_of_its_own_gets_a_schema() -> None:
@@ -482,23 +558,19 @@ def test_many_schemas_that_lead_to_one_another_stay_readable() -> None:
         assert validator.is_valid(value) is valid
 
 
-def test_a_schema_that_json_schema_forbids_costs_its_operation_in_3_1_and_in_other_files(tmp_path: Path) -> None:
+def test_a_keyword_that_json_schema_forbids_is_ignored_in_3_1_and_in_other_files(tmp_path: Path) -> None:
     (tmp_path / "other.yaml").write_text("minimum: lots")
     answer = {"responses": {"200": {"description": ""}}}
     paths = {
         "/inner": {"get": {"parameters": [{"name": "x", "in": "query", "schema": {"minLength": {}}}], **answer}},
         "/outer": {"get": {"parameters": [{"name": "x", "in": "query", "schema": {"$ref": "other.yaml"}}], **answer}},
-        "/good": {"get": answer},
     }
     (tmp_path / "api.json").write_text(json.dumps({"openapi": "3.1.0", "info": INFO, "paths": paths}))
 
     protocol = load(tmp_path / "api.json")
 
-    assert [tool.name for tool in protocol.tools] == ["GET_good"]
-    assert [warning.partition("#")[2].partition(":")[0] for warning in protocol.warnings] == [
-        "/paths/~1inner/get",
-        "/paths/~1outer/get",
-    ]
+    assert [tool.arguments[0].schema for tool in protocol.tools] == [{}, {}]
+    assert [warning.partition(" is ")[0] for warning in protocol.warnings] == ["`minLength: {}`", "`minimum: lots`"]
 
 
 def test_names_fold_as_the_papers_write_them() -> None:

@@ -146,6 +146,20 @@ def test_an_endpoint_that_cannot_be_used_is_left_out_by_its_place_in_the_file(tm
     ]
 
 
+@pytest.mark.parametrize(
+    "example", [{"stops": [{"name": "Quay"}], "content": "x"}, [{"name": "Quay"}], {"200": 1, "a": 2}]
+)
+def test_responses_may_be_one_example_value(example: object) -> None:
+    endpoint = {"name": "GET_a", "url": "https://a.example/a", "responses": example}
+
+    success = load({"endpoints": [endpoint]}).tools[0].success
+
+    assert success is not None
+    assert success.schema is not None
+    assert success.schema["type"] == ("array" if isinstance(example, list) else "object")
+    assert success.examples == (example,)
+
+
 def test_a_file_without_a_usable_endpoint_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "some.tools.json").write_text('{"endpoints": [7]}')
 

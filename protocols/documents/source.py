@@ -6,7 +6,6 @@ Each failure is a `ProtocolError` that names the place.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -40,7 +39,6 @@ _MAX_BYTES = 64 * 1024 * 1024  # bytes
 _MAX_VALUES = 5_000_000
 _MAX_KEYS = 50_000  # of an object, including merged ones
 _MAX_LINKED = 200
-_REF = re.compile(r"""\$ref["']?\s*:\s*["']?([^"'\s,}#][^"'\s,}]*)""")
 
 
 def read(source: str | Path) -> tuple[bytes, str]:
@@ -227,7 +225,6 @@ class DocumentSet:
         self._prepare = prepare
         self._linked: dict[str, Any] = {}
         self._missing: dict[str, ProtocolError] = {}
-        self._digests: dict[str, str] = {}
         self._registry = self._new_registry(content)
 
     def _new_registry(self, content: object) -> Registry[Any]:
@@ -266,33 +263,7 @@ class DocumentSet:
         if not on_web and Path(_file_path(uri)).exists() and not Path(_file_path(uri)).is_file():
             raise ProtocolError(f"{uri}: a document may point to files only")
         data, _ = read(uri)
-        self._digests[uri] = hashlib.sha256(data).hexdigest()
         return self._prepare(parse(data, uri))
-
-    @property
-    def has_linked(self) -> bool:
-        """True if a linked document was read."""
-        return bool(self._linked)
-
-    def load_linked(self, text: str) -> str:
-        """Read the documents that `text`, the source of this document, refers to. Return a digest of them all.
-
-        A missing document is an error only for the operations that need it. The digest is empty without references.
-        """
-        waiting = [(self.uri, text)]
-        while waiting:
-            base, content = waiting.pop()
-            for ref in _REF.findall(content):
-                uri = urldefrag(urljoin(base, ref)).url
-                if uri in (self.uri, *self._digests):
-                    continue
-                try:
-                    waiting.append((uri, json.dumps(self.linked_document(uri))))
-                except (ProtocolError, TypeError):
-                    continue
-        if not self._digests:
-            return ""
-        return hashlib.sha256("\n".join(f"{k} {v}" for k, v in sorted(self._digests.items())).encode()).hexdigest()
 
     def lookup(self, ref: str, base: str) -> tuple[Any, str, str]:
         """The target of `ref`, a reference in the document at `base`.

@@ -1,7 +1,7 @@
 """Repairs of common defects in API documents.
 
 Each kind of defect is repaired on a copy, before all other steps, and gives one warning with its count and first place.
-All other defects are left to the validator, which leaves their operations out.
+What cannot be repaired is left to the reader, which leaves out a keyword, a response or an operation.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ def repair(document: Mapping[str, Any], kind: str = "") -> tuple[Node, tuple[str
     kind = kind or _guess_kind(document)
     copy: Node = _mutable_copy(document, kind)
     repairs = _RepairLog()
-    old = not str(document.get("openapi", "3.0")).startswith("3.1")
+    old = str(document.get("openapi", "3.0")).startswith("3.0")
     for part, node, place in _nodes(copy, kind):
         _repair_values(part, node, place, repairs)
         if part == "schema":

@@ -28,6 +28,8 @@ FIXED = "x-fixed"
 _SECRET = re.compile(r"authorization|api[-_]?key|token|secret|password|[-_]key$", re.IGNORECASE)
 _PLACEHOLDER = re.compile(r"<.*>|\{.*\}|your\b.*|.*\byour[-_ ].*|x{3,}|\.{3}|", re.IGNORECASE | re.DOTALL)
 _PLACES = ("query", "header", "cookie")
+_RESPONSE_KEYS = frozenset({"content", "description", "headers", "links", "$ref"})
+_STATUS = re.compile(r"[1-5](\d\d|XX)|default|x-.*", re.IGNORECASE)
 _IGNORED_HEADERS = ("content-type", "accept", "host", "content-length")
 
 
@@ -174,15 +176,17 @@ def _object_body(fields: list[dict[str, Any]]) -> dict[str, Any] | None:
 
 
 def _responses(endpoint: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The responses by status: those described, one for all, or one with the schema of an example value."""
     described = endpoint.get("responses")
     if isinstance(described, Mapping) and described:
-        if described.keys() & {"content", "description", "headers"}:
+        if described.keys() <= _RESPONSE_KEYS and isinstance(described.get("content", {}), Mapping):
             yield "200", {"description": "", **described}
-        else:
+            return
+        if all(_STATUS.fullmatch(str(status)) for status in described):
             for status, response in described.items():
                 yield str(status), response
-        return
-    example = endpoint.get("response")
+            return
+    example = described or endpoint.get("response")
     if example is None:
         yield "default", {"description": ""}
         return
