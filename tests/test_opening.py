@@ -7,9 +7,9 @@ from collections.abc import Mapping
 import pytest
 
 from atc import Agent
-from atc.planning.planner import plan_sketch
 from protocols import load
 from protocols.dataflow.graph import ProtocolGraph
+from tests.sketches import plan_sketch
 
 TEXT = {"type": "string"}
 SONG = {"type": "object", "properties": {"song_id": TEXT, "title": TEXT}}
@@ -68,13 +68,13 @@ AGENT = Agent(
     "question", ["Save the song that is playing now", "Save the current song", "Save the song that I'm listening to"]
 )
 def test_what_goes_on_now_is_not_searched_for(question: str) -> None:
-    examples = AGENT.opening(question).examples
+    examples = AGENT.opening(question).sketches
 
     assert 'song = GET_player_current()\nPOST_me_songs(song_ids=[song["song_id"]])' in examples
 
 
 def test_what_is_only_now_made_is_filled_and_not_changed() -> None:
-    shown = "\n".join(AGENT.opening('Make a shelf called "Dusk" with the songs named after "Rain"').examples)
+    shown = "\n".join(AGENT.opening('Make a shelf called "Dusk" with the songs named after "Rain"').sketches)
 
     assert 'shelf = POST_shelves(name="Dusk")' in shown
     assert 'POST_shelves_shelf_id_songs(shelf_id=shelf["shelf_id"], song_ids=[song["song_id"] for' in shown
@@ -83,7 +83,7 @@ def test_what_is_only_now_made_is_filled_and_not_changed() -> None:
 
 def test_what_is_put_among_ones_own_is_not_ones_own() -> None:
     """`my shelf` does not say that the song is mine."""
-    shown = "\n".join(AGENT.opening('Put the song "Rain" on my shelf "Dusk"').examples)
+    shown = "\n".join(AGENT.opening('Put the song "Rain" on my shelf "Dusk"').sketches)
 
     assert 'song = GET_search(q="Rain")[0]' in shown
     assert "GET_me_songs" not in shown
@@ -91,7 +91,7 @@ def test_what_is_put_among_ones_own_is_not_ones_own() -> None:
 
 def test_what_an_operation_is_called_after_is_done_and_nothing_else() -> None:
     def writes(question: str) -> set[str]:
-        shown = "\n".join(AGENT.opening(question).examples)
+        shown = "\n".join(AGENT.opening(question).sketches)
         return {tool.name for tool in AGENT.protocol.tools if tool.writes and f"{tool.name}(" in shown}
 
     assert writes('Play the first of the songs on my shelf "Dusk"') == {"PUT_player_play"}
@@ -126,14 +126,14 @@ def test_everyday_words_count_as_the_words_of_the_api() -> None:
     """Who asks for an author means what this API calls a writer, unless it is in quotes."""
     meant, said = (READER.opening(f"Who is the {word} Mary Lane?") for word in ("author", "writer"))
 
-    assert meant.examples == said.examples
+    assert meant.sketches == said.sketches
     assert meant.ranked == said.ranked
     assert meant.query == "Who is the author Mary Lane?"
-    assert 'q="an author"' in "\n".join(READER.opening('Look for the novel "an author"').examples)
+    assert 'q="an author"' in "\n".join(READER.opening('Look for the novel "an author"').sketches)
 
 
 def test_who_belongs_to_a_named_thing_is_reached_from_there() -> None:
-    shown = "\n".join(READER.opening("Follow all the authors of the novel Night Train").examples)
+    shown = "\n".join(READER.opening("Follow all the authors of the novel Night Train").sketches)
 
     assert 'novel = GET_novels(q="Night Train")[0]' in shown
     assert 'writers = GET_novels_novel_id(novel_id=novel["id"])["writers"]' in shown
@@ -141,8 +141,8 @@ def test_who_belongs_to_a_named_thing_is_reached_from_there() -> None:
 
 
 def test_the_argument_is_filled_that_takes_what_is_spoken_of() -> None:
-    assert 'PUT_reader_open(novel_id=novel["id"])' in "\n".join(READER.opening('Open the novel "Night Train"').examples)
-    assert "PUT_reader_open(writer_id=" in "\n".join(READER.opening("Open the writer Mary Lane").examples)
+    assert 'PUT_reader_open(novel_id=novel["id"])' in "\n".join(READER.opening('Open the novel "Night Train"').sketches)
+    assert "PUT_reader_open(writer_id=" in "\n".join(READER.opening("Open the writer Mary Lane").sketches)
 
 
 def test_of_the_kinds_that_an_argument_may_take_the_one_is_found_that_is_spoken_of() -> None:
@@ -168,7 +168,7 @@ def test_ones_own_things_come_early_only_where_one_speaks_of_oneself() -> None:
 
 def test_what_a_path_is_called_after_word_for_word_is_the_way() -> None:
     """And what is `of Mary Lane` is not called so: she is."""
-    shown = "\n".join(READER.opening("Put the best novels of Mary Lane on my shelf").examples)
+    shown = "\n".join(READER.opening("Put the best novels of Mary Lane on my shelf").sketches)
 
     assert 'writer = GET_writers(q="Mary Lane")[0]' in shown
     assert 'novels = GET_writers_writer_id_best_novels(writer_id=writer["id"])' in shown
@@ -176,6 +176,6 @@ def test_what_a_path_is_called_after_word_for_word_is_the_way() -> None:
 
 
 def test_no_more_is_done_than_as_often_as_is_said() -> None:
-    shown = "\n".join(READER.opening("Put three novels by Mary Lane on my shelf").examples)
+    shown = "\n".join(READER.opening("Put three novels by Mary Lane on my shelf").sketches)
 
     assert "for novel in novels[:3]])" in shown

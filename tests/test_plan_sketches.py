@@ -7,11 +7,11 @@ from functools import cache
 
 import pytest
 
-from atc.planning.planner import plan_sketch, plan_sketches
 from benchmarks.tasks.datasets import open_dataset
 from protocols import load
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.samples import sample
+from tests.sketches import plan_sketch, plan_sketches
 
 
 @cache

@@ -107,7 +107,7 @@ def test_full_documentation_has_all_fields() -> None:
         question = "What does the sensor measure?"
         assert "measure_59" in strong.opening(question).functions
         assert "measure_59" not in small.opening(question).functions
-        assert strong.opening(question).examples == ()
+        assert strong.opening(question).sketches == ()
 
 
 def test_the_context_window_comes_from_the_endpoint(

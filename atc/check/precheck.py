@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Sequence
+import ast
+from collections.abc import Callable, Iterable, Sequence
 
 from atc.check import Diagnostic, apply_edits, check, fix_syntax
 from atc.check.autofix.accumulated_entries import with_entry_key
 from atc.fault import Attribution, Fault
+from atc.planning.plan import Plan, Step, reads, tools_of
+from atc.planning.sketch import sketch
 from atc.program.source import parsed
+from atc.program.tree import nodes_of, variable_of
 from protocols.contracts.contract import Contract
 from protocols.dataflow.graph import ProtocolGraph
 from sandbox.sandbox import snippet
 
 __all__ = ["Precheck", "fault_of"]
 
-_MENDINGS = 5
-"""Rounds of mending; a name that is put right may show what else is wrong."""
+_MAX_ROUNDS = 5
+"""Rounds of fixes; a name that is fixed may show what else is wrong."""
 _RULES = {
     "syntax": "SyntaxError",
     "unknown-tool": "NameError",
@@ -35,7 +38,7 @@ class Precheck:
         contract: What is known of the responses; asked for each time, for runs add to it.
         tools: The functions that a program may call.
         query: The question: what it says need not come from a call.
-        examples: The worked examples that the model was shown; it may take their variables for set.
+        plans: Those that the model was shown; it may take their variables for set.
         elsewhere: Whether programs may reach services that the document does not know.
     """
 
@@ -45,14 +48,14 @@ class Precheck:
         contract: Callable[[], Contract],
         tools: Sequence[str],
         query: str,
-        examples: Sequence[str],
+        plans: Sequence[Plan],
         elsewhere: bool,
     ) -> None:
         self._graph = graph
         self._contract = contract
         self._tools = tools
         self._query = query
-        self._examples = examples
+        self._plans = plans
         self._ignored_rules = {"syntax", "unknown-url"} if elsewhere else {"syntax"}
         self._reported: set[tuple[str, str]] = set()
 
@@ -90,7 +93,7 @@ class Precheck:
     def fixed(self, program: str) -> str | None:
         """A program with which nothing is wrong, or all of it put right; None where that needs the model."""
         better: str | None = program
-        for _ in range(_MENDINGS):
+        for _ in range(_MAX_ROUNDS):
             diagnostics = self.diagnose(better) if better is not None else []
             if better is None or not diagnostics:
                 return better
@@ -99,7 +102,7 @@ class Precheck:
 
     def partly_fixed(self, program: str) -> str:
         """A program with all of it put right that can be, so that the model is left with the rest."""
-        for _ in range(_MENDINGS):
+        for _ in range(_MAX_ROUNDS):
             fixable = [diagnostic for diagnostic in self.diagnose(program) if diagnostic.edit is not None]
             better = apply_edits(program, fixable) if fixable else None
             if better is None or parsed(better) is None:
@@ -115,54 +118,49 @@ class Precheck:
         )
 
     def with_missing_key(self, program: str, diagnostics: Sequence[Diagnostic]) -> str | None:
-        """The program with what the entries of its own list lack, where it holds that, or a worked example gets it.
+        """The program with the key that the entries of its own list lack, where it or a plan sets a variable so called.
 
-        None where that is not the first of what cannot be put right otherwise.
+        None where that is not the first mistake without an edit.
         """
         first = next((diagnostic for diagnostic in diagnostics if diagnostic.edit is None), diagnostics[0])
-        if first.rule != "unknown-key" or first.tool is not None or first.key is None:
+        tree = parsed(program)
+        if first.rule != "unknown-key" or first.tool is not None or first.key is None or tree is None:
             return None
-        if re.search(rf"^\s*{re.escape(first.key)} = ", program, re.MULTILINE):
+        assigned = set(map(variable_of, nodes_of(tree, ast.Assign)))
+        if first.key in assigned:
             return with_entry_key(program, first.key, None)
-        for example in self._examples:
-            for line in example.split("\n"):
-                called = [name for name in self._tools if f"{name}(" in line]
-                reads = set(re.findall(r"\b([a-z_]\w*)\[", line))
-                harmless = called and not any(self._graph.protocol.tool(name).writes for name in called)
-                all_set = all(f"{name} = " in program for name in reads)
-                if harmless and all_set and line.strip().startswith(f"{first.key} = "):
-                    return with_entry_key(program, first.key, line)
+        for step in (step for plan in self._plans for step in plan.every_step if step.variable == first.key):
+            tools = list(tools_of(step.value))
+            if tools and not self._any_writes(tools) and reads(step.value) <= assigned:
+                return with_entry_key(program, first.key, sketch(Plan((step,))))
         return None
 
     def completed(self, program: str, diagnostics: Sequence[Diagnostic]) -> str | None:
-        """The program without the slips that kept it from being Python, or after the lines of a worked example that
-        set the names which it takes as set.
+        """The program with its syntax fixed, or after the steps of a plan that set the names which it takes as set.
 
-        None where they say nothing of the first one, or leave to the question what they look for.
+        None where no plan sets the first of them, or the steps leave a value to the question.
         """
         if diagnostics[0].rule == "syntax":
             return fix_syntax(program)
-        sets = [self.sketch_lines(diagnostic) for diagnostic in diagnostics]
-        if not sets[0] or any("…" in line for lines in sets for line in lines):
+        needed = list(map(self._missing_steps, diagnostics))
+        missing = Plan(tuple(dict.fromkeys(step for steps in needed for step in steps)))
+        if not needed[0] or missing.has_placeholder:
             return None
-        lines = list(dict.fromkeys(line for lines in sets for line in lines))
+        lines = sketch(missing).split("\n")
         return "\n".join([*lines, *(line for line in program.split("\n") if line not in lines)])
 
-    def sketch_lines(self, first: Diagnostic) -> list[str]:
-        """The line of a worked example that sets a name that is not defined, and those that it needs.
-
-        None where one of them writes: what the model did not write is nobody's wish.
-        """
-        if first.rule != "unknown-name":
-            return []
-        for example in self._examples:
-            lines = example.split("\n")
-            places = [place for place, line in enumerate(lines) if line.startswith(f"{first.key} = ")]
-            needed = _needed(lines[: places[0] + 1]) if places else []
-            called = [name for name in self._tools if any(f"{name}(" in line for line in needed)]
-            if needed and not any(self._graph.protocol.tool(name).writes for name in called):
+    def _missing_steps(self, diagnostic: Diagnostic) -> tuple[Step, ...]:
+        """The steps of a plan that set an undefined name; none where one of them writes, as nobody asked for that."""
+        if diagnostic.rule != "unknown-name" or diagnostic.key is None:
+            return ()
+        for plan in self._plans:
+            needed = plan.needed_for(diagnostic.key)
+            if needed and not self._any_writes(Plan(needed).tools):
                 return needed
-        return []
+        return ()
+
+    def _any_writes(self, tools: Iterable[str]) -> bool:
+        return any(self._graph.protocol.tool(name).writes for name in tools)
 
     def any_harmful(self, diagnostics: Sequence[Diagnostic]) -> bool:
         """Whether a program would write to what somebody made up."""
@@ -171,18 +169,6 @@ class Precheck:
     def _is_harmful(self, diagnostic: Diagnostic) -> bool:
         hallucinated_identifiers = diagnostic.rule == "made-up-identifier" and diagnostic.tool is not None
         return hallucinated_identifiers and self._graph.protocol.tool(diagnostic.tool or "").writes
-
-
-def _needed(lines: Sequence[str]) -> list[str]:
-    """The last of some lines, and those before it that set what it reads."""
-    needed: list[str] = []
-    read = {lines[-1].partition(" = ")[0]}
-    for line in reversed(lines):
-        name, _, value = line.partition(" = ")
-        if name in read:
-            needed.insert(0, line)
-            read |= set(re.findall(r"\b[a-z_]\w*\b", value))
-    return needed
 
 
 def fault_of(program: str, diagnostics: Sequence[Diagnostic]) -> tuple[Fault, Attribution]:

@@ -72,7 +72,7 @@ class _Revision:
             toolbox.contract,
             toolbox.opening.tools,
             toolbox.query,
-            toolbox.opening.examples,
+            toolbox.opening.plans,
             toolbox.elsewhere,
         )
         self.challenged: set[str] = set()

@@ -1,107 +1,90 @@
-"""Loops of a plan sketch: what follows from one item is done for each that the question means."""
+"""Loops of a plan: what follows from one item is done for each that the question means."""
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from atc.language.question import Question
-from atc.planning.step_writer import quoted
+from atc.planning.plan import PLACEHOLDER, Call, Each, Items, Literal, Path, Plan, Ref, Step, parts, reads, replaced
 from protocols.model import Protocol
 from protocols.text.words import SIZES, is_identifier, noun_of, words
 
-__all__ = ["FINDS", "is_assigned", "looped", "return_words"]
-
-FINDS = re.compile(r'(\w+) = (\w+\(.*?\))((?:\["[^"]+"\])*)\[0\]')
-"""A line that takes the first item of a call: the variable, the call, and the path in its response."""
-_ASSIGNS_CALL = re.compile(r"(\w+) = ([A-Z]+_\w+)\(")
+__all__ = ["looped", "return_words"]
 
 
-def looped(lines: list[str], question: Question, protocol: Protocol) -> list[str]:
-    """A sketch without duplicate lines, in a loop where the question is about several items."""
-    return _in_loop(_with_distinct_variables(_without_duplicates(lines)), question, protocol)
+def looped(steps: Sequence[Step], question: Question, protocol: Protocol) -> Plan:
+    """The plan of some steps without duplicates, in a loop where the question is about several items."""
+    return Plan(_in_loop(_with_distinct_variables(list(_without_duplicates(steps))), question, protocol))
 
 
-def _without_duplicates(lines: list[str]) -> list[str]:
-    """The lines without those that give another variable the value of an earlier one."""
-    set_to: dict[str, str] = {}
-    for line in lines:
-        set_to.setdefault(line.partition(" = ")[2] or line, line)
-    read = [line for line in lines if _is_read(line.partition(" = ")[0], lines)]
-    return [line for line in lines if line in read or set_to[line.partition(" = ")[2] or line] == line]
+def _without_duplicates(steps: Sequence[Step]) -> Iterator[Step]:
+    """The steps without those that give another variable the value of an earlier one, or only make its call."""
+    set_to: dict[object, Step] = {}
+    for step in sorted(steps, key=lambda step: not step.variable):
+        set_to.setdefault(step.value, step)
+    read = _read(steps)
+    return (step for step in steps if step.variable in read or set_to[step.value] == step)
 
 
-def _with_distinct_variables(lines: list[str]) -> list[str]:
-    """The lines, with a longer name for each variable that several lines set and none reads."""
-    setters = [_ASSIGNS_CALL.match(line) for line in lines]
-    times = Counter(setter[1] for setter in setters if setter)
-    taken = set(times)
-    renamed = []
-    for line, setter in zip(lines, setters, strict=True):
-        if setter and times[setter[1]] > 1 and not _is_read(setter[1], lines):
-            name_words = [word for word in return_words(setter[2]) if not is_identifier(word)]
+def _with_distinct_variables(steps: list[Step]) -> list[Step]:
+    """The steps, with a longer name for each variable that several calls set and no step reads."""
+    times = Counter(step.variable for step in steps if step.variable and isinstance(step.value, Call))
+    read, taken = _read(steps), set(times)
+    for place, step in enumerate(steps):
+        if isinstance(step.value, Call) and times[step.variable] > 1 and step.variable not in read:
+            name_words = [word for word in return_words(step.value.tool) if not is_identifier(word)]
             name = "_".join(name_words[-2:])
-            if name not in taken:
+            if name and name not in taken:
                 taken.add(name)
-                line = f"{name}{line[len(setter[1]) :]}"
-        renamed.append(line)
-    return renamed
+                steps[place] = replace(step, variable=name)
+    return steps
 
 
-def _is_read(variable: str, lines: Iterable[str]) -> bool:
-    return any(re.search(rf"\b{variable}\[| in {variable}\]", line) for line in lines)
+def _read(steps: Sequence[Step]) -> frozenset[str]:
+    return frozenset().union(*(reads(step.value) for step in steps))
 
 
-def is_assigned(call: str, lines: Iterable[str]) -> bool:
-    """True if another line sets a variable to this call."""
-    return any(line.endswith(f" = {call}") for line in lines)
+def _in_loop(steps: list[Step], question: Question, protocol: Protocol) -> tuple[Step | Each, ...]:
+    """The steps, in a loop where the question is about several items of one of their lists.
 
-
-def _in_loop(lines: list[str], question: Question, protocol: Protocol) -> list[str]:
-    """The lines of a sketch, in a loop where the question is about several items of one of its lists.
-
-    Where the question asks for their number, the sketch ends with the list.
+    Where the question asks for their number, the plan ends with the list.
     """
-    for place, line in enumerate(lines):
-        if (finder := FINDS.fullmatch(line)) is not None and question.how_many(_list_noun(finder[3]) or finder[1]):
-            return [*lines[:place], f"{finder[1]}s = {finder[2]}{finder[3]}"]
-    finder = FINDS.fullmatch(lines[0])
-    if finder is None or len(lines) < 2:
-        return lines
-    variable, call, inside = finder.groups()
+    finders = [(place, step.variable, items) for place, step in enumerate(steps) if (items := step.first_of)]
+    for place, variable, items in finders:
+        if question.how_many(_list_noun(items.path) or variable):
+            return *steps[:place], Step(f"{variable}s", items)
+    if not finders or finders[0][0] or len(steps) < 2:
+        return tuple(steps)
+    _, variable, items = finders[0]
     several = question.qualifiers(variable)
-    searched = quoted(several[0]) if several else '"…"'
-    if len(names := several if len(several) > 1 else question.joined_names) > 1 and searched in call:
-        listed_names = ", ".join(quoted(name) for name in names)
-        search = call.replace(searched, "name")
-        inner = [f"    {line}" for line in lines[1:]]
-        return [f"for name in [{listed_names}]:", f"    {variable} = {search}{inside}[0]", *inner]
-    for place, line in enumerate(lines[:-1]):
-        if (finder := FINDS.fullmatch(line)) is not None:
-            variable, call, inside = finder.groups()
-            if (count := max(question.count_of(variable), question.count_of(_list_noun(inside)))) > 1:
-                inner = [f"    {line}" for line in lines[place + 1 :]]
-                sized_call = _with_page_size(call, count, protocol)
-                return [*lines[:place], f"for {variable} in {sized_call}{inside}[:{count}]:", *inner]
-    return lines
+    searched = Literal(several[0]) if several else PLACEHOLDER
+    names = several if len(several) > 1 else question.joined_names
+    if len(names) > 1 and searched in parts(items):
+        search = replaced(items.at((*items.path, 0)), searched, Ref("name"))
+        return (Each("name", Items(tuple(map(Literal, names))), (Step(variable, search), *steps[1:])),)
+    for place, variable, items in finders:
+        count = max(question.count_of(variable), question.count_of(_list_noun(items.path)))
+        if count > 1 and place < len(steps) - 1:
+            loop = Each(variable, _with_page_size(items, count, protocol), tuple(steps[place + 1 :]), count)
+            return *steps[:place], loop
+    return tuple(steps)
 
 
-def _with_page_size(call: str, count: int, protocol: Protocol) -> str:
+def _with_page_size(call: Call, count: int, protocol: Protocol) -> Call:
     """A call that asks for `count` items, where its default would return fewer."""
-    for parameter in protocol.tool(call.partition("(")[0]).arguments:
+    for parameter in protocol.tool(call.tool).arguments:
         default = parameter.schema.get("default")
         is_size = not SIZES.isdisjoint(words(parameter.argument)[-1:])
-        if not is_size or not isinstance(default, int) or f"{parameter.argument}=" in call:
-            continue
-        comma = "" if call.endswith("()") else ", "
-        return f"{call[:-1]}{comma}{parameter.argument}={count})" if default < count else call
+        if is_size and isinstance(default, int) and call.argument(parameter.argument) is None:
+            return call.with_argument(parameter.argument, Literal(count)) if default < count else call
     return call
 
 
-def _list_noun(inside: str) -> str:
+def _list_noun(path: Path) -> str:
     """The noun of a list at the end of a path, as in `["parcels"]`."""
-    return noun_of(inside.rpartition("[")[2].strip('"]'))
+    return noun_of(str(path[-1])) if path else ""
 
 
 def return_words(name: str) -> list[str]:

@@ -130,7 +130,7 @@ class ProviderRanking:
         tool = self.graph.protocol.tool(provider.tool)
         if tool.writes:
             return 10.0 if self._creates(provider, noun) else 0.0
-        selectors = " ".join(selector_arguments(tool, provider).values())
+        selectors = " ".join(map(str, selector_arguments(tool, provider).values()))
         path_stems = {stem(word) for word in words(f"{tool.path} {selectors}")}
         hints = _LOCATING.intersection(stem(word) for word in words(f"{tool.summary} {tool.description}"))
         score = 1.0 if is_own(tool) and self.question.personal else 0.0
@@ -159,7 +159,7 @@ class ProviderRanking:
         tool = self.graph.protocol.tool(provider.tool)
         *before, last = tool.path.strip("/").split("/")
         if last.startswith("{"):
-            last = " ".join([*before[-1:], *selector_arguments(tool, provider).values()])
+            last = " ".join([*before[-1:], *map(str, selector_arguments(tool, provider).values())])
         phrase = tuple(map(stem, words(last)))
         stems = self.question.stems
         return len(phrase) > 1 and phrase in [stems[at : at + len(phrase)] for at in range(len(stems))]

@@ -59,7 +59,7 @@ class Conversation:
     def restart(self) -> None:
         """Begin anew, with the facts but without any program: a small model tends to repeat what it reads."""
         if self._profile.focus:
-            tools = self._opened.with_plans(self._related(*self.facts, *self._opened.examples))
+            tools = self._opened.with_plans(self._related(*self.facts, *self._opened.sketches))
             facts = "\n".join(self.facts)
             self._show(templates.render("afresh", tools=tools, query=self._opened.query, facts=facts))
             return

@@ -16,7 +16,9 @@ from atc.language.intent import is_information_request, requested_actions
 from atc.language.question import Question
 from atc.language.relative_dates import with_dates
 from atc.models import Message
-from atc.planning.planner import plan_sketches
+from atc.planning.plan import Plan
+from atc.planning.planner import plans
+from atc.planning.sketch import sketch
 from atc.profile import SMALL, Profile
 from atc.prompting import templates
 from atc.retrieval.candidates import Candidates
@@ -50,7 +52,7 @@ class Opening:
 
     `tools` are those that the program may use, `ranked` the same with the best for the question first, `details` those
     that are described, `speaks_of` the fields of which the question names a value. `hints` are the lines that say where
-    an identifier comes from, `examples` programs written from these lines alone, `solved` questions like it that were
+    an identifier comes from, `plans` those of the planner, `solved` questions like it that were
     answered before.
     """
 
@@ -61,12 +63,17 @@ class Opening:
     details: tuple[str, ...]
     speaks_of: Mapping[str, str]
     functions: str
-    examples: tuple[str, ...] = ()
+    plans: tuple[Plan, ...] = ()
     solved: tuple[Demonstration, ...] = ()
 
     @property
     def hints(self) -> tuple[str, ...]:
         return tuple(line.strip() for line in self.functions.splitlines() if " — from " in line and line[:1] == " ")
+
+    @property
+    def sketches(self) -> tuple[str, ...]:
+        """The texts of the plans."""
+        return tuple(map(sketch, self.plans))
 
     def messages(self, facts: Sequence[str] = ()) -> list[Message]:
         """The prompt. With `facts`, what is known from programs that failed, it begins anew."""
@@ -92,9 +99,9 @@ class Opening:
 
     def with_plans(self, functions: str) -> str:
         """Functions, and the plan sketches behind them."""
-        if not self.examples:
+        if not self.plans:
             return functions
-        return f"{functions}\n\n" + templates.render("chains", chains="\n\n".join(self.examples)).strip()
+        return f"{functions}\n\n" + templates.render("chains", chains="\n\n".join(self.sketches)).strip()
 
     def tokens(self) -> int:
         """About how many tokens the prompt has."""
@@ -148,12 +155,10 @@ def opening(
     before: tuple[Demonstration, ...] = ()
     if solved is not None and profile.demonstrations:
         before = tuple(solved.like(query, offered, meaning=candidates.meaning))
-    if not profile.planner:
-        return Opening(query, today, offered, ranked, details, speaks_of, functions, solved=before)
-    exemplary = _exemplary(candidates, spoken, speaks_of, scores, ranked)
+    exemplary = _exemplary(candidates, spoken, speaks_of, scores, ranked) if profile.planner else []
     sure = {name for name in exemplary if scores[name] >= _SURE * scores[ranked[0]]}
-    chains = plan_sketches(graph, exemplary, offered, with_dates(spoken, today), sure)
-    return Opening(query, today, offered, ranked, details, speaks_of, functions, chains, before)
+    planned = plans(graph, exemplary, offered, Question(with_dates(spoken, today)), sure)
+    return Opening(query, today, offered, ranked, details, speaks_of, functions, planned, before)
 
 
 def _unchanging(graph: ProtocolGraph, speaks_of: Mapping[str, str], profile: Profile) -> str | None:

@@ -3,7 +3,7 @@
 `python -m benchmarks.micro.selection NAME` takes the questions of a benchmark and the whole API, not the candidates
 that a task file lists, and chooses the k best tools for each (atc.retrieval.candidates), alone and with the
 tools that yield what these need. No language model is asked. Recall is that of the gold tools, in percent, as a mean
-over the tasks; of how many tasks all gold tools are called in the worked examples of the prompt stands beside.
+over the tasks; of how many tasks all gold tools are called in the plan sketches of the prompt stands beside.
 
 `questions` in the place of NAME is none of the benchmarks: 256 questions of our own over the same APIs
 (data/questions.yaml). By these the weights are chosen, so that the benchmarks' own questions say something; `unseen`
@@ -12,7 +12,6 @@ are 90 more for which no rule was written (data/unseen.yaml); only their totals 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -33,7 +32,6 @@ __all__ = ["main", "measure", "own_questions"]
 
 SIZES = (3, 5, 10, 20)
 _OWN_SETS = ("questions", "unseen")
-_CALL = re.compile(r"\b(\w+)\(")
 
 
 def measure(agents: dict[str, Agent], tasks: Sequence[Task], most: int | None) -> dict[str, float]:
@@ -49,7 +47,7 @@ def measure(agents: dict[str, Agent], tasks: Sequence[Task], most: int | None) -
         opened = agent.opening(task.query, today="2024-06-01")
         recall.append(len(gold & set(plain)) / len(gold))
         closed.append(len(gold & set(opened.tools)) / len(gold))
-        worked.append(gold <= set(_CALL.findall("\n".join(opened.examples))))
+        worked.append(gold <= {tool for plan in opened.plans for tool in plan.tools})
         tool_counts.append(len(opened.tools))
         tokens.append(opened.tokens())
     figures = {"recall": 100 * mean(recall), "closed": 100 * mean(closed), "examples": 100 * mean(worked)}

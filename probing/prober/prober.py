@@ -13,19 +13,14 @@ from contextlib import suppress
 from pathlib import Path
 
 from atc.models import Model
+from atc.planning.plan import Call, Literal
 from atc.program.source import called
 from probing.prober.findings import ProbeReport, ToolFinding
 from probing.prober.llm_prober import LLMProber
 from probing.prober.observations import Observations
 from probing.prober.permission import WritePermission
-from probing.prober.programs import (
-    MAX_ITEMS,
-    ProgramWriter,
-    argument_variants,
-    item_variants,
-    question,
-    unprovided_arguments,
-)
+from probing.prober.programs import ProgramWriter, printing, question, unprovided_arguments
+from probing.prober.variants import MAX_ITEMS, argument_variants, item_variants
 from probing.schema.infer import MIN_SAMPLES
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.errors import APIError, LimitReached, ModelError, UsageError
@@ -373,10 +368,10 @@ class Prober:
         """Programs that list a collection, as a whole and by names of the probe's own."""
         listed = []
         for lister in dict.fromkeys(lister for name in names for lister in self._permission.list_tools(name)):
-            listed.append(self.findings[lister].program or f"print({lister}())")
+            listed.append(self.findings[lister].program or printing(Call(lister)))
             params = self.protocol.tool(lister).arguments
             if search := next((param.argument for param in params if param.argument.lower() in SEARCHES), None):
-                listed += [f"print({lister}({search}={name!r}))" for name in names]
+                listed += [printing(Call(lister, ((search, Literal(name, observed=True)),))) for name in names]
         return listed
 
     def _wait(self, tool: str, seconds: float) -> None:

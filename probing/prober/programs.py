@@ -2,35 +2,42 @@
 
 from __future__ import annotations
 
-import ast
-import json
-import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TypeAlias
 
-from atc.planning.loops import FINDS
-from atc.planning.planner import plan_sketch
+from atc.language.question import Question
+from atc.planning.plan import (
+    PLACEHOLDER,
+    Call,
+    Expression,
+    Items,
+    Literal,
+    Object,
+    Plan,
+    Print,
+    Ref,
+    Step,
+    literal,
+    parts,
+)
+from atc.planning.planner import steps_to
+from atc.planning.sketch import sketch
 from probing.prober.identifiers import name_reference, noun_of_path
 from probing.prober.observations import Observations
 from probing.prober.permission import WritePermission, created_identifier
-from probing.prober.values import OWN_NAME, documented_value, is_free_text, item_of, own_name, rename_objects, value_of
+from probing.prober.values import documented_value, is_free_text, item_of, own_name, renumbered, value_of
+from probing.prober.variants import kept_creation
 from probing.redact.redact import FIRST_WORDS
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.dataflow.identifiers import IdentifierReference, attribute_of
-from protocols.json_path import subscripts
 from protocols.model import Parameter, Protocol, Tool
 from protocols.render import sentence
 from protocols.schema_fields import items_of, resolve, type_of
-from protocols.text.words import SEARCHES, SIZES, is_identifier, noun_of, words
+from protocols.text.words import SEARCHES, is_identifier, noun_of, words
 
-__all__ = ["MAX_ITEMS", "ProgramWriter", "argument_variants", "item_variants", "question", "unprovided_arguments"]
-
-_MAX_CHOICES = 4
-"""Values of an enumeration to try."""
-MAX_ITEMS = 8
-"""Entities to call a complete tool for: a field that some lack is optional."""
+__all__ = ["ProgramWriter", "printing", "question", "unprovided_arguments"]
 
 _MAX_FILTERS = 8
 """Filter values to try on an empty list."""
@@ -68,7 +75,7 @@ class ProgramWriter:
         elif self.permission.creates(self.tool):
             if not self.permission.why_unrecognizable(self.tool):
                 if not unprovided_arguments(self.tool, self.graph, among):
-                    yield from self._complete(self._sketch(among))
+                    yield from self._complete(self._steps(among))
                 yield from self._calls_with_identifiers()
         else:
             yield from self._reads_and_updates(among)
@@ -77,7 +84,7 @@ class ProgramWriter:
         """Programs without responses of other tools."""
         if not unprovided_arguments(self.tool, self.graph, ()):
             empty = replace(self, observations=Observations(self._protocol))
-            yield from empty._complete([empty._direct_call()])
+            yield from empty._complete((Step("", empty._direct_call()),))
 
     @property
     def _protocol(self) -> Protocol:
@@ -85,7 +92,7 @@ class ProgramWriter:
 
     def _reads_and_updates(self, among: Collection[str]) -> Iterator[Program]:
         if not self.tool.writes and not any(param.required for param in self.tool.arguments):
-            yield f"print({self.tool.name}())", ""  # an unfiltered list
+            yield printing(Call(self.tool.name)), ""  # an unfiltered list
             yield from self._filtered_calls()
         yield from self._calls_with_missing()
         if self._name_references():  # an observed name is surer than any other
@@ -93,17 +100,24 @@ class ProgramWriter:
         if not self._is_provided():
             yield from self._calls_with_values()
         if not unprovided_arguments(self.tool, self.graph, among):
-            lines = self._sketch(among)
-            bare = _without_unknown_options(lines, self._protocol)
-            if bare != lines:  # an unfiltered list has more items
-                yield from self._complete(bare)
-            yield from self._complete(lines)
+            steps = self._steps(among)
+            bare = Plan(steps).mapped(self._without_unknown_options)
+            if bare != Plan(steps):  # an unfiltered list has more items
+                yield from self._complete(bare.every_step)
+            yield from self._complete(steps)
         yield from self._calls_with_identifiers()  # more may be known by now
         yield from self._calls_with_values()
 
-    def _sketch(self, among: Collection[str]) -> list[str]:
-        lines = plan_sketch(self.graph, self.tool.name, among)
-        return lines if len(lines) > 1 else [self._direct_call()]
+    def _steps(self, among: Collection[str]) -> tuple[Step, ...]:
+        steps = steps_to(self.graph, self.tool.name, among, Question(""))
+        return steps if len(steps) > 1 else (Step("", self._direct_call()),)
+
+    def _without_unknown_options(self, expression: Expression) -> Expression:
+        """A call of a read without the optional arguments that only the question could give."""
+        if not isinstance(expression, Call) or self._protocol.tool(expression.tool).writes:
+            return expression
+        required = {param.argument for param in self._protocol.tool(expression.tool).arguments if param.required}
+        return expression.where(lambda name, value: name in required or PLACEHOLDER not in parts(value))
 
     def _filtered_calls(self) -> Iterator[Program]:
         """Calls of an empty list with each value of a filter, except its default."""
@@ -116,8 +130,8 @@ class ProgramWriter:
                 if self.tool.name not in self.observations.empty_tools:
                     return  # it is not empty any more
                 if value is not None and value not in (usual if isinstance(usual, list) else [usual]):
-                    text = repr(value if items is None else [value])
-                    yield f"print({self.tool.name}({param.argument}={text}))", ""
+                    filtering = literal(value if items is None else [value], observed=True)
+                    yield printing(Call(self.tool.name, ((param.argument, filtering),))), ""
 
     def _calls_with_missing(self) -> Iterator[Program]:
         """Calls with the arguments that earlier errors reported as missing."""
@@ -138,15 +152,15 @@ class ProgramWriter:
         fixed = {param.argument: value_of(param, self._protocol) for param in params if param not in unknown}
         count = self.most if self.tool.writes else _READ_FACTOR * self.most
         for values in islice(self.observations.values.calls(self.tool, unknown), count):
-            call = self._with_body(self._call(params, {**fixed, **{name: repr(values[name]) for name in values}}))
-            if '"…"' not in call:
-                yield f"print({call})", ""
+            call = self._with_body(self._call(params, {**fixed, **values}))
+            if PLACEHOLDER not in parts(call):
+                yield printing(call), ""
         if len(unknown) == 1 and (top := self.observations.values.root_path(unknown[0])) is not None:
-            yield f"print({self._call(params, {**fixed, unknown[0].argument: repr(top)})})", ""
+            yield printing(self._call(params, {**fixed, unknown[0].argument: top})), ""
 
-    def _call(self, params: Sequence[Parameter], texts: Mapping[str, str]) -> str:
-        keywords = [f"{param.argument}={texts[param.argument]}" for param in params if param.argument in texts]
-        return f"{self.tool.name}({', '.join(keywords)})"
+    def _call(self, params: Sequence[Parameter], values: Mapping[str, object]) -> Call:
+        names = [param.argument for param in params if param.argument in values]
+        return Call(self.tool.name, tuple((name, literal(values[name], observed=True)) for name in names))
 
     def _is_provided(self) -> bool:
         """True if the data flow or the document provides all required arguments, so that none is invented."""
@@ -158,42 +172,42 @@ class ProgramWriter:
 
     def _calls_with_identifiers(self) -> Iterator[Program]:
         for call in islice(self._identifier_calls(), self.most):
-            yield from self._complete([call], 1)
+            yield from self._complete((Step("", call),), 1)
 
-    def _complete(self, lines: Sequence[str], most: int | None = None) -> Iterator[Program]:
-        """The programs of the lines that call a tool, with search terms filled in."""
+    def _complete(self, steps: Iterable[Step], most: int | None = None) -> Iterator[Program]:
+        """The programs of the steps that call a tool, with search terms filled in."""
         most = self.most if most is None else most
-        *before, last = lines
-        call = last if "=" not in last.partition("(")[0] else last.partition(" = ")[2]
-        call = self._with_items(self._with_body(_without_path(call)))
-        program = "\n".join([*before, f"print({call})"])
+        *before, last = steps
+        assert isinstance(last.value, Call)
+        call = self._with_items(self._with_body(last.value.at(())))
+        plan = Plan((*before, Print(call)))
+        number = self.observations.requests
         if self.permission.creates(self.tool):
-            number = self.observations.requests
-            program = self._with_own_name(program.replace('"…"', repr(own_name(number))))
-            yield program, ""
-            if (renamed := rename_objects(program, self.observations.requests, "_")) != program:
-                yield renamed, ""
-        elif '"…"' not in program:
-            yield program, ""
+            plan = _filled(plan, Literal(own_name(number), observed=True))
+            if _renumbered(plan, -1) == plan:  # it has neither a name of the probe's own nor a placeholder
+                plan = Plan((*plan.steps[:-1], Print(self._with_own_name(call))))
+            yield sketch(plan), ""
+            if (renamed := _renumbered(plan, number, "_")) != plan:
+                yield sketch(renamed), ""
+        elif not plan.has_placeholder:
+            yield sketch(plan), ""
         else:
             for word in islice([*islice(self.observations.names_for(self.tool), most), *FIRST_WORDS], most):
-                yield program.replace('"…"', json.dumps(word, ensure_ascii=False)), word
+                yield sketch(_filled(plan, Literal(word))), word
 
-    def _with_own_name(self, program: str) -> str:
-        """A creating program that gives the object a name of the probe's own, unless it has one."""
-        if OWN_NAME.search(program) or not program.endswith("))"):
-            return program
-        last = program.rpartition("\n")[2]
+    def _with_own_name(self, call: Call) -> Call:
+        """A creating call that gives the object a name of the probe's own, where an argument takes one."""
         texts = [
             param
             for param in self.tool.arguments
             if param.location != "path" and is_free_text(param.schema, self._protocol)
-            if f"{param.argument}=" not in last and not is_identifier(param.argument)
+            if call.argument(param.argument) is None and not is_identifier(param.argument)
         ]
         if not texts:
-            return program
+            return call
         param = min(texts, key=lambda param: param.argument.lower() not in SEARCHES)
-        return _with_argument(program, f"{param.argument}={own_name(self.observations.requests, param.schema)!r}")
+        name = own_name(self.observations.requests, param.schema)
+        return call.with_argument(param.argument, Literal(name, observed=True))
 
     def _call_on_created(self, creator: str, argument: str) -> str | None:
         """The program that creates an object and calls a tool on it; None if creating one is not known yet."""
@@ -201,18 +215,19 @@ class ProgramWriter:
         bodies = self.observations.bodies.get(creator)
         noun = noun_of_path(self._protocol.tool(creator).path)
         located = created_identifier(bodies[0], argument, noun) if bodies else None
-        if not create_program or located is None:
-            return None
         number = self.observations.requests
-        *before, last = rename_objects(create_program, number).split("\n")
-        call = f"{self.tool.name}({argument}=made{subscripts(located[0])})"
+        created = kept_creation(create_program, "made", number)
+        if located is None or created is None:
+            return None
+        call = Call(self.tool.name, ((argument, Ref("made", located[0])),))
         for param in self.tool.arguments:
             if param.required and param.argument != argument:
-                call = f"{call[:-1]}, {param.argument}={value_of(param, self._protocol, number)})"
-        call = self._with_body(call).replace('"…"', '"changed"')
-        return "\n".join([*before, f"made = {last.removeprefix('print(').removesuffix(')')}", f"print({call})"])
+                value = literal(value_of(param, self._protocol, number), observed=True)
+                call = call.with_argument(param.argument, value)
+        plan = _filled(Plan((Print(self._with_body(call)),)), Literal("changed"))
+        return f"{created}\n{sketch(plan)}"
 
-    def _direct_call(self) -> str:
+    def _direct_call(self) -> Call:
         """The call of a tool with values from its document; a created object gets a name of the probe's own."""
         number = self.observations.requests if self.permission.creates(self.tool) else None
         params = [param for param in self.tool.arguments if param.required]
@@ -227,7 +242,7 @@ class ProgramWriter:
         observed = {reference for group in self.observations.identifier_groups for reference, _ in group}
         return {name: reference for name, reference in references.items() if reference in observed}
 
-    def _identifier_calls(self) -> Iterator[str]:
+    def _identifier_calls(self) -> Iterator[Call]:
         """Calls of a tool with identifiers that were observed together."""
         names = self._name_references()
         required = [param for param in self.tool.arguments if param.required]
@@ -240,16 +255,14 @@ class ProgramWriter:
         if not flow:
             return
         references = [reference for param, reference in flow if self._observed_item(param) is None]
-        calls: dict[str, None] = {}
+        calls: dict[Call, None] = {}
         for values in self.observations.identifiers(references, self.tool.path):
-            observed = {param.argument: repr(values[reference]) for param, reference in flow if reference in values}
-            texts = {
-                param.argument: observed.get(param.argument) or value_of(param, self._protocol) for param in required
-            }
-            calls[self._call(required, texts)] = None
+            observed = {param.argument: values[reference] for param, reference in flow if reference in values}
+            others = {param.argument: value_of(param, self._protocol) for param in required}
+            calls[self._call(required, {**others, **observed})] = None
         yield from calls
 
-    def _with_body(self, call: str) -> str:
+    def _with_body(self, call: Call) -> Call:
         """A call with at least one body argument, if the body is required and none of its arguments is."""
         members = [
             param
@@ -257,20 +270,21 @@ class ProgramWriter:
             if param.location == "body" and not is_identifier(param.argument) and not param.schema.get("readOnly")
         ]
         is_required = self.tool.body is not None and self.tool.body.required
-        if not is_required or not members or any(f"{param.argument}=" in call for param in members):
+        if not is_required or not members or any(call.argument(param.argument) is not None for param in members):
             return call
-        first = f"{members[0].argument}={value_of(members[0], self._protocol)}"
-        return f"{call[:-1]}{'' if call.endswith('()') else ', '}{first})"
+        value = literal(value_of(members[0], self._protocol), observed=True)
+        return call.with_argument(members[0].argument, value)
 
-    def _with_items(self, call: str) -> str:
+    def _with_items(self, call: Call) -> Call:
         """A call whose lists of objects hold an observed one, and whose objects have their required keys."""
         for param in self.tool.arguments:
-            if f'{param.argument}=["…"]' in call:
+            value = call.argument(param.argument)
+            if value == Items((PLACEHOLDER,)):
                 item = self._observed_item(param)
-                text = item_of(param, self._protocol) if item is None else repr(item)
-                call = call.replace(f'{param.argument}=["…"]', f"{param.argument}=[{text}]")
-            elif f"{param.argument}={{}}" in call:
-                call = call.replace(f"{param.argument}={{}}", f"{param.argument}={value_of(param, self._protocol)}")
+                listed = [item_of(param, self._protocol) if item is None else item]
+                call = call.with_argument(param.argument, literal(listed, observed=True))
+            elif value == Object():
+                call = call.with_argument(param.argument, literal(value_of(param, self._protocol), observed=True))
         return call
 
     def _observed_item(self, param: Parameter) -> dict[str, object] | None:
@@ -302,84 +316,22 @@ def question(tool: Tool) -> str:
     return sentence(text, 200)
 
 
-def argument_variants(program: str, tool: Tool) -> Iterator[str]:
-    """The program with each other value of a required enumeration, and with pages of one item.
-
-    A list of enumerated values is tried with each one alone: the response may depend on it.
-    """
-    *before, last = program.split("\n")
-    for param in tool.arguments:
-        values = param.schema.get("enum")
-        listed = values[:_MAX_CHOICES] if param.required and isinstance(values, list) else []
-        for value in listed:
-            used = next((choice for choice in listed if f"{param.argument}={choice!r}" in last), value)
-            if value != used:
-                yield "\n".join([*before, last.replace(f"{param.argument}={used!r}", f"{param.argument}={value!r}")])
-        items = param.schema.get("items")
-        several = items.get("enum") if isinstance(items, Mapping) else None
-        if param.required and isinstance(several, list):
-            filled = re.compile(rf"\b{param.argument}=\[[^\]]*\]")
-            alone = [filled.sub(f"{param.argument}=[{value!r}]", last) for value in several[:_MAX_CHOICES]]
-            yield from ("\n".join([*before, line]) for line in alone if line != last)
-        sized = not SIZES.isdisjoint(words(param.argument)[-1:]) and type_of(param.schema) == "integer"
-        if sized and f"{param.argument}=" not in last and last.endswith("))"):
-            yield _with_argument(program, f"{param.argument}=1")
+def printing(call: Call) -> str:
+    """The program that prints the response of one call."""
+    return sketch(Plan((Print(call),)))
 
 
-def _with_argument(program: str, argument: str) -> str:
-    """A program whose last, printed call has one more argument."""
-    return f"{program[:-2]}{'' if program.endswith('())') else ', '}{argument}))"
+def _filled(plan: Plan, value: Literal) -> Plan:
+    """A plan with a value in place of each placeholder."""
+    return plan.mapped(lambda part: value if part == PLACEHOLDER else part)
 
 
-def item_variants(program: str, tool: Tool, word: str, names: Sequence[str]) -> Iterator[str]:
-    """The program for other entities, to learn which fields are optional.
+def _renumbered(plan: Plan, number: int, sign: str | None = None) -> Plan:
+    """A plan with another number and separator in the names of the probe's own."""
 
-    Args:
-        word: The search term of the program, "" for none.
-    """
-    lines = program.split("\n")
-    match = FINDS.fullmatch(lines[0])
-    if match is not None:
-        variable, call, inside = match.groups()
-        inner = [f"    {line}" for line in lines[1:]]
-        yield "\n".join([f"for {variable} in {call}{inside}[1:{MAX_ITEMS}]:", *inner])
-    if word:
-        for other_name in [name for name in names if name != word][: MAX_ITEMS - 2]:
-            yield program.replace(json.dumps(word, ensure_ascii=False), json.dumps(other_name, ensure_ascii=False))
-    if any(param.argument == "page" for param in tool.arguments) and "page=" not in program and program.endswith("))"):
-        for page in (2, 3):
-            yield _with_argument(program, f"page={page}")
+    def change(part: Expression) -> Expression:
+        if isinstance(part, Literal) and isinstance(part.value, str):
+            return Literal(renumbered(part.value, number, sign), part.observed)
+        return part
 
-
-def _without_unknown_options(lines: Sequence[str], protocol: Protocol) -> list[str]:
-    """The lines without optional arguments of reads that only have a placeholder: a filter with unknown values."""
-    return [ast.unparse(_UnknownOptionRemover(protocol).visit(ast.parse(line))).replace("'…'", '"…"') for line in lines]
-
-
-class _UnknownOptionRemover(ast.NodeTransformer):
-    def __init__(self, protocol: Protocol) -> None:
-        self._tools = {tool.name: tool for tool in protocol.tools}
-
-    def visit_Call(self, node: ast.Call) -> ast.AST:
-        self.generic_visit(node)
-        tool = self._tools.get(node.func.id) if isinstance(node.func, ast.Name) else None
-        if tool is not None and not tool.writes:
-            required = {argument.argument for argument in tool.arguments if argument.required}
-            node.keywords = [
-                keyword for keyword in node.keywords if keyword.arg in required or not _has_placeholder(keyword.value)
-            ]
-        return node
-
-
-def _has_placeholder(value: ast.expr) -> bool:
-    return any(isinstance(part, ast.Constant) and part.value == "…" for part in ast.walk(value))
-
-
-def _without_path(call: str) -> str:
-    """A call without the path into its response."""
-    depth = 0
-    for place, sign in enumerate(call):
-        depth += (sign == "(") - (sign == ")")
-        if sign == ")" and depth == 0:
-            return call[: place + 1]
-    return call
+    return plan.mapped(change)

@@ -1,6 +1,6 @@
 """Values for arguments without an observed one: from the document, from its schemas, and names of the probe's own.
 
-The placeholder `"…"` stands for a search term to be filled in.
+The text `…` stands for a search term to be filled in.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from protocols.patterns import matches
 from protocols.schema_fields import items_of, properties_of, resolve, type_of
 from protocols.text.words import noun_of
 
-__all__ = ["OWN_NAME", "documented_value", "is_free_text", "item_of", "own_name", "rename_objects", "value_of"]
+__all__ = ["OWN_NAME", "documented_value", "is_free_text", "item_of", "own_name", "renumbered", "value_of"]
 
 _SHORT_TEXTS = ("0", "1", "0,0", "a", "A", "abc", "1.0", "00", "0000", "a-b", "a_b", "2024-01-01")
 """Short texts that match many patterns."""
@@ -56,19 +56,19 @@ def is_free_text(schema: Schema, protocol: Protocol) -> bool:
     return text and not closed and own_name(1000, schema) is not None
 
 
-def rename_objects(program: str, number: int, sign: str | None = None) -> str:
-    """A creating program with another number, and another separator, in its objects' names."""
-    return OWN_NAME.sub(lambda match: f"probe{match[1] if sign is None else sign}{number}", program)
+def renumbered(text: str, number: int, sign: str | None = None) -> str:
+    """A text with another number, and another separator, in the names of the probe's own."""
+    return OWN_NAME.sub(lambda match: f"probe{match[1] if sign is None else sign}{number}", text)
 
 
-def item_of(parameter: Parameter, protocol: Protocol) -> str:
-    """An item of a list argument, as program text."""
+def item_of(parameter: Parameter, protocol: Protocol) -> object:
+    """An item of a list argument."""
     items = items_of(resolve(parameter.schema, protocol), protocol)
-    return _text(_minimal_value(items, protocol, _DEPTH) if items is not None else "…")
+    return _minimal_value(items, protocol, _DEPTH) if items is not None else "…"
 
 
-def value_of(parameter: Parameter, protocol: Protocol, number: int | None = None) -> str:
-    """A value of an argument, as program text.
+def value_of(parameter: Parameter, protocol: Protocol, number: int | None = None) -> object:
+    """A value of an argument.
 
     Args:
         number: The number in the name of a created object: the document's own example may be taken.
@@ -77,19 +77,19 @@ def value_of(parameter: Parameter, protocol: Protocol, number: int | None = None
     if number is not None and "enum" not in schema and type_of(schema) in ("string", ""):
         name = own_name(number, schema) if noun_of(parameter.name) in _NAME_WORDS else None
         if name is not None:
-            return repr(name)
+            return name
     documented = documented_value(parameter)
     if documented is not None:
-        return repr(documented)
+        return documented
     if type_of(schema) == "array":
         items = items_of(schema, protocol)
         simple = items is not None and not properties_of(items, protocol)
-        return f"[{item_of(parameter, protocol)}]" if simple else '["…"]'
+        return [item_of(parameter, protocol) if simple else "…"]
     sample = _minimal_value(schema, protocol, _DEPTH)
     pattern = schema.get("pattern")
     if isinstance(sample, str) and not _fits(sample, pattern):
         sample = next((text for text in _SHORT_TEXTS if _fits(text, pattern)), sample)
-    return _text(sample)
+    return sample
 
 
 def documented_value(parameter: Parameter) -> object:
@@ -145,10 +145,6 @@ def _minimal_value(schema: Schema, protocol: Protocol, depth: int) -> object:
 def _parts(schema: Schema, key: str, protocol: Protocol) -> list[Schema]:
     parts = schema.get(key)
     return [resolve(part, protocol) for part in parts if isinstance(part, Mapping)] if isinstance(parts, list) else []
-
-
-def _text(value: object) -> str:
-    return repr(value).replace("'…'", '"…"')
 
 
 def _fits(text: str, pattern: object) -> bool:

@@ -94,9 +94,10 @@ def search_expression(graph: ProtocolGraph, sources: Sequence[ProvidedField], na
         search = next((argument for argument in names if argument.lower() in SEARCHES), None)
         if search is None or source.header:
             continue
-        texts = {search: json.dumps(name, ensure_ascii=False), **selector_arguments(tool, source)}
-        if texts.keys() >= set(required):
-            arguments = ", ".join(f"{argument}={text}" for argument, text in texts.items())
+        values = {search: name, **selector_arguments(tool, source)}
+        if values.keys() >= set(required):
+            texts = (f"{argument}={json.dumps(value, ensure_ascii=False)}" for argument, value in values.items())
+            arguments = ", ".join(texts)
             return f"{tool.name}({arguments}){source.accessor()}"
     return None
 

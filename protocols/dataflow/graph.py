@@ -10,6 +10,7 @@ discriminator, the words of the path, and its similarity to objects of a known n
 
 from __future__ import annotations
 
+import json
 import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -260,7 +261,9 @@ class ProtocolGraph:
     def expression(self, source: ProvidedField) -> str:
         """The expression that reads a provided field: a call with its required arguments, and the path."""
         tool = self._tools[source.tool]
-        selectors = selector_arguments(tool, source)
+        selectors = {
+            name: json.dumps(value, ensure_ascii=False) for name, value in selector_arguments(tool, source).items()
+        }
         required = [f"{p.argument}={selectors.get(p.argument, '…')}" for p in tool.arguments if p.required]
         call = f"{source.tool}({', '.join(required)})"
         if source.header:
@@ -541,10 +544,10 @@ class ProtocolGraph:
         return score
 
 
-def selector_arguments(tool: Tool, source: ProvidedField) -> dict[str, str]:
-    """The required arguments that select a noun, as program text: `type=["artist"]` for a field in `artists`."""
+def selector_arguments(tool: Tool, source: ProvidedField) -> dict[str, str | list[str]]:
+    """The required arguments that select a noun: `type=["artist"]` for a field in `artists`."""
     nouns = {noun_of(step) for step in source.path if isinstance(step, str)} - WRAPPERS | {source.noun}
-    selectors = {}
+    selectors: dict[str, str | list[str]] = {}
     for parameter in tool.arguments:
         items = parameter.schema.get("items")
         listed = isinstance(items, Mapping)
@@ -552,7 +555,7 @@ def selector_arguments(tool: Tool, source: ProvidedField) -> dict[str, str]:
         if parameter.required and isinstance(values, list):
             named = [value for value in values if isinstance(value, str) and noun_of(value) in nouns]
             if len(named) == 1:
-                selectors[parameter.argument] = f'["{named[0]}"]' if listed else f'"{named[0]}"'
+                selectors[parameter.argument] = named if listed else named[0]
     return selectors
 
 

@@ -6,7 +6,6 @@ import pytest
 
 from atc.check import check
 from atc.check.stubs import write_stubs
-from atc.planning.planner import plan_sketch
 from protocols import load
 from protocols.contracts.contract import Contract
 from protocols.dataflow.graph import ProtocolGraph
@@ -14,6 +13,7 @@ from protocols.model import Protocol
 from protocols.render import render
 from protocols.schema_fields import fields
 from tests.loading.expandable import MUSEUM, document
+from tests.sketches import plan_sketch
 
 
 @pytest.fixture(scope="module")

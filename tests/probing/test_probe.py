@@ -15,15 +15,14 @@ from openapi_spec_validator import validate
 
 from atc.cli import main
 from atc.models import Model
-from atc.planning.planner import plan_sketch
 from benchmarks.tasks.datasets import open_dataset
 from probing.document import openapi_document
 from probing.evaluation import evaluate
 from probing.prober.findings import ProbeReport, ToolFinding
 from probing.prober.permission import WritePermission
 from probing.prober.prober import Prober
-from probing.prober.programs import argument_variants
 from probing.prober.replies import error_in_success
+from probing.prober.variants import argument_variants
 from probing.strip_responses import strip_responses
 from protocols import load
 from protocols.contracts.contract import Contract
@@ -33,6 +32,7 @@ from protocols.samples import sample
 from protocols.simulator import Simulator
 from sandbox import CallRecord, Sandbox
 from tests.local_api import LocalAPI
+from tests.sketches import plan_sketch
 
 TINY = ["museum", "parcels"]
 FIGURES = {"recall": 95, "valid": 95, "marks": 90, "caught": 90}

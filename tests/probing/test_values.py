@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from probing.prober.identifiers import linked_identifiers, name_reference, noun_of_path
 from probing.prober.observed_values import ObservedValues
-from probing.prober.values import item_of, own_name, rename_objects, value_of
+from probing.prober.values import item_of, own_name, renumbered, value_of
 from protocols import load
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.dataflow.identifiers import IdentifierReference
@@ -89,26 +87,26 @@ def test_names_are_kept_with_the_identifiers_of_their_things() -> None:
 
 
 @pytest.mark.parametrize(
-    ("schema", "text"),
+    ("schema", "value"),
     [
-        ({"type": "string"}, '"…"'),
-        ({"type": "string", "format": "date-time"}, "'2024-01-01T00:00:00Z'"),
-        ({"type": "integer", "minimum": 5}, "5"),
-        ({"type": "string", "examples": ["blue"]}, "'blue'"),
-        ({"$ref": "#/components/schemas/Step"}, "{'do': 'stop'}"),
-        ({"$ref": "#/components/schemas/Plan"}, "{'do': 'stop'}"),
-        ({"type": "array", "items": {"type": "string", "format": "date"}}, "['2024-01-01']"),
-        ({"type": "array", "items": {"$ref": "#/components/schemas/Step"}}, '["…"]'),
+        ({"type": "string"}, "…"),
+        ({"type": "string", "format": "date-time"}, "2024-01-01T00:00:00Z"),
+        ({"type": "integer", "minimum": 5}, 5),
+        ({"type": "string", "examples": ["blue"]}, "blue"),
+        ({"$ref": "#/components/schemas/Step"}, {"do": "stop"}),
+        ({"$ref": "#/components/schemas/Plan"}, {"do": "stop"}),
+        ({"type": "array", "items": {"type": "string", "format": "date"}}, ["2024-01-01"]),
+        ({"type": "array", "items": {"$ref": "#/components/schemas/Step"}}, ["…"]),
     ],
 )
-def test_an_argument_has_the_least_that_its_schema_asks_for(schema: object, text: str) -> None:
+def test_an_argument_has_the_least_that_its_schema_asks_for(schema: object, value: object) -> None:
     """A list of objects is left to what was seen; without that it has one such object."""
     api = protocol("/plans", schema)
     (part,) = api.tools[0].arguments
 
-    assert value_of(part, api) == text
-    if text == '["…"]':
-        assert item_of(part, api) == "{'do': 'stop'}"
+    assert value_of(part, api) == value
+    if value == ["…"]:
+        assert item_of(part, api) == {"do": "stop"}
 
 
 def test_what_a_probe_makes_is_called_its_own_way() -> None:
@@ -116,11 +114,11 @@ def test_what_a_probe_makes_is_called_its_own_way() -> None:
     api = protocol("/plans", {"type": "string"})
     name = Parameter("name", "name", "body", True, {"type": "string", "examples": ["my-plan"]}, "")
 
-    assert value_of(name, api) == "'my-plan'"
-    assert value_of(name, api, 7) == "'probe 7'"
+    assert value_of(name, api) == "my-plan"
+    assert value_of(name, api, 7) == "probe 7"
     assert own_name(7, {"pattern": "^[a-z0-9_]+$"}) == "probe_7"
     assert own_name(7, {"pattern": "^[A-Z]+$"}) is None
-    assert rename_objects(json.dumps({"name": "probe_7"}), 8) == '{"name": "probe_8"}'
+    assert renumbered("my probe_7", 8) == "my probe_8"
 
 
 def test_an_address_in_a_reply_gives_the_values_of_a_path() -> None:
