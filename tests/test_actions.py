@@ -18,6 +18,7 @@ NAMES = ("GET_cities", "GET_cities_city_id_weather", "GET_alerts", "finish", "gi
         "Thought: call GET_alerts() later.\nAction: GET_cities(query='Oslo', page=2)\nAction: GET_alerts()",
         '**Action:** `GET_cities(query="Oslo", page=2)` and then we\'ll see',
         'Action 1: get_cities(query: "Oslo", page: 2)',
+        'GET_cities("query": "Oslo", "page": 2)',
         'GET_cities({"query": "Oslo", "page": 2})',
         'GET_cities(**{"query": "Oslo", "page": 2})',
         'GET_cities(\n    query="Oslo",\n    page=2,\n)',

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import ast
 import difflib
+import itertools
 import json
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -21,7 +22,8 @@ GIVE_UP = "give_up"
 
 _ACTION = re.compile(r"^[\s*#>-]*action\b[\s*]*(?:\d+[\s*]*)?:[\s*]*", re.IGNORECASE | re.MULTILINE)
 _ANSWER = re.compile(r"^[\s*#>-]*(?:final )?answer[\s*]*:[\s*]*(.*)", re.IGNORECASE | re.MULTILINE | re.DOTALL)
-_NAME = re.compile(r"[A-Za-z_]\w*")
+_NAME = re.compile(r"([A-Za-z_]\w*)(\s*\()?")
+"""A word of the message; the second group is there if it may be a call, which `ast` then reads."""
 _NAME_KEYS = ("name", "action", "tool", "function", "tool_name", "api", "api_name")
 _ARGUMENT_KEYS = ("arguments", "parameters", "args", "kwargs", "action_input", "input")
 _JSON_LITERALS = {"true": True, "false": False, "null": None, "undefined": None}
@@ -88,26 +90,46 @@ def _finish_action(action: Action) -> Action:
 def _parse_call(text: str, start: int, names_by_case: Mapping[str, str]) -> Action | None:
     """Parse `NAME(argument=value)` of a known function."""
     for match in _NAME.finditer(text, start):
-        parenthesis = re.match(r"\s*\(", text[match.end() :])
-        if parenthesis and match[0].lower() in names_by_case:
-            start_of_arguments = match.end() + parenthesis.end()
-            return _parse_arguments(names_by_case[match[0].lower()], text, start_of_arguments)
+        if match[2] and match[1].lower() in names_by_case:
+            return _parse_arguments(names_by_case[match[1].lower()], text, match.end())
     return None
 
 
 def _parse_arguments(name: str, text: str, start: int) -> Action:
-    closings = [match.start() for match in re.finditer(r"\)", text[start:])][:_MAX_CLOSINGS]
-    for close in [*closings, len(text) - start]:
-        source_text = text[start : start + close]
-        for source in (source_text, re.sub(r"(^|,)\s*(\w+)\s*:", r"\1 \2=", source_text)):
-            try:
-                call = ast.parse(f"f({source}\n)", mode="eval").body
-            except (SyntaxError, ValueError, RecursionError, MemoryError):
-                continue
-            if isinstance(call, ast.Call):
-                end = min(start + close + 1, len(text))
-                return _build_action(name, [_literal(name, "", node) for node in call.args], call.keywords, end)
+    for end in _ends(text, start, ")"):
+        source = text[start:end].removesuffix(")")
+        for wrapped in (f"f({source}\n)", f"f[{source}\n]"):  # a subscript may have `name: value` in it
+            with suppress(SyntaxError, ValueError, RecursionError, MemoryError):
+                match ast.parse(wrapped, mode="eval").body:
+                    case ast.Call(args=args, keywords=keywords):
+                        return _build_action(name, [_literal(name, "", node) for node in args], keywords, end)
+                    case ast.Subscript(slice=ast.Tuple(parts)):
+                        return _build_action(name, *_colon_arguments(name, parts), end)
+                    case ast.Subscript(slice=part):
+                        return _build_action(name, *_colon_arguments(name, [part]), end)
     raise BadActionError(f"the call of {name} is not written as Python, like {name}(argument=value)")
+
+
+def _colon_arguments(name: str, parts: list[ast.expr]) -> tuple[list[object], list[ast.keyword]]:
+    """The arguments of `NAME(value, argument: value)`, without and with a name. Raises: ValueError."""
+    values: list[object] = []
+    named: list[ast.keyword] = []
+    for part in parts:
+        match part:
+            case ast.Slice(ast.Name(key) | ast.Constant(str(key)), ast.expr() as value, None):
+                named.append(ast.keyword(key, value))
+            case ast.Slice():
+                raise ValueError("no name before the colon")
+            case _:
+                values.append(_literal(name, "", part))
+    return values, named
+
+
+def _ends(text: str, start: int, closing: str) -> Iterator[int]:
+    """Where a call or an object may end: behind each closing bracket, and at the end of the text."""
+    closings = (place + 1 for place in range(start, len(text)) if text[place] == closing)
+    yield from itertools.islice(closings, _MAX_CLOSINGS)
+    yield len(text)
 
 
 def _build_action(name: str, args: list[object], keywords: list[ast.keyword], end: int) -> Action:
@@ -141,19 +163,15 @@ def _literal(name: str, argument: str, node: ast.expr) -> object:
 
 def _parse_json(text: str, start: int, names_by_case: Mapping[str, str]) -> Action | None:
     """Parse a JSON object or Python dict that names the function, or holds the arguments of the one named before it."""
-    for match in re.finditer(r"\{", text[start:]):
-        position = start + match.start()
+    for position in (place for place in range(start, len(text)) if text[place] == "{"):
         data, end = _read_object(text, position)
         if not isinstance(data, dict):
             continue
         name, arguments = _parse_fields(data)
         if name is not None and name.lower() in names_by_case:
             return Action(names_by_case[name.lower()], arguments, end=end)
-        before = [
-            names_by_case[word.lower()]
-            for word in _NAME.findall(text, start, position)
-            if word.lower() in names_by_case
-        ]
+        words = [word.lower() for word, _ in _NAME.findall(text, start, position)]
+        before = [names_by_case[word] for word in words if word in names_by_case]
         if before or len(names_by_case) == 1:
             intended_name = before[-1] if before else next(iter(names_by_case.values()))
             return Action(intended_name, {str(key): value for key, value in data.items()}, end=end)
@@ -166,12 +184,9 @@ def _read_object(text: str, start: int) -> tuple[object, int]:
     """The object at a position, whatever follows it, and its end."""
     with suppress(ValueError, RecursionError):
         return json.JSONDecoder(strict=False).raw_decode(text, start)
-    for close in [match.end() for match in re.finditer(r"\}", text[start:])][:_MAX_CLOSINGS]:
-        try:
-            tree = _JsonNames().visit(ast.parse(text[start : start + close], mode="eval"))
-            return ast.literal_eval(tree), start + close
-        except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
-            continue
+    for end in _ends(text, start, "}"):
+        with suppress(SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
+            return ast.literal_eval(_JsonNames().visit(ast.parse(text[start:end], mode="eval"))), end
     return None, start
 
 
@@ -195,11 +210,10 @@ def _parse_fields(data: Mapping[object, object]) -> tuple[str | None, dict[str, 
 
 def _parse_bare_name(text: str, start: int, names_by_case: Mapping[str, str], marked: bool) -> Action | None:
     """Parse a name alone. Raises: BadActionError: The text calls an unknown function."""
-    words = [(word[0], word.end()) for word in _NAME.finditer(text, start)]
-    if marked and words and words[0][0].lower() in names_by_case:
-        return Action(names_by_case[words[0][0].lower()], end=words[0][1])
-    other_call = re.search(r"([A-Za-z_]\w*)\s*\(", text[start:])
-    unknown_name = other_call[1] if other_call else words[0][0] if marked and words else None
+    words = list(_NAME.finditer(text, start))
+    if marked and words and words[0][1].lower() in names_by_case:
+        return Action(names_by_case[words[0][1].lower()], end=words[0].end(1))
+    unknown_name = next((word[1] for word in words if word[2]), words[0][1] if marked and words else None)
     if unknown_name is not None:
         raise BadActionError(unknown_function(unknown_name, names_by_case.values()))
     return None
