@@ -13,8 +13,7 @@ from probing.prober.findings import RefusedCall, ToolFinding
 from probing.schema.constraints import Constraint
 from probing.schema.infer import infer_paper, is_trivial
 from probing.schema.references import with_references
-from protocols.documents.openapi import operations
-from protocols.documents.source import parse, read
+from protocols.documents.source import METHODS, mapping_or_empty, parse, read
 from protocols.documents.tool_files import NAME
 from protocols.errors import UsageError
 from protocols.model import Parameter, Protocol, Schema, SecurityScheme, Server, Tool
@@ -93,7 +92,9 @@ def usage_examples(file: str) -> dict[str, tuple[str, str]]:
     Raises: UsageError: The file cannot be read, or an example is no question with its Python program.
     """
     usage = {}
-    for path, method, _, operation in operations(parse(read(Path(file))[0], file)):
+    paths = mapping_or_empty(parse(read(Path(file))[0], file)).get("paths")
+    items = [(path, mapping_or_empty(item)) for path, item in mapping_or_empty(paths).items()]
+    for path, method, operation in [(path, key, item[key]) for path, item in items for key in item if key in METHODS]:
         match operation.get("x-usage") if isinstance(operation, Mapping) else None:
             case None:
                 continue
