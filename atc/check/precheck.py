@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
 from atc.check import Diagnostic, apply_edits, check, fix_syntax
 from atc.check.autofix.accumulated_entries import with_entry_key
 from atc.fault import Attribution, Fault
-from atc.planning.plan import Plan, Step, reads, tools_of
+from atc.planning.plan import Plan, Step, reads
 from atc.planning.sketch import sketch
 from atc.program.source import parsed
 from atc.program.tree import nodes_of, variable_of
@@ -130,9 +130,9 @@ class Precheck:
         if first.key in assigned:
             return with_entry_key(program, first.key, None)
         for step in (step for plan in self._plans for step in plan.every_step if step.variable == first.key):
-            tools = list(tools_of(step.value))
-            if tools and not self._any_writes(tools) and reads(step.value) <= assigned:
-                return with_entry_key(program, first.key, sketch(Plan((step,))))
+            alone = Plan((step,))
+            if alone.tools and not self._any_writes(alone) and reads(step.value) <= assigned:
+                return with_entry_key(program, first.key, sketch(alone))
         return None
 
     def completed(self, program: str, diagnostics: Sequence[Diagnostic]) -> str | None:
@@ -155,12 +155,12 @@ class Precheck:
             return ()
         for plan in self._plans:
             needed = plan.needed_for(diagnostic.key)
-            if needed and not self._any_writes(Plan(needed).tools):
+            if needed and not self._any_writes(Plan(needed)):
                 return needed
         return ()
 
-    def _any_writes(self, tools: Iterable[str]) -> bool:
-        return any(self._graph.protocol.tool(name).writes for name in tools)
+    def _any_writes(self, plan: Plan) -> bool:
+        return any(self._graph.protocol.tool(name).writes for name in plan.tools)
 
     def any_harmful(self, diagnostics: Sequence[Diagnostic]) -> bool:
         """Whether a program would write to what somebody made up."""

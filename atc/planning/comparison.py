@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import replace
+from typing import Literal as OneOf
 
 from atc.language.question import Question
-from atc.planning.plan import Append, Best, Call, Each, Items, Literal, Object, Path, Plan, Ref, Statement, Step
+from atc.planning.plan import Append, Call, Each, Items, Literal, Object, Path, Pick, Plan, Ref, Statement, Step
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.schema_fields import ResponseField, fields, type_of
 from protocols.text.words import stem, words
@@ -24,12 +25,28 @@ def with_comparison(plan: Plan, question: Question, graph: ProtocolGraph) -> Pla
     Of several days the best one is taken; of several items the compared values are collected, then the best is taken.
     """
     days = [(step, step.value) for step in plan.every_step if isinstance(step.value, Call)]
-    for by, unit in question.day_superlatives:
-        for step, call in days:
-            if (path := _best_day(call, by[1], unit, graph)) is not None:
-                best = Step(_BEST, Best(by[0], Ref(step.variable), _ITEM, path))
-                return _compared(Plan(tuple(_after(plan.steps, step, best))), question, graph)
-    return _compared(plan, question, graph)
+    bests = (
+        (step, Step(_BEST, Pick(order, Ref(step.variable), _ITEM, path)))
+        for (order, field_words), unit in question.day_superlatives
+        for step, call in days
+        if (path := _day_value(call, field_words, unit, graph)) is not None
+    )
+    if (best_day := next(bests, None)) is not None:
+        plan = Plan(tuple(_after(plan.steps, *best_day)))
+    loop = plan.steps[-1]
+    if not isinstance(loop, Each):
+        return plan
+    held = {step.variable: step.value for step in loop.steps if isinstance(step, Step) and _is_held(step)}
+    names = [*([loop.item] if isinstance(loop.value, Call) else []), *held]
+    for by in question.superlatives if len(names) > 1 else ():
+        for name, call in held.items():
+            if isinstance(call, Call) and (most := _entry_value(name, call, by[1], graph)) is not None:
+                several = next(name for name in (f"{names[0]}s", "found", "compared") if name not in names)
+                entry = Object(tuple((Literal(name), Ref(name)) for name in names))
+                collecting = replace(loop, steps=(*loop.steps, Append(several, entry)))
+                best = Step(_BEST, Pick(by[0], Ref(several), _ITEM, *most))
+                return Plan((*plan.steps[:-1], Step(several, Items()), collecting, best))
+    return plan
 
 
 def _after(steps: tuple[Statement, ...], before: Step, new: Step) -> Iterator[Statement]:
@@ -40,48 +57,32 @@ def _after(steps: tuple[Statement, ...], before: Step, new: Step) -> Iterator[St
             yield new
 
 
-def _compared(plan: Plan, question: Question, graph: ProtocolGraph) -> Plan:
-    """The plan with the best item of its loop."""
-    loop = plan.steps[-1]
-    if not isinstance(loop, Each):
-        return plan
-    steps = [step for step in loop.steps if isinstance(step, Step) and step.variable]
-    held = [step for step in steps if isinstance(step.value, Call) and 0 not in step.value.path[:-1]]
-    names = [*([loop.item] if isinstance(loop.items, Call) else []), *(step.variable for step in held)]
-    for order, field_words in question.superlatives if len(names) > 1 else ():
-        for step in held:
-            if (most := _most_of(step, order, field_words, graph)) is not None:
-                several = next(name for name in (f"{names[0]}s", "found", "compared") if name not in names)
-                entry = Object(tuple((Literal(name), Ref(name)) for name in names))
-                collecting = replace(loop, steps=(*loop.steps, Append(several, entry)))
-                best = Step(_BEST, replace(most, items=Ref(several)))
-                return Plan((*plan.steps[:-1], Step(several, Items()), collecting, best))
-    return plan
+def _is_held(step: Step) -> bool:
+    """True if a step sets a variable to a response, to a part of it, or to the first item of a list in it."""
+    return bool(step.variable) and isinstance(step.value, Call) and 0 not in step.value.path[:-1]
 
 
-def _most_of(step: Step, order: str, field_words: frozenset[str], graph: ProtocolGraph) -> Best | None:
-    """The comparison of entries by the value of a step: by the length of its list, or by a number in its response."""
-    call = step.value
-    if not isinstance(call, Call) or 0 in call.path:
+def _entry_value(
+    name: str, call: Call, field_words: Collection[str], graph: ProtocolGraph
+) -> tuple[Path, OneOf["value", "length"]] | None:
+    """The path to a compared value in an entry: a list, compared by its length, or a number in a response."""
+    if 0 in call.path:
         return None
-    stems = {stem(word) for word in field_words}
-    about = " ".join([step.variable, *map(str, call.path)])
-    if call.path and not stems.isdisjoint(map(stem, words(about))):
-        return Best(order, Ref(""), _ITEM, (step.variable,), "length")
+    about = words(" ".join([name, *map(str, call.path)]))
+    if call.path and not {stem(word) for word in field_words}.isdisjoint(map(stem, about)):
+        return (name,), "length"
     path = None if call.path else _number(graph, call.tool, (), field_words)
-    return Best(order, Ref(""), _ITEM, (step.variable, *path)) if path else None
+    return ((name, *path), "value") if path else None
 
 
-def _best_day(call: Call, field_words: frozenset[str], unit: str, graph: ProtocolGraph) -> Path | None:
+def _day_value(call: Call, field_words: Collection[str], unit: str, graph: ProtocolGraph) -> Path | None:
     """The path in the days or hours of a list by which they are compared; None where they cannot be."""
     items = (*call.path, 0)
     if not call.path or 0 in call.path:
         return None
     moments = [field.name for field in _inside(graph, call.tool, items) if words(field.name)[-1:] in _MOMENTS]
     named = words(f"{call.tool} {' '.join(moments)}")
-    if not moments or not any(word.startswith(unit) for word in named):
-        return None
-    return _number(graph, call.tool, items, field_words)
+    return _number(graph, call.tool, items, field_words) if moments and any(w.startswith(unit) for w in named) else None
 
 
 def _number(graph: ProtocolGraph, tool: str, holder: Path, field_words: Collection[str]) -> Path | None:

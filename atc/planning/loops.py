@@ -7,7 +7,21 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from atc.language.question import Question
-from atc.planning.plan import PLACEHOLDER, Call, Each, Items, Literal, Path, Plan, Ref, Step, parts, reads, replaced
+from atc.planning.plan import (
+    PLACEHOLDER,
+    Call,
+    Each,
+    Items,
+    Literal,
+    Path,
+    Plan,
+    Ref,
+    Statement,
+    Step,
+    mapped,
+    parts,
+    reads,
+)
 from protocols.model import Protocol
 from protocols.text.words import SIZES, is_identifier, noun_of, words
 
@@ -46,7 +60,7 @@ def _read(steps: Sequence[Step]) -> frozenset[str]:
     return frozenset().union(*(reads(step.value) for step in steps))
 
 
-def _in_loop(steps: list[Step], question: Question, protocol: Protocol) -> tuple[Step | Each, ...]:
+def _in_loop(steps: list[Step], question: Question, protocol: Protocol) -> tuple[Statement, ...]:
     """The steps, in a loop where the question is about several items of one of their lists.
 
     Where the question asks for their number, the plan ends with the list.
@@ -62,7 +76,7 @@ def _in_loop(steps: list[Step], question: Question, protocol: Protocol) -> tuple
     searched = Literal(several[0]) if several else PLACEHOLDER
     names = several if len(several) > 1 else question.joined_names
     if len(names) > 1 and searched in parts(items):
-        search = replaced(items.at((*items.path, 0)), searched, Ref("name"))
+        search = mapped(steps[0].value, lambda part: Ref("name") if part == searched else part)
         return (Each("name", Items(tuple(map(Literal, names))), (Step(variable, search), *steps[1:])),)
     for place, variable, items in finders:
         count = max(question.count_of(variable), question.count_of(_list_noun(items.path)))

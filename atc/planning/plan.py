@@ -11,30 +11,9 @@ from typing import TypeAlias
 from protocols.json_path import Step as PathStep
 
 __all__ = [
-    "PLACEHOLDER",
-    "Append",
-    "Best",
-    "Call",
-    "Collected",
-    "Each",
-    "Expression",
-    "Items",
-    "Literal",
-    "Named",
-    "Object",
-    "Path",
-    "Plan",
-    "Print",
-    "Ref",
-    "Statement",
-    "Step",
-    "holds",
-    "literal",
-    "mapped",
-    "parts",
-    "reads",
-    "replaced",
-]
+    "PLACEHOLDER", "Append", "Call", "Collected", "Each", "Expression", "Items", "Literal", "Object", "Path", "Pick",
+    "Plan", "Print", "Ref", "Statement", "Step", "literal", "mapped", "parts", "reads",
+]  # fmt: skip
 
 Path: TypeAlias = tuple[PathStep, ...]
 
@@ -97,6 +76,10 @@ class Call:
         """The same call, and another part of its response."""
         return replace(self, path=path)
 
+    def is_part_of(self, other: Expression) -> bool:
+        """True for the same call with a path that goes on where the other's ends."""
+        return isinstance(other, Call) and self.path[: len(other.path)] == other.path and self.at(other.path) == other
+
 
 @dataclass(frozen=True, slots=True)
 class Collected:
@@ -104,34 +87,26 @@ class Collected:
 
     value: Expression
     item: str
-    items: Ref
+    items: Expression
     count: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
-    """The item of a list whose `field` is a name."""
+class Pick:
+    """The item of a list with the `max` or `min` at a path, or the one that has the name `choice` there.
 
-    items: Call
-    item: str
-    field: str
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class Best:
-    """The item of a list with the `max` or `min` at a path: of values, of numbers or texts that may be missing, of
-    lengths of lists.
+    Compared are values, numbers or texts that may be missing, or the lengths of lists.
     """
 
-    order: str
-    items: Call | Ref
+    choice: str
+    items: Expression
     item: str
     path: Path
-    measure: OneOf["value", "number", "text", "length"] = "value"
+    measure: OneOf["value", "number", "text", "length", "name"] = "value"
 
 
-Expression: TypeAlias = Literal | Items | Object | Ref | Call | Collected | Named | Best
+Expression: TypeAlias = Literal | Items | Object | Ref | Call | Collected | Pick
+Change: TypeAlias = Callable[[Expression], Expression]
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,9 +120,8 @@ class Step:
     def first_of(self) -> Call | None:
         """The list of which the step takes the first item; None for any other value."""
         call = self.value
-        if not isinstance(call, Call) or call.path[-1:] != (0,) or 0 in call.path[:-1]:
-            return None
-        return call.at(call.path[:-1])
+        is_first = isinstance(call, Call) and call.path[-1:] == (0,) and 0 not in call.path[:-1]
+        return call.at(call.path[:-1]) if isinstance(call, Call) and is_first else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +144,7 @@ class Each:
     """Steps for each item of a list, or for its first `count` items."""
 
     item: str
-    items: Items | Call
+    value: Expression
     steps: tuple[Statement, ...]
     count: int | None = None
 
@@ -180,49 +154,55 @@ Statement: TypeAlias = Step | Append | Print | Each
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Steps in their order; one without steps is no plan."""
+    """Steps in their order."""
 
-    steps: tuple[Statement, ...] = ()
+    steps: tuple[Statement, ...]
 
-    def __bool__(self) -> bool:
-        return bool(self.steps)
+    def __iter__(self) -> Iterator[Statement]:
+        """All statements, those of a loop after the loop."""
+        for step in self.steps:
+            yield step
+            if isinstance(step, Each):
+                yield from Plan(step.steps)
 
     @property
     def every_step(self) -> Iterator[Step]:
         """The steps that call or set, those of loops included."""
-        return (step for step in _flat(self.steps) if isinstance(step, Step))
+        return (step for step in self if isinstance(step, Step))
 
     @property
-    def values(self) -> Iterator[Expression]:
-        """The values that the steps compute, and the lists that they loop over."""
-        return (step.items if isinstance(step, Each) else step.value for step in _flat(self.steps))
+    def parts(self) -> Iterator[Expression]:
+        """All expressions and what is in them."""
+        return (part for statement in self for part in parts(statement.value))
 
     @property
     def has_placeholder(self) -> bool:
         """True if only the question can give one of the values."""
-        return any(PLACEHOLDER in parts(value) for value in self.values)
+        return PLACEHOLDER in self.parts
 
     @property
     def tools(self) -> frozenset[str]:
         """The tools that are called."""
-        return frozenset(tool for value in self.values for tool in tools_of(value))
+        return frozenset(part.tool for part in self.parts if isinstance(part, Call))
 
     def needed_for(self, variable: str) -> tuple[Step, ...]:
         """The step outside of loops that first sets a variable, after those that it needs; empty without one."""
-        needed: list[Step] = []
-        read: set[str] = {variable}
         steps = [step for step in self.steps if isinstance(step, Step)]
         last = next((place for place, step in enumerate(steps) if step.variable == variable), -1)
+        needed, read = [], {variable}
         for step in reversed(steps[: last + 1]):
             if step.variable in read:
-                needed.insert(0, step)
+                needed.append(step)
                 read |= reads(step.value)
-        return tuple(needed)
+        return tuple(reversed(needed))
 
     def is_part_of(self, longer: Plan) -> bool:
-        """True if a longer plan has all values of this one."""
-        shorter = len(self.steps) < len(longer.steps)
-        return shorter and all(any(holds(outer, value) for outer in longer.values) for value in self.values)
+        """True if a longer plan has all values of this one, or parts of them."""
+        inside = list(longer.parts)
+        return len(self.steps) < len(longer.steps) and all(
+            any(part == own.value or (isinstance(part, Call) and part.is_part_of(own.value)) for part in inside)
+            for own in self
+        )
 
     def printing(self) -> Plan:
         """The plan, and at its end the value of the last step is printed."""
@@ -233,9 +213,15 @@ class Plan:
             return Plan((*self.steps, Print(Ref(last.variable))))
         return Plan((*self.steps[:-1], Print(last.value)))
 
-    def mapped(self, change: Callable[[Expression], Expression]) -> Plan:
+    def mapped(self, change: Change) -> Plan:
         """The plan with each expression changed, the inner ones first."""
-        return Plan(tuple(_mapped_statement(statement, change) for statement in self.steps))
+        steps = (replace(step, value=mapped(step.value, change)) for step in self.steps)
+        return Plan(
+            tuple(
+                replace(step, steps=Plan(step.steps).mapped(change).steps) if isinstance(step, Each) else step
+                for step in steps
+            )
+        )
 
 
 def literal(value: object, observed: bool = False) -> Expression:
@@ -249,29 +235,7 @@ def literal(value: object, observed: bool = False) -> Expression:
     return PLACEHOLDER if value == PLACEHOLDER.value else Literal(value, observed)
 
 
-def parts(expression: Expression) -> Iterator[Expression]:
-    """An expression and all that are in it."""
-    yield expression
-    for inner in _children(expression):
-        yield from parts(inner)
-
-
-def _children(expression: Expression) -> tuple[Expression, ...]:
-    match expression:
-        case Items(values):
-            return values
-        case Object(entries):
-            return tuple(value for _, value in entries)
-        case Call():
-            return tuple(value for _, value in expression.arguments)
-        case Collected():
-            return expression.value, expression.items
-        case Named() | Best():
-            return (expression.items,)
-    return ()
-
-
-def mapped(expression: Expression, change: Callable[[Expression], Expression]) -> Expression:
+def mapped(expression: Expression, change: Change) -> Expression:
     """An expression with all that are in it changed, the inner ones first."""
 
     def inner(part: Expression) -> Expression:
@@ -285,53 +249,26 @@ def mapped(expression: Expression, change: Callable[[Expression], Expression]) -
         case Call():
             expression = replace(expression, arguments=tuple((name, inner(v)) for name, v in expression.arguments))
         case Collected():
-            expression = replace(expression, value=inner(expression.value))
-        case Named(items=Call() as items) | Best(items=Call() as items):
-            expression = replace(expression, items=inner(items))  # type: ignore[arg-type]
+            expression = replace(expression, value=inner(expression.value), items=inner(expression.items))
+        case Pick():
+            expression = replace(expression, items=inner(expression.items))
     return change(expression)
 
 
-def replaced(expression: Expression, old: Expression, new: Expression) -> Expression:
-    """An expression with another one in place of one inside it."""
-    return mapped(expression, lambda part: new if part == old else part)
+def parts(expression: Expression) -> list[Expression]:
+    """An expression and all that are in it, the inner ones first."""
+    inside: list[Expression] = []
 
+    def note(part: Expression) -> Expression:
+        inside.append(part)
+        return part
 
-def tools_of(expression: Expression) -> Iterator[str]:
-    """The tools that an expression calls."""
-    return (part.tool for part in parts(expression) if isinstance(part, Call))
+    mapped(expression, note)
+    return inside
 
 
 def reads(expression: Expression) -> frozenset[str]:
     """The variables that an expression reads."""
-    inside = list(parts(expression))
+    inside = parts(expression)
     own = {part.item for part in inside if isinstance(part, Collected)}
     return frozenset(part.variable for part in inside if isinstance(part, Ref)) - own
-
-
-def holds(expression: Expression, value: Expression) -> bool:
-    """True if an expression is a value, or has it or a part of it inside."""
-    return any(
-        part == value
-        or (
-            (isinstance(part, Call) and isinstance(value, Call) and part.at(value.path) == value)
-            and part.path[: len(value.path)] == value.path
-        )
-        for part in parts(expression)
-    )
-
-
-def _flat(statements: tuple[Statement, ...]) -> Iterator[Statement]:
-    """Statements with those inside of loops, each loop before its steps."""
-    for statement in statements:
-        yield statement
-        if isinstance(statement, Each):
-            yield from _flat(statement.steps)
-
-
-def _mapped_statement(statement: Statement, change: Callable[[Expression], Expression]) -> Statement:
-    if isinstance(statement, Each):
-        steps = tuple(_mapped_statement(step, change) for step in statement.steps)
-        items = mapped(statement.items, change)
-        assert isinstance(items, Items | Call)
-        return replace(statement, items=items, steps=steps)
-    return replace(statement, value=mapped(statement.value, change))

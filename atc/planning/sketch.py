@@ -8,15 +8,14 @@ from collections.abc import Iterator, Sequence
 from atc.planning.plan import (
     PLACEHOLDER,
     Append,
-    Best,
     Call,
     Collected,
     Each,
     Expression,
     Items,
     Literal,
-    Named,
     Object,
+    Pick,
     Plan,
     Print,
     Ref,
@@ -65,10 +64,10 @@ def _text(expression: Expression) -> str:
             return f"{tool}({', '.join(f'{name}={_text(value)}' for name, value in arguments)}){subscripts(path)}"
         case Collected(value, item, items, count):
             return f"[{_text(value)} for {item} in {_text(items)}{_first(count)}]"
-        case Named(items, item, field, name):
-            condition = f"{item}{subscripts((field,))} == {_text(Literal(name))}"
-            return f"next({item} for {item} in {_text(items)} if {condition})"
-        case Best(order, items, item, path, measure):
+        case Pick(name, items, item, path, "name"):
+            searched = _text(Literal(name))
+            return f"next({item} for {item} in {_text(items)} if {item}{subscripts(path)} == {searched})"
+        case Pick(order, items, item, path, measure):
             key = _MEASURES[measure].format(item + subscripts(path))
             return f"{order}({_text(items)}, key=lambda {item}: {key})"
 

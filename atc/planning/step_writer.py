@@ -11,15 +11,14 @@ from typing import cast
 from atc.language.question import Question
 from atc.planning.plan import (
     PLACEHOLDER,
-    Best,
     Call,
     Collected,
     Expression,
     Items,
     Literal,
-    Named,
     Object,
     Path,
+    Pick,
     Ref,
     Step,
     literal,
@@ -231,7 +230,7 @@ class StepWriter:
                 searches = {p.argument for p in tool.arguments if not p.required and p.argument.lower() in SEARCHES}
                 call = call.where(lambda argument, value: argument not in searches or value != Literal(name))
             if Literal(name) not in parts(call):
-                return Named(call.at(items[:-1]), item, title, name)
+                return Pick(name, call.at(items[:-1]), item, (title,), "name")
         listed = noun_of(str(items[-2])) if len(items) > 1 else path_nouns(tool)[-1]
         superlative = self.question.superlative(noun) or self.question.superlative(listed)
         if superlative is None:
@@ -240,7 +239,7 @@ class StepWriter:
         texts = "date" in by
         for entry in fields_of_item:
             if not by.isdisjoint(words(entry.name)) and (texts or type_of(entry.schema) in ("integer", "number")):
-                return Best(order, call.at(items[:-1]), item, (entry.name,), "text" if texts else "number")
+                return Pick(order, call.at(items[:-1]), item, (entry.name,), "text" if texts else "number")
         return None
 
     def _fields(self, tool: Tool, items: Path) -> Iterator[ResponseField]:

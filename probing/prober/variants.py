@@ -62,7 +62,7 @@ def item_variants(program: str, tool: Tool, word: str, names: Sequence[str]) -> 
             rest = program.split("\n")[tree.body[0].end_lineno :]
             loop = f"for {variable} in {ast.get_source_segment(program, items)}[1:{MAX_ITEMS}]:"
             yield "\n".join([loop, indent("\n".join(rest), "    ")])
-    searches = [node for node in nodes_of(tree, ast.Constant) if word and node.value == word]
+    searches = [node for node, text in _texts(program).items() if word and text == word]
     for other_name in [name for name in names if searches and name != word][: MAX_ITEMS - 2]:
         yield _rewritten(program, dict.fromkeys(searches, json.dumps(other_name, ensure_ascii=False)))
     if any(param.argument == "page" for param in tool.arguments) and not any(kw.arg == "page" for kw in call.keywords):
@@ -75,12 +75,8 @@ def kept_creation(program: str, variable: str, number: int) -> str | None:
     Args:
         number: Another number for the names of its objects.
     """
-    names = [
-        node
-        for node in nodes_of(parsed(program) or ast.Module([], []), ast.Constant)
-        if isinstance(node.value, str) and OWN_NAME.search(node.value)
-    ]
-    program = _rewritten(program, {node: repr(renumbered(str(node.value), number)) for node in names})
+    names = {node: repr(renumbered(text, number)) for node, text in _texts(program).items() if OWN_NAME.search(text)}
+    program = _rewritten(program, names)
     tree = parsed(program)
     last = tree.body[-1] if tree is not None and tree.body else None
     match last:
@@ -88,6 +84,14 @@ def kept_creation(program: str, variable: str, number: int) -> str | None:
             before = program.split("\n")[: last.lineno - 1]
             return "\n".join([*before, f"{variable} = {ast.get_source_segment(program, response)}"])
     return None
+
+
+def _texts(program: str) -> dict[ast.expr, str]:
+    """The strings of a program, but for the parts of formatted ones: these have no place of their own."""
+    tree = parsed(program) or ast.Module([], [])
+    formatted = [part for node in nodes_of(tree, ast.JoinedStr) for part in node.values]
+    constants = (node for node in nodes_of(tree, ast.Constant) if node not in formatted)
+    return {node: node.value for node in constants if isinstance(node.value, str)}
 
 
 def _call_of(program: str, tool: Tool) -> ast.Call | None:
