@@ -85,19 +85,24 @@ class Precheck:
             (diagnostic.rule, diagnostic.message) for diagnostic in diagnostics if not self._is_harmful(diagnostic)
         )
 
-    def fix(self, program: str, diagnostics: Sequence[Diagnostic]) -> str | None:
-        """The program with all that is wrong put right, and what shows only then; None where that needs the model."""
-        better = self._fixed(program, diagnostics)
-        return self.fixed(better) if better is not None else None
+    def fixed(self, program: str, diagnostics: Sequence[Diagnostic] = ()) -> str | None:
+        """A program with all of its mistakes fixed, also those that show only then; None where that needs the model.
 
-    def fixed(self, program: str) -> str | None:
-        """A program with which nothing is wrong, or all of it put right; None where that needs the model."""
-        better: str | None = program
+        Args:
+            diagnostics: Those of the program, if they are not to be asked for again.
+        """
         for _ in range(_MAX_ROUNDS):
-            diagnostics = self.diagnose(better) if better is not None else []
-            if better is None or not diagnostics:
-                return better
-            better = self._fixed(better, diagnostics)
+            diagnostics = diagnostics or self.diagnose(program)
+            if not diagnostics:
+                return program
+            better = (
+                apply_edits(program, diagnostics)
+                or self.completed(program, diagnostics)
+                or self._with_missing_key(program, diagnostics)
+            )
+            if better is None:
+                return None
+            program, diagnostics = better, ()
         return None
 
     def partly_fixed(self, program: str) -> str:
@@ -110,14 +115,7 @@ class Precheck:
             program = better
         return program
 
-    def _fixed(self, program: str, diagnostics: Sequence[Diagnostic]) -> str | None:
-        return (
-            apply_edits(program, diagnostics)
-            or self.completed(program, diagnostics)
-            or self.with_missing_key(program, diagnostics)
-        )
-
-    def with_missing_key(self, program: str, diagnostics: Sequence[Diagnostic]) -> str | None:
+    def _with_missing_key(self, program: str, diagnostics: Sequence[Diagnostic]) -> str | None:
         """The program with the key that the entries of its own list lack, where it or a plan sets a variable so called.
 
         None where that is not the first mistake without an edit.

@@ -237,7 +237,7 @@ class _Revision:
         """The program with all of its mistakes fixed, also hidden ones; None where that needs the model."""
         toolbox = self.toolbox
         for _ in range(_ROUNDS):
-            better = self.precheck.fix(program, diagnostics)
+            better = self.precheck.fixed(program, diagnostics)
             if better is None and suggestion.whole:
                 better = self.precheck.fixed(suggestion.whole)
             if better is not None:

@@ -70,15 +70,15 @@ class Call:
 
     def where(self, keep: Callable[[str, Expression], bool]) -> Call:
         """The call with some of its arguments."""
-        return replace(self, arguments=tuple(given for given in self.arguments if keep(*given)))
+        return replace(self, arguments=tuple(argument for argument in self.arguments if keep(*argument)))
 
     def at(self, path: Path) -> Call:
         """The same call, and another part of its response."""
         return replace(self, path=path)
 
-    def is_part_of(self, other: Expression) -> bool:
-        """True for the same call with a path that goes on where the other's ends."""
-        return isinstance(other, Call) and self.path[: len(other.path)] == other.path and self.at(other.path) == other
+    def is_part_of(self, whole: Expression) -> bool:
+        """True for the same call with a path that goes on where the whole one's ends."""
+        return isinstance(whole, Call) and self.path[: len(whole.path)] == whole.path and self.at(whole.path) == whole
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from atc.language.question import Question, is_mentioned
 from atc.planning.comparison import with_comparison
 from atc.planning.loops import looped, return_words
 from atc.planning.plan import PLACEHOLDER, Call, Plan, Step, parts
-from atc.planning.providers import ProviderRanking, path_nouns
+from atc.planning.providers import path_nouns
 from atc.planning.step_writer import StepWriter, name_in, placeholder
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.dataflow.operations import looks_like_read
@@ -85,7 +85,7 @@ def steps_to(graph: ProtocolGraph, tool: str, callable_tools: Collection[str], q
         question: It decides between several providers; a new entity is created and not searched for, and an owned one
             is looked for at its owner. An empty one decides nothing.
     """
-    writer = StepWriter(ProviderRanking(graph, frozenset(callable_tools) | {tool}, question))
+    writer = StepWriter(graph, {*callable_tools, tool}, question)
     target = graph.protocol.tool(tool)
     if question.text and (_creates_unasked(target, question, graph.protocol) or _lacks_date(target, question)):
         return ()

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import keyword
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Sequence
 from decimal import Decimal
 from typing import cast
 
@@ -38,24 +37,15 @@ COORDINATE_WORDS = frozenset({("lat",), ("latitude",), ("lon",), ("lng",), ("lon
 _TITLES = (("name",), ("title",), ("label",))
 
 
-@dataclass
 class StepWriter:
-    """The steps of a plan before its last call, as they are written."""
+    """Writes the calls of a plan; `steps` are those that provide the arguments of the last one."""
 
-    ranking: ProviderRanking
-    steps: list[Step] = field(default_factory=list)
-    sought: list[str] = field(default_factory=list)
-    """The entity types that are being looked for: what leads back to one of them leads nowhere."""
-
-    @property
-    def question(self) -> Question:
-        """The question of which the ranking is."""
-        return self.ranking.question
-
-    @property
-    def graph(self) -> ProtocolGraph:
-        """The data flow of which the ranking is."""
-        return self.ranking.graph
+    def __init__(self, graph: ProtocolGraph, callable_tools: Collection[str], question: Question) -> None:
+        self.graph, self.question = graph, question
+        self.ranking = ProviderRanking(graph, frozenset(callable_tools), question)
+        self.steps: list[Step] = []
+        self._sought: list[str] = []
+        """The entity types that are being looked for: what leads back to one of them leads nowhere."""
 
     def call(self, tool: Tool, depth: int) -> Call | None:
         """The call of a tool, its values found before; None where one of them cannot be found."""
@@ -139,19 +129,19 @@ class StepWriter:
             return Literal(code)
         providers = self.ranking.providers(tool, parameter)
         if reference is None or (not providers and not parameter.required):
-            return self._told(tool, parameter)
+            return self._from_question(tool, parameter)
         entry = self.graph.item_key(tool.name, parameter.argument)
         for provider in providers:
             value = self._provided(provider, reference.noun, parameter, depth, entry)
             if value is not None:
                 return value
-        return self._told(tool, parameter) if not providers else None
+        return self._from_question(tool, parameter) if not providers else None
 
-    def _told(self, tool: Tool, parameter: Parameter) -> Expression:
+    def _from_question(self, tool: Tool, parameter: Parameter) -> Expression:
         """The value that the question gives for an argument, else a placeholder."""
         if (limit := self.ranking.limit(parameter)) is not None:
             return Literal(Decimal(limit))
-        about = self.sought[-1] if self.sought else (path_nouns(tool) or [""])[-1]
+        about = self._sought[-1] if self._sought else (path_nouns(tool) or [""])[-1]
         default = placeholder(parameter)
         last = words(parameter.argument)[-1:]
         if self.question.coordinates and last in COORDINATE_WORDS:
@@ -177,13 +167,13 @@ class StepWriter:
         Args:
             entry: The key of the value in each object of an array argument; empty where the value stands by itself.
         """
-        if depth >= MAX_DEPTH or noun in self.sought:
+        if depth >= MAX_DEPTH or noun in self._sought:
             return None
         before = list(self.steps)
         provider_tool = self.graph.protocol.tool(provider.tool)
-        self.sought.append(noun)
+        self._sought.append(noun)
         call = self.call(provider_tool, depth + 1)
-        self.sought.pop()
+        self._sought.pop()
         if call is None:
             self.steps = before
             return None

@@ -257,9 +257,9 @@ class ProgramWriter:
         references = [reference for param, reference in flow if self._observed_item(param) is None]
         calls: dict[Call, None] = {}
         for values in self.observations.identifiers(references, self.tool.path):
-            observed = {param.argument: values[reference] for param, reference in flow if reference in values}
-            others = {param.argument: value_of(param, self._protocol) for param in required}
-            calls[self._call(required, {**others, **observed})] = None
+            arguments = {param.argument: value_of(param, self._protocol) for param in required}
+            arguments |= {param.argument: values[reference] for param, reference in flow if reference in values}
+            calls[self._call(required, arguments)] = None
         yield from calls
 
     def _with_body(self, call: Call) -> Call:

@@ -31,18 +31,18 @@ def argument_variants(program: str, tool: Tool) -> Iterator[str]:
     call = _call_of(program, tool)
     if call is None:
         return
-    given = {keyword.arg: keyword.value for keyword in call.keywords}
+    arguments = {keyword.arg: keyword.value for keyword in call.keywords}
     for param in tool.arguments:
-        used = _value(given.get(param.argument))
+        used = _value(arguments.get(param.argument))
         enum, items = param.schema.get("enum"), param.schema.get("items")
         several = items.get("enum") if isinstance(items, Mapping) else None
         choices: list[object] = []
         if param.required and isinstance(enum, list) and used in enum[:_MAX_CHOICES]:
             choices += enum[:_MAX_CHOICES]
-        if param.required and isinstance(several, list) and isinstance(given.get(param.argument), ast.List):
+        if param.required and isinstance(several, list) and isinstance(arguments.get(param.argument), ast.List):
             choices += [[value] for value in several[:_MAX_CHOICES]]
         is_size = not SIZES.isdisjoint(words(param.argument)[-1:]) and type_of(param.schema) == "integer"
-        if is_size and param.argument not in given:
+        if is_size and param.argument not in arguments:
             choices.append(1)
         yield from (_with_argument(program, call, param.argument, value) for value in choices if value != used)
 
@@ -117,13 +117,12 @@ def _is_list(node: ast.expr) -> bool:
 
 def _with_argument(program: str, call: ast.Call, name: str, value: object) -> str:
     """A program with another value of an argument of a call, or with one more argument."""
-    given = [keyword.value for keyword in call.keywords]
-    same = next((keyword.value for keyword in call.keywords if keyword.arg == name), None)
-    if same is not None:
-        return _rewritten(program, {same: repr(value)})
-    if not call.args and not given:
+    arguments = {keyword.arg: keyword.value for keyword in call.keywords}
+    if name in arguments:
+        return _rewritten(program, {arguments[name]: repr(value)})
+    if not call.args and not arguments:
         return _rewritten(program, {call: f"{called_name(call)}({name}={value!r})"})
-    last = max([*call.args, *given], key=lambda node: (node.lineno, node.col_offset))
+    last = max([*call.args, *arguments.values()], key=lambda node: (node.lineno, node.col_offset))
     return _rewritten(program, {last: f"{ast.get_source_segment(program, last)}, {name}={value!r}"})
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from atc.check.diagnostic import Edit
 from atc.program.source import parsed
-from atc.program.tree import assigned_names, called_name, nodes_of, variable_of
+from atc.program.tree import assigned_names, nodes_of, variable_of
 
 __all__ = ["AccumulatedEntries", "accumulated_entries", "entry_reads", "missing_keys", "with_entry_key"]
 
@@ -86,13 +86,13 @@ def with_entry_key(program: str, key: str, line: str | None) -> str | None:
     append = accumulated.appends[0]
     entry = append.args[0]
     lines = program.split("\n")
-    last = Edit.of(lines, entry, "")
-    if last is None:
+    place = Edit.of(lines, entry, "")
+    if place is None:
         return None
-    row = lines[last.line - 1]
-    lines[last.line - 1] = f'{row[: last.end - 1]}, "{key}": {key}{row[last.end - 1 :]}'
+    row = lines[place.line - 1]
+    lines[place.line - 1] = f'{row[: place.end - 1]}, "{key}": {key}{row[place.end - 1 :]}'
     if line is not None:
-        lines.insert(append.lineno - 1, row[: len(row) - len(row.lstrip())] + line.strip())
+        lines.insert(append.lineno - 1, row[: len(row) - len(row.lstrip())] + line)
     better = "\n".join(lines)
     return better if parsed(better) is not None else None
 
@@ -112,38 +112,37 @@ def _text(node: ast.Subscript) -> object:
 def _entries(tree: ast.AST, name: str) -> Iterator[tuple[str, ast.AST]]:
     """The variables that hold an entry of a list, and their scope."""
     lists, assigned = {name}, assigned_names(tree)
-    for assignment in nodes_of(tree, ast.Assign):  # some of the entries, in a list of their own
-        if isinstance(assignment.value, ast.ListComp):
-            item, generator = assignment.value.elt, assignment.value.generators[0]
-            is_filter = (
-                isinstance(item, ast.Name) and isinstance(generator.target, ast.Name) and item.id == generator.target.id
-            )
-            if is_filter and _of(generator.iter, lists) and assigned[variable_of(assignment)] == 1:
-                lists.add(variable_of(assignment))
+    for assignment in nodes_of(tree, ast.Assign):
+        match assignment:  # some of the entries, in a list of their own
+            case ast.Assign(
+                [ast.Name(part), *_],
+                ast.ListComp(ast.Name(item), [ast.comprehension(ast.Name(target), source), *_]),
+            ) if item == target and _is_of(source, lists) and assigned[part] == 1:
+                lists.add(part)
     for node in ast.walk(tree):
-        if isinstance(node, ast.For) and isinstance(node.target, ast.Name) and _of(node.iter, lists):
-            if not any(assigned_names(part)[node.target.id] for part in node.body):
-                yield from ((node.target.id, part) for part in node.body)
-        elif isinstance(node, ast.ListComp | ast.GeneratorExp | ast.SetComp | ast.DictComp):
-            first = node.generators[0]
-            if isinstance(first.target, ast.Name) and _of(first.iter, lists) and len(node.generators) == 1:
-                yield first.target.id, node
-        elif isinstance(node, ast.Call):
-            if called_name(node) in ("max", "min", "sorted") and node.args and _of(node.args[0], lists):
-                for word in node.keywords:
-                    if word.arg == "key" and isinstance(word.value, ast.Lambda) and len(word.value.args.args) == 1:
-                        yield word.value.args.args[0].arg, word.value.body
-        elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
-            pick = node.value
-            is_pick = called_name(pick) in ("max", "min") and len(pick.args) == 1
-            if is_pick and _of(pick.args[0], lists) and assigned[variable_of(node)] == 1:
-                yield variable_of(node), tree  # wherever it is used
+        match node:
+            case ast.For(ast.Name(item), source, body) if _is_of(source, lists):
+                if not any(assigned_names(part)[item] for part in body):
+                    yield from ((item, part) for part in body)
+            case ast.ListComp() | ast.GeneratorExp() | ast.SetComp() | ast.DictComp():
+                match node.generators:
+                    case [ast.comprehension(ast.Name(item), source)] if _is_of(source, lists):
+                        yield item, node
+            case ast.Call(ast.Name("max" | "min" | "sorted"), [source, *_], keywords) if _is_of(source, lists):
+                for keyword in keywords:
+                    match keyword:
+                        case ast.keyword("key", ast.Lambda(ast.arguments(args=[argument]), value)):
+                            yield argument.arg, value
+            case ast.Assign([ast.Name(best), *_], ast.Call(ast.Name("max" | "min"), [source])):
+                if _is_of(source, lists) and assigned[best] == 1:
+                    yield best, tree  # wherever it is used
 
 
-def _of(node: ast.expr, lists: set[str]) -> bool:
+def _is_of(node: ast.expr, lists: set[str]) -> bool:
     """True if an expression is one of some lists, sorted or sliced."""
-    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
-        return _of(node.value, lists)
-    if isinstance(node, ast.Call) and called_name(node) == "sorted" and node.args:
-        return _of(node.args[0], lists)
-    return isinstance(node, ast.Name) and node.id in lists
+    match node:
+        case ast.Subscript(source, ast.Slice()) | ast.Call(ast.Name("sorted"), [source, *_]):
+            return _is_of(source, lists)
+        case ast.Name(name):
+            return name in lists
+    return False
