@@ -1,0 +1,268 @@
+"""How many right programs of a strong model are accepted as they are.
+
+`python -m benchmarks.micro.acceptance [NAME…]` takes the files of `data/acceptance`, one for each API document. A file
+holds questions, each with a right program, and the replies of a service that the programs are right for. A server with
+these replies stands in for the service, another one for the model: it answers with the program, whatever it is asked.
+Each program is also run directly in the sandbox. It is accepted if the first attempt is the program without a change
+and the answer is what the direct run printed.
+
+The documents are found under `ATC_DATA` (`openapi/`), or named with `--documents FOLDER`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+from unittest import mock
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+import click
+import yaml
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+
+from atc import Agent
+from atc.files import to_json
+from atc.models.openai_compatible import OpenAIModel
+from benchmarks.tasks.datasets import SHIPPED
+from protocols import Protocol, UsageError, load
+from sandbox import Run, Sandbox
+
+__all__ = ["RightProgram", "ServiceReply", "StandIn", "main", "read_file", "run_directly", "solve"]
+
+FOLDER = SHIPPED / "acceptance"
+_KEY = "stand-in"
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceReply:
+    """A reply of the service: to which request, and with what.
+
+    `query` and `body` are part of the request's; the reply with the most of them is sent. Of several `bodies` each is
+    sent once, in order, and the last one from then on.
+    """
+
+    method: str
+    path: str
+    query: Mapping[str, str]
+    body: object
+    status: int
+    bodies: tuple[object, ...]
+
+    def fits(self, method: str, path: str, query: Mapping[str, str], body: object) -> bool:
+        """True if this is a reply to a request."""
+        same = (method, path) == (self.method, self.path) and self.query.items() <= query.items()
+        return same and _contains(body, self.body)
+
+
+@dataclass(frozen=True, slots=True)
+class RightProgram:
+    """A question, a program that answers it, and the replies that only this program gets."""
+
+    question: str
+    program: str
+    replies: tuple[ServiceReply, ...]
+
+
+def read_file(file: Path) -> tuple[str, list[RightProgram]]:
+    """The name of the document, and the programs, each with all replies that it may get.
+
+    Raises: UsageError: The file cannot be read.
+    """
+    try:
+        data = yaml.safe_load(file.read_text("utf-8"))
+        shared = [_reply(raw) for raw in data.get("replies", ())]
+        programs = [
+            RightProgram(raw["question"], raw["program"], (*(_reply(own) for own in raw.get("replies", ())), *shared))
+            for raw in data["programs"]
+        ]
+        return data["document"], programs
+    except (OSError, yaml.YAMLError, KeyError, TypeError, AttributeError) as error:
+        raise UsageError(f"{file} cannot be read: {type(error).__name__}: {error}") from None
+
+
+def _reply(raw: Mapping[str, Any]) -> ServiceReply:
+    method, target = str(raw["call"]).split(" ", 1)
+    parts = urlsplit(target)
+    bodies = tuple(raw["replies"]) if "replies" in raw else (raw.get("reply"),)
+    return ServiceReply(
+        method, unquote(parts.path), dict(parse_qsl(parts.query)), raw.get("body"), int(raw.get("status", 200)), bodies
+    )
+
+
+def _contains(whole: object, part: object) -> bool:
+    """True if a value has everything that another one has."""
+    if isinstance(part, Mapping):
+        return isinstance(whole, Mapping) and all(key in whole and _contains(whole[key], part[key]) for key in part)
+    return part is None or whole == part
+
+
+@dataclass
+class StandIn:
+    """Answers requests with the replies of a file, and 404 to all others."""
+
+    replies: Sequence[ServiceReply]
+    sent: dict[int, int] = field(default_factory=dict)
+    unknown: list[str] = field(default_factory=list)
+
+    def answer(self, method: str, target: str, body: object) -> tuple[int, object]:
+        """The status and body for a request."""
+        parts = urlsplit(target)
+        query = dict(parse_qsl(parts.query))
+        fitting = [
+            (len(reply.query) + (reply.body is not None), -place, reply)
+            for place, reply in enumerate(self.replies)
+            if reply.fits(method, unquote(parts.path), query, body)
+        ]
+        if not fitting:
+            self.unknown.append(f"{method} {target}")
+            return 404, {"message": "not found"}
+        reply = max(fitting, key=lambda rated: rated[:2])[2]
+        count = self.sent.get(id(reply), 0)
+        self.sent[id(reply)] = count + 1
+        return reply.status, reply.bodies[min(count, len(reply.bodies) - 1)]
+
+
+@contextmanager
+def _serving(answer: Callable[[str, str, object], tuple[int, object]]) -> Iterator[str]:
+    """A JSON server on this machine; gives its URL."""
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def _serve(self) -> None:
+            raw = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            try:
+                body = json.loads(raw) if raw else None
+            except ValueError:
+                body = dict(parse_qsl(raw.decode("utf-8", "replace"))) or None
+            status, content = answer(self.command, self.path, body)
+            data = b"" if status == 204 else json.dumps(content).encode()
+            self.send_response(status)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+        do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = _serve  # noqa: N815 - the names of http.server
+
+        def log_message(self, format: str, *args: object) -> None:
+            """Be silent."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            yield f"http://127.0.0.1:{server.server_address[1]}"
+        finally:
+            server.shutdown()
+
+
+class _ModelStub:
+    """A chat completions endpoint that always answers with one program."""
+
+    def __init__(self) -> None:
+        self.program = ""
+
+    def answer(self, method: str, target: str, body: object) -> tuple[int, object]:
+        if method == "GET":
+            return 200, {"id": "stub", "object": "model", "created": 0, "owned_by": "us", "context_length": 131_072}
+        message = {"role": "assistant", "content": f"This program answers it.\n\n```python\n{self.program}```\n"}
+        choice = {"index": 0, "message": message, "finish_reason": "stop"}
+        usage = {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}
+        return 200, {"id": "1", "object": "chat.completion", "created": 0, "choices": [choice], "usage": usage}
+
+
+def solve(protocol: Protocol, task: RightProgram, profile: str, tools: str | None) -> dict[str, Any]:
+    """What becomes of a right program.
+
+    Returns: `accepted` as it was at the first attempt, `altered`, `right` (the answer is that of the direct run),
+        `warnings`, `fault` (the first one), `broken` (why the direct run failed; then the file is wrong).
+    """
+    direct = run_directly(protocol, task)
+    stub = _ModelStub()
+    stub.program = task.program if task.program.endswith("\n") else f"{task.program}\n"
+    with ExitStack() as stack:
+        service = stack.enter_context(_serving(StandIn(task.replies).answer))
+        model_url = stack.enter_context(_serving(stub.answer))
+        environment = {"OPENAI_BASE_URL": f"{model_url}/v1", "OPENAI_API_KEY": _KEY}
+        with mock.patch.dict(os.environ, environment):
+            model = OpenAIModel("stub")
+        stack.callback(model.close)
+        agent = Agent(
+            protocol,
+            model,
+            base_url=service,
+            profile=profile,
+            tools="all" if tools == "all" else int(tools) if tools else None,
+            writes="allow",
+            confirm=lambda call: True,
+        )
+        solution = stack.enter_context(agent).solve(task.question)
+    first = solution.attempts[0] if solution.attempts else None
+    unchanged = first is not None and first.program.strip() == task.program.strip()
+    fault = next((attempt.fault for attempt in solution.attempts if attempt.fault), None)
+    right = direct.error is None and solution.answer == direct.stdout.strip()
+    return {
+        "question": task.question,
+        "accepted": unchanged and right and len(solution.attempts) == 1,
+        "altered": any(attempt.program.strip() != task.program.strip() for attempt in solution.attempts),
+        "right": right,
+        "warnings": list(solution.warnings),
+        "fault": fault.message if fault else solution.message,
+        "broken": "" if direct.error is None else f"{direct.error.type}: {direct.error.message}",
+    }
+
+
+def run_directly(protocol: Protocol, task: RightProgram) -> Run:
+    """The program as it is, run in the sandbox, without an agent."""
+    with _serving(StandIn(task.replies).answer) as url:
+        return Sandbox(protocol, base_url=url, writes="allow").run(task.program)
+
+
+@click.command()
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.option("--documents", type=click.Path(file_okay=False, path_type=Path), help="The folder of the documents.")
+@click.option("--profile", default="large", show_default=True, help="The profile of the model.")
+@click.option("--tools", metavar="N|all", help="How many tools are offered  [default: as the profile says]")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of the table.")
+def main(names: tuple[str, ...], documents: Path | None, profile: str, tools: str | None, as_json: bool) -> None:
+    """Measure how many right programs are accepted as they are: of all files, or of those with a NAME."""
+    folder = documents or Path(os.environ.get("ATC_DATA", "../shared/data")) / "openapi"
+    rows: dict[str, list[dict[str, Any]]] = {}
+    for file in sorted(FOLDER.glob("*.yaml")):
+        if names and file.stem not in names:
+            continue
+        document, programs = read_file(file)
+        if not (folder / document).is_file():
+            raise click.UsageError(f"there is no {folder / document}: name the folder with --documents")
+        protocol = load(folder / document)
+        shown = track(programs, file.stem, console=Console(stderr=True), transient=True)
+        rows[file.stem] = [solve(protocol, task, profile, tools) for task in shown]
+    if as_json:
+        click.echo(to_json(rows), nl=False)
+        return
+    table = Table(title=f"Right programs, profile {profile}")
+    for column in ("document", "programs", "accepted", "altered", "answer right", "with a warning", "broken"):
+        table.add_column(column, justify="left" if column == "document" else "right")
+    everything = [row for results in rows.values() for row in results]
+    for name, results in (*rows.items(), *([("all", everything)] if len(rows) > 1 else [])):
+        counts = [
+            sum(bool(row[key]) for row in results) for key in ("accepted", "altered", "right", "warnings", "broken")
+        ]
+        table.add_row(name, str(len(results)), *map(str, counts))
+    Console().print(table)
+    for row in everything:
+        if not row["accepted"]:
+            Console().print(f"- {row['question']}: {row['broken'] or row['fault']}", markup=False, soft_wrap=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,113 @@
+"""Right programs are counted as accepted only if they run as they are and the answer is theirs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from benchmarks.micro.acceptance import FOLDER, StandIn, read_file, solve
+from protocols import UsageError, load
+
+DOCUMENT = {
+    "openapi": "3.0.3",
+    "info": {"title": "Ferries", "version": "1"},
+    "servers": [{"url": "https://ferries.example/v2"}],
+    "paths": {
+        "/ferries": {"get": {"responses": {"200": {"description": "", "content": {"application/json": {}}}}}},
+        "/ferries/{ferry_id}/notes": {
+            "post": {
+                "parameters": [{"name": "ferry_id", "in": "path", "required": True, "schema": {"type": "string"}}],
+                "requestBody": {
+                    "content": {
+                        "application/json": {
+                            "schema": {
+                                "type": "object",
+                                "properties": {"text": {"type": "string"}},
+                                "required": ["text"],
+                            }
+                        }
+                    }
+                },
+                "responses": {"200": {"description": ""}},
+            }
+        },
+    },
+}
+FILE = """
+document: ferries.yaml
+replies:
+  - call: GET /ferries
+    reply: {ferries: [{id: f1, name: Ada}, {id: f2, name: Bee}]}
+  - call: GET /ferries?page=2
+    reply: {ferries: []}
+programs:
+  - question: How many ferries are there?
+    program: |
+      print(len(GET_ferries()["ferries"]))
+  - question: Note "late" on the ferry Bee.
+    program: |
+      bee = next(ferry for ferry in GET_ferries()["ferries"] if ferry["name"] == "Bee")
+      print(POST_ferries_ferry_id_notes(ferry_id=bee["id"], text="late")["id"])
+    replies:
+      - call: POST /ferries/f2/notes
+        body: {text: late}
+        replies: [{id: n1}, {id: n2}]
+  - question: How many ferries are there, really?
+    program: |
+      print(len(GET_ferries()["ships"]))
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    (tmp_path / "ferries.yaml").write_text(FILE)
+    return tmp_path / "ferries.yaml"
+
+
+def test_a_right_program_is_accepted_and_a_wrong_one_is_broken(file: Path) -> None:
+    document, tasks = read_file(file)
+    protocol = load(DOCUMENT)
+
+    results = [solve(protocol, task, "large", None) for task in tasks]
+
+    assert document == "ferries.yaml"
+    assert [row["accepted"] for row in results] == [True, True, False]
+    assert [row["altered"] for row in results] == [False, False, False]
+    assert [bool(row["broken"]) for row in results] == [False, False, True]
+
+
+def test_the_reply_that_says_most_about_a_request_is_sent(file: Path) -> None:
+    """Bodies are sent in order, the last one again; an unknown request is noted."""
+    _, tasks = read_file(file)
+    service = StandIn(tasks[1].replies)
+
+    assert service.answer("GET", "/ferries?page=2", None) == (200, {"ferries": []})
+    assert [service.answer("POST", "/ferries/f2/notes", {"text": "late", "by": 1})[1] for _ in range(3)] == [
+        {"id": "n1"},
+        {"id": "n2"},
+        {"id": "n2"},
+    ]
+    assert service.answer("POST", "/ferries/f2/notes", {"text": "early"})[0] == 404
+    assert service.unknown == ["POST /ferries/f2/notes"]
+
+
+def test_a_damaged_file_is_named(tmp_path: Path) -> None:
+    (tmp_path / "bad.yaml").write_text("programs: 7")
+
+    with pytest.raises(UsageError, match=r"bad\.yaml cannot be read"):
+        read_file(tmp_path / "bad.yaml")
+
+
+@pytest.mark.parametrize("place", sorted(FOLDER.glob("*.yaml")), ids=lambda place: place.stem)
+def test_every_program_of_the_files_runs_on_its_replies(place: Path, data: Path) -> None:
+    """Each program ends without an error and prints something, and no two questions are the same."""
+    from benchmarks.micro.acceptance import run_directly
+
+    document, tasks = read_file(place)
+    protocol = load(data / "openapi" / document)
+    outcomes = {task.question: run_directly(protocol, task) for task in tasks}
+
+    assert {question: run.error for question, run in outcomes.items() if run.error} == {}
+    assert [question for question, run in outcomes.items() if not run.stdout.strip()] == []
+    assert len(outcomes) == len(tasks)
