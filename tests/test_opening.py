@@ -9,7 +9,7 @@ import pytest
 from atc import Agent
 from protocols import load
 from protocols.dataflow.graph import ProtocolGraph
-from tests.sketches import plan_sketch
+from tests.planning.sketches import plan_sketch
 
 TEXT = {"type": "string"}
 SONG = {"type": "object", "properties": {"song_id": TEXT, "title": TEXT}}

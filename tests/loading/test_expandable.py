@@ -13,7 +13,7 @@ from protocols.model import Protocol
 from protocols.render import render
 from protocols.schema_fields import fields
 from tests.loading.expandable import MUSEUM, document
-from tests.sketches import plan_sketch
+from tests.planning.sketches import plan_sketch
 
 
 @pytest.fixture(scope="module")

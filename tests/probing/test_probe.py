@@ -32,7 +32,7 @@ from protocols.samples import sample
 from protocols.simulator import Simulator
 from sandbox import CallRecord, Sandbox
 from tests.local_api import LocalAPI
-from tests.sketches import plan_sketch
+from tests.planning.sketches import plan_sketch
 
 TINY = ["museum", "parcels"]
 FIGURES = {"recall": 95, "valid": 95, "marks": 90, "caught": 90}
