@@ -34,11 +34,9 @@ class LargeBody:
 
     @property
     def path(self) -> Path:
-        """The file."""
         return _folder() / self.sha256
 
     def read(self) -> bytes:
-        """All of it."""
         return self.path.read_bytes()
 
 
@@ -50,18 +48,15 @@ class Spool:
         self.size = 0
 
     def write(self, part: bytes) -> None:
-        """Add a part."""
         self._file.write(part)
         self.size += len(part)
 
     def parts(self) -> Iterator[bytes]:
-        """All of it, in parts."""
         self._file.seek(0)
         while part := self._file.read(CHUNK):
             yield part
 
     def close(self) -> None:
-        """Give memory and file back."""
         self._file.close()
 
 
@@ -96,7 +91,6 @@ def store_body(chunks: Iterable[bytes], most: int = MEMORY_LIMIT) -> bytes | Lar
 
 
 def beginning(body: bytes) -> str:
-    """The beginning of a body as text."""
     return body[:BEGINNING].decode("utf-8", "replace")
 
 
@@ -117,7 +111,6 @@ _folders: dict[int, Path] = {}
 
 
 def _folder() -> Path:
-    """This process's folder of bodies."""
     with _lock:
         if os.getpid() not in _folders:
             _folders[os.getpid()] = Path(tempfile.mkdtemp(prefix="atc-bodies-"))

@@ -9,7 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-__all__ = ["CallRecord", "Layer", "Limits", "ProgramError", "Provenance", "Resources", "Run", "Source"]
+__all__ = ["SAFE", "CallRecord", "Layer", "Limits", "ProgramError", "Provenance", "Resources", "Run", "Source"]
+
+SAFE = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
+"""Methods of reads; every other one is a write."""
 
 
 @dataclass(frozen=True, slots=True)

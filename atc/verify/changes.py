@@ -8,8 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from protocols.dataflow.identifiers import literals_of
 from protocols.model import Protocol, Tool
 from protocols.text.words import WRAPPERS, noun_of
-from sandbox.journal.call_fingerprint import SAFE
-from sandbox.records import CallRecord
+from sandbox.records import SAFE, CallRecord
 
 __all__ = ["changes"]
 

@@ -17,8 +17,7 @@ from atc.diagnosis.provenance import lookup
 from atc.verify.findings import Finding, Inspection, failed, fold, leaves, lists_in
 from protocols.json_path import subscripts
 from protocols.text.words import SEARCHES, words
-from sandbox.journal.call_fingerprint import SAFE
-from sandbox.records import CallRecord
+from sandbox.records import SAFE, CallRecord
 
 __all__ = [
     "foreign_texts",

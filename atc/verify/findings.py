@@ -23,8 +23,7 @@ from protocols.model import Tool
 from protocols.schema_fields import fields
 from protocols.text.entities import read_entities
 from protocols.text.words import words
-from sandbox.journal.call_fingerprint import SAFE
-from sandbox.records import CallRecord, Run, Source
+from sandbox.records import SAFE, CallRecord, Run, Source
 
 __all__ = ["Finding", "Inspection", "Kind", "failed", "fold", "leaves", "lists_in", "made_writes"]
 

@@ -15,8 +15,7 @@ from atc.verify.printed import is_negative
 from protocols.dataflow.operations import is_called
 from protocols.model import Protocol
 from protocols.text.words import words
-from sandbox.journal.call_fingerprint import SAFE
-from sandbox.records import CallRecord, Run
+from sandbox.records import SAFE, CallRecord, Run
 
 _PYTHON_ERROR = re.compile(
     r"index out of range|object (is not|has no)|not subscriptable|argument|must be|invalid literal|division by zero"

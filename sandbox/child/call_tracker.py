@@ -53,8 +53,6 @@ class _TrackedCall:
 
 
 class CallTracker(OriginStore):
-    """The part of the tracker that performs calls."""
-
     def call(
         self,
         number: int,
@@ -66,7 +64,6 @@ class CallTracker(OriginStore):
         *args: Any,
         **named: Any,
     ) -> Any:
-        """`func(…)`."""
         here = self._here
         receiver = getattr(func, "__self__", None) if not isinstance(func, type) else None
         of_receiver = self._of(of_func, receiver) if receiver is not None else here.origins.get(of_func, NO_ORIGIN)
@@ -232,7 +229,6 @@ class CallTracker(OriginStore):
         return made(merged(call.of_receiver, *call.arg_origins, *call.by_name.values()))
 
     def _change(self, call: _TrackedCall, name: str) -> None:
-        """Note that a container got its arguments as further items."""
         receiver = call.receiver
         if name == "append" and type(receiver) is list and call.arg_origins:
             self._parts.setdefault(id(receiver), {})[len(receiver) - 1] = call.arg_origins[0]
@@ -253,7 +249,6 @@ class CallTracker(OriginStore):
         self._by_identity.setdefault(id(instance), (instance, made(merged(*places.values()))))
 
     def entered(self, positional: tuple[str, ...], parameters: tuple[str, ...]) -> tuple[Origin, ...]:
-        """The origins of a function's arguments, at its beginning."""
         code = sys._getframe(1).f_code
         pending, self._here.pending = self._here.pending, None
         if pending is not None and pending[0] is code:
@@ -270,7 +265,6 @@ class CallTracker(OriginStore):
         )
 
     def returned(self, inner: int, value: object) -> Any:
-        """`return value`."""
         origin = self._of(inner, value)
         if not origin and not value:
             origin = decided(self._here.controls)
@@ -279,7 +273,6 @@ class CallTracker(OriginStore):
         return value
 
     def yielded(self, inner: int, value: object) -> Any:
-        """`yield value`."""
         origin = self._of(inner, value)
         self._remember(value, origin)
         self._here.yielded = (value, origin)
@@ -309,6 +302,5 @@ def _code_of(func: Any) -> tuple[object, int]:
 
 
 def _is_own_mistake(error: TypeError) -> bool:
-    """True if a function of the program was called with other arguments than it has."""
     text = str(error)
     return "positional argument" in text or "keyword argument" in text or "multiple values" in text

@@ -61,7 +61,6 @@ def encode(kind: bytes, head: dict[str, object], payload: bytes = b"") -> bytes:
 
 
 def send(descriptor: int, data: bytes) -> None:
-    """Write all of a frame to a blocking descriptor."""
     view = memoryview(data)
     while view:
         view = view[os.write(descriptor, view) :]

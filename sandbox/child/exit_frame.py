@@ -85,12 +85,10 @@ def _failure(data: object) -> Failure:
 
 
 def _lines(data: object) -> tuple[int, ...]:
-    """Numbers of lines, as far as they are that."""
     lines = data if isinstance(data, list) else []
     return tuple(line for line in lines[-TRACE:] if type(line) is int and 0 < line < 2**31)
 
 
 def _amount(value: object) -> float:
-    """A number of seconds or MiB; 0.0 for anything else."""
     good = isinstance(value, (int, float)) and math.isfinite(value) and 0 <= value < 2**31
     return float(value) if good else 0.0  # type: ignore[arg-type]

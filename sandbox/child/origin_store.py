@@ -25,8 +25,6 @@ LEAVES = 200_000
 
 
 class _ThreadState(_local):
-    """The state of one thread in the function that it executes."""
-
     def __init__(self) -> None:
         self.origins: dict[int, Origin] = {}
         self.controls: list[Origin] = []
@@ -90,7 +88,6 @@ class OriginStore:
                 waiting += [(part, (*here, index)) for index, part in enumerate(value)]
 
     def _of(self, number: int, value: object) -> Origin:
-        """The origin of a value that an expression gave."""
         if not is_shared(value):
             entry = self._by_identity.get(id(value))
             if entry is not None:

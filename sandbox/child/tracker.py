@@ -43,7 +43,6 @@ class Tracker(CallTracker):
     # Reports of the worker
 
     def called(self, call: int, args: tuple[object, ...], named: dict[str, object]) -> None:
-        """Note that a tool was called, perhaps by a library that was given the tool."""
         self._here.calls.append(call)
         origins = {str(index): self._identity(value, NO_ORIGIN) for index, value in enumerate(args)}
         self._direct_arguments[call] = {
@@ -52,11 +51,9 @@ class Tracker(CallTracker):
         }
 
     def received(self, call: int, value: object) -> None:
-        """Note the response of a tool."""
         self._remember_tree(value, call, ())
 
     def report(self, error: BaseException | None) -> dict[str, object]:
-        """The findings at the end, as JSON."""
         return {
             "fault": self.explain(error),
             "arguments": {str(call): origins for call, origins in {**self._direct_arguments, **self.arguments}.items()},
@@ -66,19 +63,15 @@ class Tracker(CallTracker):
     # Expressions
 
     def name(self, number: int, value: object, shadow: Origin) -> Any:
-        """A variable."""
         return self._note(number, value, shadow)
 
     def same(self, number: int, inner: int, value: object, *rest: object) -> Any:
-        """`(name := value)`."""
         return self._note(number, value, self._of(inner, value))
 
     def guarded(self, number: int, inner: int, value: object) -> Any:
-        """The result of a guard."""
         return self._note(number, value, made(self._here.origins.get(inner, NO_ORIGIN)))
 
     def attribute(self, number: int, inner: int, value: object, name: str) -> Any:
-        """`value.name`."""
         origin = self._of(inner, value)
         try:
             member = getattr(value, name)
@@ -95,7 +88,6 @@ class Tracker(CallTracker):
         return self._note(number, member, own.get(f".{name}", made(origin)))
 
     def item(self, number: int, of_value: int, of_key: int, value: Any, key: object) -> Any:
-        """`value[key]`."""
         origin = self._of(of_value, value)
         try:
             element = value[key]
@@ -114,11 +106,9 @@ class Tracker(CallTracker):
         return operands if key else operands[::-1] if of_key else operands
 
     def slice(self, *parts: Any) -> Any:
-        """`a:b:c` in brackets."""
         return slice(*parts)
 
     def binary(self, number: int, name: str, of_left: int, of_right: int, left: Any, right: Any) -> Any:
-        """An operator with two operands."""
         first, second = self._of(of_left, left), self._of(of_right, right)
         try:
             result = _OPERATORS[name](left, right)
@@ -136,7 +126,6 @@ class Tracker(CallTracker):
         return self._note(number, result, made(merged(first, second)))
 
     def unary(self, number: int, name: str, inner: int, value: Any) -> Any:
-        """An operator with one operand."""
         origin = self._of(inner, value)
         try:
             result = getattr(operator, name)(value)
@@ -151,17 +140,14 @@ class Tracker(CallTracker):
             self._here.origins.pop(number, None)
 
     def chosen(self, number: int, numbers: tuple[int, ...], value: object) -> Any:
-        """One of several expressions."""
         return self._note(
             number, value, merged(*(self._here.origins.get(inner, NO_ORIGIN) for inner in reversed(numbers)))
         )
 
     def derived(self, number: int, numbers: tuple[int, ...], value: object) -> Any:
-        """A value made from other expressions."""
         return self._note(number, value, made(merged(*(self._here.origins.get(inner, NO_ORIGIN) for inner in numbers))))
 
     def formatted(self, number: int, value: Any, conversion: int, spec: str) -> str:
-        """A field of an f-string."""
         try:
             if conversion != -1:
                 value = str(value) if conversion == 115 else repr(value) if conversion == 114 else ascii(value)
@@ -171,7 +157,6 @@ class Tracker(CallTracker):
             raise
 
     def sequence(self, number: int, numbers: tuple[int, ...], value: Any) -> Any:
-        """`[a, b]`, `(a, b)`, `{a, b}`."""
         origins = [self._here.origins.get(inner, NO_ORIGIN) if inner > 0 else NO_ORIGIN for inner in numbers]
         if type(value) is not set and -1 not in numbers:
             self._parts[id(value)] = dict(enumerate(origins))
@@ -179,7 +164,6 @@ class Tracker(CallTracker):
         return self._note_new(number, value, made(merged(*origins)))
 
     def mapping(self, number: int, of_keys: tuple[int, ...], of_values: tuple[int, ...], value: dict[Any, Any]) -> Any:
-        """`{key: value}`."""
         origins = [self._here.origins.get(inner, NO_ORIGIN) if inner > 0 else NO_ORIGIN for inner in of_values]
         if -1 not in of_keys and len(value) == len(origins):
             self._parts[id(value)] = dict(zip(value, origins, strict=True))
@@ -235,16 +219,13 @@ class Tracker(CallTracker):
         return tuple(shaped)
 
     def begin(self, number: int) -> None:
-        """A comprehension begins."""
         self._here.collected[number] = []
 
     def key(self, number: int, inner: int, value: object) -> Any:
-        """A key of a comprehension."""
         self._here.keys[number] = (value, self._of(inner, value))
         return value
 
     def element(self, number: int, inner: int, value: object) -> Any:
-        """An element of a comprehension."""
         origin = self._of(inner, value)
         self._remember(value, origin)
         self._here.yielded = (value, origin)
@@ -252,7 +233,6 @@ class Tracker(CallTracker):
         return value
 
     def comprehension(self, number: int, iterables: tuple[int, ...], value: object) -> Any:
-        """A comprehension is complete, or a generator is made."""
         elements = self._here.collected.pop(number, [])
         origin = merged(*(self._here.origins.get(inner, NO_ORIGIN) for inner in iterables))
         if type(value) is list and len(value) == len(elements):
@@ -293,7 +273,6 @@ class Tracker(CallTracker):
         return made(origin)
 
     def set_item(self, number: int, of_container: int, of_key: int, value: Any, container: Any, key: Any) -> None:
-        """`container[key] = value`."""
         origin = self._of(number, value)
         try:
             container[key] = value
@@ -311,7 +290,6 @@ class Tracker(CallTracker):
     def change_item(
         self, name: str, of_container: int, of_key: int, of_value: int, container: Any, key: Any, value: Any
     ) -> None:
-        """`container[key] += value`."""
         old = self.item(-1, of_container, of_key, container, key)
         self._here.origins[-2] = self._of(of_value, value)
         new = self.binary(-3, name, -1, -2, old, value)
@@ -321,7 +299,6 @@ class Tracker(CallTracker):
             self._parts.setdefault(id(container), {})[key] = merged(origin, self._of(of_value, value))
 
     def set_attribute(self, number: int, holder: object, name: str) -> None:
-        """`holder.name = …` was done."""
         origin = self._here.origins.get(number, NO_ORIGIN) if number > 0 else NO_ORIGIN
         self._parts.setdefault(id(holder), {})[f".{name}"] = origin
         self._by_identity.setdefault(id(holder), (holder, NO_ORIGIN))
@@ -329,7 +306,6 @@ class Tracker(CallTracker):
     def change_attribute(
         self, name: str, of_holder: int, of_value: int, holder: Any, attribute: str, value: Any
     ) -> None:
-        """`holder.attribute += value`."""
         old = self.attribute(-1, of_holder, holder, attribute)
         self._here.origins[-2] = self._of(of_value, value)
         new = self.binary(-3, name, -1, -2, old, value)
@@ -378,7 +354,6 @@ class Tracker(CallTracker):
 
 
 def _mapping(iterable: object) -> dict[Any, Any] | None:
-    """The dict whose values or items these are."""
     if type(iterable) not in VIEWS[1:]:
         return None
     return next((referent for referent in gc.get_referents(iterable) if isinstance(referent, dict)), None)

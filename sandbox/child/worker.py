@@ -75,7 +75,6 @@ class ParentChannel:
         self._begun = time.process_time()
 
     def send(self, kind: bytes, head: dict[str, Any], payload: bytes = b"") -> None:
-        """Send one frame, whole, whichever thread asks."""
         data = channel.encode(kind, head, payload)
         with self._sending:
             channel.send(self._descriptor, data)
@@ -156,14 +155,12 @@ class Stream:
         self.name = f"<{name}>"
 
         def flush() -> None:
-            """Send what is pending."""
             text = "".join(pending)
             pending.clear()
             if text:
                 write(text)
 
         def put(text: str) -> int:
-            """Take text; send it once a line is complete."""
             if not isinstance(text, str):
                 raise TypeError(f"write() argument must be str, not {type(text).__name__}")
             pending.append(text)
@@ -175,20 +172,16 @@ class Stream:
         self.write = put
 
     def writelines(self, lines: Iterable[str]) -> None:
-        """Write each line."""
         for line in lines:
             self.write(line)
 
     def isatty(self) -> bool:
-        """Never a terminal."""
         return False
 
     def writable(self) -> bool:
-        """Always."""
         return True
 
     def readable(self) -> bool:
-        """Never."""
         return False
 
     def close(self) -> None:
@@ -202,18 +195,15 @@ class Empty:
     """`sys.stdin`: nobody is there."""
 
     def read(self, size: int = -1) -> str:
-        """Nothing."""
         return ""
 
     def readline(self, size: int = -1) -> str:
-        """Nothing."""
         return ""
 
     def __iter__(self) -> Iterable[str]:
         return iter(())
 
     def isatty(self) -> bool:
-        """Never a terminal."""
         return False
 
 
@@ -283,7 +273,6 @@ class _StartSettings:
 
 
 def _run(code: CodeType, namespace: dict[str, Any], tracker: Tracker | None) -> dict[str, Any]:
-    """Execute the program; gives the head of the DONE frame."""
     if tracker is None:
         return _execute(code, namespace)
     error: BaseException | None = None
@@ -382,7 +371,6 @@ def _calling_line() -> int | None:
 
 
 def _program_trace(frame: FrameType | None) -> dict[str, Any]:
-    """The lines that the program is on, as the trace of a failure."""
     lines = []
     while frame is not None:
         if frame.f_code.co_filename == FILENAME:
@@ -431,14 +419,12 @@ def _tool(name: str, parent: ParentChannel, tracker: Tracker | None) -> Callable
 
 
 def _value(reply: dict[str, Any], body: bytes) -> object:
-    """The result of a call: parsed JSON, text, or None for an empty body."""
     if reply["form"] == "json":
         return json.loads(body)
     return body.decode(errors="replace") if body else None
 
 
 def _as_json(value: object) -> object:
-    """An argument as JSON. Raises: TypeError."""
     if value is None or isinstance(value, (bool, int, float)):
         return value
     if isinstance(value, str):

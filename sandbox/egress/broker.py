@@ -35,7 +35,6 @@ from sandbox.records import CallRecord, Limits
 from sandbox.truncation import cut, one_line
 
 if TYPE_CHECKING:
-    from sandbox.egress.transport import PreparedRequest
     from sandbox.journal.journal import JournalAttempt
 
 __all__ = ["Broker", "LimitExceeded"]
@@ -88,17 +87,14 @@ class Broker:
 
     @property
     def calls(self) -> tuple[CallRecord, ...]:
-        """All calls that are over, in the order in which they were begun."""
         return self._executor.records
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Warnings for the user, each once."""
         return self._executor.warnings
 
     @property
     def on_call_error(self) -> BaseException | None:
-        """The exception that `on_call` raised."""
         return self._executor.on_call_error
 
     def until(self, deadline: float) -> None:
@@ -112,7 +108,6 @@ class Broker:
         self._executor.cancel()
 
     def close(self) -> None:
-        """Give back connections."""
         self._executor.close()
         self._policy.close()
 
@@ -165,13 +160,13 @@ class Broker:
         except (ToolError, ValueError, TypeError, RecursionError) as error:  # the last three: values no schema foresees
             call.arguments = {**{f"args[{i}]": value for i, value in enumerate(args)}, **(kwargs or {})}
             problem = self._executor.redact(str(error))
-            record = self._executor.finish(call, error=problem)
+            record = self._executor.finish(call, problem)
             return BrokerReply(record, call.url, problem=problem, failure="InvalidURL")
-        call.arguments = bound.arguments
         base = self._rules.base_of(operation)
-        target = CallTarget(operation, base, base, bound.path, {})
+        call.arguments, call.planned = bound.arguments, planned
+        call.target = CallTarget(operation, base, base, bound.path, {})
         call.url = join_url(base + planned.path, planned.query)
-        return self._policy.make(call, target, planned, retry=True)
+        return self._policy.make(call)
 
     def request(
         self,
@@ -199,51 +194,37 @@ class Broker:
         from sandbox.egress.transport import RequestError
 
         call = self._executor.begin("requests", line, None, task)
-        method = method.upper()
+        warn, method = self._executor.warn, method.upper()
         call.method, call.url = method, url
         own_headers = with_defaults(
             headers or {}, {"Content-Type": "application/json"} if json_body is not None else {}
         )
         own_cookies = dict(cookies or {})
-        form = allowed_form(data, own_headers, self._executor.warn)
+        form = allowed_form(data, own_headers, warn)
         content = json_body if json_body is not None else form
         try:
             prepared = prepare(method, url, params, own_headers, own_cookies, content, auth)
-            target = self._rules.locate(method, str(prepared.url))
-            cookie_header = next(
-                (text for name, text in own_headers.items() if normalized_header(name) == "cookie"), None
+            call.target = self._rules.locate(method, str(prepared.url))
+            for text in [text for name, text in own_headers.items() if normalized_header(name) == "cookie"][:1]:
+                own_cookies = parse_cookies(text)
+            body = prepared.body.encode() if isinstance(prepared.body, str) else prepared.body
+            call.planned = PlannedRequest(
+                method=str(prepared.method),
+                path=call.target.path,
+                query=allowed_query(call.target.tool, urlsplit(str(prepared.url)).query, warn),
+                headers={name: str(text) for name, text in prepared.headers.items() if may_pass(name, warn)},
+                cookies=own_cookies,
+                body=body,
+                timeout=timeout,
+                redirects=redirects,
             )
-            if cookie_header is not None:
-                own_cookies = parse_cookies(cookie_header)
-            planned = self._plan_request(target, prepared, own_cookies, timeout, redirects)
-            if overrides_method(target.tool, planned):
+            if overrides_method(call.target.tool, call.planned):
                 raise UnreachableError("InvalidURL", "the body must not give a _method, which may change the method")
         except (RequestError, UnreachableError, UnicodeError, ValueError) as error:
             kind = error.kind if isinstance(error, UnreachableError) else type(error).__name__
             message = one_line(self._executor.redact(str(error)))
-            record = self._executor.finish(call, error=message)
+            record = self._executor.finish(call, message)
             return BrokerReply(record, record.url, failure=kind, problem=cut(message))
-        call.tool, call.arguments = target.tool.name if target.tool else None, request_arguments(target, planned)
-        call.url = str(prepared.url)
-        return self._policy.make(call, target, planned, retry=False, display_url=call.url)
-
-    def _plan_request(
-        self,
-        target: CallTarget,
-        prepared: PreparedRequest,
-        cookies: Mapping[str, str],
-        timeout: float | None,
-        redirects: bool,
-    ) -> PlannedRequest:
-        """A program's own request without the parts that may change where it goes."""
-        headers = {name: str(text) for name, text in prepared.headers.items() if may_pass(name, self._executor.warn)}
-        return PlannedRequest(
-            method=str(prepared.method),
-            path=target.path,
-            query=allowed_query(target.tool, urlsplit(str(prepared.url)).query, self._executor.warn),
-            headers=headers,
-            cookies=cookies,
-            body=prepared.body.encode() if isinstance(prepared.body, str) else prepared.body,
-            timeout=timeout,
-            redirects=redirects,
-        )
+        call.tool = call.target.tool.name if call.target.tool else None
+        call.arguments, call.url = request_arguments(call), str(prepared.url)
+        return self._policy.make(call)

@@ -12,15 +12,15 @@ from typing import Any
 from protocols.errors import LimitReached
 from protocols.model import Protocol, Tool
 from sandbox.body_store import MEMORY_LIMIT, store_body
-from sandbox.egress.egress_rules import CallTarget, EgressRules
+from sandbox.egress.call_fingerprint import call_key, idempotency_header
+from sandbox.egress.egress_rules import EgressRules
 from sandbox.egress.executor import CallExecutor
 from sandbox.egress.pending_call import PendingCall, PlannedRequest
 from sandbox.egress.replies import BrokerReply, header, parse_body
 from sandbox.egress.writes import WriteApproval
-from sandbox.journal.call_fingerprint import SAFE, call_key, idempotency_header
 from sandbox.journal.journal import Entry, JournalAttempt, State
 from sandbox.journal.reconciliation import read_operation, write_outcome
-from sandbox.records import CallRecord
+from sandbox.records import SAFE, CallRecord
 from sandbox.truncation import cut_arguments, nested, size_of
 
 __all__ = ["CallPolicy"]
@@ -54,17 +54,14 @@ class CallPolicy:
         self._lock = threading.Lock()
 
     def until(self, deadline: float) -> None:
-        """As `Broker.until`."""
         if self._simulation is not None:
             self._simulation.deadline = deadline
 
     def cancel(self) -> None:
-        """End the simulated calls that are under way."""
         if self._simulation is not None:
             self._simulation.cancel()
 
     def close(self) -> None:
-        """End the simulated API."""
         self._closing.close()
 
     def default_arguments(self, tool: Tool) -> dict[str, object]:
@@ -72,62 +69,35 @@ class CallPolicy:
         key = idempotency_header(tool) if self._journal is not None else None
         return {key.argument: _UNSET} if key is not None and key.required else {}
 
-    def make(
-        self,
-        call: PendingCall,
-        target: CallTarget,
-        planned: PlannedRequest,
-        *,
-        retry: bool,
-        display_url: str | None = None,
-    ) -> BrokerReply:
+    def make(self, call: PendingCall) -> BrokerReply:
         """Replay a call, refuse it, simulate it or perform it. Raises: LimitExceeded."""
-        write = planned.method not in SAFE
+        write = call.planned.method not in SAFE
         if write and self._approval.writes == "simulate":
-            return self._simulate(call, target, planned, retry)
+            return self._simulate(call)
         if self._journal is not None:
-            return self._make_with_journal(self._journal, call, target, planned, retry, display_url)
-        if write and (why := self._refusal(self._unsent_record(call), planned)) is not None:
-            return self._not_made(call, target, why, refused=True)
-        return self._executor.perform(call, target, planned, retry=retry, display_url=display_url)
+            return self._make_with_journal(self._journal, call)
+        if write and (why := self._refusal(self._unsent_record(call), call.planned)) is not None:
+            return self._not_made(call, why, refused=True)
+        return self._executor.perform(call)
 
-    def _make_with_journal(
-        self,
-        journal: JournalAttempt,
-        call: PendingCall,
-        target: CallTarget,
-        planned: PlannedRequest,
-        retry: bool,
-        display_url: str | None,
-    ) -> BrokerReply:
-        """Make a call unless the journal has its reply. Raises: LimitExceeded."""
-        write = planned.method not in SAFE
+    def _make_with_journal(self, journal: JournalAttempt, call: PendingCall) -> BrokerReply:
+        write = call.planned.method not in SAFE
         unsent = self._unsent_record(call)
-        entry, lookup = journal.begin(self._key(target, planned), call.task, unsent)
+        entry, lookup = journal.begin(self._key(call), call.task, unsent)
         if lookup == "replay":
-            return self._replay(journal, entry, call, target)
+            return self._replay(journal, entry, call)
         if lookup == "open" and entry.token is None:
-            call.entry = entry
-            reconciled = self._reconcile(journal, call, target, planned)
-            if reconciled is not None:
+            if (reconciled := self._reconcile(journal, entry, call)) is not None:
                 return reconciled
             entry = journal.plan_again(entry, unsent)
-        if write and (why := self._refusal(unsent, planned)) is not None:
+        if write and (why := self._refusal(unsent, call.planned)) is not None:
             if entry.state == "planned":
                 journal.drop(entry)
-            return self._not_made(call, target, why, refused=True)
-        call.entry = entry
+            return self._not_made(call, why, refused=True)
         again = entry.token is not None
-        planned = self._with_idempotency_key(journal, call, target, planned)
+        token = self._add_idempotency_key(journal, entry, call)
         try:
-            reply = self._executor.perform(
-                call,
-                target,
-                planned,
-                retry=retry,
-                display_url=display_url,
-                on_send=lambda: journal.sent(entry, call.token),  # on disk before it leaves
-            )
+            reply = self._executor.perform(call, lambda: journal.sent(entry, token))  # on disk before it leaves
         except BaseException:
             journal.finish(entry, "unknown" if write and entry.state == "sent" else "failed")
             raise
@@ -135,81 +105,54 @@ class CallPolicy:
         if again and reply.record.status == 409:
             state = "unknown"  # the service is still busy with the first one
         if state == "unknown":
-            self._executor.warn(f"{target.called}: it is not known whether this write was done ({reply.record.error})")
+            text = f"{call.target.called}: it is not known whether this write was done ({reply.record.error})"
+            self._executor.warn(text)
         journal.finish(entry, state, _reply_to_json(reply), reply.body)
         return reply
 
-    def _key(self, target: CallTarget, planned: PlannedRequest) -> str:
+    def _key(self, call: PendingCall) -> str:
         hidden: set[tuple[str, str]] = set()
-        for credential in self._executor.signer.credentials_for(target.tool):
+        for credential in self._executor.signer.credentials_for(call.target.tool):
             headers, query, cookies = dict[str, str](), list[tuple[str, str]](), dict[str, str]()
             credential.apply(headers, query, cookies)
             hidden |= {("header", name.lower()) for name in headers} | {("query", name.lower()) for name, _ in query}
-        return call_key(
-            planned.method,
-            target.tool,
-            target.base,
-            planned.path,
-            planned.query,
-            planned.headers,
-            planned.body,
-            redirects=planned.redirects,
-            hidden=hidden,
-        )
+        return call_key(call.target, call.planned, hidden)
 
-    def _with_idempotency_key(
-        self, journal: JournalAttempt, call: PendingCall, target: CallTarget, planned: PlannedRequest
-    ) -> PlannedRequest:
-        """The request with an idempotency key, where the operation documents one.
+    def _add_idempotency_key(self, journal: JournalAttempt, entry: Entry, call: PendingCall) -> str | None:
+        """Give a write an idempotency key, where its operation documents one.
 
         It is the key of the first time, else the program's own, else one that follows from the journal.
         """
-        parameter = idempotency_header(target.tool)
-        if parameter is None or call.entry is None or planned.method in SAFE:
-            return planned
-        own = next((value for name, value in planned.headers.items() if name.lower() == parameter.name.lower()), _UNSET)
-        call.token = call.entry.token or (own if own != _UNSET else journal.token(call.entry))
-        call.arguments = {**call.arguments, parameter.argument: call.token}
-        other_headers = {
-            name: value for name, value in planned.headers.items() if name.lower() != parameter.name.lower()
-        }
-        return replace(planned, headers={**other_headers, parameter.name: call.token})
+        parameter, headers = idempotency_header(call.target.tool), call.planned.headers
+        if parameter is None or call.planned.method in SAFE:
+            return None
+        own = header(headers, parameter.name.lower())
+        token = entry.token or (own if own not in (None, _UNSET) else journal.token(entry))
+        call.arguments = {**call.arguments, parameter.argument: token}
+        others = {name: value for name, value in headers.items() if name.lower() != parameter.name.lower()}
+        call.planned = replace(call.planned, headers={**others, parameter.name: token})
+        return token
 
     def _unsent_record(self, call: PendingCall) -> CallRecord:
-        """The record of a call before it is made."""
-        raw_arguments = call.arguments
-        if nested(raw_arguments) or size_of(raw_arguments) > MEMORY_LIMIT:
-            raw_arguments = cut_arguments(raw_arguments)
-        arguments = self._redacted(raw_arguments)
-        return CallRecord(
-            call.index,
-            call.tool,
-            call.method,
-            self._executor.redact(call.url),
-            arguments,
-            call.line,
-            None,
-            0.0,
-            0,
-            call.style,
-        )
+        arguments = call.arguments
+        if nested(arguments) or size_of(arguments) > MEMORY_LIMIT:
+            arguments = cut_arguments(arguments)
+        return call.unsent(self._executor.redact(call.url), self._redacted(arguments))
 
     def _refusal(self, unsent: CallRecord, planned: PlannedRequest) -> str | None:
-        """The reason against sending a write; None if it may be sent."""
-        return self._approval.refusal(self._confirmation_record(unsent, planned))
+        """The reason against sending a write; None if it may be sent.
 
-    def _confirmation_record(self, unsent: CallRecord, planned: PlannedRequest) -> CallRecord:
-        """A call as somebody is asked to confirm it, with the headers and cookies beside its arguments."""
-        if unsent.style != "requests":
-            return unsent
-        kind = header(planned.headers, "content-type") or ""
-        hidden = _USUAL | ({"content-type"} if kind.partition(";")[0].strip().lower() in _READABLE else set())
-        beside = {f"header {name}": text for name, text in planned.headers.items() if name.lower() not in hidden}
-        beside |= {f"cookie {name}": text for name, text in planned.cookies.items()}
-        return replace(unsent, arguments={**unsent.arguments, **self._redacted(cut_arguments(beside))})
+        Who is asked to confirm it sees its headers and cookies beside its arguments.
+        """
+        if unsent.style == "requests":
+            kind = header(planned.headers, "content-type") or ""
+            hidden = _USUAL | ({"content-type"} if kind.partition(";")[0].strip().lower() in _READABLE else set())
+            beside = {f"header {name}": text for name, text in planned.headers.items() if name.lower() not in hidden}
+            beside |= {f"cookie {name}": text for name, text in planned.cookies.items()}
+            unsent = replace(unsent, arguments={**unsent.arguments, **self._redacted(cut_arguments(beside))})
+        return self._approval.refusal(unsent)
 
     def _redacted(self, value: Any) -> Any:
-        """Data without a secret in it."""
         if isinstance(value, str):
             return self._executor.redact(value)
         if isinstance(value, dict):
@@ -218,19 +161,16 @@ class CallPolicy:
             return [self._redacted(item) for item in value]
         return value
 
-    def _replay(self, journal: JournalAttempt, entry: Entry, call: PendingCall, target: CallTarget) -> BrokerReply:
-        """Answer a call with the reply of an earlier one."""
+    def _replay(self, journal: JournalAttempt, entry: Entry, call: PendingCall) -> BrokerReply:
         saved, size = journal.reply(entry)
         body = store_body(journal.body(entry), MEMORY_LIMIT if self._executor.reserve(size) else 0)
-        _, parsed, _ = parse_body(target.tool, saved["headers"], body, saved["encoding"])
-        record = self._executor.finish(call, status=saved["status"], body=parsed, error=saved["error"], replayed=True)
+        _, parsed, _ = parse_body(call.target.tool, saved["headers"], body, saved["encoding"])
+        record = self._executor.finish(call, saved["error"], status=saved["status"], response=parsed, replayed=True)
         fields = {name: saved[name] for name in _SAVED}
         fields["set_on_the_way"] = tuple(saved.get("set_on_the_way", ()))
         return BrokerReply(record, body=body, history=tuple((s, u) for s, u in saved["history"]), **fields)
 
-    def _reconcile(
-        self, journal: JournalAttempt, call: PendingCall, target: CallTarget, planned: PlannedRequest
-    ) -> BrokerReply | None:
+    def _reconcile(self, journal: JournalAttempt, entry: Entry, call: PendingCall) -> BrokerReply | None:
         """Find out by a read whether a write was done whose outcome is open.
 
         Returns: The reply of a write that was done, None for one that was not, else a reply that says it is unknown.
@@ -238,10 +178,10 @@ class CallPolicy:
         """
         from sandbox.egress.transport import NoAnswerError, TooLargeError
 
-        assert call.entry is not None
-        tool = read_operation(self._protocol, target.tool)
+        planned = call.planned
+        tool = read_operation(self._protocol, call.target.tool)
         if tool is not None:
-            read_target = target._replace(tool=tool)
+            read_target = call.target._replace(tool=tool)
             read = replace(planned, method="GET", query=(), headers={"Accept": "application/json"}, body=None)
             with contextlib.suppress(NoAnswerError, TooLargeError), self._record_limit(call):
                 call.attempts += 1
@@ -254,22 +194,17 @@ class CallPolicy:
                 if outcome == "not done":
                     return None
                 if outcome == "done":
-                    if planned.method == "DELETE":
-                        reply = self._confirmed(call, 204, None)
-                    else:
+                    status, found = (204, None) if planned.method == "DELETE" else (200, parsed)
+                    record = self._executor.finish(call, status=status, response=found, replayed=True)
+                    reply = BrokerReply(record, self._executor.redact(call.url), reason="OK")
+                    if planned.method != "DELETE":
                         headers = {"Content-Type": header(response.headers, "content-type") or ""}
-                        reply = self._confirmed(call, 200, parsed)
                         reply = replace(reply, headers=headers, body=body, encoding=response.encoding, form=form)
-                    journal.finish(call.entry, "confirmed", _reply_to_json(reply), reply.body)
+                    journal.finish(entry, "confirmed", _reply_to_json(reply), reply.body)
                     return reply
         why = "a call like this was sent before and its outcome is unknown; it was not sent again"
-        self._executor.warn(f"{target.called}: {why}")
-        return self._not_made(call, target, why)
-
-    def _confirmed(self, call: PendingCall, status: int, parsed: object) -> BrokerReply:
-        """The reply of a write that a read showed to have been done."""
-        record = self._executor.finish(call, status=status, body=parsed, replayed=True)
-        return BrokerReply(record, self._executor.redact(call.url), reason="OK")
+        self._executor.warn(f"{call.target.called}: {why}")
+        return self._not_made(call, why)
 
     @contextlib.contextmanager
     def _record_limit(self, call: PendingCall) -> Iterator[None]:
@@ -280,31 +215,26 @@ class CallPolicy:
             self._executor.finish(call, error=str(error))
             raise
 
-    def _not_made(self, call: PendingCall, target: CallTarget, why: str, *, refused: bool = False) -> BrokerReply:
-        """The reply of a call that is not made."""
-        problem = self._executor.redact(f"{target.called}: {why}")
-        record = self._executor.finish(call, error=problem, refused=refused)
+    def _not_made(self, call: PendingCall, why: str, *, refused: bool = False) -> BrokerReply:
+        problem = self._executor.redact(f"{call.target.called}: {why}")
+        record = self._executor.finish(call, problem, refused=refused)
         return BrokerReply(record, record.url, failure="ConnectionError", problem=problem)
 
-    def _simulate(self, call: PendingCall, target: CallTarget, planned: PlannedRequest, retry: bool) -> BrokerReply:
+    def _simulate(self, call: PendingCall) -> BrokerReply:
         """Have a simulated API answer a write; nothing leaves this machine. Raises: LimitExceeded."""
-        if target.tool is None or self._protocol is None:
+        if call.target.tool is None or self._protocol is None:
             why = "a write that no protocol describes, so that it cannot be simulated (--writes simulate)"
-            return self._not_made(call, target, why, refused=True)
+            return self._not_made(call, why, refused=True)
         simulation = self._start_simulation(self._protocol)
-        visible_url = call.url
         inner = simulation.begin(call.style, call.line, call.tool, ())
-        inner.method, inner.arguments = call.method, call.arguments
-        simulated_target = target._replace(base=simulation.rules.base_of(target.tool))
+        inner.method, inner.arguments, inner.planned = call.method, call.arguments, call.planned
+        inner.target = call.target._replace(base=simulation.rules.base_of(call.target.tool))
         with self._record_limit(call):
-            reply = simulation.perform(inner, simulated_target, planned, retry=retry)
-        call.url, call.attempts = visible_url, 0
+            reply = simulation.perform(inner)
+        call.attempts = 0
+        answer = reply.record
         record = self._executor.finish(
-            call,
-            status=reply.record.status,
-            body=reply.record.response,
-            error=reply.record.error,
-            simulated=True,
+            call, answer.error, status=answer.status, response=answer.response, simulated=True
         )
         return replace(reply, record=record, url=record.url)
 

@@ -91,7 +91,6 @@ class CallTarget(NamedTuple):
 
     @property
     def called(self) -> str:
-        """Its name in messages."""
         return self.tool.name if self.tool else self.server
 
 
@@ -251,7 +250,6 @@ def has_parent_step(path: str) -> bool:
 
 
 def _decoded(path: str) -> str | None:
-    """A path decoded until it stays as it is; None if it does not soon."""
     for _ in range(DECODINGS):
         path = _OVERLONG.sub(lambda match: chr(int(match[1] or match[2], 16) & 0x3F), path)
         if (decoded := unquote(path)) == path:

@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from urllib.parse import urljoin, urlsplit
 
 from protocols.calls.auth import Credential, holds_secret, redact, redact_stream
@@ -111,17 +111,14 @@ class CallExecutor:
 
     @property
     def records(self) -> tuple[CallRecord, ...]:
-        """The records of all calls that are over, in the order in which they were begun."""
         with self._lock:
             return tuple(self._records[index] for index in sorted(self._records))
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Warnings for the user, each once."""
         return tuple(self._warnings)
 
     def warn(self, text: str) -> None:
-        """Add a warning that is new."""
         if text not in self._warnings and len(self._warnings) < WARNINGS_LIMIT:
             self._warnings.append(text)
 
@@ -137,10 +134,9 @@ class CallExecutor:
             from sandbox.egress.transport import OVER
 
             for call in unfinished:
-                self.finish(call, error=OVER)
+                self.finish(call, OVER)
 
     def close(self) -> None:
-        """Give back connections."""
         if self._transport is not None:
             self._transport.close()
 
@@ -157,93 +153,67 @@ class CallExecutor:
             exceeded = call.index + self._repeated >= self.limits.calls
         if exceeded:
             text = f"the limit of {self.limits.calls} calls is reached"
-            self.finish(call, error=text)
+            self.finish(call, text)
             raise LimitExceeded("calls", text)
         return call
 
-    def perform(
-        self,
-        call: PendingCall,
-        target: CallTarget,
-        planned: PlannedRequest,
-        *,
-        retry: bool,
-        display_url: str | None = None,
-        on_send: Callable[[], None] = lambda: None,
-    ) -> BrokerReply:
+    def perform(self, call: PendingCall, on_send: Callable[[], None] = lambda: None) -> BrokerReply:
         """Sign, send, perhaps again, redact and record; `on_send` is called before it leaves. Raises: LimitExceeded."""
         from sandbox.egress.transport import NoAnswerError, RequestError, TooLargeError
 
+        target, planned = call.target, call.planned
+        visible_url = self.redact(call.url)
         call.url = join_url(target.base + planned.path, planned.query)
-        visible_url = self.redact(display_url or call.url)
+        what = f"{planned.method} {planned.path}"
         sent = {name: self.redact(value) for name, value in planned.headers.items()}
         try:
-            self._check_body(planned)
+            if (size := len(planned.body or b"")) > self.limits.request:
+                text = f"the body of {what} is larger than the {self.limits.request} bytes allowed"
+                raise LimitExceeded("request", text)
+            self._count_traffic(size)
             request = self.signer.sign(target, planned)
             on_send()
-            response = self._send_until_ready(call, request, planned, retry)
+            response = self._send_until_ready(call, request)
             response, stopped, hops = self._follow_redirects(target, planned, request, response)
         except NoAnswerError as error:
             call.may_have_left = error.may_have_left
             message = one_line(self.redact(str(error)))
-            record = self.finish(call, error=message)
-            problem = self.redact(f"{target.called}: no reply from {planned.method} {planned.path} — {message}")
+            record = self.finish(call, message)
+            problem = self.redact(f"{target.called}: no reply from {what} — {message}")
             return BrokerReply(record, visible_url, sent=sent, failure=error.kind, problem=problem)
         except (RequestError, UnreachableError, ValueError) as error:  # a header, an address, a length
             kind = error.kind if isinstance(error, UnreachableError) else type(error).__name__
             message = cut(self.redact(str(error)))
-            record = self.finish(call, error=message)
-            problem = self.redact(f"{target.called}: {planned.method} {planned.path} can't be sent — {message}")
+            record = self.finish(call, message)
+            problem = self.redact(f"{target.called}: {what} can't be sent — {message}")
             return BrokerReply(record, visible_url, sent=sent, failure=kind, problem=cut(problem))
         except TooLargeError as error:
-            text = (
-                f"the reply to {planned.method} {planned.path} is larger than the {self.limits.response} bytes allowed"
-            )
+            text = f"the reply to {what} is larger than the {self.limits.response} bytes allowed"
             start = beginning(b"".join(redact_stream([error.beginning], self._credentials)))
-            self.finish(call, status=error.status, body=start, error=text)
+            self.finish(call, text, status=error.status, response=start)
             raise LimitExceeded("response", text) from None
         except LimitExceeded as error:
-            self.finish(call, error=str(error))
+            self.finish(call, str(error))
             raise
         return replace(
-            self._reply(call, target, planned, response, stopped),
+            self._reply(call, response, stopped),
             url=hops[-1].url if hops else visible_url,
             sent=sent,
             history=tuple((hop.status, hop.url) for hop in hops),
             set_on_the_way=tuple(hop.cookies for hop in hops),
-            failure="TooManyRedirects" if stopped == TOO_MANY and not retry else None,
+            failure="TooManyRedirects" if stopped == TOO_MANY and call.style == "requests" else None,
         )
 
-    def finish(
-        self,
-        call: PendingCall,
-        *,
-        status: int | None = None,
-        body: object = None,
-        error: str | None = None,
-        replayed: bool = False,
-        refused: bool = False,
-        simulated: bool = False,
-        wait: float | None = None,
-    ) -> CallRecord:
-        """Give a call its record; the one it has if it is over already."""
-        record = CallRecord(
-            index=call.index,
+    def finish(self, call: PendingCall, error: str | None = None, **outcome: Any) -> CallRecord:
+        """Give a call its record, with further fields of it; the one it has if it is over already."""
+        record = replace(
+            call.unsent(cut(self.redact(call.url)), self._recorded_arguments(call.arguments)),
             tool=call.tool and cut(call.tool, 200),
             method=cut(call.method, 50),
-            url=cut(self.redact(call.url)),
-            arguments=self._recorded_arguments(call.arguments),
-            line=call.line,
-            status=status,
             ms=round((time.monotonic() - call.started) * 1000, 3),
             attempts=call.attempts,
-            style=call.style,
-            response=body,
             error=error and cut(error),
-            replayed=replayed,
-            refused=refused,
-            simulated=simulated,
-            retry_after=wait,
+            **outcome,
         )
         with self._call_ended:
             if self._pending.pop(record.index, None) is None:
@@ -253,8 +223,8 @@ class CallExecutor:
         if self._on_call is not None:
             try:
                 self._on_call(record)
-            except BaseException as error:
-                self.on_call_error = error
+            except BaseException as error_of_caller:
+                self.on_call_error = error_of_caller
                 raise
         return record
 
@@ -265,7 +235,7 @@ class CallExecutor:
         for call in calls:
             call.arguments = {}
             with contextlib.suppress(Exception):  # from `on_call`: `on_call_error` has it
-                self.finish(call, error=cut(self.redact(f"{type(error).__name__}: {error}")))
+                self.finish(call, self.redact(f"{type(error).__name__}: {error}"))
 
     # Limits
 
@@ -277,21 +247,11 @@ class CallExecutor:
         return fits
 
     def _recorded_arguments(self, arguments: dict[str, object]) -> dict[str, object]:
-        """Arguments as the record keeps them: large ones are cut."""
         if not arguments or (not nested(arguments) and self.reserve(size_of(arguments))):
             return arguments
         return cut_arguments(arguments)
 
-    def _check_body(self, planned: PlannedRequest) -> None:
-        """Count the body of a request. Raises: LimitExceeded."""
-        size = len(planned.body or b"")
-        if size > self.limits.request:
-            text = f"the body of {planned.method} {planned.path} is larger than the {self.limits.request} bytes allowed"
-            raise LimitExceeded("request", text)
-        self._count_traffic(size)
-
     def _count_traffic(self, size: int) -> None:
-        """Count bytes sent or received. Raises: LimitExceeded."""
         with self._lock:
             self._moved_bytes += size
             if self._moved_bytes > self.limits.traffic:
@@ -330,29 +290,27 @@ class CallExecutor:
                 raise LimitExceeded("wall", text) from None
             raise
 
-    def _send_until_ready(
-        self, call: PendingCall, request: PreparedRequest, planned: PlannedRequest, retry: bool
-    ) -> TransportReply:
-        """Send, and with `retry` again as long as the service is busy and there is time."""
+    def _send_until_ready(self, call: PendingCall, request: PreparedRequest) -> TransportReply:
+        """Send, and the call of a tool again as long as the service is busy and there is time."""
         while True:
             call.attempts += 1
-            response = self.send(request, planned)
-            delay = self._retry_delay(planned.method, response, call.attempts) if retry else None
+            response = self.send(request, call.planned)
+            delay = self._retry_delay(call, response) if call.style == "function" else None
             if delay is None or self._cancelled.wait(delay):
                 return response
             response.body.close()
 
-    def _retry_delay(self, method: str, response: TransportReply, attempts: int) -> float | None:
+    def _retry_delay(self, call: PendingCall, response: TransportReply) -> float | None:
         """Seconds to wait before this call is sent again; None: it is not.
 
         After a 429 the service has done nothing, so any method may go again; after a 503 only a read may.
         """
-        repeatable = response.status in _BUSY and (response.status != 503 or method in _READS)
-        if not repeatable or attempts >= MAX_ATTEMPTS:
+        repeatable = response.status in _BUSY and (response.status != 503 or call.method in _READS)
+        if not repeatable or call.attempts >= MAX_ATTEMPTS:
             return None
         delay = retry_after(response.headers)
         if delay is None:
-            delay = BACKOFF * 2 ** (attempts - 1)
+            delay = BACKOFF * 2 ** (call.attempts - 1)
         if self.deadline is not None and time.monotonic() + delay >= self.deadline + self._approval.waited:
             return None
         with self._lock:
@@ -393,29 +351,21 @@ class CallExecutor:
 
     # Receiving
 
-    def _reply(
-        self,
-        call: PendingCall,
-        target: CallTarget,
-        planned: PlannedRequest,
-        response: TransportReply,
-        stopped: str | None,
-    ) -> BrokerReply:
-        """The reply for the program, and its record. `stopped` says why a redirect was not followed."""
+    def _reply(self, call: PendingCall, response: TransportReply, stopped: str | None) -> BrokerReply:
         room = MEMORY_LIMIT if self.reserve(response.body.size) else 0
         response = self.redact_response(response)
         body = store_body(self.redact_body(response), room)
         response.body.close()
-        form, parsed, problem = parse_body(target.tool, response.headers, body, response.encoding)
+        form, parsed, problem = parse_body(call.target.tool, response.headers, body, response.encoding)
         if response.status >= 300:
             reason = stopped or service_message(parsed)
             quoted = one_line(reason).replace('"', "'") if reason else ""
             problem = one_line(f"{response.status} {response.reason}".strip())
             problem += f" — {reason}" if stopped else f' — the service said "{quoted}"' if quoted else ""
         if problem is not None:
-            problem = self.redact(f"{target.called}: {problem} ({planned.method} {planned.path})")
+            problem = self.redact(f"{call.target.called}: {problem} ({call.planned.method} {call.planned.path})")
         wait = retry_after(response.headers) if response.status in _BUSY else None
-        record = self.finish(call, status=response.status, body=parsed, error=problem, wait=wait)
+        record = self.finish(call, problem, status=response.status, response=parsed, retry_after=wait)
         return BrokerReply(
             record,
             reason=response.reason,

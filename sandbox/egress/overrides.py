@@ -14,7 +14,7 @@ from urllib.parse import parse_qsl, unquote_plus, urlencode
 
 from protocols.model import Tool
 from sandbox.egress.pending_call import FORM, PlannedRequest, Query
-from sandbox.journal.call_fingerprint import SAFE
+from sandbox.records import SAFE
 from sandbox.truncation import cut
 
 __all__ = ["allowed_form", "allowed_query", "may_pass", "normalized_header", "overrides_method", "without_overrides"]

@@ -18,9 +18,10 @@ from protocols.calls.serialization import BoundCall, payload
 from protocols.errors import LimitReached
 from sandbox.body_store import BEGINNING, MEMORY_LIMIT, beginning
 from sandbox.egress.egress_rules import CallTarget
+from sandbox.records import CallRecord
 
 if TYPE_CHECKING:
-    from sandbox.journal.journal import Entry
+    pass
 
 __all__ = ["FORM", "LimitExceeded", "PendingCall", "PlannedRequest", "Query", "join_url", "plan", "request_arguments"]
 
@@ -35,9 +36,9 @@ class LimitExceeded(LimitReached):
         self.limit = limit
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class PendingCall:
-    """A call that has its number but not yet its record."""
+    """A call that has its number but not yet its record; `target` and `planned` are there once it is bound."""
 
     index: int
     style: Literal["function", "requests"]
@@ -49,11 +50,15 @@ class PendingCall:
     arguments: dict[str, object] = field(default_factory=dict)
     attempts: int = 0
     started: float = field(default_factory=time.monotonic)
-    entry: Entry | None = None
-    token: str | None = None
     may_have_left: bool = False
     """True if a request without a reply may have reached the service."""
     thread: int = field(default_factory=threading.get_ident)
+    target: CallTarget = field(init=False)
+    planned: PlannedRequest = field(init=False)
+
+    def unsent(self, url: str, arguments: dict[str, object]) -> CallRecord:
+        """The record of the call before it is made."""
+        return CallRecord(self.index, self.tool, self.method, url, arguments, self.line, None, 0.0, 0, self.style)
 
 
 class Query(list[tuple[str, str]]):
@@ -96,26 +101,26 @@ def join_url(base: str, query: Sequence[tuple[str, str]]) -> str:
     return f"{base}?{written}" if written else base
 
 
-def request_arguments(target: CallTarget, planned: PlannedRequest) -> dict[str, object]:
+def request_arguments(call: PendingCall) -> dict[str, object]:
     """The values in a request, by argument name as far as the tool knows it; of a large body, its beginning.
 
     A name in two places stands for both: `id` and `body id`.
     """
     names: dict[tuple[str, str], str] = {}
-    if target.tool is not None:
-        names = {(p.location, p.name): p.argument for p in target.tool.arguments}
-    arguments: dict[str, object] = dict(target.arguments)
+    if call.target.tool is not None:
+        names = {(p.location, p.name): p.argument for p in call.target.tool.arguments}
+    arguments: dict[str, object] = dict(call.target.arguments)
 
     def add(location: str, values: Mapping[str, object]) -> None:
         for name, value in values.items():
             argument = names.get((location, name), name)
             arguments[f"{location} {name}" if argument in arguments else argument] = value
 
-    add("query", _grouped(planned.query))
-    body = _body_value(planned)
+    add("query", _grouped(call.planned.query))
+    body = _body_value(call.planned)
     if isinstance(body, dict):
         add("body", body)
-    elif planned.body and body is not None:
+    elif call.planned.body and body is not None:
         add("body", {"body": body})
     return arguments
 

@@ -70,7 +70,6 @@ class BrokerReply:
 
 
 def header(headers: Mapping[str, str], name: str) -> str | None:
-    """A header by its name, whatever the case."""
     return next((value for key, value in headers.items() if key.lower() == name), None)
 
 

@@ -141,13 +141,11 @@ def with_defaults(headers: Mapping[str, str], defaults: Mapping[str, str]) -> di
 
 
 def parse_cookies(header: str) -> dict[str, str]:
-    """The cookies of a Cookie header."""
     pairs = (part.strip().partition("=") for part in header.split(";"))
     return {name: value for name, _, value in pairs if name}
 
 
 def _check_size(method: str, url: str, params: Sequence[Sequence[str]], headers: Mapping[str, str]) -> None:
-    """Refuse a request that is too large to be prepared. Raises: UnreachableError."""
     if re.fullmatch(r"[A-Z]{1,20}", method) is None:
         raise UnreachableError("InvalidURL", f"there is no method {cut(method, 50)}")
     check_length(url, sum(len(name) + len(value) for name, value in params))

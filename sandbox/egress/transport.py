@@ -153,7 +153,6 @@ class Transport:
         self._shut(None)
 
     def close(self) -> None:
-        """Give all connections back."""
         if self._adapter is not None:
             self._adapter.close()
 
@@ -177,14 +176,12 @@ class Transport:
         return body
 
     def _own(self, connection: socket.socket) -> None:
-        """A thread has taken this connection into use."""
         with self._lock:
             self._owners[connection] = threading.get_ident()
         if self._cancelled:
             self._shut(None)
 
     def _leave(self) -> None:
-        """This thread's request begins to leave."""
         self._left.add(threading.get_ident())
 
     def _shut(self, thread: int | None) -> None:

@@ -29,9 +29,8 @@ from typing import Any, Literal, Self
 
 from protocols.errors import UsageError
 from sandbox.body_store import LargeBody, parts
-from sandbox.journal.call_fingerprint import SAFE
 from sandbox.private import not_ours
-from sandbox.records import CallRecord
+from sandbox.records import SAFE, CallRecord
 
 __all__ = ["Entry", "Journal", "JournalAttempt", "Mark", "State"]
 
@@ -150,12 +149,10 @@ class Journal:
     # Notes and answers of a solve
 
     def note(self, name: str, value: object) -> None:
-        """Keep something under a name."""
         with self._lock:
             self._run("INSERT OR REPLACE INTO notes VALUES (?, ?)", name, json.dumps(value))
 
     def noted(self, name: str) -> Any:
-        """The value kept under a name; None if there is none."""
         with self._lock:
             rows = self._read("SELECT value FROM notes WHERE name = ?", name)
         return self._data(rows[0][0]) if rows else None
@@ -319,7 +316,6 @@ class JournalAttempt:
             return self._planned(entry.key, entry.task, entry.nth, entry.write, entry.before, record)
 
     def sent(self, entry: Entry, token: str | None = None) -> None:
-        """Record that the request leaves now."""
         with self._journal._lock:
             entry.state, entry.token = "sent", token
             self._journal._run("UPDATE calls SET state = 'sent', token = ? WHERE number = ?", token, entry.number)
@@ -362,7 +358,6 @@ class JournalAttempt:
         return self._journal._data(text), size or 0
 
     def body(self, entry: Entry) -> Iterator[bytes]:
-        """The body of a reply, in parts."""
         start = 0
         while True:
             with self._journal._lock, self._journal._base.blobopen("calls", "body", entry.number) as blob:

@@ -59,7 +59,6 @@ def write_outcome(method: str, sent: bytes | None, status: int, item: object) ->
 
 
 def _objects(value: object) -> Iterator[Mapping[str, object]]:
-    """The object itself, then what it may be wrapped in."""
     if isinstance(value, Mapping):
         yield value
         yield from (item for item in value.values() if isinstance(item, Mapping))

@@ -238,7 +238,6 @@ def unchangeable(target: object) -> TypeError:
 
 
 def _assignable(target: object, name: object) -> str:
-    """The name of an attribute that the program may set or delete. Raises: AttributeError, TypeError."""
     name = _exact(name)
     if is_dunder(name) and name not in WRITABLE_DUNDERS:
         raise AttributeError(f"'{name}' is read-only here")
@@ -307,7 +306,6 @@ _REAL: dict[type, type] = {TYPE: type, ABC_META: ABCMeta}
 
 
 def type_of(target: object) -> object:
-    """`type(target)`; the type of a class is a stand-in that can't make further classes."""
     return TYPE if _is_class(target) else type(target)
 
 

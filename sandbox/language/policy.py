@@ -238,13 +238,11 @@ class Policy(RestrictingNodeTransformer):
         return node
 
     def visit_Global(self, node: ast.Global) -> ast.AST:
-        """`global` for names of the program's own."""
         for name in node.names:
             self._bind(node, name)
         return node
 
     def visit_Nonlocal(self, node: ast.Nonlocal) -> ast.AST:
-        """`nonlocal` likewise."""
         for name in node.names:
             self._bind(node, name)
         return node
@@ -363,28 +361,23 @@ class Policy(RestrictingNodeTransformer):
         return self.node_contents_visit(node)
 
     def visit_MatchAs(self, node: ast.MatchAs) -> ast.AST:
-        """A capture binds a name."""
         self._bind(node, node.name)
         return self.node_contents_visit(node)
 
     def visit_MatchStar(self, node: ast.MatchStar) -> ast.AST:
-        """`*rest` binds a name."""
         self._bind(node, node.name)
         return node
 
     def visit_MatchMapping(self, node: ast.MatchMapping) -> ast.AST:
-        """`**rest` binds a name."""
         self._bind(node, node.rest)
         return self.node_contents_visit(node)
 
     def visit_comprehension(self, node: ast.comprehension) -> ast.AST:
-        """Any comprehension but an asynchronous one."""
         if node.is_async:
             self._refuse(node.target, "async for", "use a plain for")
         return self.node_contents_visit(node)
 
     def visit_ExceptHandler(self, node: ast.ExceptHandler) -> ast.AST:
-        """`except Error as name` binds a name."""
         self._bind(node, node.name)
         return self.node_contents_visit(node)
 
@@ -401,7 +394,6 @@ class Policy(RestrictingNodeTransformer):
     # Functions and classes
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
-        """Functions and methods; special methods only inside a class, and only the ordinary ones."""
         self._bind(node, node.name)
         self._no_type_parameters(node)
         receiver = _Receiver(_receiver(node) if self._scopes[-1] is ast.ClassDef else None)
@@ -420,11 +412,9 @@ class Policy(RestrictingNodeTransformer):
         return node
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
-        """Lambdas."""
         return self._scoped(node)
 
     def visit_arg(self, node: ast.arg) -> ast.AST:
-        """An argument binds a name."""
         self._bind(node, node.arg)
         return self.node_contents_visit(node)
 
@@ -459,14 +449,12 @@ class Policy(RestrictingNodeTransformer):
     # Imports
 
     def visit_Import(self, node: ast.Import) -> ast.AST:
-        """`import json`, `import urllib.parse as parse`: curated modules only."""
         for alias in node.names:
             self._module(node, alias.name)
             self._bind(node, alias.asname or alias.name.partition(".")[0])
         return node
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.AST:
-        """`from datetime import date`: curated modules, each name by name."""
         if node.level or not node.module:
             self._refuse(node, f"from {'.' * node.level}{node.module or ''} import …", "there are no other files")
         self._module(node, node.module)

@@ -127,7 +127,6 @@ class Worker:
 
     @property
     def gone(self) -> bool:
-        """True if it ended while it waited."""
         poll = select.poll()
         poll.register(self.socket, select.POLLIN)
         return bool(poll.poll(0))

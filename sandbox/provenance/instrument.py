@@ -66,13 +66,11 @@ class _Instrument(ast.NodeTransformer):
         return self._count
 
     def _tracker_call(self, at: ast.AST, method: str, *arguments: object) -> ast.Call:
-        """A call of the tracker."""
         func = ast.Attribute(ast.Name(TRACKER, ast.Load()), method, ast.Load())
         parts = [part if isinstance(part, ast.expr) else _constant(part) for part in arguments]
         return _placed(ast.Call(func, parts, []), at)
 
     def _rewrite(self, node: ast.expr) -> tuple[ast.expr, int]:
-        """An expression rewritten, with its number; 0 for one whose value comes from nowhere."""
         rewritten = self.visit(node)
         return rewritten, getattr(rewritten, "number", 0)
 

@@ -64,7 +64,6 @@ class ReplyLog:
         return hashlib.sha256(kind + text + b"\0" + payload).hexdigest()
 
     def add(self, key: str, head: dict[str, object], body: bytes | LargeBody) -> None:
-        """Add the reply to a call."""
         with self._lock:
             self._replies.append((key, head, body))
 
@@ -165,7 +164,6 @@ def _converse(
 
 
 def _same_end(run: Run, end: ExitFrame) -> bool:
-    """True if the second run ended as the first did."""
     error = end.failure
     if run.error is None:
         return error is None and end.limit is None
@@ -174,7 +172,6 @@ def _same_end(run: Run, end: ExitFrame) -> bool:
 
 
 def _sources(reported: Sequence[Any]) -> tuple[Source, ...]:
-    """Sources as the child reports them."""
     return tuple(
         Source(int(call), tuple(step if isinstance(step, (int, str)) else str(step) for step in path), _HOW[how])  # type: ignore[arg-type]
         for call, path, how in reported

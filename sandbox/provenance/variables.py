@@ -71,7 +71,6 @@ def _starred(target: ast.expr) -> set[str]:
 
 
 def parameter_names(arguments: ast.arguments) -> list[str]:
-    """The names of all parameters of a function."""
     plain = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
     return [argument.arg for argument in (*plain, arguments.vararg, arguments.kwarg) if argument is not None]
 

@@ -119,7 +119,6 @@ def _session_class(perform: Perform) -> type[_SessionVerbs]:
             """Accepted; the broker has its own rules for retries."""
 
         def request(self, method: str, url: str, **options: object) -> Response:
-            """Send a request."""
             headers = CaseInsensitiveDict(self.headers)
             headers.update(options.get("headers") or {})
             options["headers"] = headers  # a header that is None is left out
@@ -140,38 +139,28 @@ def _session_class(perform: Perform) -> type[_SessionVerbs]:
 
 
 class _SessionVerbs:
-    """The methods of a session that are a request each."""
-
     def request(self, method: str, url: str, **options: object) -> Response:
-        """Send a request."""
         raise NotImplementedError
 
     def get(self, url: str, **options: object) -> Response:
-        """Send a GET request."""
         return self.request("GET", url, **options)
 
     def options(self, url: str, **options: object) -> Response:
-        """Send an OPTIONS request."""
         return self.request("OPTIONS", url, **options)
 
     def head(self, url: str, **options: object) -> Response:
-        """Send a HEAD request."""
         return self.request("HEAD", url, **options)
 
     def post(self, url: str, data: object = None, json: object = None, **options: object) -> Response:
-        """Send a POST request."""
         return self.request("POST", url, data=data, json=json, **options)
 
     def put(self, url: str, data: object = None, **options: object) -> Response:
-        """Send a PUT request."""
         return self.request("PUT", url, data=data, **options)
 
     def patch(self, url: str, data: object = None, **options: object) -> Response:
-        """Send a PATCH request."""
         return self.request("PATCH", url, data=data, **options)
 
     def delete(self, url: str, **options: object) -> Response:
-        """Send a DELETE request."""
         return self.request("DELETE", url, **options)
 
 
@@ -181,8 +170,6 @@ for _name, _method in vars(_SessionVerbs).items():
 
 
 def _verbs(perform: Perform) -> dict[str, object]:
-    """The functions of `requests` that are a request each."""
-
     def request(method: str, url: str, **options: object) -> Response:
         return perform(method, url, options)
 
@@ -302,7 +289,6 @@ def _pairs(items: object) -> list[list[str]]:
 
 
 def _merged(session: object, call: object) -> object:
-    """The parameters of a session and of a call, which wins name by name if both are dicts, else as a whole."""
     if call is None or not session:
         return session if call is None else call
     if not (hasattr(session, "items") and hasattr(call, "items")):

@@ -87,8 +87,6 @@ class InvalidJSONError(RequestException):
 
 
 class JSONDecodeError(InvalidJSONError, _json.JSONDecodeError):
-    """The body is not JSON."""
-
     def __init__(self, *args: object, **kwargs: object) -> None:
         _json.JSONDecodeError.__init__(self, *args)  # type: ignore[arg-type]
         InvalidJSONError.__init__(self, *self.args, **kwargs)

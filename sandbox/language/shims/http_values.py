@@ -106,7 +106,6 @@ class RequestsCookieJar:
             self._held["", name] = value
 
     def get(self, name: str, default: object = None, **options: object) -> object:
-        """The value of a cookie."""
         return self.get_dict().get(name, default)
 
     def get_dict(self, domain: str | None = None, path: str | None = None) -> dict[str, str]:
@@ -115,19 +114,15 @@ class RequestsCookieJar:
         return {name: value for (origin, name), value in held if domain is None or _host(origin) == domain}
 
     def keys(self) -> list[str]:
-        """Their names."""
         return [name for _, name in self._held]
 
     def values(self) -> list[str]:
-        """Their values."""
         return list(self._held.values())
 
     def items(self) -> list[tuple[str, str]]:
-        """Names and values."""
         return list(zip(self.keys(), self.values(), strict=True))
 
     def update(self, other: object) -> None:
-        """Take over those of a dict or of another jar."""
         if isinstance(other, RequestsCookieJar):
             self._held.update(other._held)
         else:
@@ -135,17 +130,14 @@ class RequestsCookieJar:
                 self.set(name, value)
 
     def pop(self, name: str, *default: object) -> object:
-        """Take one away."""
         value = self.get_dict().pop(name, *default)
         del self[name]
         return value
 
     def clear(self) -> None:
-        """Take all away."""
         self._held.clear()
 
     def copy(self) -> RequestsCookieJar:
-        """Another jar of the same."""
         duplicate = RequestsCookieJar()
         duplicate.update(self)
         return duplicate
@@ -155,14 +147,12 @@ RequestsCookieJar.__module__ = "requests.cookies"
 
 
 def cookies_of(origin: str, items: Mapping[str, str]) -> RequestsCookieJar:
-    """Cookies that a service set."""
     jar = RequestsCookieJar()
     jar._held.update({(origin, name): value for name, value in items.items()})
     return jar
 
 
 def cookies_for(jar: object, url: object) -> dict[str, str]:
-    """The cookies of a jar or a dict that go to a URL."""
     if not isinstance(jar, RequestsCookieJar):
         return {str(name): str(value) for name, value in dict(jar or {}).items()}  # type: ignore[call-overload]
     here = _origin(str(url))
@@ -195,8 +185,6 @@ PreparedRequest.__module__ = "requests.models"
 
 
 class Response:
-    """The reply to one call."""
-
     def __init__(self, head: Mapping[str, object], content: bytes, request: PreparedRequest) -> None:
         self.status_code: int = head["status"]  # type: ignore[assignment]
         self.reason: str = head["reason"]  # type: ignore[assignment]
@@ -229,7 +217,6 @@ class Response:
 
     @property
     def ok(self) -> bool:
-        """Whether the status is below 400."""
         return self.status_code < 400
 
     @property
@@ -241,12 +228,10 @@ class Response:
 
     @property
     def is_redirect(self) -> bool:
-        """Whether the service sent us elsewhere."""
         return "location" in self.headers and self.status_code in (301, 302, 303, 307, 308)
 
     @property
     def is_permanent_redirect(self) -> bool:
-        """Whether the service sent us elsewhere for good."""
         return "location" in self.headers and self.status_code in (301, 308)
 
     @property
@@ -266,7 +251,6 @@ class Response:
 
     @property
     def text(self) -> str:
-        """The body as text."""
         try:
             return self.content.decode(self.encoding or self.apparent_encoding, "replace")
         except LookupError:
@@ -325,8 +309,6 @@ Response.__module__ = "requests.models"
 
 
 class HTTPBasicAuth:
-    """A name and a password for one call."""
-
     def __init__(self, username: str, password: str) -> None:
         self.username = username
         self.password = password

@@ -174,7 +174,6 @@ def _abc(real: ModuleType) -> dict[str, object]:
     register = real.ABCMeta.register
 
     def checked(cls: type, subclass: type) -> type:
-        """Register a member, as the library does while it is loaded and a program with its own classes."""
         by_program = sys._getframe(1).f_globals.get("__name__") == guards.OWN
         if (by_program or guards.is_own_class(subclass)) and not guards.is_own_class(cls):
             raise guards.unchangeable(cls)

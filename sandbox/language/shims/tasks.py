@@ -31,7 +31,6 @@ _state = _TaskState()
 
 
 def current() -> tuple[str, ...]:
-    """The path of the task that this thread runs, outermost first."""
     return _state.path
 
 

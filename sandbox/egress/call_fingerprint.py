@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection
 from urllib.parse import parse_qsl, unquote
 
 from protocols.model import Parameter, Tool
 from sandbox.body_store import MEMORY_LIMIT
+from sandbox.egress.egress_rules import CallTarget
+from sandbox.egress.pending_call import PlannedRequest
+from sandbox.records import SAFE
 
-__all__ = ["SAFE", "call_key", "idempotency_header"]
-
-SAFE = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
-"""Methods of reads; every other one is a write."""
+__all__ = ["call_key", "idempotency_header"]
 
 _VOLATILE = frozenset(
     "accept accept-charset accept-encoding accept-language authorization cache-control content-encoding content-length "
@@ -27,40 +27,28 @@ _VOLATILE = frozenset(
 )
 
 
-def call_key(
-    method: str,
-    tool: Tool | None,
-    base: str,
-    path: str,
-    query: Sequence[tuple[str, str]],
-    headers: Mapping[str, str],
-    body: bytes | None,
-    *,
-    redirects: bool = True,
-    hidden: Collection[tuple[str, str]] = (),
-) -> str:
+def call_key(target: CallTarget, planned: PlannedRequest, hidden: Collection[tuple[str, str]] = ()) -> str:
     """The fingerprint of a call (sha256, in hex), equal for equal calls only.
 
+    Where the path begins counts only for a call without a tool; of the query, only the order of equal names.
+
     Args:
-        base: Where the path begins; it counts only for a call without a tool.
-        path: Percent-encoded. query: Pairs, not encoded; only the order of equal names counts.
-        redirects: Whether they are followed, where that changes what a read gives.
         hidden: Places of credentials: ("header" or "query", name in lower case).
     """
-    kind = next((value for name, value in headers.items() if name.lower() == "content-type"), "")
+    headers = planned.headers.items()
+    kind = next((value for name, value in headers if name.lower() == "content-type"), "")
     skipped = {name for place, name in hidden if place == "header"} | _VOLATILE
-    if (key := idempotency_header(tool)) is not None:
+    if (key := idempotency_header(target.tool)) is not None:
         skipped |= {key.name.lower()}
+    query = [[name, value] for name, value in planned.query if ("query", name.lower()) not in hidden]
     content = [
-        method,
-        tool.name if tool is not None else base,
-        [unquote(part) for part in path.split("/")],
-        sorted(
-            ([name, value] for name, value in query if ("query", name.lower()) not in hidden), key=lambda pair: pair[0]
-        ),
-        sorted([name.lower(), value] for name, value in headers.items() if name.lower() not in skipped),
-        _content(body, kind.partition(";")[0].strip().lower()),
-        redirects or method not in SAFE,
+        planned.method,
+        target.tool.name if target.tool is not None else target.base,
+        [unquote(part) for part in planned.path.split("/")],
+        sorted(query, key=lambda pair: pair[0]),
+        sorted([name.lower(), value] for name, value in headers if name.lower() not in skipped),
+        _content(planned.body, kind.partition(";")[0].strip().lower()),
+        planned.redirects or planned.method not in SAFE,
     ]
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
