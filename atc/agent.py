@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from atc.knowledge import Knowledge
+from atc.language.question import Question
 from atc.models import Model, default_model, open_model
 from atc.modes import MODES, parse
 from atc.options import Options, WritesPolicy, takes_options
@@ -158,7 +159,7 @@ class Agent:
             used_journal = Journal()
         try:
             return Solve(
-                query.strip(),
+                Question(query.strip()),
                 self.knowledge,
                 self.service,
                 self.settings,
@@ -178,7 +179,7 @@ class Agent:
         Args:
             tools: Those to offer, by default the best. today: As YYYY-MM-DD, by default the agent's.
         """
-        return first_prompt(query, self.knowledge, self.settings, tools, today)
+        return first_prompt(Question(query), self.knowledge, self.settings, tools, today)
 
     def new_journal(self) -> Journal | None:
         """The journal of a solve that is given none; a subclass may do without one."""

@@ -23,6 +23,7 @@ from atc.events import (
     SolveStarted,
 )
 from atc.knowledge import Knowledge
+from atc.language.question import Question
 from atc.models import Completion, Message, Model, Usage
 from atc.models.base import AllowedCalls, ModelRequest, answer
 from atc.models.replay import request_hash
@@ -75,11 +76,15 @@ class SolveSettings:
 
 
 def first_prompt(
-    query: str, knowledge: Knowledge, settings: SolveSettings, tools: Sequence[str] | None, today: str | None = None
+    question: Question,
+    knowledge: Knowledge,
+    settings: SolveSettings,
+    tools: Sequence[str] | None,
+    today: str | None = None,
 ) -> Opening:
     """What the model is asked first. `tools` are those to offer, by default the best; `today` as YYYY-MM-DD."""
     return opening(
-        query,
+        question,
         knowledge.candidates,
         knowledge.vocabulary,
         today or settings.today,
@@ -96,12 +101,12 @@ class Solve:
     Args:
         open_model: Gives the model; called when it is needed. Raises: ModelError.
         model_name: For the record, also where the model cannot be had.
-        tools: Names of the tools to offer; chosen for the query by default.
+        tools: Names of the tools to offer; chosen for the question by default.
     """
 
     def __init__(
         self,
-        query: str,
+        question: Question,
         knowledge: Knowledge,
         service: Service,
         settings: SolveSettings,
@@ -111,7 +116,7 @@ class Solve:
         tools: Sequence[str] | None,
         journal: Journal | None,
     ) -> None:
-        self.query = query
+        self.question = question
         self.knowledge = knowledge
         self.service = service
         self.open_model = open_model
@@ -125,8 +130,8 @@ class Solve:
         self.settings = settings
         self.today = settings.today
         if journal is not None:
-            self.today = note_question(journal, query, knowledge.protocol, self.today)
-        self.opening = first_prompt(query, knowledge, settings, tools, self.today)
+            self.today = note_question(journal, question.text, knowledge.protocol, self.today)
+        self.opening = first_prompt(question, knowledge, settings, tools, self.today)
         self.guarded = settings.writes == "allow" and not service.simulated
         self.attempts: list[Attempt] = []
         self.program = ""
@@ -151,7 +156,7 @@ class Solve:
     def run(self) -> Solution:
         """Solve the question."""
         settings = self.settings
-        self.emit(SolveStarted(self.query, self.opening.tools))
+        self.emit(SolveStarted(self.question.text, self.opening.tools))
         status: Status = "failed"
         message = ""
         try:
@@ -192,7 +197,7 @@ class Solve:
 
         def founded(call: CallRecord) -> bool | str:
             tool = protocol.tool(call.tool) if call.tool is not None else None
-            why = challenge_write(self.query, self.program, [*self.calls, call], tool, protocol)
+            why = challenge_write(self.question, self.program, [*self.calls, call], tool, protocol)
             if why is None or (confirm is not None and confirm(call)):
                 return True
             return why if confirm is not None else f"{why}; nobody is there to confirm it"
@@ -223,7 +228,7 @@ class Solve:
         """One try of the mode."""
         settings = self.settings
         self.toolbox = toolbox = Toolbox(
-            query=self.query,
+            question=self.question,
             today=self.today,
             opening=self.opening,
             knowledge=self.knowledge,
@@ -293,7 +298,7 @@ class Solve:
         warnings.update(dict.fromkeys(w for attempt in self.attempts if attempt.run for w in attempt.run.warnings))
         if status == "answered" and last:
             program = self.attempts[-1].program
-            against = self.warnings(program, last) or self.knowledge.keep_solved(self.query, program, last)
+            against = self.warnings(program, last) or self.knowledge.keep_solved(self.question.text, program, last)
             warnings.update(dict.fromkeys(against))
         followed = self.settings.mode in LOOP or (last is not None and last.provenance is not None)
         journal = self.journal
@@ -304,7 +309,7 @@ class Solve:
             "run": self.run_seconds,
         }
         return Solution(
-            query=self.query,
+            query=self.question.text,
             status=status,
             answer=answer,
             attempts=tuple(self.attempts),
@@ -314,7 +319,7 @@ class Solve:
             versions=self.versions(),
             message=message,
             abandoned=journal.abandoned if journal is not None else (),
-            flow=flows(self.query, last, self.knowledge.graph) if last and followed else (),
+            flow=flows(self.question, last, self.knowledge.graph) if last and followed else (),
         )
 
     def warnings(self, program: str, run: Run) -> list[str]:
@@ -323,7 +328,7 @@ class Solve:
             findings = (
                 self.toolbox.findings(program, run)
                 if self.toolbox is not None
-                else inspect(program, run, self.query, self.knowledge.graph)
+                else inspect(program, run, self.question, self.knowledge.graph)
             )
             return [finding.warning() for finding in findings]
         return ["the answer rests on no reply of the API"] if is_unsupported(run) else []

@@ -59,7 +59,7 @@ def render(
     *,
     details: Collection[str] | None = None,
     speaks_of: Mapping[str, str] | None = None,
-    query: str | None = None,
+    preferred: Collection[str] = (),
     whole: bool = True,
     hints: bool = True,
     budget: int | None = None,
@@ -72,7 +72,7 @@ def render(
         graph: The data flow of the whole protocol.
         details: Names of the tools with details, all by default; the others have only a signature.
         speaks_of: Values that the question names, by field; each is shown in the field's place.
-        query: A text that is only searched for words: fields and optional arguments that share one come first.
+        preferred: Stems of words; fields and optional arguments with one of them come first.
         whole: Show all fields of a response. Otherwise fields that other tools take, names and scalars come first, and
             `…` stands for the rest.
         hints: Show the source of an identifier in a line of its own.
@@ -80,8 +80,7 @@ def render(
             always stay, even over the budget.
         count: Counts the tokens of a text.
     """
-    stems = frozenset(stem(word) for word in words(query or ""))
-    writer = partial(_ToolWriter, list(tools), graph, query_stems=stems, whole=whole, hints=hints)
+    writer = partial(_ToolWriter, list(tools), graph, preferred=frozenset(preferred), whole=whole, hints=hints)
     for depth, optional, described in ((_MAX_DEPTH, True, True), (1, True, True), (1, False, True), (0, False, False)):
         text = writer(details, speaks_of or {}, depth=depth, optional=optional, described=described).text()
         if budget is None or count(text) <= budget:
@@ -101,7 +100,7 @@ class _ToolWriter:
     graph: ProtocolGraph
     details: Collection[str] | None
     speaks_of: Mapping[str, str]
-    query_stems: frozenset[str]
+    preferred: frozenset[str]
     whole: bool
     hints: bool
     depth: int
@@ -245,7 +244,7 @@ class _ToolWriter:
 
     def _dispensability(self, name: str, schema: Schema) -> int:
         """How dispensable a field is: 0 for identifiers and names, 9 for fields that hardly any question needs."""
-        if self._is_in_question(name):
+        if self._is_preferred(name):
             return 0
         if name in self.flow_keys or name in self.speaks_of or (words(name)[-1:] and words(name)[-1] in PLAIN_NAMES):
             return 0
@@ -257,9 +256,9 @@ class _ToolWriter:
             return 1
         return 2 if any(not _NOISE_WORDS.intersection(words(key)) for key in inside) else 9
 
-    def _is_in_question(self, name: str) -> bool:
-        """True if a name shares a word with the query."""
-        return not self.query_stems.isdisjoint(stem(word) for word in words(name) if len(word) > 2)
+    def _is_preferred(self, name: str) -> bool:
+        """True if a name has a preferred word."""
+        return not self.preferred.isdisjoint(stem(word) for word in words(name) if len(word) > 2)
 
     def _arguments(self, tool: Tool, most: int) -> tuple[list[Parameter], bool]:
         """The required arguments and the likeliest optional ones, in order, and whether to show an ellipsis."""
@@ -269,7 +268,7 @@ class _ToolWriter:
         flow = {p.argument for p in optional if tool.writes and self.graph.reference(tool.name, p.argument) is not None}
         rank = {
             p.argument: (
-                not self._is_in_question(p.argument),
+                not self._is_preferred(p.argument),
                 p.argument not in flow,
                 p.argument.lower() not in SEARCHES,
             )

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from atc.language.question import Question
 from atc.profile import SMALL, without
 from atc.prompting.prompt import opening
 from atc.retrieval.candidates import Candidates
@@ -25,7 +26,9 @@ from protocols.samples import sample
 def test_a_small_protocol_is_shown_whole() -> None:
     graph = ProtocolGraph(load(sample("cinema")))
 
-    assert Candidates(graph).choose("Who is Ana Bell?", 20) == tuple(tool.name for tool in graph.protocol.tools)
+    assert Candidates(graph).choose(Question("Who is Ana Bell?"), 20) == tuple(
+        tool.name for tool in graph.protocol.tools
+    )
 
 
 def test_words_of_the_question_choose_and_their_producers_come_along() -> None:
@@ -33,9 +36,10 @@ def test_words_of_the_question_choose_and_their_producers_come_along() -> None:
     graph = ProtocolGraph(load(sample("cinema")))
 
     candidates = Candidates(graph)
-    chosen = candidates.choose("Where is the company that made the film?", 1)
+    question = Question("Where is the company that made the film?")
+    chosen = candidates.choose(question, 1)
 
-    assert chosen[0] == candidates.rank("Where is the company that made the film?")[0] == "GET_studios_studioId"
+    assert chosen[0] == candidates.rank(question)[0] == "GET_studios_studioId"
     assert {"GET_films_filmId", "GET_films"} <= set(chosen)
 
 
@@ -45,7 +49,7 @@ def test_most_gold_tools_of_real_questions_are_among_the_candidates(data: Path) 
     tasks = json.loads((data / "toolflow" / "tmdb.candidates.dev.json").read_text())
 
     candidates = Candidates(graph)
-    gold = [(name, candidates.choose(task["query"], 20)) for task in tasks for name in task["solution"]]
+    gold = [(name, candidates.choose(Question(task["query"]), 20)) for task in tasks for name in task["solution"]]
     recalled = sum(name in chosen for name, chosen in gold)
 
     assert recalled / len(gold) >= 0.8
@@ -59,7 +63,7 @@ def test_a_given_name_counts_as_well_as_the_path() -> None:
     ]
     api = load({"servers": [{"url": "https://api.test/v1"}], "endpoints": tools})
 
-    assert Candidates(ProtocolGraph(api)).choose("What is the stock price?", 1) == ("stock_price",)
+    assert Candidates(ProtocolGraph(api)).choose(Question("What is the stock price?"), 1) == ("stock_price",)
 
 
 def test_a_field_may_have_a_word_of_the_question_cut_short() -> None:
@@ -71,7 +75,7 @@ def test_a_field_may_have_a_word_of_the_question_cut_short() -> None:
     ]
     api = load({"servers": [{"url": "https://api.test/v1"}], "endpoints": tools})
 
-    ranked = Candidates(ProtocolGraph(api), meaning=False).rank("How much carbohydrate has a dish?")
+    ranked = Candidates(ProtocolGraph(api), meaning=False).rank(Question("How much carbohydrate has a dish?"))
     assert ranked[0] == "two"
 
 
@@ -85,9 +89,11 @@ def test_a_small_api_is_written_down_the_same_for_every_question() -> None:
     candidates, enums = Candidates(graph), enum_values(graph.protocol)
     queries = ("Who directed Dune?", "Which films are on my watchlist?")
 
-    stable = [opening(query, candidates, enums, "2024-06-01").messages()[-1].content for query in queries]
+    stable = [opening(Question(query), candidates, enums, "2024-06-01").messages()[-1].content for query in queries]
     ranked = [
-        opening(query, candidates, enums, "2024-06-01", profile=without(SMALL, ["stable"])).messages()[-1].content
+        opening(Question(query), candidates, enums, "2024-06-01", profile=without(SMALL, ["stable"]))
+        .messages()[-1]
+        .content
         for query in queries
     ]
 
@@ -110,16 +116,16 @@ def test_what_is_meant_counts_beside_words(tmp_path: Path) -> None:
     graph = ProtocolGraph(load({"servers": [{"url": "https://api.test"}], "endpoints": tools}))
     query = "Convert 20 dollars into Norwegian kroner"
 
-    assert Candidates(graph, meaning=False).choose(query, 1) == ("a",)
-    assert Candidates(graph).choose(query, 1) == ("b",)
+    assert Candidates(graph, meaning=False).choose(Question(query), 1) == ("a",)
+    assert Candidates(graph).choose(Question(query), 1) == ("b",)
 
     solved = Demonstrations(tmp_path, graph.protocol)
     solved.add(Demonstration("Which photographs of dogs are there?", "print(a())", ("a",)))
-    assert solved.like("Show pictures of puppies", ("a",), meaning=False) == []
-    assert [demonstration.program for demonstration in solved.like("Show pictures of puppies", ("a",))] == [
+    assert solved.like(Question("Show pictures of puppies"), ("a",), meaning=False) == []
+    assert [demonstration.program for demonstration in solved.like(Question("Show pictures of puppies"), ("a",))] == [
         "print(a())"
     ]
-    assert solved.like("How much is a ticket?", ("a",)) == []
+    assert solved.like(Question("How much is a ticket?"), ("a",)) == []
 
 
 def test_choosing_by_meaning_leaves_the_log_alone() -> None:
@@ -137,8 +143,8 @@ def test_choosing_by_meaning_leaves_the_log_alone() -> None:
 def test_what_deletes_comes_early_only_where_something_is_to_go(word: str) -> None:
     candidates = Candidates(ProtocolGraph(open_dataset("tiny", None, ()).protocols["museum"]))
 
-    assert candidates.rank(f"{word} the artwork Dusk from my favourites")[0] == "DELETE_me_favourites"
-    assert candidates.rank("Which artworks are among my favourites?")[0] != "DELETE_me_favourites"
+    assert candidates.rank(Question(f"{word} the artwork Dusk from my favourites"))[0] == "DELETE_me_favourites"
+    assert candidates.rank(Question("Which artworks are among my favourites?"))[0] != "DELETE_me_favourites"
 
 
 def test_a_word_counts_for_one_that_is_akin_to_it() -> None:
@@ -150,4 +156,4 @@ def test_a_word_counts_for_one_that_is_akin_to_it() -> None:
     ]
     candidates = Candidates(ProtocolGraph(load({"servers": [{"url": "https://api.test"}], "endpoints": tools})))
 
-    assert candidates.choose("Do they have fish, and is it cheap?", 1) == ("b",)
+    assert candidates.choose(Question("Do they have fish, and is it cheap?"), 1) == ("b",)

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 from atc.language.enum_words import mentioned_values
+from atc.language.question import Question
 from protocols import load
 from protocols.dataflow.enum_values import enum_values
 from protocols.samples import sample
@@ -22,9 +23,9 @@ def test_a_question_names_a_value_and_the_field_is_found() -> None:
     """Nobody said that a director is a job; the document's own examples do."""
     values = enum_values(load(sample("cinema")))
 
-    assert mentioned_values("Who directed The Silent Harbor?", values).get("job") == "Director"
-    assert mentioned_values("Show me thrillers", values).get("genre") == "thriller"
-    assert "job" not in mentioned_values("When was Ana Bell born?", values)
+    assert mentioned_values(Question("Who directed The Silent Harbor?").stems, values).get("job") == "Director"
+    assert mentioned_values(Question("Show me thrillers").stems, values).get("genre") == "thriller"
+    assert "job" not in mentioned_values(Question("When was Ana Bell born?").stems, values)
 
 
 def test_names_and_titles_are_no_vocabulary(data: Path) -> None:
@@ -36,4 +37,4 @@ def test_names_and_titles_are_no_vocabulary(data: Path) -> None:
     tasks = json.loads((data / "restbench" / "tmdb.dev.json").read_text())
     directing = [task["query"] for task in tasks if "direct" in task["query"]]
     assert directing
-    assert all(mentioned_values(query, values).get("job") == "Director" for query in directing)
+    assert all(mentioned_values(Question(query).stems, values).get("job") == "Director" for query in directing)

@@ -128,7 +128,7 @@ def test_everyday_words_count_as_the_words_of_the_api() -> None:
 
     assert meant.sketches == said.sketches
     assert meant.ranked == said.ranked
-    assert meant.query == "Who is the author Mary Lane?"
+    assert meant.question.text == "Who is the author Mary Lane?"
     assert 'q="an author"' in "\n".join(READER.opening('Look for the novel "an author"').sketches)
 
 

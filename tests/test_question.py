@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from atc.language.intent import is_information_request, requested_actions
 from atc.language.question import Question
 
 
@@ -142,7 +141,7 @@ def test_what_is_a_name_and_what_is_an_order() -> None:
     ],
 )
 def test_who_wants_to_be_told_and_who_wants_it_done(query: str, is_request: bool) -> None:
-    assert is_information_request(query) is is_request
+    assert Question(query).is_information_request is is_request
 
 
 @pytest.mark.parametrize(
@@ -158,7 +157,7 @@ def test_who_wants_to_be_told_and_who_wants_it_done(query: str, is_request: bool
     ],
 )
 def test_what_is_to_be_done_is_told_by_its_verbs(query: str, verbs: list[str]) -> None:
-    assert requested_actions(query) == verbs
+    assert list(Question(query).requested_actions) == verbs
 
 
 def test_what_is_of_somebody_is_not_called_so() -> None:

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from atc import Agent, Solution
-from atc.language.intent import changes_only
-from atc.verify.write_reasons import missing_names, named_values
+from atc.language.question import Question
+from atc.verify.write_reasons import missing_names
 from protocols import load
 from sandbox.records import CallRecord
 from tests.loading.expandable import document
@@ -49,16 +49,16 @@ def solved(api: LocalAPI, question: str, program: str, **options: object) -> Sol
     ],
 )
 def test_what_a_question_names(question: str, names: list[str]) -> None:
-    assert sorted(named_values(question)) == sorted(names)
+    assert sorted(Question(question).named_values) == sorted(names)
 
 
 def test_what_is_said_by_the_program_or_given_to_a_call_is_said() -> None:
     call = CallRecord(0, "GET_x", "GET", "http://x", {"name": "red  vase", "n": 89.5}, 1, 200, 1.0, 1, "function")
 
-    assert missing_names('Set "Red Vase" to 89.50', "", [call]) == []
-    assert missing_names('Set "Red Vase" to 89.50', 'x(name="Red Vase", price=89.5)') == []
-    assert missing_names("Move a/draft.txt", 'move(folder="a", file="draft.txt")') == []
-    assert missing_names('Set "Red Vase" to 89.50', "x(GET_x()[0])") == ["Red Vase", "89.50"]
+    assert missing_names(Question('Set "Red Vase" to 89.50'), "", [call]) == []
+    assert missing_names(Question('Set "Red Vase" to 89.50'), 'x(name="Red Vase", price=89.5)') == []
+    assert missing_names(Question("Move a/draft.txt"), 'move(folder="a", file="draft.txt")') == []
+    assert missing_names(Question('Set "Red Vase" to 89.50'), "x(GET_x()[0])") == ["Red Vase", "89.50"]
 
 
 _FIRST = 'first = GET_items_paintings()["data"][0]\nPATCH_items_paintings_id(id=first["id"], status="lost")'
@@ -156,4 +156,4 @@ def test_a_question_that_changes_something_makes_nothing(api: LocalAPI) -> None:
     ],
 )
 def test_what_only_changes(question: str, only: bool) -> None:
-    assert changes_only(question) is only
+    assert Question(question).changes_only is only

@@ -13,6 +13,7 @@ from atc.check.diagnostics import Subject, describe_entries, describe_reports
 from atc.check.literals import hallucinated_identifiers, placeholders, wrong_constants
 from atc.check.stubs import write_stubs
 from atc.check.type_checker import CheckerError, run_checker
+from atc.language.question import Question
 from atc.program.source import parsed
 from atc.program.tree import nodes_of, variable_of
 from protocols.calls.path_matching import match
@@ -35,7 +36,7 @@ def check(
     program: str,
     contract: Contract,
     tools: Sequence[str] | None = None,
-    query: str | None = None,
+    question: Question | None = None,
     graph: ProtocolGraph | None = None,
     strict: bool = False,
 ) -> list[Diagnostic]:
@@ -44,7 +45,7 @@ def check(
     Args:
         contract: What is known of the responses.
         tools: The tools that the program may call; all of the protocol by default.
-        query: The question: an identifier in it is not hallucinated. Without it, no identifier is taken to be.
+        question: An identifier in it is not hallucinated. Without it, no identifier is taken to be.
         graph: The data flow between the tools, to tell identifiers from other arguments.
         strict: Fail if the type checker does; without, its diagnostics are missing then.
     Raises: CheckerError: With `strict`.
@@ -77,7 +78,7 @@ def check(
         *describe_entries(subject),
         *_interactive_names(tree),
         *_unknown_urls(protocol, elsewhere),
-        *_invented_values(subject, query, called),
+        *_invented_values(subject, question, called),
     ]
     return _distinct(sorted(diagnostics, key=lambda diagnostic: (diagnostic.line, diagnostic.column)))
 
@@ -113,14 +114,14 @@ def _unknown_urls(protocol: Protocol, urls: Mapping[ast.expr, str]) -> Iterator[
         yield Diagnostic(node.lineno, node.col_offset, "unknown-url", message)
 
 
-def _invented_values(subject: Subject, query: str | None, called: Sequence[str]) -> Iterator[Diagnostic]:
+def _invented_values(subject: Subject, question: Question | None, called: Sequence[str]) -> Iterator[Diagnostic]:
     """Placeholders and hallucinated identifiers in calls of tools."""
     tree, protocol = subject.tree, subject.contract.protocol
     for keyword, tool, line in placeholders(tree, called):
         message = f'{tool}(): {keyword.arg}="…" stands for what the question says; say it, or go without this call'
         removal = Edit.of(subject.lines, line, "") if line is not None and not protocol.tool(tool).writes else None
         yield Diagnostic(keyword.lineno, keyword.col_offset, "made-up-identifier", message, tool, None, removal)
-    invented = hallucinated_identifiers(tree, query, subject.graph, called, subject.names)
+    invented = hallucinated_identifiers(tree, question, subject.graph, called, subject.names)
     for keyword, tool, message, text, value in invented:
         edit = Edit.of(subject.lines, value, text) if text else None
         yield Diagnostic(keyword.lineno, keyword.col_offset, "made-up-identifier", message, tool, text, edit)

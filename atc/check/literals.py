@@ -78,7 +78,7 @@ def placeholders(tree: ast.Module, tools: Collection[str]) -> Iterator[tuple[ast
 
 def hallucinated_identifiers(
     tree: ast.Module,
-    query: str | None,
+    question: Question | None,
     graph: ProtocolGraph | None,
     tools: Collection[str],
     callable_tools: Collection[str],
@@ -106,17 +106,19 @@ def hallucinated_identifiers(
                 continue
             placeholder = any(_PLACEHOLDER.search(part) for part in text)
             name = any(" " in part.strip() for part in text) or (
-                reference.attribute in _OPAQUE and query is not None and all(_is_name(part, query) for part in text)
+                reference.attribute in _OPAQUE
+                and question is not None
+                and all(part.isalpha() and part[:1].isupper() and part in question.text for part in text)
             )
-            in_question = query is None or all(part.lower() in query.lower() for part in text)
+            in_question = question is None or all(map(question.says, text))
             acceptable = in_question or reference.attribute in _COUNTS
             if acceptable and not placeholder and not name:
                 continue
             expression = None
             if name and not placeholder and len(text) == 1:
                 expression = search_expression(graph, providers, text[0])
-            elif not name and query is not None:  # the question may name just one entity of this type
-                question_name = Question(query).name_of(reference.noun)
+            elif not name and question is not None:  # the question may name just one entity of this type
+                question_name = question.name_of(reference.noun)
                 expression = search_expression(graph, providers, question_name) if question_name is not None else None
             if expression is None and acceptable and not placeholder and " " not in text[0]:
                 continue
@@ -126,10 +128,6 @@ def hallucinated_identifiers(
             if expression is not None and isinstance(node, ast.Name):
                 node = _definition(tree, node, graph)
             yield keyword, tool, message, expression, node
-
-
-def _is_name(text: str, query: str) -> bool:
-    return text.isalpha() and text[:1].isupper() and text in query
 
 
 def _definition(tree: ast.Module, name: ast.Name, graph: ProtocolGraph) -> ast.expr:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from atc.check import Diagnostic, apply_edits, check, fix_syntax
 from atc.check.autofix.accumulated_entries import with_entry_key
 from atc.fault import Attribution, Fault
+from atc.language.question import Question
 from atc.planning.plan import Plan, Step, reads
 from atc.planning.sketch import sketch
 from atc.program.source import parsed
@@ -37,7 +38,7 @@ class Precheck:
     Args:
         contract: What is known of the responses; asked for each time, for runs add to it.
         tools: The functions that a program may call.
-        query: The question: what it says need not come from a call.
+        question: What it says need not come from a call.
         plans: Those that the model was shown; it may take their variables for set.
         elsewhere: Whether programs may reach services that the document does not know.
     """
@@ -47,14 +48,14 @@ class Precheck:
         graph: ProtocolGraph,
         contract: Callable[[], Contract],
         tools: Sequence[str],
-        query: str,
+        question: Question,
         plans: Sequence[Plan],
         elsewhere: bool,
     ) -> None:
         self._graph = graph
         self._contract = contract
         self._tools = tools
-        self._query = query
+        self._question = question
         self._plans = plans
         self._ignored_rules = {"syntax", "unknown-url"} if elsewhere else {"syntax"}
         self._reported: set[tuple[str, str]] = set()
@@ -64,7 +65,7 @@ class Precheck:
 
         What can be put right is looked at again, for then nobody need be told.
         """
-        diagnostics = check(program, self._contract(), self._tools, self._query, self._graph)
+        diagnostics = check(program, self._contract(), self._tools, self._question, self._graph)
         ignored = self._ignored_rules if fix_syntax(program) is None else self._ignored_rules - {"syntax"}
         return [
             diagnostic

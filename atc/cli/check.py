@@ -37,6 +37,7 @@ def check(ctx: click.Context, file: Path, api: str, store: Path | None, query: s
     """
     from atc.check import check as diagnose
     from atc.files import to_json
+    from atc.language.question import Question
     from atc.program.source import renamed
     from protocols import load
     from protocols.contracts.contract import Contract
@@ -46,7 +47,8 @@ def check(ctx: click.Context, file: Path, api: str, store: Path | None, query: s
     protocol = load(api)
     program = renamed(read_program(file), protocol.aliases)
     contract = ContractStore(store).contract(protocol) if store is not None else Contract(protocol)
-    diagnostics = diagnose(program, contract, query=query, graph=ProtocolGraph(protocol), strict=True)
+    question = Question(query) if query is not None else None
+    diagnostics = diagnose(program, contract, question=question, graph=ProtocolGraph(protocol), strict=True)
     if as_json:
         click.echo(to_json([diagnostic.to_json() for diagnostic in diagnostics]), nl=False)
     else:

@@ -65,7 +65,7 @@ def explain(
     tokens = _counted(model, [message.content for message in messages]) if model else opened.tokens()
     if as_json:
         data = {
-            "query": opened.query,
+            "query": opened.question.text,
             "tools": list(opened.ranked),
             "aliases": {alias: name for alias, name in aliases.items() if name in opened.ranked},
             "described": list(opened.details),

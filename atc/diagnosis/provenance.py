@@ -13,6 +13,7 @@ from typing import Literal
 
 import networkx as nx
 
+from atc.language.question import Question
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.json_path import readable_path
 from protocols.model import Tool
@@ -148,7 +149,7 @@ def _text(run: Run, source: Source) -> str:
     return str(lookup(run.calls[source.call].response, source.path))
 
 
-def flows(query: str, run: Run, graph: ProtocolGraph) -> tuple[ArgumentFlow, ...]:
+def flows(question: Question, run: Run, graph: ProtocolGraph) -> tuple[ArgumentFlow, ...]:
     """The observed data flow of a run: an entry for each argument of each call."""
     observed = []
     tools = {tool.name: tool for tool in graph.protocol.tools}
@@ -158,7 +159,7 @@ def flows(query: str, run: Run, graph: ProtocolGraph) -> tuple[ArgumentFlow, ...
             if nearest is not None:
                 observed.append(ArgumentFlow(call.index, name, "response", nearest.call, nearest.path))
             else:
-                in_question = str(value).strip().lower() in query.lower() and str(value).strip() != ""
+                in_question = str(value).strip() != "" and question.says(str(value).strip())
                 observed.append(ArgumentFlow(call.index, name, "query" if in_question else "constant"))
     return tuple(observed)
 

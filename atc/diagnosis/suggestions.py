@@ -17,12 +17,13 @@ from atc.check.diagnostic import Edit
 from atc.diagnosis.runtime_values import RuntimeFact, runtime_facts
 from atc.fault import Attribution, Fault
 from atc.language.enum_words import mentioned_values
+from atc.language.question import Question
 from atc.program.source import parsed, subscripts_at
 from atc.program.tree import called_name, nodes_of
 from protocols.dataflow.call_paths import AvailableObject, path_to_field, path_to_resource, search_expression
 from protocols.dataflow.graph import ProtocolGraph, ProvidedField
 from protocols.json_path import Step, subscripts
-from protocols.text.words import abbreviated_names
+from protocols.text.words import abbreviated_names, stem, words
 from sandbox.body_store import LargeBody
 from sandbox.records import CallRecord, Run
 
@@ -51,7 +52,7 @@ def suggest(
     attribution: Attribution,
     program: str,
     run: Run | None,
-    query: str,
+    question: Question,
     graph: ProtocolGraph,
     tools: Sequence[str],
     enum_values: Mapping[str, frozenset[str]],
@@ -63,7 +64,7 @@ def suggest(
         attribution: The call to blame.
         program: The program's text.
         run: The run, with its calls.
-        query: The question: its words need not come from a call.
+        question: Its words need not come from a call.
         graph: The data flow of the protocol.
         tools: Names of the tools that the program may use, the best for the question first.
         enum_values: The enum values of the API's fields (see `protocols.dataflow.enum_values`).
@@ -76,7 +77,7 @@ def suggest(
         return Suggestion()
     lines: list[str] = []
     if call.status is None or call.status >= 400:
-        lines.extend(_identifier_advice(call, run.calls[: call.index], query, graph, tools))
+        lines.extend(_identifier_advice(call, run.calls[: call.index], question, graph, tools))
     else:
         facts = runtime_facts(program, fault.line, run.calls) if fault.line else []
         lines.extend(fact.text for fact in facts)
@@ -284,7 +285,7 @@ def _outline(value: object, depth: int) -> str:
 
 
 def _identifier_advice(
-    call: CallRecord, earlier: Collection[CallRecord], query: str, graph: ProtocolGraph, tools: Collection[str]
+    call: CallRecord, earlier: Collection[CallRecord], question: Question, graph: ProtocolGraph, tools: Collection[str]
 ) -> Iterator[str]:
     """The right provider of each wrong identifier in a rejected call."""
     tool = call.tool or ""
@@ -293,7 +294,7 @@ def _identifier_advice(
         providers = graph.providers(tool, argument, tools)
         if reference is None or not providers:
             continue
-        if str(value) in query:
+        if str(value) in question.text:
             text = search_expression(graph, providers, value) if isinstance(value, str) else None
             if text is not None:
                 yield f"{argument}={value!r} is a name and no identifier. Write {text}"
@@ -368,7 +369,9 @@ def _key_elsewhere(
 
     Returns: The advice, and the expression; both may be empty.
     """
-    mentions = sorted(mentioned_values(key, enum_values).items(), key=lambda item: item[1].lower() != key.lower())
+    mentions = sorted(
+        mentioned_values(map(stem, words(key)), enum_values).items(), key=lambda item: item[1].lower() != key.lower()
+    )
     arguments = {
         reference: text
         for name, text in fact.arguments.items()

@@ -6,16 +6,16 @@ connect the two, and a small model has to be told of it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from protocols.text.words import stem, words
 
 __all__ = ["mentioned_values"]
 
 
-def mentioned_values(query: str, field_values: Mapping[str, frozenset[str]]) -> dict[str, str]:
-    """The fields with a value in the question: {"job": "Director"} for "Who directed it?"."""
-    query_stems = {stem(word) for word in words(query)}
+def mentioned_values(spoken_stems: Iterable[str], field_values: Mapping[str, frozenset[str]]) -> dict[str, str]:
+    """The fields with a value among the stems of a question: {"job": "Director"} for "Who directed it?"."""
+    query_stems = frozenset(spoken_stems)
     mentions: dict[str, str] = {}
     for name, values in field_values.items():
         # One word is meant more likely than several, and the shortest is the plainest.

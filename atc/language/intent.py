@@ -6,10 +6,35 @@ Writes are shown to the model only where something is to be done, since a small 
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
+from typing import Literal
 
 from protocols.text.words import words
 
-__all__ = ["changes_only", "is_information_request", "requested_actions", "sentences"]
+__all__ = ["YES_OR_NO", "Aspect", "aspects", "changes_only", "is_information_request", "requested_actions", "sentences"]
+
+Aspect = Literal["amount", "choice", "count", "date", "first items", "identifier", "name", "one of", "total", "whole"]
+
+_COUNT_WORDS = "two|three|four|five|six|seven|eight|nine|ten"
+_ASPECTS: dict[Aspect, str] = {
+    "amount": r"\bhow (many|much)\b|\bnumber of\b",
+    "choice": r"\b(which|who|what)( one)? of\b.*\band\b|\bbetween\b.*\band\b",
+    "count": r"\bhow many\b|\bnumber of\b",
+    "date": r"^\W*when\b|\b(on|in) (which|what) (day(?! of the week)|date|year)\b",
+    "first items": rf"\b(first|last|top|next) (\d+|{_COUNT_WORDS})\b",
+    "identifier": r"\b(ids?|codes?|numbers?|identifiers?|uris?|urls?|links?|keys?|slugs?)\b",
+    "name": r"\bwho(se)?\b|\bcalled\b|\bnames?\b",
+    "one of": r"(?:^|[.?!,;:]\s*(?:and\s+|also\s+)?)(?:who|which one|which of)\b",
+    "total": r"\b(altogether|combined|in (all|sum|total)|together)\b",
+    # counts, sums and superlatives; but not a name, as Budapest
+    "whole": r"\b(how (many|much|often)|number of|count|all|every|each|total|altogether|together|in sum|sum|average"
+    r"|mean|median|most|least|fewest|only|ever|complete|entire|whole|none|any|more than|less than|fewer than"
+    r"|at least|at most|(?!(?:inter|for|gu|r|re|har|que|contr?|prot|sugg|mod|hon|dig|inv|pri|w|e|t|n|ch|f|b|requ"
+    r"|arr|cr|j|l|p|v|z)est\b)(?-i:[a-z]+est))\b",
+}
+"""What a question asks for, by its words: a number, a part or the whole of a list, one of several…"""
+YES_OR_NO = frozenset(words("is are was were do does did has have had can could will would should"))
+"""First words of a question whose answer may be one of its own words."""
 
 _INTERROGATIVES = frozenset(
     words("are did do does give has have how is list name show tell was were what when where which who whose why")
@@ -56,7 +81,12 @@ def is_information_request(query: str) -> bool:
     return "told" in kinds and "done" not in kinds
 
 
-def requested_actions(query: str) -> list[str]:
+def aspects(query: str) -> frozenset[Aspect]:
+    """What a question asks for."""
+    return frozenset(aspect for aspect, pattern in _ASPECTS.items() if re.search(pattern, query, re.IGNORECASE))
+
+
+def requested_actions(query: str) -> tuple[str, ...]:
     """The verbs of the requested actions, in lower case: `play` and `add` of "Play it, and add it to …"."""
     verbs = []
     for sentence in _unquoted(query):
@@ -64,14 +94,12 @@ def requested_actions(query: str) -> list[str]:
             polite = _POLITE_REQUEST.search(sentence)
             verbs += [polite[1].lower() if polite else _content_words(sentence)[0]]
             verbs += [also[1].lower() for also in _SECOND_VERB.finditer(sentence)]
-    return [
-        verb for verb in dict.fromkeys(verbs) if verb not in _INFORMATION_VERBS | _INTERROGATIVES | _STATEMENT_STARTS
-    ]
+    other_words = _INFORMATION_VERBS | _INTERROGATIVES | _STATEMENT_STARTS
+    return tuple(verb for verb in dict.fromkeys(verbs) if verb not in other_words)
 
 
-def changes_only(query: str) -> bool:
-    """True if a query only changes or removes existing entities: `set the price`, but not `set a timer`."""
-    verbs = requested_actions(query)
+def changes_only(query: str, verbs: Collection[str]) -> bool:
+    """True if a query with these verbs only changes or removes existing entities."""
     return bool(verbs) and _CHANGE_VERBS.issuperset(verbs) and _NEW_ENTITY.search(query) is None
 
 

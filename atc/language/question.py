@@ -12,9 +12,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from atc.language import intent
 from atc.language.word_lists import comparison_phrases
 from protocols.text.entities import NamedEntity, read_entities
-from protocols.text.words import singular, stem, words
+from protocols.text.words import fold, singular, stem, words
 
 __all__ = ["Question", "is_mentioned"]
 
@@ -111,6 +112,13 @@ _DATED = re.compile(
 _MONTH_FIRST_DATE = re.compile(rf"\b{_MONTH}\.?\s+(\d{{1,2}})(?:st|nd|rd|th)?,?\s+(\d{{4}})\b", re.IGNORECASE)
 _DAY_FIRST_DATE = re.compile(rf"\b(\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?{_MONTH}\.?,?\s+(\d{{4}})\b", re.IGNORECASE)
 _ISO_DATE = re.compile(r"\b\d{4}-\d\d-\d\d\b")
+_QUOTED = re.compile(r'"([^"\n]+)"|“([^”\n]+)”|\u2018([^\u2019\n]+)\u2019|(?<!\w)\'([^\'\n]+)\'(?!\w)')
+_PATH = re.compile(r"(?<![\w/:.])/?(?:[\w.-]+/)+[\w.-]*\w|(?<![\w/:.@])[\w-]+\.[A-Za-z][A-Za-z0-9]{1,5}(?![\w/.])")
+_SLASHED_WORDS = re.compile(r"[A-Za-z]{1,5}(?:/[A-Za-z]{1,5})+")
+"""Words such as `and/or`, which are no path."""
+_SEPARATE_NUMBER = re.compile(
+    r"(?<![\w.,:/$€£-])\d+(?:\.\d+)?(?![\w:/%-]|[.,]\d|\s*(?:%|percent|a\.?m\b|p\.?m\b|o'clock))"
+)
 _AFTER_VERB = f"the|an?|all|any|each|every|me|my|some|these|this|those|{'|'.join(_COUNTS)}"
 """Words that follow a verb, and no name."""
 _MIN_PART_WORDS = 3
@@ -123,14 +131,74 @@ _MIN_COMPOUND_LETTERS = 4
 
 @dataclass(frozen=True)
 class Question:
-    """A question, as it was asked."""
+    """A question as it was asked; made once for a solve and handed on, so that nothing else parses its text."""
 
     text: str
 
     @cached_property
+    def words(self) -> tuple[str, ...]:
+        """Its words in lower case."""
+        return words(self.text)
+
+    @cached_property
+    def folded_words(self) -> frozenset[str]:
+        """Its words without case, accents and possessives (see `protocols.text.words.fold`)."""
+        return frozenset(fold(self.text).split())
+
+    @cached_property
+    def numbers(self) -> frozenset[str]:
+        """The numbers in it, as they are written."""
+        return frozenset(re.findall(r"\d+(?:\.\d+)?", self.text))
+
+    def says(self, value: object) -> bool:
+        """True if it holds the text of a value, in any case."""
+        return str(value).casefold() in self.text.casefold()
+
+    @cached_property
+    def is_information_request(self) -> bool:
+        """True if it wants to be told something, and nothing done."""
+        return intent.is_information_request(self.text)
+
+    @cached_property
+    def requested_actions(self) -> tuple[str, ...]:
+        """The verbs of the requested actions, in lower case: `play` and `add` of "Play it, and add it to …"."""
+        return intent.requested_actions(self.text)
+
+    @cached_property
+    def changes_only(self) -> bool:
+        """True if it only changes or removes existing entities: `set the price`, but not `set a timer`."""
+        return intent.changes_only(self.text, self.requested_actions)
+
+    @cached_property
+    def asks(self) -> frozenset[intent.Aspect]:
+        """What its words ask for: a count, a date, all of a list…"""
+        return intent.aspects(self.text)
+
+    @cached_property
+    def yes_or_no(self) -> bool:
+        """True if it asks for a yes or a no."""
+        return not intent.YES_OR_NO.isdisjoint(self.words[:1])
+
+    @cached_property
+    def offers_choice(self) -> bool:
+        """True if a word of it may be its answer."""
+        return "or" in self.words or self.yes_or_no or "choice" in self.asks
+
+    @cached_property
+    def questions(self) -> tuple[str, ...]:
+        """Its sentences with a question mark."""
+        return tuple(sentence for sentence in intent.sentences(self.text) if sentence.endswith("?"))
+
+    @cached_property
     def stems(self) -> tuple[str, ...]:
         """Its words without their endings (see `protocols.text.words.stem`)."""
-        return tuple(stem(word) for word in words(self.text))
+        return tuple(map(stem, self.words))
+
+    @cached_property
+    def without_names(self) -> str:
+        """Its parts between spaces without the capitalized ones, but for the first."""
+        parts = self.text.split()
+        return " ".join(part for part in parts if not part[:1].isupper() or part == parts[0])
 
     @cached_property
     def parts(self) -> tuple[str, ...]:
@@ -163,9 +231,22 @@ class Question:
         return numbers
 
     @cached_property
+    def named_values(self) -> tuple[str, ...]:
+        """The quoted texts, paths and numbers in it, in this order."""
+        quoted = [next(filter(None, match.groups())).strip() for match in _QUOTED.finditer(self.text)]
+        rest = _QUOTED.sub(" ", self.text)
+        paths = [match[0].rstrip(".") for match in _PATH.finditer(rest) if not _SLASHED_WORDS.fullmatch(match[0])]
+        return tuple(dict.fromkeys([*quoted, *paths, *_SEPARATE_NUMBER.findall(_PATH.sub(" ", rest))]))
+
+    @cached_property
+    def entities(self) -> tuple[NamedEntity, ...]:
+        """All names in it, also those that are part of a longer one (see `protocols.text.entities`)."""
+        return read_entities(self.text).names
+
+    @cached_property
     def names(self) -> tuple[NamedEntity, ...]:
-        """The names in it (see `protocols.text.entities`), without those that are part of a longer one."""
-        names = [name for name in read_entities(self.text).names if not self._is_imperative(name.text)]
+        """The names in it, without those that are part of a longer one."""
+        names = [name for name in self.entities if not self._is_imperative(name.text)]
         return tuple(
             name for name in names if not any(name.text in longer.text for longer in names if longer is not name)
         )

@@ -32,7 +32,7 @@ def conagents(toolbox: Toolbox) -> str:
     """Answer by three roles in turns. Raises: TryEnded, ModelError."""
     toolbox.budget = BUDGET
     lead = templates.render("conagents_ground", tools=toolbox.functions(), today=toolbox.today).strip()
-    messages = [Message("system", lead), Message("user", f"Question: {toolbox.query}")]
+    messages = [Message("system", lead), Message("user", f"Question: {toolbox.question.text}")]
     results: list[str] = []
     while True:
         reply = toolbox.ask(messages, stop=(f"\n{RESULT.strip()}",), max_tokens=160)
@@ -44,7 +44,7 @@ def conagents(toolbox: Toolbox) -> str:
             text = templates.render("conagents_ask", why=why).strip()
             messages += [Message("assistant", reply or "…"), Message("user", text)]
             continue
-        tool, subtask = function[1], task[1].strip() if task else toolbox.query
+        tool, subtask = function[1], task[1].strip() if task else toolbox.question.text
         result, _ = execute_task(toolbox, tool, subtask, results, CORRECTIONS)
         results.append(f"- {subtask}: {result}")
         messages += [Message("assistant", f"Function: {tool}\nTask: {subtask}"), Message("user", RESULT + result)]

@@ -30,14 +30,14 @@ def restgpt(toolbox: Toolbox) -> str:
     """Answer by planning, selecting and executing in turns. Raises: TryEnded, ModelError."""
     toolbox.budget = BUDGET
     plan = templates.render("restgpt_plan", title=toolbox.protocol.title, today=toolbox.today).strip()
-    messages = [Message("system", plan), Message("user", f"Question: {toolbox.query}")]
+    messages = [Message("system", plan), Message("user", f"Question: {toolbox.question.text}")]
     results: list[str] = []
     while True:
         reply = toolbox.ask(messages, stop=(f"\n{RESULT.strip()}",), max_tokens=120)
         task = _next_task(reply)
         if task is None and (answer := read_answer(reply)):
             return answer
-        task = task or toolbox.query
+        task = task or toolbox.question.text
         result = _execute_step(toolbox, task, results)
         results.append(f"- {task}: {result}")
         messages += [Message("assistant", f"Next: {task}"), Message("user", RESULT + result)]

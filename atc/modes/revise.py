@@ -71,7 +71,7 @@ class _Revision:
             toolbox.graph,
             toolbox.contract,
             toolbox.opening.tools,
-            toolbox.query,
+            toolbox.question,
             toolbox.opening.plans,
             toolbox.elsewhere,
         )
@@ -113,7 +113,7 @@ class _Revision:
                 self.refuse(program, run, call)
             fault, answer = judge(program, run), None
             if fault is not None and run is not None:
-                answer = describe_silent_writes(run, toolbox.query, toolbox.protocol)
+                answer = describe_silent_writes(run, toolbox.question, toolbox.protocol)
                 fault = None if answer else fault
             unhealthy = self.api_problem(run) if run else ""
             finding = self.challenge(program, run) if fault is None and run is not None else None
@@ -221,10 +221,10 @@ class _Revision:
         tools = [(call.lineno, toolbox.protocol.tool(name)) for call, name in calls]
         writing = [(line, tool) for line, tool in tools if tool.writes and not looks_like_read(tool)]
         for line, tool in writing:
-            if why := intent_mismatch(toolbox.query, tool, toolbox.protocol):
+            if why := intent_mismatch(toolbox.question, tool, toolbox.protocol):
                 self.write_challenged = True
                 return [Diagnostic(line, 0, "unsaid-name", f"{tool.name} writes, and {why}", tool.name)]
-        names = missing_names(toolbox.query, program) if writing else []
+        names = missing_names(toolbox.question, program) if writing else []
         if not names:
             return []
         self.write_challenged = True
@@ -315,7 +315,7 @@ class _Revision:
         if self.profile.suggestions:
             ranked = toolbox.opening.ranked
             suggestion = suggest(
-                fault, attribution, program, run, toolbox.query, toolbox.graph, ranked, toolbox.vocabulary
+                fault, attribution, program, run, toolbox.question, toolbox.graph, ranked, toolbox.vocabulary
             )
         rejected = run.calls[run.error.call].tool if run and run.error and run.error.call is not None else None
         tool = (rejected or attribution.tool) if attribution.tool else None

@@ -66,6 +66,6 @@ def _write_call(toolbox: Toolbox, tool: str, messages: list[Message]) -> Action 
 
 
 def _read_reply(toolbox: Toolbox, task: str, action: Action, reply: str) -> str:
-    text = templates.render("role_read_task", query=toolbox.query, task=task, call=str(action), reply=reply)
+    text = templates.render("role_read_task", query=toolbox.question.text, task=task, call=str(action), reply=reply)
     messages = [Message("system", templates.render("role_read").strip()), Message("user", text.strip())]
     return " ".join(toolbox.ask(messages, max_tokens=_READ_TOKENS).split())

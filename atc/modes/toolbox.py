@@ -14,6 +14,7 @@ from typing import Any
 from atc.events import EventSink, FaultFound, ModelWaiting, ProgramWritten, RunEnded
 from atc.fault import Fault
 from atc.knowledge import Knowledge
+from atc.language.question import Question
 from atc.models import Completion, Message, Usage
 from atc.modes.actions import Action, BadActionError, read_action
 from atc.modes.api import ApiSession, Observation
@@ -46,7 +47,7 @@ class Toolbox:
         elsewhere: Programs may reach services that the document does not know.
     """
 
-    query: str
+    question: Question
     today: str
     opening: Opening
     knowledge: Knowledge
@@ -93,7 +94,7 @@ class Toolbox:
     def findings(self, program: str, run: Run) -> tuple[Finding, ...]:
         """The findings against the answer of a run; a run is inspected once."""
         if self._inspected is None or self._inspected[0] is not run:
-            self._inspected = (run, inspect(program, run, self.query, self.graph))
+            self._inspected = (run, inspect(program, run, self.question, self.graph))
         return self._inspected[1]
 
     @property
@@ -143,7 +144,7 @@ class Toolbox:
             self.graph,
             details=details,
             speaks_of=self.opening.speaks_of,
-            query=self.query,
+            preferred=self.question.stems,
             whole=self.profile.documentation == "full",
             budget=self.profile.prompt_tokens * 3 // 4,
         )
@@ -151,7 +152,7 @@ class Toolbox:
 
     def begin(self, prompt: str, examples: str) -> list[Message]:
         """How a conversation begins: instruction and examples, then the functions, the question last."""
-        question = templates.render("question", tools=self.functions(), query=self.query)
+        question = templates.render("question", tools=self.functions(), query=self.question.text)
         return [
             Message("system", templates.render(prompt, today=self.today).strip()),
             *(Message("user" if role == "user" else "assistant", text) for role, text in templates.turns(examples)),
@@ -202,7 +203,7 @@ class Toolbox:
         started = time.perf_counter()
         run = self.sandbox.run(program)
         self.api.seconds += time.perf_counter() - started
-        self.knowledge.observe(self.query, run)
+        self.knowledge.observe(self.question, run)
         self.emit(RunEnded(self.number, run))
         return run
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from atc.language.intent import changes_only, is_information_request
 from atc.language.question import Question, is_mentioned
 from atc.planning.comparison import with_comparison
 from atc.planning.loops import looped, return_words
@@ -110,7 +109,7 @@ def _creates_unasked(tool: Tool, question: Question, protocol: Protocol) -> bool
     listed = any(other_tool.method == "GET" and other_tool.path == tool.path for other_tool in protocol.tools)
     if tool.method != "POST" or not listed or "{" in tool.path or looks_like_read(tool):
         return False
-    return is_information_request(question.text) or changes_only(question.text)
+    return question.is_information_request or question.changes_only
 
 
 def _lacks_date(tool: Tool, question: Question) -> bool:

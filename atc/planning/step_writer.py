@@ -203,7 +203,7 @@ class StepWriter:
 
     def _is_plural(self, noun: str) -> bool:
         """True if the question has a noun in the plural."""
-        return noun in {singular(word) for word in words(self.question.text) if singular(word) != word}
+        return noun in {singular(word) for word in self.question.words if singular(word) != word}
 
     def _pick(self, call: Call, provider: ProvidedField, noun: str) -> Expression | None:
         """The item of a list that the question means, by an order as in `the latest` or by its name."""

@@ -61,14 +61,14 @@ class Conversation:
         if self._profile.focus:
             tools = self._opened.with_plans(self._related(*self.facts, *self._opened.sketches))
             facts = "\n".join(self.facts)
-            self._show(templates.render("afresh", tools=tools, query=self._opened.query, facts=facts))
+            self._show(templates.render("afresh", tools=tools, query=self._opened.question.text, facts=facts))
             return
         self.messages = self._opened.messages(self.facts)
         self._first = len(self.messages)
 
     def naive(self, fault: Fault) -> None:
         """Tell the error text alone."""
-        self._add(templates.render("reflect_naive", error=said(fault), query=self._opened.query))
+        self._add(templates.render("reflect_naive", error=said(fault), query=self._opened.question.text))
 
     def challenged(self, program: str, fault: Fault, tool: str | None) -> None:
         """Tell why an answer is to be looked at again; `tool` is whose response speaks against it."""
@@ -76,7 +76,10 @@ class Conversation:
             self._revise(program, f"It ran, but its answer is doubtful:\n{said(fault)}", tool)
             return
         text = templates.render(
-            "reflect_answer", finding=said(fault), documentation=self._documented(tool), query=self._opened.query
+            "reflect_answer",
+            finding=said(fault),
+            documentation=self._documented(tool),
+            query=self._opened.question.text,
         )
         self._add(text)
 
@@ -88,7 +91,7 @@ class Conversation:
             blamed = f", and the fault comes from the call of {tool}" if tool is not None else ""
             self._revise(program, "\n".join([f"It failed{blamed}:\n{said(fault)}", *suggestion.facts]), tool)
         elif tool is None:
-            self._add(templates.render("reflect_program", error=said(fault), query=self._opened.query))
+            self._add(templates.render("reflect_program", error=said(fault), query=self._opened.question.text))
         else:
             text = templates.render(
                 "reflect",
@@ -96,7 +99,7 @@ class Conversation:
                 tool=tool,
                 documentation=self._documented(tool),
                 suggestions="\n".join(suggestion.facts),
-                query=self._opened.query,
+                query=self._opened.question.text,
             )
             self._add(text)
         self.facts.extend(new)
@@ -107,7 +110,7 @@ class Conversation:
         earlier_facts = "\n".join(["Known from earlier programs:", *earlier]) if earlier else ""
         tools = self._related(program, problem, earlier_facts, tool or "")
         cut_program = program if len(program) <= _LONG else program[:_LONG].rstrip() + "\n…"
-        query = self._opened.query
+        query = self._opened.question.text
         self._show(
             templates.render(
                 "revise", tools=tools, query=query, program=cut_program, problem=problem, known=earlier_facts
@@ -124,7 +127,9 @@ class Conversation:
         self.tools = [name for name in ranked if name in names]
         tools = map(self._graph.protocol.tool, self.tools)
         opened, hints = self._opened, self._profile.hints
-        return render(tools, self._graph, speaks_of=opened.speaks_of, query=opened.query, whole=False, hints=hints)
+        return render(
+            tools, self._graph, speaks_of=opened.speaks_of, preferred=opened.question.stems, whole=False, hints=hints
+        )
 
     def _show(self, text: str) -> None:
         turns = templates.turns("revise_examples")

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from atc.language.enum_words import mentioned_values
-from atc.language.intent import is_information_request, requested_actions
 from atc.language.question import Question
 from atc.language.relative_dates import with_dates
 from atc.models import Message
@@ -56,7 +55,7 @@ class Opening:
     answered before.
     """
 
-    query: str
+    question: Question
     today: str
     tools: tuple[str, ...]
     ranked: tuple[str, ...]
@@ -79,9 +78,9 @@ class Opening:
         """The prompt. With `facts`, what is known from programs that failed, it begins anew."""
         tools = self.with_solved(self.with_plans(self.functions))
         if facts:
-            text = templates.render("afresh", tools=tools, query=self.query, facts="\n".join(facts))
+            text = templates.render("afresh", tools=tools, query=self.question.text, facts="\n".join(facts))
         else:
-            text = templates.render("question", tools=tools, query=self.query)
+            text = templates.render("question", tools=tools, query=self.question.text)
         return [
             Message("system", templates.render("solve", today=self.today).strip()),
             *(Message("user" if role == "user" else "assistant", turn) for role, turn in templates.turns("examples")),
@@ -109,7 +108,7 @@ class Opening:
 
 
 def opening(
-    query: str,
+    question: Question,
     candidates: Candidates,
     vocabulary: Mapping[str, frozenset[str]],
     today: str,
@@ -129,10 +128,12 @@ def opening(
         solved: Questions that were answered before.
     """
     graph = candidates.graph
-    spoken = candidates.in_api_words(query)
-    speaks_of = mentioned_values(spoken, vocabulary)
-    offered = tuple(tools if tools is not None else candidates.choose(query, most, speaks_of, closed=profile.closure))
-    scores = candidates.scores(query, speaks_of)
+    spoken = candidates.in_api_words(question)
+    speaks_of = mentioned_values(spoken.stems, vocabulary)
+    offered = tuple(
+        tools if tools is not None else candidates.choose(question, most, speaks_of, closed=profile.closure)
+    )
+    scores = candidates.scores(question, speaks_of)
     ranked = tuple(name for name in scores if name in offered)
     details = ranked[: profile.described]
     if profile.closure:
@@ -147,18 +148,18 @@ def opening(
             graph,
             details=details,
             speaks_of=speaks_of,
-            query=spoken,
+            preferred=spoken.stems,
             whole=profile.documentation == "full",
             hints=profile.hints,
             budget=profile.prompt_tokens,
         )
     before: tuple[Demonstration, ...] = ()
     if solved is not None and profile.demonstrations:
-        before = tuple(solved.like(query, offered, meaning=candidates.meaning))
+        before = tuple(solved.like(question, offered, meaning=candidates.meaning))
     exemplary = _exemplary(candidates, spoken, speaks_of, scores, ranked) if profile.planner else []
     sure = {name for name in exemplary if scores[name] >= _SURE * scores[ranked[0]]}
-    planned = plans(graph, exemplary, offered, Question(with_dates(spoken, today)), sure)
-    return Opening(query, today, offered, ranked, details, speaks_of, functions, planned, before)
+    planned = plans(graph, exemplary, offered, Question(with_dates(spoken.text, today)), sure)
+    return Opening(question, today, offered, ranked, details, speaks_of, functions, planned, before)
 
 
 def _unchanging(graph: ProtocolGraph, speaks_of: Mapping[str, str], profile: Profile) -> str | None:
@@ -181,22 +182,23 @@ def _described(graph: ProtocolGraph, observations: int, hints: bool, whole: bool
 
 def _exemplary(
     candidates: Candidates,
-    query: str,
+    question: Question,
     speaks_of: Mapping[str, str],
     scores: Mapping[str, float],
     ranked: Sequence[str],
 ) -> list[str]:
     """The tools to show examples of: the likeliest ones, and for each part of a long question the best that reads."""
     protocol = candidates.graph.protocol
-    question = Question(query)
     reads = [name for name in ranked if not protocol.tool(name).writes]
-    writes = [] if is_information_request(query) else [name for name in ranked if protocol.tool(name).writes]
+    writes = [] if question.is_information_request else [name for name in ranked if protocol.tool(name).writes]
     writes = _together(candidates.graph, writes, scores, question)
     likely = [name for name in (*reads[:_EXAMPLES], *writes[:_EXAMPLES]) if scores[name] >= _LIKELY * scores[ranked[0]]]
     likely += [name for name in reads if question.now and is_current(protocol.tool(name))][:1]
     parts = question.parts
     for part in parts if len(parts) > 1 else ():
-        part_scores = {name: score for name, score in candidates.scores(part, speaks_of).items() if name in reads}
+        part_scores = {
+            name: score for name, score in candidates.scores(Question(part), speaks_of).items() if name in reads
+        }
         likely += [name for name in list(part_scores)[:_EACH] if part_scores[name] >= _NEAR * max(part_scores.values())]
     return [name for name in ranked if name in likely]
 
@@ -212,7 +214,7 @@ def _together(
     if not writes:
         return []
     protocol, best = graph.protocol, scores[writes[0]]
-    verbs = requested_actions(question.text)
+    verbs = question.requested_actions
     called = [name for name in writes if any(is_called(protocol.tool(name), verb) for verb in verbs)]
     if called and _MORE.search(question.text) is None:
         return called

@@ -101,29 +101,26 @@ class Candidates:
         self._vocabulary = tuple(sorted(word for word in vocabulary - _STOP_WORDS if len(word) >= _MIN_LETTERS))
         self._word_scores: dict[str, Any] = {}
 
-    def rank(self, query: str, speaks_of: Collection[str] = ()) -> tuple[str, ...]:
-        """The names of all tools, the best for a query first; see `scores`."""
-        return tuple(self.scores(query, speaks_of))
+    def rank(self, question: Question, speaks_of: Collection[str] = ()) -> tuple[str, ...]:
+        """The names of all tools, the best for a question first; see `scores`."""
+        return tuple(self.scores(question, speaks_of))
 
-    def scores(self, query: str, speaks_of: Collection[str] = ()) -> dict[str, float]:
-        """The score of each tool for a query, in words and in meaning; the best first.
+    def scores(self, question: Question, speaks_of: Collection[str] = ()) -> dict[str, float]:
+        """The score of each tool for a question, in words and in meaning; the best first.
 
         Args:
-            query: The question.
             speaks_of: Fields of which the question has a value (see `atc.language.enum_words`).
         Equal ones keep the order of the document.
         """
         tools = self.graph.protocol.tools
-        query = self.in_api_words(query)
-        query_words = words(query)
-        telling = [word for word in query_words if word not in _STOP_WORDS]
+        question = self.in_api_words(question)
+        telling = [word for word in question.words if word not in _STOP_WORDS]
         query_stems = {stem(word) for word in telling}
         short = {cut for word in query_stems for cut in abbreviated_names(word, self._rarity)} - query_stems
         scores = self._by_words(telling)
-        question = Question(query)
         is_ongoing = question.now and query_stems.isdisjoint(map(stem, CURRENT))  # else the words count
-        removes = not _DELETION_WORDS.isdisjoint(query_words)
-        similarities = likeness(query, self._texts) if self.meaning else [0.0] * len(tools)
+        removes = not _DELETION_WORDS.isdisjoint(question.words)
+        similarities = likeness(question.text, self._texts) if self.meaning else [0.0] * len(tools)
         for place, tool in enumerate(tools):
             scores[place] -= _DELETION_PENALTY * (tool.method == "DELETE" and not removes)
             scores[place] += _FIELD_BONUS * (not self.graph.response_fields(tool.name).keys().isdisjoint(speaks_of))
@@ -136,9 +133,9 @@ class Candidates:
         order = sorted(range(len(tools)), key=lambda place: (-scores[place], place))
         return {tools[place].name: float(scores[place]) for place in order}
 
-    def in_api_words(self, query: str) -> str:
+    def in_api_words(self, question: Question) -> Question:
         """A question in the API's own words (see `atc.language.synonyms`)."""
-        return with_api_words(self._synonyms, query)
+        return Question(with_api_words(self._synonyms, question.text))
 
     def _by_words(self, query_words: Sequence[str]) -> list[float]:
         """The word score of each tool, in the order of the document; a related word counts where it is worth more."""
@@ -162,13 +159,15 @@ class Candidates:
             self._word_scores[word] = scores + self._rarity.get(word, 0.0) * returned
         return self._word_scores[word]
 
-    def choose(self, query: str, most: int, speaks_of: Collection[str] = (), *, closed: bool = True) -> tuple[str, ...]:
-        """The names of the `most` best tools for a query, then (`closed`) the producers of their required identifiers.
+    def choose(
+        self, question: Question, most: int, speaks_of: Collection[str] = (), *, closed: bool = True
+    ) -> tuple[str, ...]:
+        """The names of the `most` best tools, then (`closed`) the providers of their required identifiers.
 
         With no more than `most` tools in the protocol it is all of them, in document order.
         """
         tools = self.graph.protocol.tools
         if len(tools) <= most:
             return tuple(tool.name for tool in tools)
-        best = self.rank(query, speaks_of)[:most]
+        best = self.rank(question, speaks_of)[:most]
         return self.graph.closure(best) if closed else best

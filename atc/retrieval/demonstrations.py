@@ -64,26 +64,21 @@ class Demonstrations:
         )
 
     def like(
-        self, query: str, tools: Collection[str], most: int = 2, *, meaning: bool = True
+        self, question: Question, tools: Collection[str], most: int = 2, *, meaning: bool = True
     ) -> Sequence[Demonstration]:
         """The demonstrations most like a question, the best first, that call only these tools.
 
         Similarity is that of the shared words and, with `meaning`, of the meaning in equal parts; names do not count.
         """
-        goal = _without_names(query)
+        goal = question.without_names
         possible = [solved for solved in self.all() if solved.tools and set(solved.tools) <= set(tools)]
-        goals = [_without_names(solved.query) for solved in possible]
+        goals = [Question(solved.query).without_names for solved in possible]
         scores = [_overlap(goal, past_goal) for past_goal in goals]
         if meaning:
             similarities = likeness(goal, goals)
             scores = [(words + meaning) / 2 for words, meaning in zip(scores, similarities, strict=True)]
         best = sorted(zip(scores, possible, strict=True), key=lambda rated: -rated[0])
         return [solved for score, solved in best if score >= _MIN_SIMILARITY][:most]
-
-
-def _without_names(query: str) -> str:
-    """The words of a question without its names."""
-    return " ".join(word for word in query.split() if not word[:1].isupper() or word == query.split()[0])
 
 
 def _overlap(goal: str, past_goal: str) -> float:

@@ -10,6 +10,7 @@ is accepted.
 
 from __future__ import annotations
 
+from atc.language.question import Question
 from atc.verify import entities, labels, negatives, pages, printed, support
 from atc.verify.findings import Finding, Inspection, Kind, made_writes
 from atc.verify.printed import judge
@@ -44,14 +45,14 @@ _RULES = (
 """Most telling first: a wrong call explains wrong words."""
 
 
-def inspect(program: str, run: Run, query: str, graph: ProtocolGraph | None = None) -> tuple[Finding, ...]:
+def inspect(program: str, run: Run, question: Question, graph: ProtocolGraph | None = None) -> tuple[Finding, ...]:
     """List the reasons to doubt a printed answer, the most telling first, one of each kind.
 
     Args:
         run: A run that ended well and printed something (see `judge`).
         graph: The data flow between the tools.
     """
-    inspection = Inspection(program, run, query, graph)
+    inspection = Inspection(program, run, question, graph)
     findings: dict[Kind, Finding] = {}
     for rule in _RULES:
         try:

@@ -14,15 +14,15 @@ from difflib import SequenceMatcher
 from typing import TypeGuard
 
 from atc.diagnosis.provenance import lookup
-from atc.verify.findings import Finding, Inspection, failed, fold, leaves, lists_in
-from protocols.json_path import subscripts
-from protocols.text.words import SEARCHES, words
+from atc.verify.findings import Finding, Inspection, failed, lists_in, name_of
+from protocols.json_path import leaves, subscripts
+from protocols.text.words import SEARCHES, fold, words
 from sandbox.records import SAFE, CallRecord
 
 __all__ = [
-    "foreign_texts",
     "hallucinated_identifier",
     "merged_names",
+    "misspelling_of",
     "misspelt",
     "unused_name",
     "unused_search",
@@ -37,53 +37,48 @@ _MIN_SIMILARITY = 0.75
 def unused_name(inspection: Inspection) -> Finding | None:
     """The question names an entity, and neither the program nor a value that it took has that name."""
     names = _required_names(inspection)
-    used = [text for text in _used_texts(inspection) if text]
+    used = list(filter(None, _used_texts(inspection)))
     for name in names:
         if " " not in name.strip() and not _is_evident(name, inspection):
             continue
-        if any(_matches_name(text, name) for text in used):
-            continue
-        longer = [full for full in names if full != name and _matches_name(fold(name), fold(full))]
-        if any(_matches_name(text, whole) for whole in longer for text in used):
+        wholes = [whole for whole in names if _matches_name(fold(name), whole) or whole == name]
+        if any(_matches_name(text, whole) for whole in wholes for text in used):
             continue
         if _is_abbreviated(name, inspection) or _is_printed(name, inspection) or _is_selected(inspection, name):
             continue
-        replacement = next(((call, value) for call, _, value in foreign_texts(inspection)), None)
-        if replacement is None:
+        if not inspection.foreign_texts:
             message = f"the question is about {name!r}, and the program uses it nowhere; look for {name!r}"
             return Finding("OtherEntity", message)
-        call, value = replacement
-        message = f"the program asks for {value!r}, and the question is about {name!r}; write {name!r} there"
-        return Finding("OtherEntity", message, call.line, call.index)
+        call, _, value = inspection.foreign_texts[0]
+        return _replaced_name(call, value, name)
     return None
 
 
 def misspelt(inspection: Inspection) -> Finding | None:
     """An argument nearly equals a name of several words in the question."""
-    for call, _, value in foreign_texts(inspection):
-        intended = misspelling_of(str(value), inspection.query)
-        if intended is None or " " not in intended or intended == inspection.query[: len(intended)]:
+    for call, _, value in inspection.foreign_texts:
+        intended = misspelling_of(value, inspection.question.text)
+        if intended is None or " " not in intended or inspection.question.text.startswith(intended):
             continue
-        if any(
-            word[:1].isupper() for word in intended.split() if word.casefold() not in _STOP_WORDS
-        ):  # not `The protein`
-            message = (
-                f"the program asks for {value!r}, and the question is about {intended!r}; write {intended!r} there"
-            )
-            return Finding("OtherEntity", message, call.line, call.index)
+        if any(word[:1].isupper() and word.casefold() not in _STOP_WORDS for word in intended.split()):
+            return _replaced_name(call, value, intended)
     return None
+
+
+def _replaced_name(call: CallRecord, value: str, name: str) -> Finding:
+    message = f"the program asks for {value!r}, and the question is about {name!r}; write {name!r} there"
+    return Finding.of_call("OtherEntity", message, call)
 
 
 def merged_names(inspection: Inspection) -> Finding | None:
     """A search for two entities of the question at once, as one name."""
     for call, key, value in inspection.literal_arguments:
-        if not isinstance(value, str) or " and " not in value or not words(key):
+        if not isinstance(value, str) or value in inspection.entity_names or not SEARCHES.intersection(words(key)[-1:]):
             continue
-        first, second = (part.strip() for part in value.split(" and ", 1))
-        are_names = _is_a_name(first, inspection) and _is_a_name(second, inspection)
-        if words(key)[-1] in SEARCHES and are_names and value not in inspection.entity_names:
+        first, joined, second = (part.strip() for part in value.partition(" and "))
+        if joined and _is_a_name(first, inspection) and _is_a_name(second, inspection):
             message = f"the program asks for {value!r} as one name; ask for {first!r} and for {second!r}, each alone"
-            return Finding("OtherEntity", message, call.line, call.index)
+            return Finding.of_call("OtherEntity", message, call)
     return None
 
 
@@ -91,14 +86,17 @@ def unused_search(inspection: Inspection) -> Finding | None:
     """The program searched for names of the question, and neither the answer nor a write depends on the results."""
     if inspection.run.provenance is None:
         return None
-    name_arguments = ((call, value) for call, _, value in inspection.literal_arguments if not failed(call))
-    name_calls = [(call, value) for call, value in name_arguments if _is_a_name(value, inspection)]
+    searches = [
+        (call, value)
+        for call, _, value in inspection.literal_arguments
+        if not failed(call) and _is_a_name(value, inspection)
+    ]
     used = _contributing_calls(inspection)
-    if not name_calls or any(call.index in used or _is_printed(value, inspection) for call, value in name_calls):
+    if not searches or any(call.index in used or _is_printed(value, inspection) for call, value in searches):
         return None
-    call, value = name_calls[0]
-    message = f"the answer has nothing to do with what {call.tool or call.url} returned for {value!r}; go on from that"
-    return Finding("OtherEntity", message, call.line, call.index)
+    call, value = searches[0]
+    message = f"the answer has nothing to do with what {name_of(call)} returned for {value!r}; go on from that"
+    return Finding.of_call("OtherEntity", message, call)
 
 
 def _contributing_calls(inspection: Inspection) -> set[int]:
@@ -140,22 +138,22 @@ def _required_names(inspection: Inspection) -> list[str]:
 
 def _is_evident(name: str, inspection: Inspection) -> bool:
     """True if a name of one word is no mere capital: a response holds it, or the program sends another name."""
-    if any(True for _ in foreign_texts(inspection)):
-        return True
-    return any(isinstance(value, str) and fold(value) == fold(name) for _, _, value in inspection.values)
+    return bool(inspection.foreign_texts) or any(
+        isinstance(value, str) and fold(value) == fold(name) for _, _, value in inspection.values)
 
 
-def _used_texts(inspection: Inspection) -> list[str]:
+def _used_texts(inspection: Inspection) -> Iterator[str]:
     """The folded texts that a program holds for more than printing, and those that it sends."""
-    sent = (value for _, _, value, _ in inspection.all_arguments)
-    flat = (part for value in sent for part in (value if isinstance(value, list) else [value]))
-    return [fold(str(text)) for text in (*(inspection.texts - inspection.printed_texts), *flat)]
+    yield from map(fold, inspection.texts - inspection.printed_texts)
+    for _, _, value, _ in inspection.all_arguments:
+        yield from (fold(str(part)) for part in (value if isinstance(value, list) else [value]))
 
 
 def _is_printed(name: str, inspection: Inspection) -> bool:
-    """True if the output holds a name that is no literal of the program's own prints."""
-    own = any(name_in(fold(text), name) for text in inspection.printed_texts)
-    return not own and name_in(fold(inspection.run.stdout), name)
+    """True if the output holds the words of a name, and no literal of the program's own prints does."""
+    pattern = re.compile(rf"\b{re.escape(fold(name))}\b")
+    own = any(pattern.search(fold(text)) for text in inspection.printed_texts)
+    return not own and pattern.search(fold(inspection.run.stdout)) is not None
 
 
 def _matches_name(text: str, name: str) -> bool:
@@ -166,11 +164,6 @@ def _matches_name(text: str, name: str) -> bool:
     return name_words <= text_words or text_words <= name_words
 
 
-def name_in(text: str, name: str) -> bool:
-    """True if a folded text holds the words of a name in sequence."""
-    return re.search(rf"\b{re.escape(fold(name))}\b", text) is not None
-
-
 def _is_abbreviated(name: str, inspection: Inspection) -> bool:
     """True if the program may hold a name as a code.
 
@@ -178,9 +171,8 @@ def _is_abbreviated(name: str, inspection: Inspection) -> bool:
     """
     parts = fold(name).split()
     if len(parts) > 1:
-        return "".join(part[0] for part in parts if part not in _STOP_WORDS) in {
-            fold(text) for text in inspection.texts
-        }
+        initials = "".join(part[0] for part in parts if part not in _STOP_WORDS)
+        return initials in map(fold, inspection.texts)
     code = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z]{2})?|\d{2,5}")
     return any(code.fullmatch(str(value)) for _, _, value in inspection.literal_arguments)
 
@@ -192,67 +184,52 @@ def _is_selected(inspection: Inspection, name: str) -> bool:
         if source.how == "decided" or failed(call):
             continue
         ends = [at + 1 for at, step in enumerate(source.path) if isinstance(step, int)]
-        value = lookup(call.response, source.path)
+        value = inspection.value_of(source)
         if not ends and not isinstance(value, (dict, list)):
             ends = [len(source.path) - 1]
-        if any(_is_called(lookup(call.response, source.path[:end]), name) for end in ends):
+        if any(_is_called(lookup(inspection.response(call), source.path[:end]), name) for end in ends):
             return True
     return False
 
 
-def foreign_texts(inspection: Inspection) -> Iterator[tuple[CallRecord, str, object]]:
-    """Texts that the program sends of its own and that are not in the question: call, argument, value."""
-    for call, name, value in inspection.literal_arguments:
-        if not isinstance(value, str) or not re.search(r"[^\W\d_]{3}", value):
-            continue
-        value_words = set(fold(value).split())
-        if value_words and not value_words <= inspection.query_words and fold(value) not in inspection.enum_values:
-            yield call, name, value
-
-
-def misspelling_of(value: str, query: str) -> str | None:
-    """The words of the question that a text is a misspelling of; None without any."""
+def misspelling_of(value: str, text: str) -> str | None:
+    """The words of a text that a value is a misspelling of; None without any."""
     size = len(value.split())
-    query_words = query.split()
-    runs = [" ".join(query_words[at : at + size]).strip(" ?.,:;!\"'") for at in range(len(query_words) - size + 1)]
-    closest = max(runs, key=lambda run: _similarity(value, run), default="")
-    return closest if closest and _MIN_SIMILARITY <= _similarity(value, closest) < 1 else None
-
-
-def _similarity(first: str, second: str) -> float:
-    return SequenceMatcher(None, first.casefold(), second.casefold()).ratio()
+    parts = text.split()
+    runs = [" ".join(parts[at : at + size]).strip(" ?.,:;!\"'") for at in range(len(parts) - size + 1)]
+    similarities = {run: SequenceMatcher(None, value.casefold(), run.casefold()).ratio() for run in runs}
+    closest = max(runs, key=similarities.__getitem__, default="")
+    return closest if closest and _MIN_SIMILARITY <= similarities[closest] < 1 else None
 
 
 def wrong_item(inspection: Inspection) -> Finding | None:
     """A search returned an item of the name that was searched for, and the program took another item."""
     for call in inspection.good_calls:
-        searched_names = [
+        searched = [
             value for _, value, sources in inspection.arguments(call) if not sources and _is_a_name(value, inspection)
         ]
         for path, items, _ in lists_in(inspection.response(call)):
             taken = _taken_items(inspection, call, path)
             if not taken or max(taken) >= len(items):
                 continue
-            for name in searched_names or (
-                _target_names(inspection) if _is_picked_from_list(inspection, call, path) else ()
-            ):
+            picked = not searched and _is_picked_from_list(inspection, call, path)
+            for name in _target_names(inspection) if picked else searched:
                 bearing = [index for index, item in enumerate(items) if _is_called(item, name)]
-                if bearing and not taken & set(bearing):
-                    item_path = f"{subscripts(path)}[{bearing[0]}]"
+                if taken.intersection(bearing):
+                    continue
+                if bearing:
                     message = (
-                        f"the program took item {min(taken)} of what {call.tool or call.url} returned, and the one "
-                        f"that is called {name!r} is item {bearing[0]}; take {item_path}, found by its name"
+                        f"the program took item {min(taken)} of what {name_of(call)} returned, and the one that is "
+                        f"called {name!r} is item {bearing[0]}; take {subscripts((*path, bearing[0]))}, found by its name"
                     )
-                    return Finding("OtherEntity", message, call.line, call.index, (*path, min(taken)))
-                strange = _is_search(call, name, inspection) and not any(
-                    _shares_word(items[position], name) for position in taken
-                )
-                if strange and not bearing:
+                elif _is_search(call, name, inspection) and not any(_shares_word(items[at], name) for at in taken):
                     message = (
-                        f"nothing that the program took from {call.tool or call.url} is called {name!r}; "
+                        f"nothing that the program took from {name_of(call)} is called {name!r}; "
                         f"look for {name!r} in another way"
                     )
-                    return Finding("OtherEntity", message, call.line, call.index, (*path, min(taken)))
+                else:
+                    continue
+                return Finding.of_call("OtherEntity", message, call, (*path, min(taken)))
     return None
 
 
@@ -260,7 +237,7 @@ def _is_a_name(value: object, inspection: Inspection) -> TypeGuard[str]:
     """True if the question uses a text as a name, or holds it with a capital."""
     if not isinstance(value, str) or not fold(value):
         return False
-    own = value[:1].isupper() and re.search(rf"\b{re.escape(value)}\b", inspection.query) is not None
+    own = value[:1].isupper() and re.search(rf"\b{re.escape(value)}\b", inspection.question.text) is not None
     return own or fold(value) in inspection.folded_names
 
 
@@ -276,21 +253,24 @@ def _target_names(inspection: Inspection) -> list[str]:
 
 def _taken_items(inspection: Inspection, call: CallRecord, path: tuple[str, ...]) -> set[int]:
     """The positions of the items that the program took from a list."""
-    positions = set()
-    for source in inspection.used_sources:
-        step = source.path[len(path)] if len(source.path) > len(path) else None
-        is_from_list = source.call == call.index and source.path[: len(path)] == path and source.how != "decided"
-        if is_from_list and isinstance(step, int):
-            positions.add(step)
-    return positions
+    return {
+        step
+        for source in inspection.used_sources
+        if source.call == call.index and source.path[: len(path)] == path and source.how != "decided"
+        for step in source.path[len(path) : len(path) + 1]
+        if isinstance(step, int)
+    }
 
 
 def _is_picked_from_list(inspection: Inspection, call: CallRecord, path: tuple[str, ...]) -> bool:
     """True if exactly one item of a list supplied arguments: the program picked it out by itself."""
-    argument_sources = [
-        source for _, _, _, sources in inspection.all_arguments for source in sources if source.call == call.index
-    ]
-    return len({source.path[: len(path) + 1] for source in argument_sources if source.how != "decided"}) == 1
+    places = {
+        source.path[: len(path) + 1]
+        for *_, sources in inspection.all_arguments
+        for source in sources
+        if source.call == call.index and source.how != "decided"
+    }
+    return len(places) == 1
 
 
 def _is_called(item: object, name: str) -> bool:
@@ -302,7 +282,7 @@ def _is_called(item: object, name: str) -> bool:
 def _is_search(call: CallRecord, name: str, inspection: Inspection) -> bool:
     """True if a call searches by name; other filters, a place for example, return items of other names."""
     return any(
-        value == name and words(key)[-1] in SEARCHES for key, value, _ in inspection.arguments(call) if words(key)
+        value == name and SEARCHES.intersection(words(key)[-1:]) for key, value, _ in inspection.arguments(call)
     )
 
 
@@ -316,20 +296,27 @@ def _shares_word(item: object, name: str) -> bool:
 
 def hallucinated_identifier(inspection: Inspection) -> Finding | None:
     """An identifier that is neither in the question nor in a response."""
-    if inspection.graph is None or inspection.run.provenance is None:
+    graph = inspection.graph
+    if graph is None or inspection.run.provenance is None:
         return None
     for call, name, value in inspection.literal_arguments:
         if failed(call) or call.tool is None or isinstance(value, (bool, dict, list)) or value is None:
             continue
-        if not re.search(r"\d.*\d.*\d|[A-Za-z].*\d", str(value)) or not inspection.is_literal(value):
+        text = str(value)
+        if not re.search(r"\d.*\d.*\d|[A-Za-z].*\d", text) or not _is_literal(text, inspection):
             continue  # small numbers are counted: the second season
-        if str(value).casefold() in inspection.query.casefold() or inspection.graph.reference(call.tool, name) is None:
+        providers = graph.providers(call.tool, name)
+        if inspection.question.says(value) or graph.reference(call.tool, name) is None or not providers:
             continue
-        if not inspection.graph.providers(call.tool, name):
+        if any(str(leaf) == text for earlier, _, leaf in inspection.values if earlier.index < call.index):
             continue
-        if any(str(leaf) == str(value) for earlier, _, leaf in inspection.values if earlier.index < call.index):
-            continue
-        hint = inspection.graph.expression(inspection.graph.providers(call.tool, name)[0])
-        message = f"{name}={value!r} stands neither in the question nor in a reply; take {name} from {hint}"
-        return Finding("OtherEntity", message, call.line, call.index)
+        source = graph.expression(providers[0])
+        message = f"{name}={value!r} stands neither in the question nor in a reply; take {name} from {source}"
+        return Finding.of_call("OtherEntity", message, call)
     return None
+
+
+def _is_literal(text: str, inspection: Inspection) -> bool:
+    """True if the program holds a value: as a number, or in a text."""
+    numbers = [node.value for node in inspection.constants if type(node.value) is int]
+    return text in map(str, numbers) or any(text in literal for literal in inspection.texts)

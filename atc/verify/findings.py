@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 import re
-import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -16,16 +15,16 @@ from typing import Literal
 
 from atc.diagnosis.provenance import lookup, traced_arguments
 from atc.fault import Fault
+from atc.language.question import Question
 from atc.program.source import calls_of, parsed
+from atc.program.tree import nodes_of
 from protocols.dataflow.graph import ProtocolGraph
-from protocols.json_path import Step
-from protocols.model import Tool
+from protocols.json_path import Step, leaves
 from protocols.schema_fields import fields
-from protocols.text.entities import read_entities
-from protocols.text.words import words
+from protocols.text.words import fold
 from sandbox.records import SAFE, CallRecord, Run, Source
 
-__all__ = ["Finding", "Inspection", "Kind", "failed", "fold", "leaves", "lists_in", "made_writes"]
+__all__ = ["Finding", "Inspection", "Kind", "failed", "lists_in", "name_of", "made_writes"]
 
 Kind = Literal[
     "NoCall",
@@ -43,13 +42,6 @@ Kind = Literal[
     "EmptyForNegative",
 ]
 
-_OFFERS_CHOICE = re.compile(r"\b(which|who|what)( one)? of\b.*\band\b|\bbetween\b.*\band\b", re.IGNORECASE)
-_YES_OR_NO = frozenset(words("is are was were do does did has have had can could will would should"))
-"""First words of a question whose answer may be one of its own words."""
-
-_MAX_VALUES = 5_000
-"""Values of a response that are read."""
-
 
 @dataclass(frozen=True, slots=True)
 class Finding:
@@ -64,6 +56,11 @@ class Finding:
     line: int | None = None
     call: int | None = None
     path: tuple[Step, ...] = ()
+
+    @classmethod
+    def of_call(cls, kind: Kind, message: str, call: CallRecord, path: tuple[Step, ...] = ()) -> Finding:
+        """A finding about a call, or about a place in its response."""
+        return cls(kind, message, call.line, call.index, path)
 
     def fault(self) -> Fault:
         """The finding as the fault of an attempt."""
@@ -81,13 +78,11 @@ class Inspection:
         graph: The protocol's graph; without it, rules that need the tools find nothing.
     """
 
-    def __init__(self, program: str, run: Run, query: str, graph: ProtocolGraph | None = None) -> None:
+    def __init__(self, program: str, run: Run, question: Question, graph: ProtocolGraph | None = None) -> None:
         self.program = program
         self.run = run
-        self.query = query
+        self.question = question
         self.graph = graph
-        self._responses: dict[int, object] = {}
-        self._tools = {tool.name: tool for tool in graph.protocol.tools} if graph is not None else {}
 
     @cached_property
     def tree(self) -> ast.Module:
@@ -100,10 +95,14 @@ class Inspection:
         return [line.strip() for line in self.run.stdout.strip().splitlines() if line.strip()]
 
     @cached_property
+    def constants(self) -> tuple[ast.Constant, ...]:
+        """The literals of the program, the plain parts of f-strings included."""
+        return tuple(nodes_of(self.tree, ast.Constant))
+
+    @cached_property
     def texts(self) -> frozenset[str]:
-        """The string literals of the program, the plain parts of f-strings included."""
-        nodes = ast.walk(self.tree)
-        return frozenset(node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str))
+        """The string literals of the program."""
+        return frozenset(node.value for node in self.constants if isinstance(node.value, str))
 
     @cached_property
     def printed_texts(self) -> frozenset[str]:
@@ -112,25 +111,12 @@ class Inspection:
         for node in ast.walk(self.tree):
             if isinstance(node, (ast.JoinedStr, ast.BinOp)):
                 printed_nodes.update(ast.iter_child_nodes(node))
-        nodes = [node for node in ast.walk(self.tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
-        only = {str(node.value) for node in nodes if node in printed_nodes}
-        return frozenset(only - {str(node.value) for node in nodes if node not in printed_nodes})
-
-    @cached_property
-    def numbers(self) -> frozenset[str]:
-        """The integer literals of the program, as text."""
-        nodes = [node.value for node in ast.walk(self.tree) if isinstance(node, ast.Constant)]
-        return frozenset(str(value) for value in nodes if isinstance(value, int) and not isinstance(value, bool))
-
-    @cached_property
-    def query_words(self) -> frozenset[str]:
-        """The words of the question."""
-        return frozenset(fold(self.query).split())
+        return self.texts - {node.value for node in self.constants if node not in printed_nodes}
 
     @cached_property
     def entity_names(self) -> tuple[str, ...]:
         """The names in the question."""
-        return tuple(name.text for name in read_entities(self.query).names)
+        return tuple(name.text for name in self.question.entities)
 
     @cached_property
     def folded_names(self) -> frozenset[str]:
@@ -143,33 +129,24 @@ class Inspection:
         return _enum_values(self.graph) if self.graph is not None else frozenset()
 
     @cached_property
-    def offers_choice(self) -> bool:
-        """True if a word of the question may be its answer."""
-        return "or" in words(self.query) or self.yes_or_no or _OFFERS_CHOICE.search(self.query) is not None
-
-    @cached_property
-    def yes_or_no(self) -> bool:
-        """True if the question asks for a yes or a no."""
-        return bool(_YES_OR_NO.intersection(words(self.query)[:1]))
-
-    @cached_property
     def good_calls(self) -> tuple[CallRecord, ...]:
         """The calls with a good response."""
         return tuple(call for call in self.run.calls if not failed(call))
-
-    @cached_property
-    def made_writes(self) -> bool:
-        """True if the service accepted a write."""
-        return made_writes(self.run)
 
     @property
     def printed_sources(self) -> Sequence[Source]:
         """The sources of the printed values."""
         return self.run.provenance.printed if self.run.provenance else ()
 
+    @cached_property
+    def data_sources(self) -> tuple[Source, ...]:
+        """The sources that the printed values hold, not those that only decided about them."""
+        return tuple(source for source in self.printed_sources if source.how != "decided")
+
     def arguments(self, call: CallRecord) -> Iterator[tuple[str, object, tuple[Source, ...]]]:
         """Each argument of a call: its name, its value, and where that comes from, nearest first."""
-        return traced_arguments(call, self.run, self.tool(call))
+        tools = self.graph.protocol.tools if self.graph is not None else ()
+        return traced_arguments(call, self.run, next((tool for tool in tools if tool.name == call.tool), None))
 
     @cached_property
     def all_arguments(self) -> tuple[tuple[CallRecord, str, object, tuple[Source, ...]], ...]:
@@ -182,34 +159,37 @@ class Inspection:
         return tuple((call, name, value) for call, name, value, sources in self.all_arguments if not sources)
 
     @cached_property
+    def foreign_texts(self) -> tuple[tuple[CallRecord, str, str], ...]:
+        """Texts that the program sends of its own and that are not in the question: call, argument, value."""
+        known_words = self.question.folded_words
+        return tuple(
+            (call, name, value)
+            for call, name, value in self.literal_arguments
+            if isinstance(value, str) and re.search(r"[^\W\d_]{3}", value)
+            if not known_words.issuperset(fold(value).split()) and fold(value) not in self.enum_values
+        )
+
+    @cached_property
     def used_sources(self) -> tuple[Source, ...]:
         """The sources of the printed values and of all arguments."""
         return (*self.printed_sources, *(source for *_, sources in self.all_arguments for source in sources))
 
     @cached_property
-    def empty_calls(self) -> tuple[CallRecord, ...]:
-        """The good calls whose response has lists, all of them empty."""
-        lists = ((call, [items for _, items, _ in lists_in(self.response(call))]) for call in self.good_calls)
-        return tuple(call for call, of_call in lists if of_call and not any(of_call))
-
-    def tool(self, call: CallRecord) -> Tool | None:
-        """The tool of a call."""
-        return self._tools.get(call.tool or "")
+    def _responses(self) -> tuple[object, ...]:
+        return tuple(lookup(call.response, ()) for call in self.run.calls)
 
     def response(self, call: CallRecord) -> object:
         """The response to a call; a large body is loaded."""
-        if call.index not in self._responses:
-            self._responses[call.index] = lookup(call.response, ())
         return self._responses[call.index]
+
+    def value_of(self, source: Source) -> object:
+        """The value at a source; MissingValue if there is none."""
+        return lookup(self._responses[source.call], source.path)
 
     @cached_property
     def values(self) -> tuple[tuple[CallRecord, tuple[Step, ...], object], ...]:
         """The scalar values of all good responses: call, path, value."""
         return tuple((call, *leaf) for call in self.good_calls for leaf in leaves(self.response(call)))
-
-    def is_literal(self, value: object) -> bool:
-        """True if a value is a literal of the program."""
-        return str(value) in self.numbers or any(str(value) in text for text in self.texts)
 
 
 @lru_cache(maxsize=8)
@@ -230,31 +210,14 @@ def failed(call: CallRecord) -> bool:
     return call.status is None or call.status >= 300
 
 
-def fold(text: str) -> str:
-    """Normalize a text for comparing names: words only, without case, accents and possessives."""
-    text = "".join(part for part in unicodedata.normalize("NFKD", text) if not unicodedata.combining(part)).casefold()
-    text = re.sub(r"['\u2019]s\b", "", text)
-    return " ".join(re.findall(r"\w+", text.replace("'", "").replace("\u2019", "")))
+def name_of(call: CallRecord) -> str:
+    """The name of a call's tool, else its address."""
+    return call.tool or call.url
 
 
 def made_writes(run: Run) -> bool:
     """True if the service accepted a write: the task is then done, whatever is printed."""
     return any(call.method not in SAFE and not failed(call) for call in run.calls)
-
-
-def leaves(value: object, path: tuple[Step, ...] = ()) -> Iterator[tuple[tuple[Step, ...], object]]:
-    """The scalar values of a response with their paths, in order."""
-    pending: list[tuple[tuple[Step, ...], object]] = [(path, value)]
-    count = 0
-    while pending and count < _MAX_VALUES:
-        location, node = pending.pop()
-        count += 1
-        if isinstance(node, dict):
-            pending += [((*location, str(key)), part) for key, part in reversed(node.items())]
-        elif isinstance(node, list):
-            pending += [((*location, place), part) for place, part in reversed(list(enumerate(node)))]
-        else:
-            yield location, node
 
 
 def lists_in(value: object, depth: int = 2) -> Iterator[tuple[tuple[str, ...], list[object], dict[str, object]]]:

@@ -7,7 +7,6 @@ import itertools
 import re
 from collections.abc import Iterator, Sequence
 
-from atc.language.intent import sentences
 from atc.program.source import calls_of
 from atc.verify.findings import Finding, Inspection
 from protocols.model import Tool
@@ -123,7 +122,7 @@ def _repeat_finding(value: str, first: tuple[int, str], second: tuple[int, str])
 
 def unanswered(inspection: Inspection) -> Finding | None:
     """The question has more question marks than the program prints values."""
-    questions = [sentence for sentence in sentences(inspection.query) if sentence.endswith("?")]
+    questions = inspection.question.questions
     if len(questions) < 2 or inspection.made_writes or any(map(_COLLECTION.search, inspection.lines)):
         return None
     printed = _printed_contexts(inspection.tree)

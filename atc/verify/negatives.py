@@ -12,8 +12,9 @@ import re
 from collections.abc import Iterator
 
 from atc.verify.entities import foreign_texts, misspelling_of
-from atc.verify.findings import Finding, Inspection, fold
+from atc.verify.findings import Finding, Inspection
 from atc.verify.printed import is_negative
+from protocols.text.words import fold
 
 __all__ = ["empty_for_negative"]
 
@@ -149,10 +150,10 @@ def _foreign_search(inspection: Inspection) -> Finding | None:
     for call in inspection.empty_calls:
         for name, value, sources in inspection.arguments(call):
             own = (call.index, name) in strange
-            number = isinstance(value, int) and not sources and str(value) not in inspection.query
+            number = isinstance(value, int) and not sources and str(value) not in inspection.question.text
             if not own and not number:
                 continue
-            meant = misspelling_of(str(value), inspection.query) if own else None
+            meant = misspelling_of(str(value), inspection.question.text) if own else None
             message = f"nothing was found with {name}={value!r}, which the question does not say"
             message += f"; ask with {meant!r}" if meant else "; ask with the words of the question"
             return Finding("EmptyForNegative", message, call.line, call.index)
@@ -161,7 +162,7 @@ def _foreign_search(inspection: Inspection) -> Finding | None:
 
 def _empty_search(inspection: Inspection) -> Finding | None:
     """A search for a name of the question returned nothing, and the question presupposes a result."""
-    if inspection.yes_or_no:
+    if inspection.question.yes_or_no:
         return None
     returned_texts = {fold(str(value)) for _, _, value in inspection.values}
     for call in inspection.empty_calls:

@@ -9,13 +9,12 @@ matters where the question is about the whole list and the program iterates over
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 
-from atc.verify.findings import Finding, Inspection, fold, lists_in
+from atc.verify.findings import Finding, Inspection, lists_in
 from atc.verify.printed import is_negative
 from protocols.json_path import subscripts
-from protocols.text.words import words
+from protocols.text.words import fold, words
 from sandbox.records import CallRecord
 
 __all__ = ["first_page", "unread_lists"]
@@ -30,15 +29,6 @@ _PAGE_PARAMETERS = frozenset(
     "page_number page_no number max take top marker token page_token".split()
 )
 """Parameters that select a part of a list."""
-_WHOLE_LIST = re.compile(
-    r"\b(how (many|much|often)|number of|count|all|every|each|total|altogether|together|in sum|sum|average|mean|median"
-    r"|most|least|fewest|only|ever|complete|entire|whole|none|any|more than|less than|fewer than|at least|at most"
-    r"|(?!(?:inter|for|gu|r|re|har|que|contr?|prot|sugg|mod|hon|dig|inv|pri|w|e|t|n|ch|f|b|requ|arr|cr|j|l|p|v|z)est\b)"
-    r"(?-i:[a-z]+est))\b",
-    re.IGNORECASE,
-)
-"""Words of a question about a whole list: counts, sums and superlatives; but not a name, as Budapest."""
-_FIRST_N = re.compile(r"\b(first|last|top|next) (\d+|two|three|four|five|six|seven|eight|nine|ten)\b", re.IGNORECASE)
 _AGGREGATES = frozenset({"len", "sum", "max", "min", "sorted", "any", "all", "set", "list", "Counter", "map", "filter"})
 _REORDERING = frozenset({"list", "sorted", "reversed", "enumerate", "tuple", "iter"})
 _ACCESSORS = frozenset({"json", "copy", "values", "items"})
@@ -46,8 +36,8 @@ _ACCESSORS = frozenset({"json", "copy", "values", "items"})
 
 def first_page(inspection: Inspection) -> Finding | None:
     """The program iterates over one page of a list, and the question is about all of it."""
-    whole = _WHOLE_LIST.search(inspection.query) is not None or is_negative(inspection)
-    if not whole and not _FIRST_N.search(inspection.query):
+    whole = "whole" in inspection.question.asks or is_negative(inspection)
+    if not whole and "first items" not in inspection.question.asks:
         return None
     for call in inspection.good_calls:
         if _is_named_search(call, inspection):
@@ -68,7 +58,7 @@ def first_page(inspection: Inspection) -> Finding | None:
 
 def _is_named_search(call: CallRecord, inspection: Inspection) -> bool:
     """True if a list is the result of a search for a name of the question, and the question counts something else."""
-    if re.search(r"\bhow many\b|\bnumber of\b", inspection.query, re.IGNORECASE):
+    if "count" in inspection.question.asks:
         return False
     literals = [value for _, value, sources in inspection.arguments(call) if not sources]
     return any(fold(str(value)) in inspection.folded_names for value in literals)

@@ -40,16 +40,10 @@ _NEGATIVE_LINE = re.compile(
 _MAX_LINE = 500
 """Characters of a line that are matched."""
 
-_ASKS_COUNT = re.compile(r"\bhow (many|much)\b|\bnumber of\b", re.IGNORECASE)
-_ASKS_DATE = re.compile(r"^\W*when\b|\b(on|in) (which|what) (day(?! of the week)|date|year)\b", re.IGNORECASE)
-_ASKS_TOTAL = re.compile(r"\b(altogether|combined|in (all|sum|total)|together)\b", re.IGNORECASE)
 _TOLERANCE = 0.01
-_ASKS_WHICH = re.compile(r"(?:^|[.?!,;:]\s*(?:and\s+|also\s+)?)(?:who|which one|which of)\b", re.IGNORECASE)
 _NUMERIC = re.compile(r"\d|\b(no|none|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b", re.IGNORECASE)
-_ASKS_NAME = re.compile(r"\bwho(se)?\b|\bcalled\b|\bnames?\b", re.IGNORECASE)
 _IDENTIFIER_ENDINGS = frozenset({"id", "ids", "uuid", "guid", "uri"})
 """Last words of identifier names that no person would give as an answer; a code or a number may be one."""
-_ASKS_IDENTIFIER = re.compile(r"\b(ids?|codes?|numbers?|identifiers?|uris?|urls?|links?|keys?|slugs?)\b", re.IGNORECASE)
 _META_KEYS = frozenset({"code", "detail", "details", "error", "message", "msg", "reason", "status", "status_message"})
 """Keys of a service's messages about itself."""
 _NONE_IN_TEXT = re.compile(r"\b(None|nan)\b(?![^\[{(]*[\]})])")
@@ -100,7 +94,7 @@ def is_negative(inspection: Inspection) -> bool:
     if not inspection.lines or is_empty_answer(inspection.lines):
         return True
     numbers = [number for line in inspection.lines for number in re.findall(r"\d+(?:\.\d+)?", line)]
-    own_numbers = [number for number in numbers if number not in re.findall(r"\d+(?:\.\d+)?", inspection.query)]
+    own_numbers = [number for number in numbers if number not in inspection.question.numbers]
     if own_numbers and all(float(number) == 0 for number in own_numbers):
         return True
     return not own_numbers and all(_NEGATIVE_LINE.match(line[:_MAX_LINE]) for line in inspection.lines)
@@ -126,7 +120,7 @@ def nothing_found(inspection: Inspection) -> Finding | None:
         first_line = inspection.lines[0][:80]
         return Finding("NothingFound", f"the program printed {first_line!r}, but what is asked for exists")
     for line in inspection.lines:
-        if _NONE_IN_TEXT.search(line[:_MAX_LINE]) and "none" not in words(inspection.query):
+        if _NONE_IN_TEXT.search(line[:_MAX_LINE]) and "none" not in inspection.question.words:
             empty = [
                 source
                 for source in inspection.printed_sources
@@ -145,13 +139,17 @@ def nothing_new(inspection: Inspection) -> Finding | None:
     An entity found without those words may be named so, as a show called Today.
     """
     printed_words = words(inspection.run.stdout)
-    if inspection.made_writes or inspection.offers_choice or not set(printed_words) <= set(words(inspection.query)):
+    if (
+        inspection.made_writes
+        or inspection.question.offers_choice
+        or not set(printed_words) <= set(inspection.question.words)
+    ):
         return None
     if not any(word.isalpha() for word in printed_words):
         return None
     sent_text = " ".join(str(value) for call in inspection.run.calls for value in call.arguments.values()).casefold()
     if all(
-        _is_text(line, inspection) and line not in inspection.query and line.casefold() not in sent_text
+        _is_text(line, inspection) and line not in inspection.question.text and line.casefold() not in sent_text
         for line in inspection.lines
     ):
         return None
@@ -161,33 +159,29 @@ def nothing_new(inspection: Inspection) -> Finding | None:
 
 def wrong_kind(inspection: Inspection) -> Finding | None:
     """The question asks for a number, a date or an entity, and the output is of another kind."""
-    if inspection.made_writes or inspection.yes_or_no:
+    asks = inspection.question.asks
+    if inspection.made_writes or inspection.question.yes_or_no:
         return None
     first_line = inspection.lines[0][:80]
-    if _ASKS_COUNT.search(inspection.query) and not _NUMERIC.search(inspection.run.stdout):
+    if "amount" in asks and not _NUMERIC.search(inspection.run.stdout):
         return Finding("WrongKind", f"the question asks for a number, and the program printed {first_line!r}")
-    if _ASKS_DATE.search(inspection.query) and not re.search(r"\d", inspection.run.stdout):
+    if "date" in asks and not re.search(r"\d", inspection.run.stdout):
         return Finding("WrongKind", f"the question asks for a date, and the program printed {first_line!r}")
     bare = all(re.fullmatch(r"[\d.,]+", line) for line in inspection.lines)
-    if (
-        _ASKS_TOTAL.search(inspection.query)
-        and (bare or _ASKS_COUNT.search(inspection.query))
-        and (parts := _summands(inspection.lines))
-    ):
+    if "total" in asks and (bare or "amount" in asks) and (parts := _summands(inspection.lines)):
         message = (
             f"the question asks for one number in all, and the program printed {', '.join(parts)}; print their sum"
         )
         return Finding("WrongKind", message)
     exact = [source for source in inspection.printed_sources if source.how != "decided"]
     values = [_source_value(inspection, source.call, source.path) for source in exact]
-    if values and _ASKS_WHICH.search(inspection.query) and all(_is_number(value) for value in values):
+    if values and "one of" in asks and all(_is_number(value) for value in values):
         message = f"the question asks which one, and the program printed {first_line!r}; print what it is called, too"
         return Finding("WrongKind", message, None, exact[0].call, exact[0].path)
-    if not exact or _ASKS_IDENTIFIER.search(inspection.query) or _ASKS_COUNT.search(inspection.query):
+    if not exact or not asks.isdisjoint({"identifier", "amount"}):
         return None
     keys = [next((step for step in reversed(source.path) if isinstance(step, str)), "") for source in exact]
-    called = _ASKS_NAME.search(inspection.query) is not None
-    if not all(is_identifier(key) and (called or words(key)[-1] in _IDENTIFIER_ENDINGS) for key in keys):
+    if not all(is_identifier(key) and ("name" in asks or words(key)[-1] in _IDENTIFIER_ENDINGS) for key in keys):
         return None
     message = f"the program printed {first_line!r}, which identifies something; print what the question asks for"
     return Finding("WrongKind", message, None, exact[0].call, exact[0].path)

@@ -7,14 +7,14 @@ import json
 import re
 
 from atc.diagnosis.provenance import lookup
-from atc.language.intent import is_information_request, requested_actions
+from atc.language.question import Question
 from atc.program.source import calls_of
 from atc.verify.changes import changes
-from atc.verify.findings import Finding, Inspection, failed, fold, made_writes
+from atc.verify.findings import Finding, Inspection, failed, made_writes
 from atc.verify.printed import is_negative
 from protocols.dataflow.operations import is_called
 from protocols.model import Protocol
-from protocols.text.words import words
+from protocols.text.words import fold, words
 from sandbox.records import SAFE, CallRecord, Run
 
 _PYTHON_ERROR = re.compile(
@@ -47,9 +47,9 @@ def is_unsupported(run: Run) -> bool:
     return not made_writes(run)
 
 
-def describe_silent_writes(run: Run, query: str, protocol: Protocol) -> str | None:
+def describe_silent_writes(run: Run, question: Question, protocol: Protocol) -> str | None:
     """Describe the writes of a program that was told to act and printed nothing; None for any other run."""
-    if run.outcome != "ok" or run.stdout.strip() or is_information_request(query) or not made_writes(run):
+    if run.outcome != "ok" or run.stdout.strip() or question.is_information_request or not made_writes(run):
         return None
     return changes(run.calls, protocol)
 
@@ -70,7 +70,7 @@ def missing_write(inspection: Inspection) -> Finding | None:
     if inspection.graph is None or any(call.method not in SAFE for call in inspection.run.calls):
         return None
     tools = [tool for tool in inspection.graph.protocol.tools if tool.writes]
-    for verb in requested_actions(inspection.query):
+    for verb in inspection.question.requested_actions:
         named = [tool.name for tool in tools if is_called(tool, verb) or words(tool.summary)[:1] == (verb,)]
         if named:
             meant = f"; call {' or '.join(named)}" if len(named) <= _MAX_OPERATIONS else ""
@@ -91,12 +91,12 @@ def no_evidence(inspection: Inspection) -> Finding | None:
     source_values = [
         lookup(inspection.run.calls[source.call].response, source.path) for source in inspection.printed_sources
     ]
-    if inspection.yes_or_no and all(isinstance(value, dict) and value for value in source_values):
+    if inspection.question.yes_or_no and all(isinstance(value, dict) and value for value in source_values):
         return Finding(
             "NoEvidence",
             "what the program printed depends only on there being a reply; print what the reply says, or compare it",
         )
-    if inspection.offers_choice or is_negative(inspection):
+    if inspection.question.offers_choice or is_negative(inspection):
         return None
     printed_words = set(fold(inspection.run.stdout).split())
     if not printed_words <= {word for text in inspection.texts for word in fold(text).split()}:
@@ -113,7 +113,7 @@ def _own_number(inspection: Inspection) -> str | None:
             is_replied = any(
                 number in json.dumps(inspection.response(call), default=str) for call in inspection.good_calls
             )
-            if number in inspection.run.stdout and number not in inspection.query and not is_replied:
+            if number in inspection.run.stdout and number not in inspection.question.text and not is_replied:
                 return str(number)
     return None
 
@@ -227,9 +227,6 @@ def _covers(body: list[ast.stmt], line: int | None) -> bool:
 
 def _answers_question(call: CallRecord, inspection: Inspection) -> bool:
     """True if a 404 answers the question: it asks whether something exists."""
-    if not inspection.yes_or_no or call.status != 404 or call.method not in SAFE:
+    if not inspection.question.yes_or_no or call.status != 404 or call.method not in SAFE:
         return False
-    return all(
-        sources or str(value).casefold() in inspection.query.casefold()
-        for _, value, sources in inspection.arguments(call)
-    )
+    return all(sources or inspection.question.says(value) for _, value, sources in inspection.arguments(call))

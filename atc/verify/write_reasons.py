@@ -7,42 +7,25 @@ quotes, and each path and number, has to be a literal of the program or an argum
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from atc.language.intent import changes_only, is_information_request
+from atc.language.question import Question
 from atc.program.source import parsed
 from protocols.dataflow.operations import looks_like_read
 from protocols.model import Protocol, Tool
 from sandbox.records import CallRecord
 
-__all__ = ["challenge_write", "intent_mismatch", "missing_names", "named_values"]
-
-_QUOTED = re.compile(r'"([^"\n]+)"|“([^”\n]+)”|\u2018([^\u2019\n]+)\u2019|(?<!\w)\'([^\'\n]+)\'(?!\w)')
-_PATH = re.compile(r"(?<![\w/:.])/?(?:[\w.-]+/)+[\w.-]*\w|(?<![\w/:.@])[\w-]+\.[A-Za-z][A-Za-z0-9]{1,5}(?![\w/.])")
-_SLASHED_WORDS = re.compile(r"[A-Za-z]{1,5}(?:/[A-Za-z]{1,5})+")
-"""Words such as `and/or`, which are no path."""
-_NUMBER = re.compile(r"(?<![\w.,:/$€£-])\d+(?:\.\d+)?(?![\w:/%-]|[.,]\d|\s*(?:%|percent|a\.?m\b|p\.?m\b|o'clock))")
+__all__ = ["challenge_write", "intent_mismatch", "missing_names"]
 
 
-def named_values(query: str) -> list[str]:
-    """The quoted texts, paths and numbers of a question, in its order."""
-    quoted = [next(filter(None, match.groups())).strip() for match in _QUOTED.finditer(query)]
-    rest = _QUOTED.sub(" ", query)
-    paths = [match[0].rstrip(".") for match in _PATH.finditer(rest) if not _SLASHED_WORDS.fullmatch(match[0])]
-    rest = _PATH.sub(" ", rest)
-    return list(dict.fromkeys([*quoted, *paths, *_NUMBER.findall(rest)]))
-
-
-def missing_names(query: str, program: str, calls: Iterable[CallRecord] = ()) -> list[str]:
+def missing_names(question: Question, program: str, calls: Iterable[CallRecord] = ()) -> list[str]:
     """The named values that neither the program holds nor a call received."""
-    names = named_values(query)
-    if not names:
+    if not question.named_values:
         return []
     values = [*_constants(program), *(value for call in calls for value in _values(call.arguments))]
     texts = [_fold(value) for value in values if isinstance(value, str)]
     numbers = {float(value) for value in values if isinstance(value, int | float)}
-    return [name for name in names if not _is_used(name, texts, numbers)]
+    return [name for name in question.named_values if not _is_used(name, texts, numbers)]
 
 
 def _is_used(name: str, texts: Sequence[str], numbers: set[float]) -> bool:
@@ -80,7 +63,7 @@ def _values(value: object) -> Iterator[object]:
 
 
 def challenge_write(
-    query: str, program: str, calls: Sequence[CallRecord], tool: Tool | None, protocol: Protocol
+    question: Question, program: str, calls: Sequence[CallRecord], tool: Tool | None, protocol: Protocol
 ) -> str | None:
     """The reason to ask before sending a write; None where the question justifies it.
 
@@ -89,23 +72,23 @@ def challenge_write(
         calls: The calls so far, with the write.
         tool: The operation of the write.
     """
-    if tool is not None and (why := intent_mismatch(query, tool, protocol)):
+    if tool is not None and (why := intent_mismatch(question, tool, protocol)):
         return f"a write, and {why}"
     if tool is not None and looks_like_read(tool):
         return None
-    missing = missing_names(query, program, calls)
+    missing = missing_names(question, program, calls)
     if missing:
         return f"a write, and nothing that the program says or gives to a call names {', '.join(map(repr, missing))}"
     return None
 
 
-def intent_mismatch(query: str, tool: Tool, protocol: Protocol) -> str:
+def intent_mismatch(question: Question, tool: Tool, protocol: Protocol) -> str:
     """The reason why a question does not ask for an operation; empty if it may."""
     if not tool.writes or looks_like_read(tool):
         return ""
-    if is_information_request(query):
+    if question.is_information_request:
         return "the question only asks"
     listed = any(other_tool.method == "GET" and other_tool.path == tool.path for other_tool in protocol.tools)
-    if tool.method == "POST" and listed and "{" not in tool.path and changes_only(query):
+    if tool.method == "POST" and listed and "{" not in tool.path and question.changes_only:
         return "it makes a new thing where the question asks to change what is there"
     return ""

@@ -1,6 +1,6 @@
 """How often the culprit of a failed program is named: ours, the traceback alone, and a model that is asked.
 
-`python -m benchmarks.micro.attribution` runs the corpus of faulty programs (benchmarks/injection/programs) against its
+`python -m benchmarks.micro.attribution` runs the corpus of faulty programs (benchmarks/injection) against its
 simulated services and prints how often each way names the right tool first, by kind of fault and by half of the corpus.
 The first half (seen) may be looked at while attribution is worked on, the second (held) may not. With `--ask N`, N
 programs of each half are put to a model as the ATC paper does (section 3.3); the other two ways ask none.
@@ -25,10 +25,10 @@ from atc.fault import Fault
 from atc.files import to_json
 from atc.models import Message, Model, open_model
 from atc.prompting import templates
-from benchmarks.injection.programs import FailingProgram, failing_programs, serve
-from benchmarks.injection.sections import Half
+from benchmarks.injection.corpus import FailingProgram, Half, failing_programs
+from benchmarks.injection.services import SEED, open_sandbox, serve
 from protocols.dataflow.graph import ProtocolGraph
-from sandbox import Run, Sandbox
+from sandbox import Run
 
 __all__ = ["AttributionVerdict", "judge", "main", "sample_by_kind"]
 
@@ -60,13 +60,7 @@ def judge(case: FailingProgram, graphs: dict[str, ProtocolGraph], model: Model |
     """Run one faulty program and compare."""
     with serve(case.api, case) as service:
         graph = graphs.setdefault(case.api, ProtocolGraph(service.protocol))
-        with Sandbox(
-            service.protocol,
-            base_url=service.base_url,
-            credentials=service.credentials,
-            now=service.now,
-            seed=service.seed,
-        ) as sandbox:
+        with open_sandbox(service, SEED) as sandbox:
             run = sandbox.run(case.program)
     if run.error is None:
         raise RuntimeError(f"{case.name} did not fail; it printed {run.stdout!r}")
@@ -117,10 +111,7 @@ def overhead(runs: int = 3) -> dict[str, float]:
     case = next(case for case in failing_programs("seen") if case.api == "films")
     with serve(case.api, case) as service:
         program = LOOP.format(call="GET_films_popular()", size=12_000_000)
-        base_url, credentials = service.base_url, service.credentials
-        ways = {
-            on: Sandbox(service.protocol, base_url=base_url, credentials=credentials, track=on) for on in (True, False)
-        }
+        ways = {on: open_sandbox(service, SEED, track=on) for on in (True, False)}
         plain = compile(LOOP.format(call="0", size=12_000_000).replace("print", "str"), "<loop>", "exec")
         seconds: dict[str, list[float]] = {"with": [], "without": [], "CPython": []}
         for _ in range(runs):

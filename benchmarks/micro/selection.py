@@ -22,6 +22,7 @@ from rich.table import Table
 
 from atc import Agent
 from atc.files import to_json
+from atc.language.question import Question
 from benchmarks.tasks import NAMES
 from benchmarks.tasks.datasets import SHIPPED, open_dataset
 from benchmarks.tasks.metrics import Gold, mean
@@ -42,7 +43,7 @@ def measure(agents: dict[str, Agent], tasks: Sequence[Task], most: int | None) -
     for task in tasks:
         agent, gold = agents[task.domain], set(task.gold.calls)
         count = most or len(agent.protocol.tools)
-        plain = agent.candidates.choose(task.query, count, closed=False)
+        plain = agent.candidates.choose(Question(task.query), count, closed=False)
         agent.settings = replace(agent.settings, tools=count)
         opened = agent.opening(task.query, today="2024-06-01")
         recall.append(len(gold & set(plain)) / len(gold))

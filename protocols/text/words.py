@@ -6,6 +6,7 @@ The data flow between tools is read from these words, so all modules must split 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable
 from difflib import SequenceMatcher
 from functools import lru_cache
@@ -17,6 +18,7 @@ __all__ = [
     "SIZES",
     "WRAPPERS",
     "abbreviated_names",
+    "fold",
     "is_identifier",
     "name_similarity",
     "noun_of",
@@ -113,6 +115,13 @@ def abbreviated_names(word: str, names: Iterable[str]) -> list[str]:
     return [
         name for name, part in shortened if len(part) >= _MIN_ABBREVIATION and part != word and word.startswith(part)
     ]
+
+
+def fold(text: str) -> str:
+    """Normalize a text for comparing names: words only, without case, accents and possessives."""
+    text = "".join(part for part in unicodedata.normalize("NFKD", text) if not unicodedata.combining(part)).casefold()
+    text = re.sub(r"['\u2019]s\b", "", text)
+    return " ".join(re.findall(r"\w+", text.replace("'", "").replace("\u2019", "")))
 
 
 def stem(word: str) -> str:

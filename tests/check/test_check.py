@@ -14,6 +14,7 @@ from atc.check import Diagnostic, apply_edits, check, fix_syntax, type_checker
 from atc.check.type_checker import available
 from atc.cli import main
 from atc.diagnosis.suggestions import suggest_for
+from atc.language.question import Question
 from benchmarks.tasks.datasets import open_dataset
 from benchmarks.tasks.references import FOLDER
 from protocols import Protocol, load
@@ -39,7 +40,9 @@ def protocols() -> dict[str, Protocol]:
 
 def checked(program: str, api: str, query: str | None = None) -> list[Diagnostic]:
     protocol = protocols()[api]
-    return check(program, Contract(protocol), None, query, ProtocolGraph(protocol))
+    return check(
+        program, Contract(protocol), None, Question(query) if query is not None else None, ProtocolGraph(protocol)
+    )
 
 
 def wrong_programs() -> list[tuple[str, str, int, str, str]]:

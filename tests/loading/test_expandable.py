@@ -6,6 +6,7 @@ import pytest
 
 from atc.check import check
 from atc.check.stubs import write_stubs
+from atc.language.question import Question
 from protocols import load
 from protocols.contracts.contract import Contract
 from protocols.dataflow.graph import ProtocolGraph
@@ -38,7 +39,7 @@ def graph_of(protocol: Protocol) -> ProtocolGraph:
 def test_the_check_takes_a_relation_as_number_and_as_thing(museum: Protocol, line: str) -> None:
     program = f'painting = GET_items_paintings()["data"][0]\n{line}'
 
-    assert check(program, Contract(museum), [tool.name for tool in museum.tools], "", graph_of(museum)) == []
+    assert check(program, Contract(museum), [tool.name for tool in museum.tools], Question(""), graph_of(museum)) == []
 
 
 def test_what_was_seen_does_not_narrow_a_relation(museum: Protocol) -> None:
@@ -50,7 +51,9 @@ def test_what_was_seen_does_not_narrow_a_relation(museum: Protocol) -> None:
     contract = Contract(museum, {"GET_items_paintings_id": observed})
     program = 'print(GET_items_paintings_id(id=1)["data"]["lender"]["name"])'
 
-    assert check(program, contract, [tool.name for tool in museum.tools], "Painting 1", graph_of(museum)) == []
+    assert (
+        check(program, contract, [tool.name for tool in museum.tools], Question("Painting 1"), graph_of(museum)) == []
+    )
 
 
 def test_the_model_reads_a_relation_as_a_union(museum: Protocol) -> None:
@@ -170,7 +173,7 @@ def test_schemas_in_circles_are_read_in_linear_work() -> None:
     protocol = load(described)
     contract = Contract(protocol)
     stubs = write_stubs(contract, ["GET_t0"])
-    diagnostics = check('print(GET_t0()["r1"]["r2"]["nme"])', contract, ["GET_t0"], "", graph_of(protocol))
+    diagnostics = check('print(GET_t0()["r1"]["r2"]["nme"])', contract, ["GET_t0"], Question(""), graph_of(protocol))
 
     assert len(stubs.objects) < 300
     assert [(diagnostic.rule, diagnostic.key) for diagnostic in diagnostics] == [("unknown-key", "nme")]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from atc.language.question import Question
 from atc.verify import inspect
 from protocols import load
 from protocols.dataflow.graph import ProtocolGraph
@@ -43,7 +44,7 @@ def printed(text: str, *statuses: int, method: str = "GET") -> Run:
 
 def kinds(program: str, finished: Run, query: str) -> list[str]:
     """The kinds of what is found."""
-    return [finding.kind for finding in inspect(program, finished, query, GRAPH)]
+    return [finding.kind for finding in inspect(program, finished, Question(query), GRAPH)]
 
 
 def exact(*path: str | int, at: int = 0) -> Source:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from atc.language.question import Question
 from atc.verify import inspect
 from sandbox import Run
 from sandbox.records import Provenance
@@ -28,7 +29,7 @@ def taken(position: int) -> Run:
 def test_another_thing_of_nearly_the_same_name() -> None:
     """Of two films that a search found, the one that is called so is meant."""
     program = 'film = GET_films(query="The Silent Harbor")["films"][0]\nprint(film)'
-    findings = inspect(program, taken(0), "How long is The Silent Harbor?", GRAPH)
+    findings = inspect(program, taken(0), Question("How long is The Silent Harbor?"), GRAPH)
 
     assert [(finding.kind, finding.call, finding.path) for finding in findings] == [("OtherEntity", 0, ("films", 0))]
     assert 'take ["films"][1]' in findings[0].message
@@ -52,7 +53,7 @@ def test_a_slip_in_a_small_word_of_a_name() -> None:
     record = call(response={"films": [{"filmId": 9, "title": "Made y Hand"}]}, query="Made y Hand")
     finished = run("Made y Hand", record, printed=(exact("films", 0, "title"),))
 
-    findings = inspect('GET_films(query="Made y Hand")', finished, "How good is Made by Hand?", GRAPH)
+    findings = inspect('GET_films(query="Made y Hand")', finished, Question("How good is Made by Hand?"), GRAPH)
     assert findings[0].message.endswith("write 'Made by Hand' there")
 
 
@@ -83,7 +84,7 @@ def test_a_search_that_leads_nowhere() -> None:
     top = call("GET_films_top_rated", {"films": [{"title": "Dune"}]}, line=2)
     finished = run("Dune", search, top, printed=(exact("films", 0, "title", at=1),))
 
-    findings = inspect(program, finished, "What is the best film of Ana Bell?", GRAPH)
+    findings = inspect(program, finished, Question("What is the best film of Ana Bell?"), GRAPH)
     assert [(finding.kind, finding.line, finding.call) for finding in findings] == [("OtherEntity", 1, 0)]
     used = replace(finished, provenance=Provenance(printed=(exact("people", 0, "name"),)))
     assert kinds(program, used, "What is the best film of Ana Bell?") == []
@@ -103,7 +104,7 @@ def test_a_name_that_the_program_uses_nowhere() -> None:
     """It is told what to write instead of what it asked for; a name that the data bear is used."""
     record = call(response={"people": [{"personId": 1, "name": "Bo Carr"}]}, query="Bo Carr")
     finished = run("1950-01-01", record, printed=(exact("people", 0, "name"),))
-    findings = inspect('GET_people(query="Bo Carr")', finished, "When was Ana Bell born?", GRAPH)
+    findings = inspect('GET_people(query="Bo Carr")', finished, Question("When was Ana Bell born?"), GRAPH)
 
     assert findings[0].kind == "OtherEntity"
     assert findings[0].message == (

@@ -9,7 +9,9 @@ from collections import Counter
 import pytest
 from click.testing import CliRunner
 
-from benchmarks.injection.answers import KINDS, CorpusServices, FaultKind, injected_faults, scripts
+from benchmarks.injection.corpus import scripts
+from benchmarks.injection.mutations import KINDS, injected_faults
+from benchmarks.injection.services import CorpusServices
 from benchmarks.micro.verify import CHECKS, judge, main, sample_runs
 
 
@@ -38,7 +40,7 @@ def test_programs_of_ours_are_right(place: int) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_each_kind_can_be_put_into_a_program(kind: FaultKind) -> None:
+def test_each_kind_can_be_put_into_a_program(kind: str) -> None:
     """A fault is a program of its own, drawn from a seed, and the bench keeps those that do harm and end well."""
     script = next(script for script in scripts() if script.name == "parcels_lisbon")
     with CorpusServices() as services:

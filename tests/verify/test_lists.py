@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
+from atc.language.question import Question
 from atc.verify import inspect
 from sandbox.records import Source
 from tests.verify.runs import call, kinds, printed, run
@@ -102,7 +103,9 @@ def test_a_search_with_a_word_that_nobody_said() -> None:
 
     assert "OtherEntity" in kinds(program, finished, "Is Ana Bell known?")
     finding = next(
-        finding for finding in inspect(program, finished, "Is Ana Bell known?") if finding.kind == "EmptyForNegative"
+        finding
+        for finding in inspect(program, finished, Question("Is Ana Bell known?"))
+        if finding.kind == "EmptyForNegative"
     )
     assert finding.message.endswith("ask with 'Ana Bell'")
 

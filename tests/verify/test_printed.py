@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from atc.language.question import Question
 from atc.verify import inspect, judge
 from tests.verify.runs import call, exact, kinds, printed, run
 
@@ -50,7 +51,7 @@ def test_answers_are_taken(text: str) -> None:
 )
 def test_the_words_of_the_question_are_no_answer(query: str, text: str, doubted: bool) -> None:
     """Unless it asks to choose among them."""
-    findings = [finding.kind for finding in inspect("", printed(text + "\n", 200), query)]
+    findings = [finding.kind for finding in inspect("", printed(text + "\n", 200), Question(query))]
 
     assert ("NothingNew" in findings) is doubted
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from atc.language.question import Question
 from atc.verify import inspect, is_unsupported
 from sandbox.records import Provenance, Source
 from tests.verify.runs import GRAPH, call, exact, kinds, printed, run
@@ -48,7 +49,7 @@ def test_a_constant_is_no_evidence_where_a_branch_prints_it() -> None:
 def test_who_asks_for_something_to_be_done_is_not_served_by_reading() -> None:
     """The finding names what would do it; a question, and a verb that no operation is called after, are no wish."""
     read = run("Dune", call(response={"films": [{"title": "Dune"}]}), printed=(exact("films", 0, "title"),))
-    (finding,) = inspect("", read, "Put the best film on my watchlist", GRAPH)
+    (finding,) = inspect("", read, Question("Put the best film on my watchlist"), GRAPH)
 
     assert (finding.kind, finding.message) == (
         "NothingDone",
@@ -81,7 +82,7 @@ def test_what_is_announced_is_printed(line: str, wrong: bool) -> None:
     """A field of a reply that the words before a value name is doubted where the value is another one."""
     reply = {"title": "Dune", "rating": 8.1, "runtimeMinutes": 155}
     program = f"film = GET_films_filmId(filmId=1)\n{line}"
-    findings = inspect(program, run("Dune: 155", call("GET_films_filmId", reply)), "What about Dune?", GRAPH)
+    findings = inspect(program, run("Dune: 155", call("GET_films_filmId", reply)), Question("What about Dune?"), GRAPH)
 
     assert [finding.kind for finding in findings] == ["Mislabelled"] * wrong
     if wrong:
@@ -96,7 +97,9 @@ def test_what_another_tool_returns_is_not_announced() -> None:
     credits = "credits = GET_films_filmId_credits(filmId=1)['cast']\n"
     finished = run("Reviews: 2", call("GET_films_filmId_credits", {"cast": [{"name": "Ana"}, {"name": "Ben"}]}))
 
-    (finding,) = inspect(f'{credits}print("Reviews:", len(credits))', finished, "How many reviews has Dune?", GRAPH)
+    (finding,) = inspect(
+        f'{credits}print("Reviews:", len(credits))', finished, Question("How many reviews has Dune?"), GRAPH
+    )
     assert (finding.kind, finding.line) == ("Mislabelled", 2)
     assert (
         finding.message
@@ -122,7 +125,7 @@ def test_what_another_tool_returns_is_not_announced() -> None:
 def test_one_value_is_not_two_things(lines: list[str], wrong: bool) -> None:
     program = "\n".join(["film = GET_films_filmId(filmId=1)", *lines])
     reply = {"id": 1, "title": "Dune", "rating": 8.1}
-    findings = inspect(program, run("Dune: 8.1", call("GET_films_filmId", reply)), "What about Dune?", GRAPH)
+    findings = inspect(program, run("Dune: 8.1", call("GET_films_filmId", reply)), Question("What about Dune?"), GRAPH)
 
     assert [finding.kind for finding in findings] == ["Mislabelled"] * wrong
     if len(lines) == 2 and wrong:
@@ -152,7 +155,7 @@ def test_each_of_several_questions_has_an_answer(lines: str, missing: str) -> No
     text = str(reply) if lines == "print(film)" else "Rated 8.1 and 155"
     program = f"film = GET_films_filmId(filmId=1)\n{lines}"
     query = "It is about a film. Who likes its\n rating? How long does it take?"
-    findings = inspect(program, run(text, call("GET_films_filmId", reply)), query, GRAPH)
+    findings = inspect(program, run(text, call("GET_films_filmId", reply)), Question(query), GRAPH)
 
     assert [finding.kind for finding in findings] == ["Unanswered"] * bool(missing)
     if missing:
@@ -174,7 +177,7 @@ def test_an_error_that_was_swallowed_is_told_with_its_call() -> None:
     """The finding names line and call; a failure that another call made good is none."""
     good, bad = call(response={"films": []}), call("GET_films_filmId", {"message": "gone"}, 404, line=4, filmId=9)
     program = "GET_films()\ntry:\n    film = 1\n    GET_films_filmId(filmId=9)\nexcept Exception:\n    pass\nprint(7)"
-    findings = inspect(program, run("7", good, bad), "How long is it?", GRAPH)
+    findings = inspect(program, run("7", good, bad), Question("How long is it?"), GRAPH)
 
     assert [(finding.kind, finding.line, finding.call) for finding in findings] == [("ErrorSwallowed", 4, 1)]
     assert "GET_films_filmId: 404" in findings[0].message
