@@ -9,8 +9,8 @@ from protocols.dataflow.graph import ProtocolGraph
 from tests.planning.sketches import document, graph, lines, plan_sketches
 
 
-def test_what_is_asked_of_several_is_done_for_each() -> None:
-    """Named one by one, or counted; tools that begin alike share a program, and their variables are told apart."""
+def test_several_items_are_looped_over() -> None:
+    """Named one by one, or counted; plans that begin alike are merged, with a variable for each call."""
     tools = ["GET_films_filmId_credits", "GET_films_filmId_reviews"]
     names = [cinema_tool.name for cinema_tool in graph("cinema").protocol.tools]
 
@@ -32,8 +32,8 @@ def test_what_is_asked_of_several_is_done_for_each() -> None:
     )
 
 
-def test_what_is_done_with_several_begins_where_they_are_found() -> None:
-    """Which may be after other lines; no line calls again what an earlier one called."""
+def test_a_loop_begins_where_its_items_are_found() -> None:
+    """Also after other steps; no step repeats an earlier call."""
     names = [parcel_tool.name for parcel_tool in graph("parcels").protocol.tools]
     (text,) = plan_sketches(
         graph("parcels"),
@@ -50,8 +50,8 @@ def test_what_is_done_with_several_begins_where_they_are_found() -> None:
     ]
 
 
-def test_as_many_are_asked_for_as_are_wanted() -> None:
-    """Where fewer would come without."""
+def test_a_page_is_as_large_as_the_number_of_items() -> None:
+    """Where the default is smaller."""
     dishes = {"type": "array", "items": {"type": "object", "properties": {"dish_id": {"type": "integer"}}}}
     which = {"in": "path", "name": "dish_id", "required": True, "schema": {"type": "integer"}}
 
@@ -66,8 +66,8 @@ def test_as_many_are_asked_for_as_are_wanted() -> None:
     assert sketched("How long do two dishes take?") == 'for dish in GET_dishes(q="…")[:2]:'
 
 
-def test_who_asks_how_many_wants_the_list() -> None:
-    """And nothing of the first of them."""
+def test_how_many_ends_with_the_list() -> None:
+    """No step reads the first item."""
     names = [parcel_tool.name for parcel_tool in graph("parcels").protocol.tools]
     tools = ["GET_depots_depotCode", "GET_depots"]
 
@@ -77,8 +77,8 @@ def test_who_asks_how_many_wants_the_list() -> None:
     assert "[0]" in plan_sketches(graph("parcels"), tools, names, "How many parcels hold the depots?")[0]
 
 
-def test_nothing_follows_what_removes_a_thing() -> None:
-    """Who copies an example would look for what is no longer there; what is changed is changed to something."""
+def test_a_plan_that_removes_is_not_merged() -> None:
+    """A step after it would read a removed entity. An update has a placeholder for its content."""
     names = [museum_tool.name for museum_tool in graph("museum").protocol.tools]
     targets = ["DELETE_tickets_ticket_id", "GET_tickets_ticket_id"]
     removed, read = plan_sketches(graph("museum"), targets, names, "Give back the first of my tickets for Dusk.")
@@ -88,8 +88,8 @@ def test_nothing_follows_what_removes_a_thing() -> None:
     assert lines("parcels", "PATCH_parcels_trackingNumber")[-1].endswith('instructions="…")')
 
 
-def test_a_variable_that_a_list_is_made_of_keeps_its_name() -> None:
-    """Two calls set one of that name, and the write between them reads it."""
+def test_a_variable_that_is_read_keeps_its_name() -> None:
+    """Two calls set it, and the write between them reads it."""
     text = {"type": "string"}
     songs = {"type": "array", "items": {"type": "object", "properties": {"song_id": text}}}
     shelf = [{"name": "shelf_id", "in": "path", "required": True, "schema": text}]
@@ -130,7 +130,7 @@ def test_a_variable_that_a_list_is_made_of_keeps_its_name() -> None:
     ]
 
 
-def test_what_comes_unasked_is_not_shown_beside_what_finds_the_same() -> None:
+def test_a_plain_list_is_dropped_beside_a_search_for_the_same_type() -> None:
     """Unless it is likelier."""
     text = {"type": "string"}
     dishes = {"type": "array", "items": {"type": "object", "properties": {"dish_id": text}}}
@@ -209,8 +209,8 @@ def of_kitchen(query: str, *tools: str) -> list[str]:
         ),
     ],
 )
-def test_what_is_compared_is_kept_for_each(query: str, best: str) -> None:
-    """In a loop over several things, all that was found of each; and behind it the one that is meant."""
+def test_compared_values_are_collected(query: str, best: str) -> None:
+    """A loop collects the responses for each item; the best item follows."""
     assert of_kitchen(query, "GET_meals_meal_id_ingredients", "GET_meals_meal_id_price") == [
         "meals = []",
         'for name in ["curry", "soup"]:',
@@ -222,8 +222,8 @@ def test_what_is_compared_is_kept_for_each(query: str, best: str) -> None:
     ]
 
 
-def test_what_is_not_compared_is_not_kept() -> None:
-    """`at least` and `more than` say how much of something there has to be, and compare nothing."""
+def test_a_limit_is_no_comparison() -> None:
+    """`at least` and `more than` limit an amount, and nothing is collected."""
     for query in (
         "Get two meals and their ingredients",
         "Get two meals with more than 3 portions, at most 5 dollars",
@@ -233,18 +233,18 @@ def test_what_is_not_compared_is_not_kept() -> None:
         assert "best" not in "".join(sketch)
 
 
-def test_an_adjective_compares_by_the_field_that_has_its_name() -> None:
+def test_an_adjective_compares_by_the_field_of_its_name() -> None:
     sketch = of_kitchen("Which of two meals is sweeter?", "GET_meals_meal_id_taste")
     assert sketch[-1] == 'best = max(meals, key=lambda one: one["taste"]["sweetness"])'
 
 
-def test_the_day_that_is_asked_for_is_taken() -> None:
+def test_the_best_day_is_taken() -> None:
     sketch = of_kitchen("Which of the next five days will be the windiest?", "GET_weather_daily")
     assert sketch[-1] == 'best = max(daily, key=lambda one: one["wind"]["speed"])'
 
 
-def test_limits_that_a_question_gives_are_given() -> None:
-    """Where nothing is named that could be looked for, what takes the limits finds it."""
+def test_limits_of_a_question_are_arguments() -> None:
+    """A question without a name leads to the tool that takes the limits."""
     sketch = of_kitchen(
         "Give me two meals with at least 15 grams of protein, at most 500 calories and up to 30 g of carbohydrates.",
         "GET_meals_meal_id_price",
@@ -256,8 +256,8 @@ def test_limits_that_a_question_gives_are_given() -> None:
     assert named[0] == 'meal = GET_meals_search(query="curry")["meals"][0]'
 
 
-def test_nothing_is_shown_to_look_for_that_the_question_does_not_say() -> None:
-    """Where another example is complete: `…` would be copied."""
+def test_a_search_with_a_placeholder_is_dropped_beside_a_complete_plan() -> None:
+    """A small model would copy `…`."""
     api, query = kitchen(), "How much is a curry meal?"
     names = [callable_tool.name for callable_tool in api.protocol.tools]
     (sketch,) = plan_sketches(api, ["GET_meals_meal_id_price", "GET_meals_search"], names, query, ["GET_meals_search"])

@@ -11,8 +11,8 @@ from protocols.dataflow.graph import ProtocolGraph
 from tests.planning.sketches import document, graph, lines, plan_sketch, plan_sketches
 
 
-def test_a_chain_begins_with_what_can_be_asked_for() -> None:
-    """Search, details, what the details lead to."""
+def test_a_plan_begins_with_a_search() -> None:
+    """The search, the details of its item, and the tool that takes their identifier."""
     assert lines("cinema", "GET_studios_studioId") == [
         'film = GET_films(query="…")["films"][0]',
         'studio = GET_films_filmId(filmId=film["filmId"])["studio"]',
@@ -21,15 +21,15 @@ def test_a_chain_begins_with_what_can_be_asked_for() -> None:
 
 
 def test_a_list_is_filled_from_a_list() -> None:
-    """Several identifiers for an argument that takes several; a write ends the example."""
+    """An argument of several identifiers takes them from a list; a write ends the plan."""
     assert lines("museum", "PUT_me_favourites") == [
         'artworks = GET_artworks(q="…")["artworks"]',
         'PUT_me_favourites(artwork_ids=[artwork["artwork_id"] for artwork in artworks])',
     ]
 
 
-def test_the_list_that_a_tool_is_called_for_may_be_inside_an_object() -> None:
-    """Of that name, and the only one; where there are several, nobody knows which is meant."""
+def test_the_only_list_inside_an_object_is_taken() -> None:
+    """The list in the object that the path names; of several lists none is taken."""
     day = {"type": "object", "properties": {"high": {"type": "number"}}}
     place = {"in": "query", "name": "place_id", "required": True, "schema": {"type": "string"}}
 
@@ -45,7 +45,7 @@ def test_the_list_that_a_tool_is_called_for_may_be_inside_an_object() -> None:
     assert sketched("data", "items").endswith('(place_id=place["place_id"])')
 
 
-def test_what_a_question_says_chooses_the_way() -> None:
+def test_the_words_of_a_question_choose_the_provider() -> None:
     """The best rated films are not searched for."""
     rated = lines("cinema", "GET_films_filmId_credits", "Who acted in the top rated film?")
     named = lines("cinema", "GET_films_filmId_credits", "Who acted in Dune?")
@@ -57,7 +57,7 @@ def test_what_a_question_says_chooses_the_way() -> None:
 @pytest.mark.parametrize(
     "question", ["Who acted in Ana Bell's best film?", "Who acted in the films directed by Ana Bell?"]
 )
-def test_what_is_somebodys_is_reached_from_there(question: str) -> None:
+def test_an_owned_entity_is_reached_from_its_owner(question: str) -> None:
     """The film is not called Ana Bell."""
     assert lines("cinema", "GET_films_filmId_credits", question)[:2] == [
         'person = GET_people(query="Ana Bell")["people"][0]',
@@ -65,8 +65,8 @@ def test_what_is_somebodys_is_reached_from_there(question: str) -> None:
     ]
 
 
-def test_the_latest_of_a_list_is_taken_where_that_is_meant() -> None:
-    """By a date that the list has."""
+def test_the_latest_item_is_taken_by_its_date() -> None:
+    """Only where the items have a date; they have no number for `best`."""
     latest, best = (
         lines("cinema", "GET_films_filmId_credits", f"Who acted in the {word} film?") for word in ("latest", "best")
     )
@@ -75,8 +75,8 @@ def test_the_latest_of_a_list_is_taken_where_that_is_meant() -> None:
     assert best[0] == 'film = GET_films(query="…")["films"][0]'
 
 
-def test_what_is_the_most_or_the_least_of_a_list_is_taken_where_that_is_meant() -> None:
-    """By the number that its items have; whatever the thing is called, that is what the list holds."""
+def test_a_superlative_takes_an_item_by_its_number() -> None:
+    """Only where the items have such a number; a list is named by its path."""
     light, dear = (
         lines("parcels", "GET_parcels_trackingNumber_events", f"What happened to the {word} parcel of Odd Larsen?")
         for word in ("lightest", "most expensive")
@@ -89,8 +89,8 @@ def test_what_is_the_most_or_the_least_of_a_list_is_taken_where_that_is_meant() 
     assert dear[1] == 'tracking = GET_customers_customerId_parcels(customerId=customer["customerId"])["parcels"][0]'
 
 
-def test_one_named_thing_is_one_of_a_list() -> None:
-    """Though the argument takes several; nor is a thing looked for that the question gives the code of."""
+def test_a_name_or_an_ordinal_means_a_single_item() -> None:
+    """Also for an argument that takes several; a code in the question needs no search."""
     removal = lines("museum", "DELETE_me_favourites", "I want Three Nets Drying off my favourites.")
     several = lines("museum", "DELETE_me_favourites", "I want the artworks called Dusk off my favourites.")
 
@@ -104,20 +104,20 @@ def test_one_named_thing_is_one_of_a_list() -> None:
     ]
 
 
-def test_somebodys_things_are_not_looked_for_by_his_name() -> None:
+def test_owned_entities_are_not_searched_for_by_the_name_of_the_owner() -> None:
     assert lines("museum", "GET_artworks", "How old are the works by Tomas Drager?") == []
     assert lines("museum", "GET_artworks", "How old is Dusk?") == ['artworks = GET_artworks(q="Dusk")["artworks"]']
 
 
-def test_who_has_a_thing_leads_to_it_by_the_shortest_way() -> None:
+def test_an_owner_leads_to_an_entity_by_the_shortest_call_path() -> None:
     assert lines("parcels", "GET_depots_depotCode", "Where is the depot that serves Odd Larsen?")[:2] == [
         'customer = GET_customers(name="Odd Larsen")["customers"][0]',
         'depot = GET_customers_customerId(customerId=customer["customerId"])',
     ]
 
 
-def test_the_number_of_a_thing_is_what_the_question_says() -> None:
-    """And not one that the service lists first."""
+def test_an_ordinal_is_the_value_of_a_number_argument() -> None:
+    """The number of the item that a service lists first is not taken."""
     number = {"name": "season_number", "in": "path", "required": True, "schema": {"type": "integer"}}
     show = {"name": "show_id", "in": "path", "required": True, "schema": {"type": "integer"}}
     numbers = {"season_number": {"type": "integer"}, "title": {"type": "string"}}
@@ -138,8 +138,8 @@ def test_the_number_of_a_thing_is_what_the_question_says() -> None:
     assert 'season_number=season["season_number"]' in written("Which seasons are there?")
 
 
-def test_a_place_is_found_by_what_the_question_gives() -> None:
-    """By the beginning of its name or by where it is, if that is known; so is the day, where it is given in full."""
+def test_a_place_is_found_by_prefix_or_coordinates() -> None:
+    """Whichever the question gives; a date that it gives in full is an argument, too."""
     text = {"type": "string"}
     place = {"type": "object", "properties": {"place_id": text, "name": text, "country": text, "lat": text}}
 
@@ -182,8 +182,8 @@ def test_a_place_is_found_by_what_the_question_gives() -> None:
     assert 'date="2023-04-03"' in nearest[1]
 
 
-def test_what_is_to_be_made_is_not_searched_for() -> None:
-    """A parcel that is new has the number that announcing it yields."""
+def test_an_entity_to_create_is_not_searched_for() -> None:
+    """The number of a new parcel comes from the call that announces it."""
     old = lines("parcels", "PATCH_parcels_trackingNumber", "Change the parcel of Olsen")
     new = lines("parcels", "PATCH_parcels_trackingNumber", "Create a parcel for Olsen, to be left at the door")
 
@@ -191,8 +191,8 @@ def test_what_is_to_be_made_is_not_searched_for() -> None:
     assert any("POST_customers_customerId_parcels" in line for line in new)
 
 
-def test_a_list_that_is_all_that_is_spoken_of_is_not_searched_for() -> None:
-    """Where nothing is named that could be looked for."""
+def test_a_list_meant_as_a_whole_is_not_searched() -> None:
+    """The question has no name to search for."""
     text: dict[str, object] = {"type": "string"}
     shows = {
         "type": "object",
@@ -227,8 +227,8 @@ def test_a_list_that_is_all_that_is_spoken_of_is_not_searched_for() -> None:
 
 
 @pytest.mark.parametrize("tool", ["GET_me", "GET_films_top_rated"])
-def test_what_needs_nothing_is_shown_only_where_it_is_meant_for_sure(tool: str) -> None:
-    """That it can be called does not say that it should be."""
+def test_a_single_call_is_planned_only_for_a_sure_tool(tool: str) -> None:
+    """That a tool can be called does not mean that it should be."""
     names = [cinema_tool.name for cinema_tool in graph("cinema").protocol.tools]
     credits = "GET_films_filmId_credits"
     first = plan_sketches(graph("cinema"), [tool, credits], names, "Who acted in Dune?", [tool])
@@ -238,8 +238,8 @@ def test_what_needs_nothing_is_shown_only_where_it_is_meant_for_sure(tool: str) 
     assert f"{tool}()" in first[0]
 
 
-def test_what_is_named_is_looked_for_unless_it_is_ones_own() -> None:
-    """The asker has things of the kind either way."""
+def test_a_named_entity_is_searched_for_unless_it_is_the_users_own() -> None:
+    """The user has a list of such entities in both cases."""
     text = {"type": "string"}
     poems = {"type": "array", "items": {"type": "object", "properties": {"poem_id": text, "title": text}}}
     recipes = ProtocolGraph(
@@ -268,8 +268,8 @@ def test_what_is_named_is_looked_for_unless_it_is_ones_own() -> None:
     )
 
 
-def test_a_search_is_shown_with_what_it_is_named_after() -> None:
-    """Though nothing is required, and the question does not use the word."""
+def test_a_search_has_the_argument_that_its_path_names() -> None:
+    """Even if it is optional, and the question does not use the word."""
     recipes = ProtocolGraph(
         load(
             document(
@@ -294,8 +294,8 @@ def test_a_search_is_shown_with_what_it_is_named_after() -> None:
     )
 
 
-def test_what_is_removed_comes_from_where_it_is() -> None:
-    """And is one thing where the question speaks of the first."""
+def test_items_to_remove_come_from_the_list_they_are_in() -> None:
+    """It is one item where the question speaks of the first."""
     text = {"type": "string"}
     songs = {"type": "array", "items": {"type": "object", "properties": {"song_id": text, "title": text}}}
     shelves = {"type": "array", "items": {"type": "object", "properties": {"shelf_id": text, "name": text}}}
@@ -370,7 +370,7 @@ def shown(tool: str, query: str) -> list[str]:
 
 
 def test_a_list_of_objects_is_filled_with_objects() -> None:
-    """Each holds the identifier under the key that the schema gives it."""
+    """Each has the identifier under the key that the schema gives it."""
     assert radio().item_key("DELETE_shelves_shelf_id_songs", "songs") == "uri"
     assert shown("DELETE_shelves_shelf_id_songs", "Take all my songs off the shelf Blue")[-1] == (
         'DELETE_shelves_shelf_id_songs(shelf_id=shelf["id"], songs=[{"uri": song["uri"]} for song in songs])'
@@ -378,8 +378,8 @@ def test_a_list_of_objects_is_filled_with_objects() -> None:
     assert radio().hint("DELETE_shelves_shelf_id_songs", "songs").startswith('songs: [{"uri": str}] — from GET_')
 
 
-def test_what_is_added_does_not_come_from_where_it_is() -> None:
-    """It comes from the list that is spoken of, which is asked for things of that kind."""
+def test_items_to_add_do_not_come_from_the_target_list() -> None:
+    """They come from the list of the question, with its argument for their type."""
     top = shown("POST_shelves_shelf_id_songs", "Put my top songs on the shelf Blue")
 
     assert top[1:] == [
@@ -389,13 +389,13 @@ def test_what_is_added_does_not_come_from_where_it_is() -> None:
     assert "GET_shelves_shelf_id_songs" not in "\n".join(shown("POST_shelves_shelf_id_songs", "Fill the shelf Blue"))
 
 
-def test_who_asks_is_not_taken_for_a_list_of_his() -> None:
-    """Though it speaks of another kind of thing as his own."""
+def test_the_user_is_not_taken_from_a_list_of_the_user() -> None:
+    """Even if the question calls entities of another type `my`."""
     assert shown("POST_users_user_id_shelves", "Make a shelf of my top songs and call it Best")[0] == "user = GET_me()"
 
 
-def test_a_choice_is_made_as_the_question_says() -> None:
-    """Of the values of an enumeration, the one of which it speaks; the first where it speaks of none or of several."""
+def test_the_question_chooses_an_enum_value() -> None:
+    """The value that it mentions; the first where it mentions none or several."""
     assert shown("GET_me_top_type", "Who are my top bands?") == ['type = GET_me_top_type(type="bands")']
     assert shown("GET_me_top_type", "What are my top songs?") == ['type = GET_me_top_type(type="songs")']
     assert shown("GET_bands_band_id", "Tell me of my top band")[0] == 'band = GET_me_top_type(type="bands")[0]'
