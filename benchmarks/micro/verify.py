@@ -1,6 +1,6 @@
 """How often a wrong answer is accepted, and how often a right one is doubted: ours, none, the check before, keywords.
 
-`python -m benchmarks.micro.verify` runs the corpus (benchmarks/injection/answers) against its simulated services:
+`python -m benchmarks.micro.verify` runs the corpus (benchmarks/injection) against its simulated services:
 programs that are right, of ours and of a model's, and the same programs with one fault of eight kinds each, as many of
 one kind as of another. References say whether an answer is right; no model is asked. Of the two halves the first (seen)
 may be looked at while rules are worked on, the second (held) may not; they share no program.
@@ -20,13 +20,14 @@ from rich.progress import track
 from rich.table import Table
 
 from atc.files import to_json
-from atc.verify import inspect
+from atc.language.question import Question
+from atc.verify import inspect, made_writes
 from atc.verify.findings import Inspection
 from atc.verify.printed import is_empty_answer, nothing_new
 from atc.verify.support import is_unsupported, no_good_call
-from benchmarks.injection.answers import KINDS, CorpusServices, FaultKind, Origin, Script, injected_faults, scripts
-from benchmarks.injection.answers.services import Closed, Namesakes, Paged, Twist
-from benchmarks.injection.sections import Half
+from benchmarks.injection.corpus import Half, Origin, Script, scripts
+from benchmarks.injection.mutations import KINDS, injected_faults
+from benchmarks.injection.services import Closed, CorpusServices, Namesakes, Paged, Twist
 from protocols.dataflow.graph import ProtocolGraph
 from sandbox import Run
 
@@ -70,27 +71,27 @@ class AnswerVerdict:
     findings: tuple[str, ...]
 
 
-def _ours(program: str, run: Run, query: str, graph: ProtocolGraph) -> bool:
-    return not run.stdout.strip() or bool(inspect(program, run, query, graph))
+def _ours(program: str, run: Run, question: Question, graph: ProtocolGraph) -> bool:
+    return not run.stdout.strip() or bool(inspect(program, run, question, graph))
 
 
-def _earlier_check(program: str, run: Run, query: str, graph: ProtocolGraph) -> bool:
+def _earlier_check(program: str, run: Run, question: Question, graph: ProtocolGraph) -> bool:
     """The earlier check: nothing printed, no reply behind it, nothing found, nothing new."""
-    inspected = Inspection(program, run, query, graph)
+    inspected = Inspection(program, run, question, graph)
     if not run.stdout.strip() or no_good_call(inspected) or is_unsupported(run):
         return True
-    return not inspected.made_writes and (is_empty_answer(inspected.lines) or nothing_new(inspected) is not None)
+    return not made_writes(run) and (is_empty_answer(inspected.lines) or nothing_new(inspected) is not None)
 
 
-def _keywords(program: str, run: Run, query: str, graph: ProtocolGraph) -> bool:
+def _keywords(program: str, run: Run, question: Question, graph: ProtocolGraph) -> bool:
     return not run.stdout.strip() or _KEYWORDS.search(run.stdout) is not None
 
 
-CHECKS: Mapping[str, Callable[[str, Run, str, ProtocolGraph], bool]] = {
+CHECKS: Mapping[str, Callable[[str, Run, Question, ProtocolGraph], bool]] = {
     "ours": _ours,
     "before": _earlier_check,
     "keywords": _keywords,
-    "none": lambda program, run, query, graph: False,
+    "none": lambda program, run, question, graph: False,
 }
 """The checks that are compared: True if one doubts an answer; all but "none" want something printed."""
 
@@ -99,7 +100,7 @@ def judge(
     services: CorpusServices,
     script: Script,
     seed: int,
-    kind: FaultKind | None = None,
+    kind: str | None = None,
     number: int = 0,
     twist: Twist | None = None,
 ) -> AnswerVerdict | None:
@@ -117,18 +118,16 @@ def judge(
         candidates = injected_faults(kind, script, run, other_run, random.Random(f"{script.name} {seed} {kind}"))
         if number >= len(candidates):
             return None
-        program, variant, twist = candidates[number].program, candidates[number].variant, candidates[number].twist
+        variant, program, twist = candidates[number]
     with services.world(script, seed, twist) as world:
         run = world.run(program)
         correct = world.is_right(run)
     if run.outcome != "ok" or (correct and kind is not None):
         return None
-    graph = services.graph(script.api)
-    doubted = {name: check(program, run, script.query, graph) for name, check in CHECKS.items()}
+    graph, question = services.graph(script.api), Question(script.query)
+    doubted = {name: check(program, run, question, graph) for name, check in CHECKS.items()}
     printed = bool(run.stdout.strip())
-    findings = (
-        tuple(finding.kind for finding in inspect(program, run, script.query, graph)) if printed else ("NoOutput",)
-    )
+    findings = tuple(finding.kind for finding in inspect(program, run, question, graph)) if printed else ("NoOutput",)
     answer = run.stdout.strip()[:200]
     named = kind or (RIGHT if correct else WRITTEN)
     return AnswerVerdict(
@@ -143,7 +142,7 @@ def _run_unchanged(services: CorpusServices, script: Script, seed: int) -> tuple
         return run, world.is_right(run)
 
 
-def _faulty_runs(services: CorpusServices, programs: Sequence[Script], kind: FaultKind) -> Iterator[AnswerVerdict]:
+def _faulty_runs(services: CorpusServices, programs: Sequence[Script], kind: str) -> Iterator[AnswerVerdict]:
     """Runs of one kind: of each program in turn, each time in another world and with other faults."""
     for seed in range(WORLDS):
         for script in programs:

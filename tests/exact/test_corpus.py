@@ -9,8 +9,9 @@ from typing import Any, cast
 
 import pytest
 
-from benchmarks.injection.programs import FailingProgram, failing_programs, serve
-from benchmarks.injection.programs.replies import path_steps
+from benchmarks.injection.corpus import FailingProgram, failing_programs
+from benchmarks.injection.replies import path_steps
+from benchmarks.injection.services import SEED, open_sandbox, serve
 from sandbox import CallRecord, Run
 from sandbox.sandbox import Sandbox
 
@@ -38,14 +39,7 @@ MISSING = object()
 
 def run(case: FailingProgram) -> Run:
     """One run of a case against a service of its own."""
-    with serve(case.api, case) as service:
-        sandbox = Sandbox(
-            service.protocol,
-            base_url=service.base_url,
-            credentials=service.credentials,
-            now=service.now,
-            seed=service.seed,
-        )
+    with serve(case.api, case) as service, open_sandbox(service, SEED) as sandbox:
         return sandbox.run(case.program)
 
 
@@ -155,8 +149,8 @@ def test_each_service_answers_its_program(api: str) -> None:
     with serve(api) as service:
         lists = {"films": "GET_genres", "shop": "GET_warehouses", "fleet": "GET_depots"}
         program = f"print(len({lists[api]}()) > 0)"
-        signed = Sandbox(service.protocol, base_url=service.base_url, credentials=service.credentials).run(program)
-        unsigned = Sandbox(service.protocol, base_url=service.base_url).run(program)
+        signed = Sandbox(service.protocol, base_url=service.url, credentials=service.credentials).run(program)
+        unsigned = Sandbox(service.protocol, base_url=service.url).run(program)
 
     assert len(service.protocol.tools) >= 10
     assert not service.protocol.warnings
