@@ -44,6 +44,12 @@ _RULES = (
 )
 """Most telling first: a wrong call explains wrong words."""
 
+_READING = frozenset(
+    {support.no_evidence, printed.error_text, printed.nothing_found, printed.nothing_new, printed.wrong_kind}
+    | {labels.unanswered}
+)
+"""Rules that say nothing where the service accepted a write: the task is then done, whatever is printed."""
+
 
 def inspect(program: str, run: Run, question: Question, graph: ProtocolGraph | None = None) -> tuple[Finding, ...]:
     """List the reasons to doubt a printed answer, the most telling first, one of each kind.
@@ -55,6 +61,8 @@ def inspect(program: str, run: Run, question: Question, graph: ProtocolGraph | N
     inspection = Inspection(program, run, question, graph)
     findings: dict[Kind, Finding] = {}
     for rule in _RULES:
+        if rule in _READING and made_writes(run):
+            continue
         try:
             finding = rule(inspection)
         except RecursionError:  # a program nested so deeply is not read

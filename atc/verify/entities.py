@@ -139,7 +139,8 @@ def _required_names(inspection: Inspection) -> list[str]:
 def _is_evident(name: str, inspection: Inspection) -> bool:
     """True if a name of one word is no mere capital: a response holds it, or the program sends another name."""
     return bool(inspection.foreign_texts) or any(
-        isinstance(value, str) and fold(value) == fold(name) for _, _, value in inspection.values)
+        isinstance(value, str) and fold(value) == fold(name) for _, _, value in inspection.values
+    )
 
 
 def _used_texts(inspection: Inspection) -> Iterator[str]:
@@ -218,9 +219,10 @@ def wrong_item(inspection: Inspection) -> Finding | None:
                 if taken.intersection(bearing):
                     continue
                 if bearing:
+                    item = subscripts((*path, bearing[0]))
                     message = (
                         f"the program took item {min(taken)} of what {name_of(call)} returned, and the one that is "
-                        f"called {name!r} is item {bearing[0]}; take {subscripts((*path, bearing[0]))}, found by its name"
+                        f"called {name!r} is item {bearing[0]}; take {item}, found by its name"
                     )
                 elif _is_search(call, name, inspection) and not any(_shares_word(items[at], name) for at in taken):
                     message = (
@@ -281,9 +283,7 @@ def _is_called(item: object, name: str) -> bool:
 
 def _is_search(call: CallRecord, name: str, inspection: Inspection) -> bool:
     """True if a call searches by name; other filters, a place for example, return items of other names."""
-    return any(
-        value == name and SEARCHES.intersection(words(key)[-1:]) for key, value, _ in inspection.arguments(call)
-    )
+    return any(value == name and SEARCHES.intersection(words(key)[-1:]) for key, value, _ in inspection.arguments(call))
 
 
 def _shares_word(item: object, name: str) -> bool:

@@ -24,7 +24,7 @@ from protocols.schema_fields import fields
 from protocols.text.words import fold
 from sandbox.records import SAFE, CallRecord, Run, Source
 
-__all__ = ["Finding", "Inspection", "Kind", "failed", "lists_in", "name_of", "made_writes"]
+__all__ = ["Finding", "Inspection", "Kind", "failed", "lists_in", "made_writes", "name_of"]
 
 Kind = Literal[
     "NoCall",

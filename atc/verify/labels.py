@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 import itertools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from atc.program.source import calls_of
+from atc.program.tree import assigned_names, called_name, nodes_of
 from atc.verify.findings import Finding, Inspection
 from protocols.model import Tool
 from protocols.text.words import is_identifier, stem, words
@@ -63,8 +64,9 @@ def mislabelled(inspection: Inspection) -> Finding | None:
             candidates = [name for name, tool in tools.items() if _returned_noun(tool) == expected]
         if expected is not None:
             best = [name for name in candidates if not _word_prefixes(name).isdisjoint(_word_prefixes(label))]
-            meaning = [tools[name] for name in best or candidates]
-            return _mislabel_finding(line, expected, ast.unparse(value), meaning[:_MAX_TOOLS])
+            origin = " of " * bool(candidates) + " and ".join((best or candidates)[:_MAX_TOOLS])
+            message = f'line {line} says {expected} and prints {ast.unparse(value)}; print the "{expected}"{origin}'
+            return Finding("Mislabelled", message, line)
     return None
 
 
@@ -73,20 +75,11 @@ def _word_prefixes(text: str) -> set[str]:
     return {word[:_MIN_WORD_LENGTH] for word in words(text) if len(word) >= _MIN_WORD_LENGTH}
 
 
-def _mislabel_finding(line: int, meant: str, value: str, tools: Sequence[Tool]) -> Finding:
-    """Report a line whose label differs from its value."""
-    names = " and ".join(tool.name for tool in tools)
-    message = f'line {line} says {meant} and prints {value}; print the "{meant}"' + f" of {names}" * bool(names)
-    return Finding("Mislabelled", message, line)
-
-
 def _returned_noun(tool: Tool) -> str:
     """The noun of a tool's result: the one word at the end of its path or in its name; empty if there are several."""
     last = [part for part in tool.path.split("/") if part and not part.startswith("{")][-1:]
     named = tool.name.partition("_")[2].lower().partition("_by_")[0]
-    return next(
-        (noun_words[0] for noun_words in (words(last[0]) if last else (), words(named)) if len(noun_words) == 1), ""
-    )
+    return next((noun_words[0] for noun_words in map(words, [*last, named]) if len(noun_words) == 1), "")
 
 
 def repeated_value(inspection: Inspection) -> Finding | None:
@@ -95,35 +88,25 @@ def repeated_value(inspection: Inspection) -> Finding | None:
         for block in ("body", "orelse", "finalbody"):
             printed: dict[str, tuple[int, str]] = {}
             for statement in statements if isinstance(statements := getattr(node, block, None), list) else ():
-                stored = {name.id for name in ast.walk(statement) if isinstance(name, ast.Name) and _is_stored(name)}
+                stored = assigned_names(statement)
                 printed = {
-                    value: place for value, place in printed.items() if stored.isdisjoint(re.findall(r"\w+", value))
+                    value: place
+                    for value, place in printed.items()
+                    if stored.keys().isdisjoint(re.findall(r"\w+", value))
                 }
                 for line, label, value in _labelled_values(statement) if isinstance(statement, ast.Expr) else ():
-                    before, first_label = printed.setdefault(ast.unparse(value), (line, label))
+                    first_line, first_label = printed.setdefault(ast.unparse(value), (line, label))
                     if words(first_label) != words(label):
-                        return _repeat_finding(ast.unparse(value), (before, first_label), (line, label))
+                        first, second = (text.strip().rstrip(":=").strip() for text in (first_label, label))
+                        message = f'line {line} prints for "{second}" what line {first_line} prints for "{first}"'
+                        return Finding("Mislabelled", f"{message}, {ast.unparse(value)}; print what that is", line)
     return None
-
-
-def _is_stored(name: ast.Name) -> bool:
-    return isinstance(name.ctx, ast.Store)
-
-
-def _repeat_finding(value: str, first: tuple[int, str], second: tuple[int, str]) -> Finding:
-    """Report two lines that print one value under different labels."""
-    (before, first_label), (line, label) = first, second
-    first_label, label = (text.strip().rstrip(":=").strip() for text in (first_label, label))
-    message = (
-        f'line {line} prints for "{label}" what line {before} prints for "{first_label}", {value}; print what that is'
-    )
-    return Finding("Mislabelled", message, line)
 
 
 def unanswered(inspection: Inspection) -> Finding | None:
     """The question has more question marks than the program prints values."""
     questions = inspection.question.questions
-    if len(questions) < 2 or inspection.made_writes or any(map(_COLLECTION.search, inspection.lines)):
+    if len(questions) < 2 or any(map(_COLLECTION.search, inspection.lines)):
         return None
     printed = _printed_contexts(inspection.tree)
     if printed is None or not 0 < len(printed) < len(questions):
@@ -152,43 +135,42 @@ def _content_stems(text: str) -> set[str]:
 def _printed_contexts(tree: ast.AST) -> list[str] | None:
     """The text around each printed value; None where one print may give several values."""
     combined = {
-        name.id
+        name
         for node in ast.walk(tree)
         if isinstance(node, (ast.Assign, ast.AugAssign)) and not _is_single_value(node.value)
-        for name in ast.walk(node)
-        if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store)
+        for name in assigned_names(node)
     }
     contexts = []
-    for node, _ in calls_of(tree, {"print"}):
-        text = " ".join(
-            [str(part.value) for part in ast.walk(node) if isinstance(part, ast.Constant)]
-            + [part.id for part in ast.walk(node) if isinstance(part, ast.Name)]
-        )
-        for argument in node.args:
-            for part in argument.values if isinstance(argument, ast.JoinedStr) else [argument]:
-                value = part.value if isinstance(part, ast.FormattedValue) else part
-                if not (_is_single_value(value) or isinstance(value, ast.Constant)):
-                    return None
-                if isinstance(value, ast.Name) and value.id in combined:
-                    return None
-                contexts += [text] * (not isinstance(value, ast.Constant))
+    for node, parts in _prints(tree):
+        constants = [str(part.value) for part in nodes_of(node, ast.Constant)]
+        text = " ".join([*constants, *(part.id for part in nodes_of(node, ast.Name))])
+        for value in parts:
+            if isinstance(value, ast.Constant):
+                continue
+            if not _is_single_value(value) or (isinstance(value, ast.Name) and value.id in combined):
+                return None
+            contexts.append(text)
     return contexts
 
 
 def _is_single_value(value: ast.expr) -> bool:
     """True if the form of an expression shows that it is one value."""
-    called = value.func if isinstance(value, ast.Call) else None
-    return isinstance(value, _SINGLE_VALUE) or (isinstance(called, ast.Name) and called.id in _REDUCERS)
+    return isinstance(value, _SINGLE_VALUE) or called_name(value) in _REDUCERS
 
 
-def _labelled_values(tree: ast.AST) -> Iterator[tuple[int, str, ast.expr]]:
-    """The printed values after a label: line, label, and value. Computed values are left out."""
+def _prints(tree: ast.AST) -> Iterator[tuple[ast.Call, list[ast.expr]]]:
+    """The calls of print, each with the parts of its text: arguments, and the parts of f-strings."""
     for node, _ in calls_of(tree, {"print"}):
         parts: list[ast.expr] = []
         for argument in node.args:
             parts += argument.values if isinstance(argument, ast.JoinedStr) else [argument]
-        for before, part in itertools.pairwise(parts):
-            value = part.value if isinstance(part, ast.FormattedValue) else part
+        yield node, [part.value if isinstance(part, ast.FormattedValue) else part for part in parts]
+
+
+def _labelled_values(tree: ast.AST) -> Iterator[tuple[int, str, ast.expr]]:
+    """The printed values after a label: line, label, and value. Computed values are left out."""
+    for node, parts in _prints(tree):
+        for before, value in itertools.pairwise(parts):
             if not (isinstance(before, ast.Constant) and isinstance(before.value, str) and _is_read(value)):
                 continue
             label = re.split(r"[\n.;,]", before.value.rstrip())[-1]
@@ -198,7 +180,7 @@ def _labelled_values(tree: ast.AST) -> Iterator[tuple[int, str, ast.expr]]:
 
 def _is_read(value: ast.expr) -> bool:
     """True if a value is a variable, a part of one, or the length of either."""
-    if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "len" and value.args:
+    if isinstance(value, ast.Call) and called_name(value) == "len" and value.args:
         value = value.args[0]
     while isinstance(value, ast.Subscript):
         value = value.value
@@ -217,19 +199,15 @@ def _key_path(value: ast.expr) -> list[str]:
 
 def _source_names(value: ast.expr, tree: ast.AST) -> set[str]:
     """The names that a value comes from: its keys, its variable, and everything assigned to that one."""
-    names = {node.value for node in ast.walk(value) if isinstance(node, ast.Constant) and isinstance(node.value, str)}
-    pending = {node.id for node in ast.walk(value) if isinstance(node, ast.Name)}
+    names = {node.value for node in nodes_of(value, ast.Constant) if isinstance(node.value, str)}
+    pending = {node.id for node in nodes_of(value, ast.Name)}
     while pending:
         name = pending.pop()
         names.add(name)
         for node in ast.walk(tree):
             target = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", None)
             source = getattr(node, "iter", None) or getattr(node, "value", None)
-            if not (isinstance(target, ast.Name) and target.id == name and isinstance(source, ast.expr)):
-                continue
-            for part in ast.walk(source):
-                if isinstance(part, ast.Name) and part.id not in names:
-                    pending.add(part.id)
-                elif isinstance(part, ast.Constant) and isinstance(part.value, str):
-                    names.add(part.value)
+            if isinstance(target, ast.Name) and target.id == name and isinstance(source, ast.expr):
+                pending |= {part.id for part in nodes_of(source, ast.Name)} - names
+                names |= {part.value for part in nodes_of(source, ast.Constant) if isinstance(part.value, str)}
     return names

@@ -11,10 +11,13 @@ import ast
 import re
 from collections.abc import Iterator
 
-from atc.verify.entities import foreign_texts, misspelling_of
-from atc.verify.findings import Finding, Inspection
+from atc.program.tree import nodes_of
+from atc.verify.entities import misspelling_of
+from atc.verify.findings import Finding, Inspection, failed, lists_in
 from atc.verify.printed import is_negative
+from protocols.json_path import nodes
 from protocols.text.words import fold
+from sandbox.records import CallRecord, Source
 
 __all__ = ["empty_for_negative"]
 
@@ -23,11 +26,12 @@ def empty_for_negative(inspection: Inspection) -> Finding | None:
     """The answer is no, none or zero, because of a mistake in the program."""
     if not is_negative(inspection):
         return None
-    for rule in (_other_spelling, _no_such_field, _foreign_search, _empty_search):
-        finding = rule(inspection)
-        if finding is not None:
-            return finding
-    return None
+    return (
+        _other_spelling(inspection)
+        or _no_such_field(inspection)
+        or _foreign_search(inspection)
+        or _empty_search(inspection)
+    )
 
 
 def _other_spelling(inspection: Inspection) -> Finding | None:
@@ -42,52 +46,42 @@ def _other_spelling(inspection: Inspection) -> Finding | None:
         if not candidates or constant in candidates:
             continue
         alike = next((value for value in candidates if _nearly_equal(value, constant)), None)
+        other = next((path for path, value in values if value == constant or _nearly_equal(value, constant)), None)
         if alike is not None:
             message = f"line {line} compares with {constant!r}, and the reply says {alike!r}; compare with {alike!r}"
-            return Finding("EmptyForNegative", message, line)
-        other_path = next((path for path, value in values if value == constant or _nearly_equal(value, constant)), None)
-        if other_path and key is not None:
-            other_key = other_path[-1]
+        elif other and key is not None:
             message = (
-                f"line {line} looks for {constant!r} in {key!r}, and the reply has it in {other_key!r}; compare that"
+                f"line {line} looks for {constant!r} in {key!r}, and the reply has it in {other[-1]!r}; compare that"
             )
-            return Finding("EmptyForNegative", message, line)
+        else:
+            continue
+        return Finding("EmptyForNegative", message, line)
     return None
 
 
 def _comparisons(tree: ast.Module) -> Iterator[tuple[int, str | None, object]]:
     """The program's comparisons with a constant: line, key of the compared value or None, constant."""
     assigned: dict[str, list[object]] = {}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant):
-            for target in node.targets:
-                if isinstance(target, ast.Name):
-                    assigned.setdefault(target.id, []).append(node.value.value)
-    for node in ast.walk(tree):
-        if not isinstance(node, ast.Compare) or not isinstance(node.ops[0], (ast.Eq, ast.In, ast.NotEq, ast.NotIn)):
+    for assignment in nodes_of(tree, ast.Assign):
+        for target in assignment.targets if isinstance(assignment.value, ast.Constant) else ():
+            if isinstance(target, ast.Name):
+                assigned.setdefault(target.id, []).append(assignment.value.value)  # type: ignore[attr-defined]
+    for node in nodes_of(tree, ast.Compare):
+        if not isinstance(node.ops[0], (ast.Eq, ast.In, ast.NotEq, ast.NotIn)):
             continue
-        sides = [node.left, node.comparators[0]]
-        for side, opposite in (sides, sides[::-1]):
+        for side, opposite in ((node.left, node.comparators[0]), (node.comparators[0], node.left)):
+            key = _key(opposite)
             for constant in _constants(side, assigned):
-                if (isinstance(constant, str) and constant and not _is_key(opposite, constant)) or (
-                    isinstance(constant, int) and not isinstance(constant, bool) and constant > 9 and _key(opposite)
-                ):
-                    yield node.lineno, _key(opposite), constant
+                number = isinstance(constant, int) and not isinstance(constant, bool) and constant > 9
+                if (key and number) or (isinstance(constant, str) and constant not in ("", key)):
+                    yield node.lineno, key, constant
 
 
 def _constants(node: ast.expr, assigned: dict[str, list[object]]) -> list[object]:
-    if isinstance(node, ast.Constant):
-        return [node.value]
     if isinstance(node, ast.Name):
         return assigned.get(node.id, [])
-    if isinstance(node, (ast.List, ast.Tuple, ast.Set)):
-        return [part.value for part in node.elts if isinstance(part, ast.Constant)]
-    return []
-
-
-def _is_key(node: ast.expr, constant: object) -> bool:
-    """True if the constant is the key of the expression that it is compared with."""
-    return _key(node) == constant
+    parts = node.elts if isinstance(node, (ast.List, ast.Tuple, ast.Set)) else [node]
+    return [part.value for part in parts if isinstance(part, ast.Constant)]
 
 
 def _key(node: ast.expr) -> str | None:
@@ -99,9 +93,7 @@ def _key(node: ast.expr) -> str | None:
         if node.func.attr == "get" and node.args and isinstance(node.args[0], ast.Constant):
             return str(node.args[0].value)
         return _key(node.func.value)
-    if isinstance(node, ast.Call) and node.args:
-        return _key(node.args[0])
-    return None
+    return _key(node.args[0]) if isinstance(node, ast.Call) and node.args else None
 
 
 def _nearly_equal(value: object, constant: object) -> bool:
@@ -118,58 +110,51 @@ def _nearly_equal(value: object, constant: object) -> bool:
 
 def _no_such_field(inspection: Inspection) -> Finding | None:
     """The program reads a field with a default, and no response has the field."""
-    keys = {str(step) for call in inspection.good_calls for step in _keys(inspection.response(call))}
-    if not keys:
-        return None
-    for node in ast.walk(inspection.tree):
-        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or not node.args:
+    fields = {
+        step
+        for call in inspection.good_calls
+        for path, _ in nodes(inspection.response(call))
+        for step in path[-1:]
+        if isinstance(step, str)
+    }
+    for node in nodes_of(inspection.tree, ast.Call) if fields else ():
+        if not (isinstance(node.func, ast.Attribute) and node.func.attr == "get" and node.args):
             continue
         key = node.args[0].value if isinstance(node.args[0], ast.Constant) else None
-        if node.func.attr != "get" or not isinstance(key, str) or key in keys or "/" in key:
-            continue
-        known_fields = ", ".join(sorted(keys)[:14])
-        message = f"line {node.lineno} reads {key!r}, and no reply has such a field; there are {known_fields}"
-        return Finding("EmptyForNegative", message, node.lineno)
+        if isinstance(key, str) and key not in fields and "/" not in key:
+            listed = ", ".join(sorted(fields)[:14])
+            message = f"line {node.lineno} reads {key!r}, and no reply has such a field; there are {listed}"
+            return Finding("EmptyForNegative", message, node.lineno)
     return None
-
-
-def _keys(value: object) -> Iterator[str]:
-    pending = [value]
-    while pending:
-        node = pending.pop()
-        if isinstance(node, dict):
-            yield from map(str, node)
-            pending += node.values()
-        elif isinstance(node, list):
-            pending += node[:200]
 
 
 def _foreign_search(inspection: Inspection) -> Finding | None:
     """A search with a value that is not in the question returned nothing."""
-    strange = {(call.index, name): value for call, name, value in foreign_texts(inspection)}
-    for call in inspection.empty_calls:
-        for name, value, sources in inspection.arguments(call):
-            own = (call.index, name) in strange
-            number = isinstance(value, int) and not sources and str(value) not in inspection.question.text
-            if not own and not number:
-                continue
+    foreign = {(call.index, name) for call, name, _ in inspection.foreign_texts}
+    for call, name, value, sources in _fruitless_arguments(inspection):
+        own = (call.index, name) in foreign
+        number = isinstance(value, int) and not sources and str(value) not in inspection.question.text
+        if own or number:
             meant = misspelling_of(str(value), inspection.question.text) if own else None
-            message = f"nothing was found with {name}={value!r}, which the question does not say"
-            message += f"; ask with {meant!r}" if meant else "; ask with the words of the question"
-            return Finding("EmptyForNegative", message, call.line, call.index)
+            hint = repr(meant) if meant else "the words of the question"
+            message = f"nothing was found with {name}={value!r}, which the question does not say; ask with {hint}"
+            return Finding.of_call("EmptyForNegative", message, call)
     return None
 
 
 def _empty_search(inspection: Inspection) -> Finding | None:
     """A search for a name of the question returned nothing, and the question presupposes a result."""
-    if inspection.question.yes_or_no:
-        return None
-    returned_texts = {fold(str(value)) for _, _, value in inspection.values}
-    for call in inspection.empty_calls:
-        for name, value, sources in inspection.arguments(call):
-            if sources or not isinstance(value, str):
-                continue
-            if fold(value) in inspection.folded_names - returned_texts:
-                message = f"nothing was found with {name}={value!r}, but what the question names exists; look elsewhere"
-                return Finding("EmptyForNegative", message, call.line, call.index)
+    unseen = inspection.folded_names - {fold(str(value)) for _, _, value in inspection.values}
+    for call, name, value, sources in _fruitless_arguments(inspection) if not inspection.question.yes_or_no else ():
+        if not sources and isinstance(value, str) and fold(value) in unseen:
+            message = f"nothing was found with {name}={value!r}, but what the question names exists; look elsewhere"
+            return Finding.of_call("EmptyForNegative", message, call)
     return None
+
+
+def _fruitless_arguments(inspection: Inspection) -> Iterator[tuple[CallRecord, str, object, tuple[Source, ...]]]:
+    """The arguments of good calls whose response has lists, all of them empty."""
+    for call, name, value, sources in inspection.all_arguments:
+        lists = [] if failed(call) else [items for _, items, _ in lists_in(inspection.response(call))]
+        if lists and not any(lists):
+            yield call, name, value, sources

@@ -6,12 +6,13 @@ import ast
 import re
 from collections.abc import Sequence
 
-from atc.diagnosis.provenance import lookup
 from atc.fault import Fault, Stage
 from atc.program.source import parsed
-from atc.verify.findings import Finding, Inspection, leaves
+from atc.program.tree import nodes_of
+from atc.verify.findings import Finding, Inspection
+from protocols.json_path import leaves
 from protocols.text.words import is_identifier, words
-from sandbox.records import Run
+from sandbox.records import Run, Source
 
 __all__ = ["error_text", "is_empty_answer", "is_negative", "judge", "nothing_found", "nothing_new", "wrong_kind"]
 
@@ -58,17 +59,16 @@ def judge(program: str, run: Run | None) -> Fault | None:
         if run.stdout.strip():
             return None
         return Fault("answer", "NoOutput", _explain_silence(program))
-    error = run.error
-    kind = error.type if error else "Limit"
-    message = error.message if error else f"stopped at the limit of {run.limit}"
     stage: Stage = "policy" if run.outcome == "refused" else "run"
-    return Fault(stage, kind, message, error.line if error else None, error.snippet if error else "")
+    if (error := run.error) is None:
+        return Fault(stage, "Limit", f"stopped at the limit of {run.limit}")
+    return Fault(stage, error.type, error.message, error.line, error.snippet)
 
 
 def _explain_silence(program: str) -> str:
     """Explain why a program printed nothing."""
-    nodes = ast.walk(parsed(program) or ast.Module([], []))
-    prints = [node.lineno for node in nodes if isinstance(node, ast.Name) and node.id == "print"]
+    names = nodes_of(parsed(program) or ast.Module([], []), ast.Name)
+    prints = [node.lineno for node in names if node.id == "print"]
     if not prints:
         return "the program ended without printing an answer; print() it"
     lines = f"line{'s' * (len(prints) > 1)} {', '.join(map(str, prints))}"
@@ -102,35 +102,24 @@ def is_negative(inspection: Inspection) -> bool:
 
 def error_text(inspection: Inspection) -> Finding | None:
     """The whole output sounds like an error."""
-    if inspection.made_writes or not all(
-        _ERROR_LINE.match(line[:_MAX_LINE]) and not _is_text(line, inspection) for line in inspection.lines
-    ):
+    lines = inspection.lines
+    if not all(_ERROR_LINE.match(line[:_MAX_LINE]) and not _is_text(line, inspection) for line in lines):
         return None
-    first_line = inspection.lines[0][:80]
-    return Finding(
-        "ErrorPrinted", f"the program printed {first_line!r}, which is an error and no answer; print the data"
-    )
+    message = f"the program printed {_beginning(inspection)}, which is an error and no answer; print the data"
+    return Finding("ErrorPrinted", message)
 
 
 def nothing_found(inspection: Inspection) -> Finding | None:
     """The output reports no result, or None in place of a value."""
-    if inspection.made_writes:
-        return None
     if is_empty_answer(inspection.lines) and not any(_is_text(line, inspection) for line in inspection.lines):
-        first_line = inspection.lines[0][:80]
-        return Finding("NothingFound", f"the program printed {first_line!r}, but what is asked for exists")
-    for line in inspection.lines:
-        if _NONE_IN_TEXT.search(line[:_MAX_LINE]) and "none" not in inspection.question.words:
-            empty = [
-                source
-                for source in inspection.printed_sources
-                if source.how == "exact" and _source_value(inspection, source.call, source.path) is None
-            ]
-            if not empty:
-                continue
-            message = f"the program printed {line[:80]!r}, in which a value is None; print the field that has the value"
-            return Finding("NothingFound", message, None, empty[0].call, empty[0].path)
-    return None
+        message = f"the program printed {_beginning(inspection)}, but what is asked for exists"
+        return Finding("NothingFound", message)
+    line = next((line for line in inspection.lines if _NONE_IN_TEXT.search(line[:_MAX_LINE])), None)
+    empty = [source for source in _exact_sources(inspection) if inspection.value_of(source) is None]
+    if line is None or not empty or "none" in inspection.question.words:
+        return None
+    message = f"the program printed {line[:80]!r}, in which a value is None; print the field that has the value"
+    return Finding("NothingFound", message, None, empty[0].call, empty[0].path)
 
 
 def nothing_new(inspection: Inspection) -> Finding | None:
@@ -138,53 +127,50 @@ def nothing_new(inspection: Inspection) -> Finding | None:
 
     An entity found without those words may be named so, as a show called Today.
     """
-    printed_words = words(inspection.run.stdout)
-    if (
-        inspection.made_writes
-        or inspection.question.offers_choice
-        or not set(printed_words) <= set(inspection.question.words)
-    ):
+    printed_words, question = words(inspection.run.stdout), inspection.question
+    if question.offers_choice or not set(question.words).issuperset(printed_words):
         return None
-    if not any(word.isalpha() for word in printed_words):
-        return None
-    sent_text = " ".join(str(value) for call in inspection.run.calls for value in call.arguments.values()).casefold()
-    if all(
-        _is_text(line, inspection) and line not in inspection.question.text and line.casefold() not in sent_text
+    sent_text = " ".join(str(value) for _, _, value, _ in inspection.all_arguments).casefold()
+    if not any(word.isalpha() for word in printed_words) or all(
+        _is_text(line, inspection) and line not in question.text and line.casefold() not in sent_text
         for line in inspection.lines
     ):
         return None
-    first_line = inspection.lines[0][:80]
-    return Finding("NothingNew", f"the program printed {first_line!r}, which the question says already")
+    return Finding("NothingNew", f"the program printed {_beginning(inspection)}, which the question says already")
 
 
 def wrong_kind(inspection: Inspection) -> Finding | None:
     """The question asks for a number, a date or an entity, and the output is of another kind."""
-    asks = inspection.question.asks
-    if inspection.made_writes or inspection.question.yes_or_no:
+    if inspection.question.yes_or_no:
         return None
-    first_line = inspection.lines[0][:80]
-    if "amount" in asks and not _NUMERIC.search(inspection.run.stdout):
-        return Finding("WrongKind", f"the question asks for a number, and the program printed {first_line!r}")
-    if "date" in asks and not re.search(r"\d", inspection.run.stdout):
-        return Finding("WrongKind", f"the question asks for a date, and the program printed {first_line!r}")
+    asks, output, printed = inspection.question.asks, inspection.run.stdout, _beginning(inspection)
+    for aspect, noun, pattern in (("amount", "number", _NUMERIC), ("date", "date", re.compile(r"\d"))):
+        if aspect in asks and not pattern.search(output):
+            return Finding("WrongKind", f"the question asks for a {noun}, and the program printed {printed}")
     bare = all(re.fullmatch(r"[\d.,]+", line) for line in inspection.lines)
     if "total" in asks and (bare or "amount" in asks) and (parts := _summands(inspection.lines)):
         message = (
             f"the question asks for one number in all, and the program printed {', '.join(parts)}; print their sum"
         )
         return Finding("WrongKind", message)
-    exact = [source for source in inspection.printed_sources if source.how != "decided"]
-    values = [_source_value(inspection, source.call, source.path) for source in exact]
-    if values and "one of" in asks and all(_is_number(value) for value in values):
-        message = f"the question asks which one, and the program printed {first_line!r}; print what it is called, too"
-        return Finding("WrongKind", message, None, exact[0].call, exact[0].path)
-    if not exact or not asks.isdisjoint({"identifier", "amount"}):
+    sources = inspection.data_sources
+    keys = [next((step for step in reversed(source.path) if isinstance(step, str)), "") for source in sources]
+    if sources and "one of" in asks and all(_is_number(inspection.value_of(source)) for source in sources):
+        message = f"the question asks which one, and the program printed {printed}; print what it is called, too"
+    elif (
+        sources
+        and asks.isdisjoint({"identifier", "amount"})
+        and all(is_identifier(key) and ("name" in asks or words(key)[-1] in _IDENTIFIER_ENDINGS) for key in keys)
+    ):
+        message = f"the program printed {printed}, which identifies something; print what the question asks for"
+    else:
         return None
-    keys = [next((step for step in reversed(source.path) if isinstance(step, str)), "") for source in exact]
-    if not all(is_identifier(key) and ("name" in asks or words(key)[-1] in _IDENTIFIER_ENDINGS) for key in keys):
-        return None
-    message = f"the program printed {first_line!r}, which identifies something; print what the question asks for"
-    return Finding("WrongKind", message, None, exact[0].call, exact[0].path)
+    return Finding("WrongKind", message, None, sources[0].call, sources[0].path)
+
+
+def _beginning(inspection: Inspection) -> str:
+    """The first printed line, quoted and not too long."""
+    return repr(inspection.lines[0][:80])
 
 
 def _summands(lines: Sequence[str]) -> list[str]:
@@ -202,14 +188,11 @@ def _is_number(value: object) -> bool:
 
 def _is_text(line: str, inspection: Inspection) -> bool:
     """True if a line is a text of a response (a song called Unknown), and no message of the service."""
-    exact = [
-        source
-        for source in inspection.printed_sources
-        if source.how == "exact" and not _META_KEYS.intersection(map(str, source.path[-1:]))
-    ]
-    values = [_source_value(inspection, source.call, source.path) for source in exact]
+    data = [source for source in _exact_sources(inspection) if _META_KEYS.isdisjoint(map(str, source.path[-1:]))]
+    values = map(inspection.value_of, data)
     return line.strip() in {value.strip() for value in values if isinstance(value, str)}
 
 
-def _source_value(inspection: Inspection, call: int, path: tuple[str | int, ...]) -> object:
-    return lookup(inspection.run.calls[call].response, path)
+def _exact_sources(inspection: Inspection) -> list[Source]:
+    """The sources of the values that were printed as they are."""
+    return [source for source in inspection.printed_sources if source.how == "exact"]

@@ -6,9 +6,9 @@ import ast
 import json
 import re
 
-from atc.diagnosis.provenance import lookup
 from atc.language.question import Question
 from atc.program.source import calls_of
+from atc.program.tree import nodes_of
 from atc.verify.changes import changes
 from atc.verify.findings import Finding, Inspection, failed, made_writes
 from atc.verify.printed import is_negative
@@ -62,7 +62,7 @@ def no_good_call(inspection: Inspection) -> Finding | None:
     if not inspection.run.calls:
         return Finding("NoCall", message)
     call = inspection.run.calls[-1]
-    return Finding("NoEvidence", f"{message}: {_describe_call(call)}", call.line, call.index)
+    return Finding.of_call("NoEvidence", f"{message}: {_describe_call(call)}", call)
 
 
 def missing_write(inspection: Inspection) -> Finding | None:
@@ -80,42 +80,35 @@ def missing_write(inspection: Inspection) -> Finding | None:
 
 def no_evidence(inspection: Inspection) -> Finding | None:
     """No printed value comes from a response, or a response only decided whether it is printed."""
-    if not inspection.good_calls or inspection.made_writes:
+    if not inspection.good_calls:
         return None
     if is_unsupported(inspection.run):
         return Finding("NoEvidence", "what the program printed comes from no reply of the API; print the data")
     if (number := _own_number(inspection)) is not None:
         return Finding("NoEvidence", f"{number} stands in the program and in no reply of the API; print what it says")
-    if not inspection.printed_sources or any(source.how != "decided" for source in inspection.printed_sources):
+    if not inspection.printed_sources or inspection.data_sources:
         return None
-    source_values = [
-        lookup(inspection.run.calls[source.call].response, source.path) for source in inspection.printed_sources
-    ]
-    if inspection.question.yes_or_no and all(isinstance(value, dict) and value for value in source_values):
-        return Finding(
-            "NoEvidence",
-            "what the program printed depends only on there being a reply; print what the reply says, or compare it",
-        )
-    if inspection.question.offers_choice or is_negative(inspection):
+    values = map(inspection.value_of, inspection.printed_sources)
+    printed_words = fold(inspection.run.stdout).split()
+    if inspection.question.yes_or_no and all(isinstance(value, dict) and value for value in values):
+        message = "depends only on there being a reply; print what the reply says, or compare it"
+    elif (
+        not inspection.question.offers_choice
+        and not is_negative(inspection)
+        and {word for text in inspection.texts for word in fold(text).split()}.issuperset(printed_words)
+    ):
+        message = "stands in the program itself and in no reply of the API; print the data"
+    else:
         return None
-    printed_words = set(fold(inspection.run.stdout).split())
-    if not printed_words <= {word for text in inspection.texts for word in fold(text).split()}:
-        return None
-    return Finding(
-        "NoEvidence", "what the program printed stands in the program itself and in no reply of the API; print the data"
-    )
+    return Finding("NoEvidence", f"what the program printed {message}")
 
 
 def _own_number(inspection: Inspection) -> str | None:
     """A year or large number in the output that only the program holds."""
-    for text in inspection.printed_texts:
-        for number in _LARGE_NUMBER.findall(text):
-            is_replied = any(
-                number in json.dumps(inspection.response(call), default=str) for call in inspection.good_calls
-            )
-            if number in inspection.run.stdout and number not in inspection.question.text and not is_replied:
-                return str(number)
-    return None
+    numbers = (number for text in inspection.printed_texts for number in _LARGE_NUMBER.findall(text))
+    own = [number for number in numbers if number in inspection.run.stdout and number not in inspection.question.text]
+    replies = [json.dumps(inspection.response(call), default=str) for call in inspection.good_calls] if own else []
+    return next((number for number in own if not any(number in reply for reply in replies)), None)
 
 
 def failed_call(inspection: Inspection) -> Finding | None:
@@ -125,23 +118,13 @@ def failed_call(inspection: Inspection) -> Finding | None:
             continue
         if call.refused or (failed(call) and call.status is not None and call.status < 400):
             continue
-        own = [source for source in inspection.printed_sources if source.call == call.index]
-        if any(source.how != "decided" for source in own) or _is_error_printed(call, inspection):
-            return Finding(
-                "ErrorPrinted",
-                f"the program printed an error as its answer: {_describe_call(call)}; "
-                "correct that call and print its data",
-                call.line,
-                call.index,
-            )
-        if not failed(call) or _is_replaced(call, inspection) or _answers_question(call, inspection):
-            continue
-        return Finding(
-            "ErrorSwallowed",
-            f"{_describe_call(call)}, and the program went on without it; correct that call and do not catch its error",
-            call.line,
-            call.index,
-        )
+        described = _describe_call(call)
+        if any(source.call == call.index for source in inspection.data_sources) or _is_error_printed(call, inspection):
+            message = f"the program printed an error as its answer: {described}; correct that call and print its data"
+            return Finding.of_call("ErrorPrinted", message, call)
+        if failed(call) and not _is_replaced(call, inspection) and not _answers_question(call, inspection):
+            message = f"{described}, and the program went on without it; correct that call and do not catch its error"
+            return Finding.of_call("ErrorSwallowed", message, call)
     return None
 
 
@@ -149,32 +132,27 @@ def caught_error(inspection: Inspection) -> Finding | None:
     """The answer is printed by an error handler."""
     if any(failed(call) and _answers_question(call, inspection) for call in inspection.run.calls):
         return None
-    for attempt in ast.walk(inspection.tree):
-        for handler in attempt.handlers if isinstance(attempt, ast.Try) else ():
-            prints = [node for node, _ in calls_of(handler, {"print"})]
-            if not prints or not any(_prints_error(node, handler.name, inspection) for node in prints):
-                continue
-            return Finding(
-                "ErrorPrinted",
-                f"line {prints[0].lineno} printed the answer after it caught an error; correct its cause instead",
-                prints[0].lineno,
-            )
+    for handler in nodes_of(inspection.tree, ast.ExceptHandler):
+        prints = [node for node, _ in calls_of(handler, {"print"})]
+        if any(_prints_error(node, handler.name, inspection) for node in prints):
+            line = prints[0].lineno
+            message = f"line {line} printed the answer after it caught an error; correct its cause instead"
+            return Finding("ErrorPrinted", message, line)
     return None
 
 
 def _prints_error(node: ast.Call, error: str | None, inspection: Inspection) -> bool:
     """True if a print in an error handler produced the answer, as far as its text shows."""
-    parts = [part.value for part in ast.walk(node) if isinstance(part, ast.Constant) and isinstance(part.value, str)]
-    own = [part.strip() for part in parts if len(part.strip()) > 1]
+    constants = [part.value for part in nodes_of(node, ast.Constant)]
+    own = [text.strip() for text in constants if isinstance(text, str) and len(text.strip()) > 1]
+    output = inspection.run.stdout
     if own:
-        rest = inspection.program.splitlines()
-        rest[node.lineno - 1 : node.end_lineno] = []
-        return all(part in inspection.run.stdout for part in own) and not any(part in "\n".join(rest) for part in own)
-    names = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
-    if error not in names:
+        lines = inspection.program.splitlines()
+        rest = "\n".join(lines[: node.lineno - 1] + lines[node.end_lineno :])
+        return all(text in output and text not in rest for text in own)
+    if error not in {part.id for part in nodes_of(node, ast.Name)}:
         return False
-    key = inspection.run.stdout.strip().strip("'\"")
-    return key in inspection.texts or _PYTHON_ERROR.search(inspection.run.stdout) is not None
+    return output.strip().strip("'\"") in inspection.texts or _PYTHON_ERROR.search(output) is not None
 
 
 def _describe_call(call: CallRecord) -> str:
@@ -208,17 +186,15 @@ def _is_replaced(call: CallRecord, inspection: Inspection) -> bool:
     own = not any(sources for _, _, sources in inspection.arguments(call))
     if any(later_call.tool == call.tool and (own or later_call.arguments == call.arguments) for later_call in later):
         return True
-    used = {source.call for source in inspection.printed_sources if source.how != "decided"}
-    for node in ast.walk(inspection.tree):
-        if isinstance(node, ast.Try) and _covers(node.body, call.line):
-            handled = [
-                later_call
-                for later_call in later
-                if any(_covers(handler.body, later_call.line) for handler in node.handlers)
-            ]
-            if any(later_call.index in used or later_call.method not in SAFE for later_call in handled):
-                return True
-    return False
+    used = {source.call for source in inspection.data_sources}
+    return any(
+        _covers(handler.body, later_call.line)
+        for attempt in nodes_of(inspection.tree, ast.Try)
+        if _covers(attempt.body, call.line)
+        for handler in attempt.handlers
+        for later_call in later
+        if later_call.index in used or later_call.method not in SAFE
+    )
 
 
 def _covers(body: list[ast.stmt], line: int | None) -> bool:

@@ -28,7 +28,6 @@ from atc.agent import SIMULATED_NOW
 from atc.models import Completion, Message, Usage, open_model
 from atc.models.replay import Recorder
 from atc.modes import LOOP, MODES
-from atc.verify.findings import leaves
 from benchmarks.run.runner import RunSettings
 from benchmarks.run.task_run import TaskRunner
 from benchmarks.tasks.datasets import BENCHMARKS, Dataset, open_dataset
@@ -36,7 +35,7 @@ from benchmarks.tasks.references import FOLDER, find_reference
 from benchmarks.tasks.task_files import Task, candidate_tools
 from benchmarks.worlds import find_worlds
 from protocols.errors import ATCError, ModelError
-from protocols.json_path import subscripts
+from protocols.json_path import leaves, subscripts
 from protocols.text.words import words
 from sandbox.records import CallRecord
 
