@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from protocols.dataflow.identifiers import literals_of
+from protocols.json_path import nodes
 from protocols.model import Protocol, Tool
 from protocols.text.words import WRAPPERS, noun_of
 from sandbox.records import SAFE, CallRecord
@@ -13,6 +14,7 @@ from sandbox.records import SAFE, CallRecord
 __all__ = ["changes"]
 
 _MAX_VALUE_LENGTH = 60
+_MAX_DEPTH = 4
 _MAX_FIELDS = 6
 """Fields described for one entity."""
 
@@ -46,17 +48,11 @@ def _describe(call: CallRecord, tool: Tool, earlier: Sequence[CallRecord]) -> st
     for name, value in written.items():
         previous = f"{_short(before[name])} -> " if name in before and before[name] != value else ""
         fields.append(f"{name} {previous}{_short(value)}")
-    ellipsis = ", …" if len(fields) > _MAX_FIELDS else ""
+    listed = ", ".join(fields[:_MAX_FIELDS]) + ", …" * (len(fields) > _MAX_FIELDS)
+    if fields and ends_open:
+        return f"{subject}: {listed}"
     verb = "made" if tool.method == "POST" and not ends_open else "changed"
-    return (
-        f"{subject}: {', '.join(fields[:_MAX_FIELDS])}{ellipsis}"
-        if fields and ends_open
-        else _describe_creation(subject, verb, fields, ellipsis)
-    )
-
-
-def _describe_creation(subject: str, verb: str, fields: Sequence[str], ellipsis: str) -> str:
-    return f"{subject}: {verb}" + (f" with {', '.join(fields[:_MAX_FIELDS])}{ellipsis}" if fields else "")
+    return f"{subject}: {verb}" + f" with {listed}" * bool(fields)
 
 
 def _written_fields(call: CallRecord, tool: Tool) -> Mapping[str, object]:
@@ -70,36 +66,25 @@ def _written_fields(call: CallRecord, tool: Tool) -> Mapping[str, object]:
 def _previous_state(identifiers: Sequence[str], earlier: Sequence[CallRecord]) -> Mapping[str, object]:
     """The entity as the last earlier response held it."""
     for call in reversed(earlier):
-        for entity in _entities_in(call.response):
-            if identifiers and any(
-                _short(value) == identifiers[0] for key, value in entity.items() if noun_of(str(key)) == "id"
-            ):
+        for path, entity in nodes(call.response):
+            if not isinstance(entity, dict) or len(path) > _MAX_DEPTH:
+                continue
+            own = (_short(value) for key, value in entity.items() if noun_of(str(key)) == "id")
+            if not set(identifiers).isdisjoint(own):
                 return entity
     return {}
 
 
 def _returned_entity(body: object) -> Mapping[str, object]:
     """The entity in a response, without its wrapper."""
-    if isinstance(body, Mapping):
-        if "id" in body:
-            return body
-        objects = [part for key, part in body.items() if isinstance(part, Mapping)]
-        wrapped = [part for key, part in body.items() if isinstance(part, Mapping) and noun_of(str(key)) in WRAPPERS]
-        candidates = wrapped or (objects if len(objects) == 1 else [])
-        return candidates[0] if candidates else {}
-    return {}
-
-
-def _entities_in(body: object, depth: int = 0) -> Iterator[Mapping[str, object]]:
-    if depth > 4:
-        return
-    if isinstance(body, Mapping):
-        yield body
-        for part in body.values():
-            yield from _entities_in(part, depth + 1)
-    elif isinstance(body, list):
-        for part in body:
-            yield from _entities_in(part, depth + 1)
+    if not isinstance(body, dict):
+        return {}
+    if "id" in body:
+        return body
+    objects = {str(key): part for key, part in body.items() if isinstance(part, dict)}
+    wrapped = [part for key, part in objects.items() if noun_of(key) in WRAPPERS]
+    candidates = wrapped or (list(objects.values()) if len(objects) == 1 else [])
+    return candidates[0] if candidates else {}
 
 
 def _short(value: object) -> str:

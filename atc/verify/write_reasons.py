@@ -7,11 +7,13 @@ quotes, and each path and number, has to be a literal of the program or an argum
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from atc.language.question import Question
 from atc.program.source import parsed
+from atc.program.tree import nodes_of
 from protocols.dataflow.operations import looks_like_read
+from protocols.json_path import leaves
 from protocols.model import Protocol, Tool
 from sandbox.records import CallRecord
 
@@ -22,7 +24,9 @@ def missing_names(question: Question, program: str, calls: Iterable[CallRecord] 
     """The named values that neither the program holds nor a call received."""
     if not question.named_values:
         return []
-    values = [*_constants(program), *(value for call in calls for value in _values(call.arguments))]
+    constants = [node.value for node in nodes_of(parsed(program) or ast.Module([], []), ast.Constant)]
+    sent = [value for call in calls for _, value in leaves(call.arguments)]
+    values = [*constants, *(part.decode("utf-8", "replace") if isinstance(part, bytes) else part for part in sent)]
     texts = [_fold(value) for value in values if isinstance(value, str)]
     numbers = {float(value) for value in values if isinstance(value, int | float)}
     return [name for name in question.named_values if not _is_used(name, texts, numbers)]
@@ -40,26 +44,6 @@ def _is_used(name: str, texts: Sequence[str], numbers: set[float]) -> bool:
 
 def _fold(text: str) -> str:
     return " ".join(text.casefold().split())
-
-
-def _constants(program: str) -> Iterator[object]:
-    tree = parsed(program)
-    for node in ast.walk(tree) if tree is not None else ():
-        if isinstance(node, ast.Constant) and isinstance(node.value, str | int | float):
-            yield node.value
-
-
-def _values(value: object) -> Iterator[object]:
-    if isinstance(value, Mapping):
-        for part in value.values():
-            yield from _values(part)
-    elif isinstance(value, list | tuple):
-        for part in value:
-            yield from _values(part)
-    elif isinstance(value, bytes):
-        yield value.decode("utf-8", "replace")
-    else:
-        yield value
 
 
 def challenge_write(
