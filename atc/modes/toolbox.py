@@ -155,7 +155,7 @@ class Toolbox:
         question = templates.render("question", tools=self.functions(), query=self.question.text)
         return [
             Message("system", templates.render(prompt, today=self.today).strip()),
-            *(Message("user" if role == "user" else "assistant", text) for role, text in templates.turns(examples)),
+            *templates.turns(examples),
             Message("user", question.strip()),
         ]
 

@@ -61,27 +61,21 @@ class Conversation:
         if self._profile.focus:
             tools = self._opened.with_plans(self._related(*self.facts, *self._opened.sketches))
             facts = "\n".join(self.facts)
-            self._show(templates.render("afresh", tools=tools, query=self._opened.question.text, facts=facts))
+            self._show(self._rendered("afresh", tools=tools, facts=facts))
             return
         self.messages = self._opened.messages(self.facts)
         self._first = len(self.messages)
 
     def naive(self, fault: Fault) -> None:
         """Tell the error text alone."""
-        self._add(templates.render("reflect_naive", error=said(fault), query=self._opened.question.text))
+        self._add(self._rendered("reflect_naive", error=said(fault)))
 
     def challenged(self, program: str, fault: Fault, tool: str | None) -> None:
         """Tell why an answer is to be looked at again; `tool` is whose response speaks against it."""
         if self._profile.focus:
             self._revise(program, f"It ran, but its answer is doubtful:\n{said(fault)}", tool)
             return
-        text = templates.render(
-            "reflect_answer",
-            finding=said(fault),
-            documentation=self._documented(tool),
-            query=self._opened.question.text,
-        )
-        self._add(text)
+        self._add(self._rendered("reflect_answer", finding=said(fault), documentation=self._documented(tool)))
 
     def failed(self, program: str, fault: Fault, tool: str | None, suggestion: Suggestion) -> None:
         """Tell what went wrong with a tool, or with the program itself, and what is known about it."""
@@ -91,17 +85,11 @@ class Conversation:
             blamed = f", and the fault comes from the call of {tool}" if tool is not None else ""
             self._revise(program, "\n".join([f"It failed{blamed}:\n{said(fault)}", *suggestion.facts]), tool)
         elif tool is None:
-            self._add(templates.render("reflect_program", error=said(fault), query=self._opened.question.text))
+            self._add(self._rendered("reflect_program", error=said(fault)))
         else:
-            text = templates.render(
-                "reflect",
-                error=said(fault),
-                tool=tool,
-                documentation=self._documented(tool),
-                suggestions="\n".join(suggestion.facts),
-                query=self._opened.question.text,
-            )
-            self._add(text)
+            documentation, suggestions = self._documented(tool), "\n".join(suggestion.facts)
+            values = {"documentation": documentation, "suggestions": suggestions}
+            self._add(self._rendered("reflect", error=said(fault), tool=tool, **values))
         self.facts.extend(new)
 
     def _revise(self, program: str, problem: str, tool: str | None) -> None:
@@ -109,32 +97,31 @@ class Conversation:
         earlier = [line for line in self.facts if line not in problem]
         earlier_facts = "\n".join(["Known from earlier programs:", *earlier]) if earlier else ""
         tools = self._related(program, problem, earlier_facts, tool or "")
-        cut_program = program if len(program) <= _LONG else program[:_LONG].rstrip() + "\n…"
-        query = self._opened.question.text
-        self._show(
-            templates.render(
-                "revise", tools=tools, query=query, program=cut_program, problem=problem, known=earlier_facts
-            )
-        )
+        shortened = _cut(program, _LONG, "\n…")
+        self._show(self._rendered("revise", tools=tools, program=shortened, problem=problem, known=earlier_facts))
+
+    def _rendered(self, name: str, **values: str) -> str:
+        """A template with the question filled in."""
+        return templates.render(name, query=self._opened.question.text, **values)
 
     def _related(self, *texts: str) -> str:
         """The functions that texts name, those that the question is likeliest about, and those that these need."""
         named_words = set(re.findall(r"\w+", " ".join(texts)))
-        ranked = self._opened.ranked
-        named = [name for name in ranked if name in named_words]
-        names_shown = list(dict.fromkeys([*ranked[:_LIKELIEST], *named]))[:_SHOWN]
-        names = self._graph.closure(names_shown, self._opened.tools)
+        opened, ranked = self._opened, self._opened.ranked
+        likely = dict.fromkeys([*ranked[:_LIKELIEST], *(name for name in ranked if name in named_words)])
+        names = self._graph.closure(list(likely)[:_SHOWN], opened.tools)
         self.tools = [name for name in ranked if name in names]
-        tools = map(self._graph.protocol.tool, self.tools)
-        opened, hints = self._opened, self._profile.hints
         return render(
-            tools, self._graph, speaks_of=opened.speaks_of, preferred=opened.question.stems, whole=False, hints=hints
+            map(self._graph.protocol.tool, self.tools),
+            self._graph,
+            speaks_of=opened.speaks_of,
+            preferred=opened.question.stems,
+            whole=False,
+            hints=self._profile.hints,
         )
 
     def _show(self, text: str) -> None:
-        turns = templates.turns("revise_examples")
-        examples = (Message("user" if role == "user" else "assistant", text) for role, text in turns)
-        self.messages = [self.messages[0], *examples, Message("user", text.strip())]
+        self.messages = [self.messages[0], *templates.turns("revise_examples"), Message("user", text.strip())]
 
     def _add(self, text: str) -> None:
         """Go on with the conversation, and cut its oldest turns where it has become too long."""
@@ -142,8 +129,7 @@ class Conversation:
         turn, most = self._first, self._profile.prompt_tokens
         while turn < len(self.messages) - 2 and estimate("".join(m.content for m in self.messages)) > most:
             old = self.messages[turn]
-            if len(old.content) > _SHORT:
-                self.messages[turn] = Message(old.role, old.content[:_SHORT].rstrip() + "\n…")
+            self.messages[turn] = Message(old.role, _cut(old.content, _SHORT, "\n…"))
             turn += 1
 
     def _documented(self, tool: str | None) -> str:
@@ -153,7 +139,11 @@ class Conversation:
 
 def said(fault: Fault) -> str:
     """The error as the model reads it; what a program can make as long as it likes is cut."""
-    message = fault.message if len(fault.message) <= _SHORT else fault.message[:_SHORT].rstrip() + "…"
-    snippet = [line if len(line) <= _SHORT else line[:_SHORT] + "…" for line in fault.snippet.rstrip().split("\n")]
+    message = _cut(fault.message, _SHORT, "…")
+    snippet = [_cut(line, _SHORT, "…") for line in fault.snippet.rstrip().split("\n")]
     text = f"{fault.type}: {message}" if message else fault.type
     return "\n".join([*snippet, text]) if fault.snippet else text
+
+
+def _cut(text: str, limit: int, mark: str) -> str:
+    return text if len(text) <= limit else text[:limit].rstrip() + mark

@@ -28,31 +28,30 @@ from protocols.render import PLAIN_NAMES, estimate, render
 
 __all__ = ["Opening", "opening"]
 
-_EXAMPLES = 3
-"""Tools that read, and tools that write where something is to be done, of which an example is shown."""
+_MAX_PLANS = 3
+"""Tools that read, and tools that write where the question asks for an action, that get a plan."""
 _LIKELY, _SURE = 0.3, 0.5
-"""Of the best tool's score, what one needs to be worth an example (a small model copies what it is shown), and what one
-needs for which there is nothing to be shown but its call."""
+"""Parts of the best tool's score: a tool with less gets no plan (a small model copies what it is shown); one with less
+gets none that is its call alone."""
 _AS_LIKELY = 0.65
-"""Of the best writing tool's score, what another one needs: what a small model copies of it is done."""
+"""Part of the best writing tool's score that another one needs: a small model copies its plan, and writes."""
 _FILLS = 0.55
-"""Of the score of a tool that makes a thing, what one needs that puts something into it."""
+"""Part of that score that a tool needs which adds items to a new entity."""
 _MORE = re.compile(r"[,;]|\b(?:and|then)\b", re.IGNORECASE)
 """What more follows to be done, as far as commas and small words tell."""
 _EACH, _NEAR = 3, 0.85
-"""Tools for each part of a long question, and of the best one's score what the second one needs."""
+"""Tools for each part of a long question, and the part of the best one's score that the second one needs."""
 _SMALL = 1500
 """Tokens up to which an API is written down as a whole, once for all questions."""
 
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """How a question is begun with.
+    """The first prompt of a question.
 
     `tools` are those that the program may use, `ranked` the same with the best for the question first, `details` those
     that are described, `speaks_of` the fields of which the question names a value. `hints` are the lines that say where
-    an identifier comes from, `plans` those of the planner, `solved` questions like it that were
-    answered before.
+    an identifier comes from, `solved` are questions like it that were answered before.
     """
 
     question: Question
@@ -77,24 +76,18 @@ class Opening:
     def messages(self, facts: Sequence[str] = ()) -> list[Message]:
         """The prompt. With `facts`, what is known from programs that failed, it begins anew."""
         tools = self.with_solved(self.with_plans(self.functions))
-        if facts:
-            text = templates.render("afresh", tools=tools, query=self.question.text, facts="\n".join(facts))
-        else:
-            text = templates.render("question", tools=tools, query=self.question.text)
+        name = "afresh" if facts else "question"
+        text = templates.render(name, tools=tools, query=self.question.text, facts="\n".join(facts))
         return [
             Message("system", templates.render("solve", today=self.today).strip()),
-            *(Message("user" if role == "user" else "assistant", turn) for role, turn in templates.turns("examples")),
+            *templates.turns("examples"),
             Message("user", text.strip()),
         ]
 
     def with_solved(self, functions: str) -> str:
         """Functions, and the solved questions behind them."""
-        if not self.solved:
-            return functions
-        texts = [
-            templates.render("solved", query=solved.query, program=solved.program).strip() for solved in self.solved
-        ]
-        return "\n\n".join([functions, "Answered before:", *texts])
+        texts = [templates.render("solved", query=past.query, program=past.program).strip() for past in self.solved]
+        return "\n\n".join([functions, "Answered before:", *texts]) if texts else functions
 
     def with_plans(self, functions: str) -> str:
         """Functions, and the plan sketches behind them."""
@@ -156,9 +149,9 @@ def opening(
     before: tuple[Demonstration, ...] = ()
     if solved is not None and profile.demonstrations:
         before = tuple(solved.like(question, offered, meaning=candidates.meaning))
-    exemplary = _exemplary(candidates, spoken, speaks_of, scores, ranked) if profile.planner else []
-    sure = {name for name in exemplary if scores[name] >= _SURE * scores[ranked[0]]}
-    planned = plans(graph, exemplary, offered, Question(with_dates(spoken.text, today)), sure)
+    planned_tools = _planned_tools(candidates, spoken, speaks_of, scores, ranked) if profile.planner else []
+    sure = {name for name in planned_tools if scores[name] >= _SURE * scores[ranked[0]]}
+    planned = plans(graph, planned_tools, offered, Question(with_dates(spoken.text, today)), sure)
     return Opening(question, today, offered, ranked, details, speaks_of, functions, planned, before)
 
 
@@ -180,19 +173,21 @@ def _described(graph: ProtocolGraph, observations: int, hints: bool, whole: bool
     return render(graph.protocol.tools, graph, whole=whole, hints=hints)
 
 
-def _exemplary(
+def _planned_tools(
     candidates: Candidates,
     question: Question,
     speaks_of: Mapping[str, str],
     scores: Mapping[str, float],
     ranked: Sequence[str],
 ) -> list[str]:
-    """The tools to show examples of: the likeliest ones, and for each part of a long question the best that reads."""
+    """The tools to plan for: the likeliest ones, and for each part of a long question the best that reads."""
     protocol = candidates.graph.protocol
     reads = [name for name in ranked if not protocol.tool(name).writes]
     writes = [] if question.is_information_request else [name for name in ranked if protocol.tool(name).writes]
     writes = _together(candidates.graph, writes, scores, question)
-    likely = [name for name in (*reads[:_EXAMPLES], *writes[:_EXAMPLES]) if scores[name] >= _LIKELY * scores[ranked[0]]]
+    likely = [
+        name for name in (*reads[:_MAX_PLANS], *writes[:_MAX_PLANS]) if scores[name] >= _LIKELY * scores[ranked[0]]
+    ]
     likely += [name for name in reads if question.now and is_current(protocol.tool(name))][:1]
     parts = question.parts
     for part in parts if len(parts) > 1 else ():

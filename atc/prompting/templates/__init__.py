@@ -6,6 +6,8 @@ from functools import cache
 from pathlib import Path
 from string import Template
 
+from atc.models import Message
+
 __all__ = ["render", "turns"]
 
 _FOLDER = Path(__file__).parent
@@ -22,8 +24,8 @@ def render(name: str, folder: Path = _FOLDER, /, **values: str) -> str:
 
 
 @cache
-def turns(name: str) -> tuple[tuple[str, str], ...]:
-    """The conversation in `prompts/<name>.txt` as (role, text); a line `=== role` begins a turn."""
+def turns(name: str) -> tuple[Message, ...]:
+    """The conversation in `prompts/<name>.txt`; a line `=== user` or `=== assistant` begins a turn."""
     text = (_FOLDER / f"{name}.txt").read_text("utf-8")
     parts = [part.partition("\n") for part in text.split("=== ") if part]
-    return tuple((role.strip(), text.strip()) for role, _, text in parts)
+    return tuple(Message("user" if role == "user" else "assistant", text.strip()) for role, _, text in parts)
