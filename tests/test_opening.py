@@ -1,4 +1,4 @@
-"""What a question is shown of an API: the worked examples of a small one with writes, chosen without a model."""
+"""The first prompt of a question: plan sketches of a small API with writes, chosen without a model."""
 
 from __future__ import annotations
 
@@ -68,9 +68,9 @@ AGENT = Agent(
     "question", ["Save the song that is playing now", "Save the current song", "Save the song that I'm listening to"]
 )
 def test_what_goes_on_now_is_not_searched_for(question: str) -> None:
-    examples = AGENT.opening(question).sketches
+    sketches = AGENT.opening(question).sketches
 
-    assert 'song = GET_player_current()\nPOST_me_songs(song_ids=[song["song_id"]])' in examples
+    assert 'song = GET_player_current()\nPOST_me_songs(song_ids=[song["song_id"]])' in sketches
 
 
 def test_what_is_only_now_made_is_filled_and_not_changed() -> None:

@@ -130,8 +130,7 @@ class ProgramWriter:
                 if self.tool.name not in self.observations.empty_tools:
                     return  # it is not empty any more
                 if value is not None and value not in (usual if isinstance(usual, list) else [usual]):
-                    filtering = literal(value if items is None else [value], observed=True)
-                    yield printing(Call(self.tool.name, ((param.argument, filtering),))), ""
+                    yield printing(self._call([param], {param.argument: value if items is None else [value]})), ""
 
     def _calls_with_missing(self) -> Iterator[Program]:
         """Calls with the arguments that earlier errors reported as missing."""
@@ -160,7 +159,7 @@ class ProgramWriter:
 
     def _call(self, params: Sequence[Parameter], values: Mapping[str, object]) -> Call:
         names = [param.argument for param in params if param.argument in values]
-        return Call(self.tool.name, tuple((name, literal(values[name], observed=True)) for name in names))
+        return Call(self.tool.name, tuple((name, _observed(values[name])) for name in names))
 
     def _is_provided(self) -> bool:
         """True if the data flow or the document provides all required arguments, so that none is invented."""
@@ -183,7 +182,7 @@ class ProgramWriter:
         plan = Plan((*before, Print(call)))
         number = self.observations.requests
         if self.permission.creates(self.tool):
-            plan = _filled(plan, Literal(own_name(number), observed=True))
+            plan = _filled(plan, _observed(own_name(number)))
             if _renumbered(plan, -1) == plan:  # it has neither a name of the probe's own nor a placeholder
                 plan = Plan((*plan.steps[:-1], Print(self._with_own_name(call))))
             yield sketch(plan), ""
@@ -206,24 +205,20 @@ class ProgramWriter:
         if not texts:
             return call
         param = min(texts, key=lambda param: param.argument.lower() not in SEARCHES)
-        name = own_name(self.observations.requests, param.schema)
-        return call.with_argument(param.argument, Literal(name, observed=True))
+        return call.with_argument(param.argument, _observed(own_name(self.observations.requests, param.schema)))
 
     def _call_on_created(self, creator: str, argument: str) -> str | None:
         """The program that creates an object and calls a tool on it; None if creating one is not known yet."""
-        create_program = self.observations.findings[creator].program
-        bodies = self.observations.bodies.get(creator)
+        bodies, number = self.observations.bodies.get(creator), self.observations.requests
         noun = noun_of_path(self._protocol.tool(creator).path)
         located = created_identifier(bodies[0], argument, noun) if bodies else None
-        number = self.observations.requests
-        created = kept_creation(create_program, "made", number)
+        created = kept_creation(self.observations.findings[creator].program, "made", number)
         if located is None or created is None:
             return None
         call = Call(self.tool.name, ((argument, Ref("made", located[0])),))
         for param in self.tool.arguments:
             if param.required and param.argument != argument:
-                value = literal(value_of(param, self._protocol, number), observed=True)
-                call = call.with_argument(param.argument, value)
+                call = call.with_argument(param.argument, _observed(value_of(param, self._protocol, number)))
         plan = _filled(Plan((Print(self._with_body(call)),)), Literal("changed"))
         return f"{created}\n{sketch(plan)}"
 
@@ -272,19 +267,17 @@ class ProgramWriter:
         is_required = self.tool.body is not None and self.tool.body.required
         if not is_required or not members or any(call.argument(param.argument) is not None for param in members):
             return call
-        value = literal(value_of(members[0], self._protocol), observed=True)
-        return call.with_argument(members[0].argument, value)
+        return call.with_argument(members[0].argument, _observed(value_of(members[0], self._protocol)))
 
     def _with_items(self, call: Call) -> Call:
         """A call whose lists of objects hold an observed one, and whose objects have their required keys."""
         for param in self.tool.arguments:
             value = call.argument(param.argument)
             if value == Items((PLACEHOLDER,)):
-                item = self._observed_item(param)
-                listed = [item_of(param, self._protocol) if item is None else item]
-                call = call.with_argument(param.argument, literal(listed, observed=True))
+                items = [self._observed_item(param) or item_of(param, self._protocol)]
+                call = call.with_argument(param.argument, _observed(items))
             elif value == Object():
-                call = call.with_argument(param.argument, literal(value_of(param, self._protocol), observed=True))
+                call = call.with_argument(param.argument, _observed(value_of(param, self._protocol)))
         return call
 
     def _observed_item(self, param: Parameter) -> dict[str, object] | None:
@@ -321,7 +314,11 @@ def printing(call: Call) -> str:
     return sketch(Plan((Print(call),)))
 
 
-def _filled(plan: Plan, value: Literal) -> Plan:
+def _observed(value: object) -> Expression:
+    return literal(value, observed=True)
+
+
+def _filled(plan: Plan, value: Expression) -> Plan:
     """A plan with a value in place of each placeholder."""
     return plan.mapped(lambda part: value if part == PLACEHOLDER else part)
 
