@@ -18,6 +18,7 @@ from protocols.dataflow.graph import ProtocolGraph
 from protocols.json_path import Step
 from protocols.model import Parameter, Protocol, Schema, Tool
 from protocols.schema_fields import is_expandable, items_of, json_types, properties_of, scalar_types, type_of
+from protocols.text.word_lists import NAMES
 from protocols.text.words import SEARCHES, WRAPPERS, noun_of, stem, words
 
 __all__ = ["PLAIN_NAMES", "estimate", "render", "render_full", "sentence"]
@@ -37,10 +38,6 @@ _FEW_ARGUMENTS, _MORE_ARGUMENTS = 3, 7
 """Optional arguments of a one-line tool, and of a tool with details, where not all are shown."""
 _MAX_FIELDS = 14
 """Fields of an object, where not all are shown."""
-_NOISE_WORDS = frozenset(
-    {"external", "hash", "href", "html", "link", "links", "markets", "restrictions", "self", "url", "urls"}
-)
-"""Words in names of fields for browsers and shops rather than answers."""
 PLAIN_NAMES = frozenset({"id", "name", "title"})
 _MIN_NAMED_TYPE = 60
 """Length of an object that gets a type name when it occurs more than once."""
@@ -248,13 +245,13 @@ class _ToolWriter:
             return 0
         if name in self.flow_keys or name in self.speaks_of or (words(name)[-1:] and words(name)[-1] in PLAIN_NAMES):
             return 0
-        if _NOISE_WORDS.intersection(words(name)) or schema.get("format") in ("uri", "url"):
+        if NAMES["noise"].intersection(words(name)) or schema.get("format") in ("uri", "url"):
             return 9
         items = items_of(schema, self.protocol)
         inside = properties_of(items if items is not None else schema, self.protocol)
         if not inside:
             return 1
-        return 2 if any(not _NOISE_WORDS.intersection(words(key)) for key in inside) else 9
+        return 2 if any(not NAMES["noise"].intersection(words(key)) for key in inside) else 9
 
     def _is_preferred(self, name: str) -> bool:
         """True if a name has a preferred word."""

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Mapping
 from atc.diagnosis.provenance import MissingValue, evidence, lookup, traced_arguments
 from atc.fault import Attribution, Fault
 from protocols.dataflow.graph import ProtocolGraph
-from protocols.dataflow.identifiers import attribute_of
 from protocols.json_path import subscripts
+from protocols.text.words import attribute_of
 from sandbox.records import CallRecord, Run, Source
 
 __all__ = ["attribute", "by_traceback"]

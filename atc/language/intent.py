@@ -9,13 +9,14 @@ import re
 from collections.abc import Collection
 from typing import Literal
 
+from atc.language.word_lists import QUESTIONS
 from protocols.text.words import words
 
 __all__ = ["YES_OR_NO", "Aspect", "aspects", "changes_only", "is_information_request", "requested_actions", "sentences"]
 
 Aspect = Literal["amount", "choice", "count", "date", "first items", "identifier", "name", "one of", "total", "whole"]
 
-_COUNT_WORDS = "two|three|four|five|six|seven|eight|nine|ten"
+_COUNT_WORDS = "|".join(QUESTIONS["counts"][1:])
 _ASPECTS: dict[Aspect, str] = {
     "amount": r"\bhow (many|much)\b|\bnumber of\b",
     "choice": r"\b(which|who|what)( one)? of\b.*\band\b|\bbetween\b.*\band\b",
@@ -33,22 +34,9 @@ _ASPECTS: dict[Aspect, str] = {
     r"|arr|cr|j|l|p|v|z)est\b)(?-i:[a-z]+est))\b",
 }
 """What a question asks for, by its words: a number, a part or the whole of a list, one of several…"""
-YES_OR_NO = frozenset(words("is are was were do does did has have had can could will would should"))
-"""First words of a question whose answer may be one of its own words."""
-
-_INTERROGATIVES = frozenset(
-    words("are did do does give has have how is list name show tell was were what when where which who whose why")
-)
-"""First words of a question for information."""
-_CURIOSITY_VERBS = frozenset(words("curious find hear know learn see tell wonder wondering"))
-"""Verbs of a user who wants information: `I wonder`."""
-_INFORMATION_VERBS = frozenset(
-    words(
-        "advise check compare count describe explain figure find give help know list look name print recommend say see"
-        " show suggest sum tell"
-    )
-)
-"""Imperative verbs that ask for information and change nothing."""
+YES_OR_NO = frozenset(QUESTIONS["yes or no"])
+_INTERROGATIVES = frozenset(QUESTIONS["interrogatives"])
+_INFORMATION_VERBS = frozenset(QUESTIONS["information"])
 _QUOTED = re.compile(r"\"[^\"]*\"|\u201c[^\u201d]*\u201d")
 _SENTENCE_GAP = re.compile(r"(?<=[.?!])(?<![A-Z]\.)(?<![A-Z][a-z]\.)(?<!Mrs\.)\s+(?=[A-Z])")
 """The gap between two sentences; not after `St.` or an initial."""
@@ -62,17 +50,9 @@ _SECOND_VERB = re.compile(
     re.IGNORECASE,
 )
 """A second verb that has an object."""
-_CHANGE_VERBS = frozenset(
-    words(
-        "assign change decrease delete edit increase lower mark modify move raise reduce remove rename replace set"
-        " update"
-    )
-)
-"""Verbs that change an existing entity."""
 _NEW_ENTITY = re.compile(r"\b(?:set(?: up)?|move|change|assign|raise) an?\b|\bnew\b|\banother\b", re.IGNORECASE)
 _TAG_QUESTION = re.compile(r", (?:can|could|will|would) you\s*\?$", re.IGNORECASE)
-_STATEMENT_STARTS = frozenset(words("he i it my our she that the there these they this those we"))
-"""First words of a sentence that only states something."""
+_STATEMENT_STARTS = frozenset(QUESTIONS["statements"])
 
 
 def is_information_request(query: str) -> bool:
@@ -100,7 +80,7 @@ def requested_actions(query: str) -> tuple[str, ...]:
 
 def changes_only(query: str, verbs: Collection[str]) -> bool:
     """True if a query with these verbs only changes or removes existing entities."""
-    return bool(verbs) and _CHANGE_VERBS.issuperset(verbs) and _NEW_ENTITY.search(query) is None
+    return bool(verbs) and set(verbs) <= set(QUESTIONS["changes"]) and _NEW_ENTITY.search(query) is None
 
 
 def sentences(text: str) -> list[str]:
@@ -129,7 +109,7 @@ def _sentence_intent(sentence: str) -> str | None:
     if sentence.endswith("?"):
         return "told"
     if first in _INFORMATION_VERBS | _INTERROGATIVES or (
-        first == "i" and not _CURIOSITY_VERBS.isdisjoint(sentence_words)
+        first == "i" and not set(QUESTIONS["curiosity"]).isdisjoint(sentence_words)
     ):
         return "done" if _has_second_action(sentence) else "told"
     return None if first in _STATEMENT_STARTS and _POLITE_REQUEST.search(sentence) is None else "done"

@@ -13,14 +13,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from atc.language import intent
-from atc.language.word_lists import comparison_phrases
+from atc.language.word_lists import QUESTIONS, comparison_phrases
 from protocols.text.entities import NamedEntity, read_entities
 from protocols.text.words import fold, singular, stem, words
 
 __all__ = ["Question", "is_mentioned"]
 
-_ORDINALS = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"]
-_COUNTS = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
+_ORDINALS, _COUNTS = QUESTIONS["ordinals"], QUESTIONS["counts"]
 _ORDINAL_PHRASE = re.compile(
     rf"\b({'|'.join(_ORDINALS)}|\d+(?:st|nd|rd|th)?)\s+([a-z]+)|\b([a-z]+)\s+(\d+)\b", re.IGNORECASE
 )
@@ -28,7 +27,6 @@ _COUNT_PHRASE = re.compile(rf"\b({'|'.join(_COUNTS)}|\d+)\s+((?:[a-z]+\s+){{0,2}
 _HOW_MANY = re.compile(r"\b(?:how many|number of)\s+(?:(?:different|other)\s+)?([a-z]+)(?:\s+([a-z]+))?", re.IGNORECASE)
 _OWN_PHRASE = re.compile(r"\b(?:my|our)\s+((?:[a-z]+\s+){0,2}[a-z]+)", re.IGNORECASE)
 _PERSONAL = re.compile(r"\b(?:i|mine|my|our|ours|we)\b", re.IGNORECASE)
-_CREATION_STEMS = frozenset({"build", "create", "creat", "make", "mak", "new", "start"})
 _ONGOING = re.compile(
     r"\bcurrent(?:ly)?\b|\b(?:right|just|playing|on|showing|running) now\b|\bat (?:the|this) moment\b"
     r"|(?<!start )(?<!stop )(?<!keep )(?<!begin )(?<!resume )(?<!continue )\bplaying\b|\b(?:listening to|hearing)\b",
@@ -71,7 +69,6 @@ _OWNED_PHRASE = re.compile(
     r"|\b([a-z]+)\s+(?:that|which|who|whom)\s+(?:[a-z]+\s+){0,2}[A-Z\"\u201c]"
 )
 _SUPERLATIVE_PHRASE = re.compile(rf"\b({_SUPERLATIVE_PATTERN})\s+((?:[a-z]+\s+){{0,2}}[a-z]+)", re.IGNORECASE)
-_PLACES = frozenset({"city", "country", "county", "island", "province", "state", "town", "village"})
 _QUALIFIED_NOUN = re.compile(r"\b(?:an?|the|one)\s+((?:[\w-]+\s+){1,3}?)([a-z]+)\b", re.IGNORECASE)
 _NAMING = re.compile(
     r"\b(?:call|called|name|named|rename|title|titled)(?:\s+(?:it|them|to))?\s+[\"'\u2018\u201c]?$"
@@ -82,21 +79,8 @@ _PART_END = re.compile(
     r"[.?!;](?:\s+|$)|,\s+(?:and|also|then|which|what|how)\s+|\s+(?:and also|and then|and tell|also)\s+"
     r"|\s+and\s+(?=(?:how|what|when|where|which|who)\b)"
 )
-_INDEFINITE = frozenset(
-    words(
-        "any certain different favorite favourite following given good great new nice particular popular random same "
-        "simple single specific suitable"
-    )
-)
-"""Adjectives that do not tell one entity from another."""
-_SELECTORS = frozenset(
-    [
-        *_ORDINALS,
-        *_COUNTS,
-        *words("current last least main more most next other own previous recent top whole"),
-    ]
-)
-"""Words that pick an entity and do not describe it."""
+_UNSPECIFIC = frozenset((*QUESTIONS["indefinite"], *QUESTIONS["selectors"], *_ORDINALS, *_COUNTS))
+"""Words that do not tell one entity from another, or pick one without describing it."""
 _COORDINATES = re.compile(
     r"(\d{1,2}(?:\.\d+)?)\s*(?:°|degrees?)?\s*([NS])\w*[\s,;]+(?:and\s+)?(\d{1,3}(?:\.\d+)?)\s*(?:°|degrees?)?\s*([EW])",
     re.I,
@@ -273,7 +257,7 @@ class Question:
 
     def _is_possession_of(self, noun: str, name: str) -> bool:
         """True if a noun is owned by the bearer of a name; the city of Rome is Rome."""
-        return noun not in _PLACES and _stem(self._possession(name)) == _stem(noun)
+        return noun not in QUESTIONS["places"] and _stem(self._possession(name)) == _stem(noun)
 
     def _possession(self, name: str) -> str:
         """The noun before `of` and a name: `songs` of Queen; else empty."""
@@ -418,7 +402,7 @@ class Question:
     @property
     def creates(self) -> bool:
         """True if its words ask for a new entity."""
-        return not _CREATION_STEMS.isdisjoint(self.stems)
+        return not set(QUESTIONS["creations"]).isdisjoint(self.stems)
 
     @cached_property
     def now(self) -> bool:
@@ -435,7 +419,7 @@ class Question:
 
 
 def _is_unspecific(word: str) -> bool:
-    return word.lower() in _INDEFINITE | _SELECTORS or word.endswith("est")
+    return word.lower() in _UNSPECIFIC or word.endswith("est")
 
 
 def _iso(year: str, month: str, day: str) -> str:

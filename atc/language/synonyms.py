@@ -8,13 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from atc.language.word_lists import word_list
+from atc.language.word_lists import SYNONYMS
 from protocols.model import Protocol
 from protocols.text.words import singular, words
 
 __all__ = ["api_synonyms", "with_api_words"]
 
-_SYNONYM_SETS = tuple(frozenset(line.split()) for line in word_list("synonyms"))
 _QUOTED = re.compile(r"(\"[^\"]*\"|\u201c[^\u201d]*\u201d|(?<!\w)['\u2018][^'\u2019]*['\u2019](?!\w))")
 _LOWERCASE_WORD = re.compile(r"\b[a-z]+\b")
 
@@ -23,7 +22,7 @@ def api_synonyms(protocol: Protocol) -> dict[str, str]:
     """The API's word for each synonym that the API does not use itself, if there is exactly one."""
     api_words = {singular(word) for tool in protocol.tools for word in words(f"{tool.path} {tool.summary}")}
     synonyms = {}
-    for alike in _SYNONYM_SETS:
+    for alike in SYNONYMS:
         used = alike & api_words
         if len(used) == 1:
             [api_word] = used

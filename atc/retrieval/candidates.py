@@ -13,25 +13,19 @@ import numpy as np
 
 from atc.language.question import Question
 from atc.language.synonyms import api_synonyms, with_api_words
+from atc.language.word_lists import QUESTIONS
 from atc.retrieval.embeddings import likeness
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.dataflow.operations import CURRENT, is_current, is_own
 from protocols.model import Tool
 from protocols.naming import tool_name
+from protocols.text.word_lists import TEXTS
 from protocols.text.words import abbreviated_names, stem, words
 
 __all__ = ["Candidates"]
 
-_STOP_WORDS = frozenset(
-    words(
-        "a all an and any are as at be by can could did do does for from get give had has have how i in is it its list"
-        " many me more much my number of on one or our please several show some tell than that the their them then"
-        " there these they this to us want was we were what when where which who whose why will with would you your"
-    )
-)
-
-_DELETION_WORDS = frozenset(words("cancel clear delete drop erase off out remove unfollow unsave"))
-"""Words without which nobody wants anything deleted."""
+_STOP_WORDS = TEXTS["articles"] | TEXTS["small words"] | TEXTS["stop words"]
+_DELETION_WORDS = frozenset(QUESTIONS["deletions"])
 _DELETION_PENALTY = 4.0
 """Penalty of a tool that deletes without such a word."""
 

@@ -4,8 +4,6 @@ A name in the question has to lead somewhere: into a search, a comparison, or an
 results, the one with that name is meant. An identifier comes from a response or from the question.
 """
 
-# ruff: noqa: SIM905 - word lists are read, and split once
-
 from __future__ import annotations
 
 import re
@@ -16,6 +14,7 @@ from typing import TypeGuard
 from atc.diagnosis.provenance import lookup
 from atc.verify.findings import Finding, Inspection, failed, lists_in, name_of
 from protocols.json_path import leaves, subscripts
+from protocols.text.word_lists import TEXTS
 from protocols.text.words import SEARCHES, fold, words
 from sandbox.records import SAFE, CallRecord
 
@@ -29,7 +28,7 @@ __all__ = [
     "wrong_item",
 ]
 
-_STOP_WORDS = frozenset("the a an of and or in on at to for by with from".split())
+_STOP_WORDS = TEXTS["articles"] | TEXTS["small words"]
 _MIN_SIMILARITY = 0.75
 """Similarity from which a text counts as a misspelling of words in the question."""
 

@@ -11,9 +11,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from atc.verify.findings import Finding, Inspection, lists_in
+from atc.program.tree import called_name, nodes_of
+from atc.verify.findings import Finding, Inspection, lists_in, name_of
 from atc.verify.printed import is_negative
 from protocols.json_path import subscripts
+from protocols.text.word_lists import NAMES
 from protocols.text.words import fold, words
 from sandbox.records import CallRecord
 
@@ -22,12 +24,10 @@ __all__ = ["first_page", "unread_lists"]
 _TOTALS = frozenset("total count num number of results result items item hits found matches records entries".split())
 _TOTAL_KEYS = frozenset({"total", "count", "hits", "found", "matches"})
 _PAGE_TOTALS = frozenset({"pages", "total pages", "page count", "last page", "num pages", "max page"})
+_MORE_KEYS = frozenset({"has more", "has next", "more", "has next page"})
 _NEXT_KEYS = frozenset({"next", "next page", "next cursor", "next page token", "next url", "next link"})
-_PAGE_KEYS = frozenset({"page", "current page", "page number", "page no", "p"})
-_PAGE_PARAMETERS = frozenset(
-    "page p offset skip start cursor after limit per_page page_size pagesize perpage size count first max_results "
-    "page_number page_no number max take top marker token page_token".split()
-)
+_PAGE_KEYS = frozenset({"page", "current page", "page number", "page no", "p", "limit", "offset", "next", "cursor"})
+_PAGE_PARAMETERS = NAMES["limits"] | NAMES["offsets"] | NAMES["pages"] | NAMES["cursors"] | {"marker", "token"}
 """Parameters that select a part of a list."""
 _AGGREGATES = frozenset({"len", "sum", "max", "min", "sorted", "any", "all", "set", "list", "Counter", "map", "filter"})
 _REORDERING = frozenset({"list", "sorted", "reversed", "enumerate", "tuple", "iter"})
@@ -44,15 +44,12 @@ def first_page(inspection: Inspection) -> Finding | None:
             continue
         for path, extent in unread_lists(call, inspection):
             reading = _ListTraversal(inspection.tree, call, _list_length(call, path, inspection))
-            line = reading.line
-            if line is None or not (whole or reading.wants_more):
-                continue
-            where = subscripts(path)
-            message = (
-                f"{call.tool or call.url} returned only a part of its list {where}: {extent}. More of it "
-                "is needed; ask for the other pages too, until there are no more, or for a narrower list"
-            )
-            return Finding("FirstPage", message, line, call.index, path)
+            if (line := reading.line) is not None and (whole or reading.wants_more):
+                message = (
+                    f"{name_of(call)} returned only a part of its list {subscripts(path)}: {extent}. More of it "
+                    "is needed; ask for the other pages too, until there are no more, or for a narrower list"
+                )
+                return Finding("FirstPage", message, line, call.index, path)
     return None
 
 
@@ -60,8 +57,9 @@ def _is_named_search(call: CallRecord, inspection: Inspection) -> bool:
     """True if a list is the result of a search for a name of the question, and the question counts something else."""
     if "count" in inspection.question.asks:
         return False
-    literals = [value for _, value, sources in inspection.arguments(call) if not sources]
-    return any(fold(str(value)) in inspection.folded_names for value in literals)
+    return any(
+        not sources and fold(str(value)) in inspection.folded_names for _, value, sources in inspection.arguments(call)
+    )
 
 
 def unread_lists(call: CallRecord, inspection: Inspection) -> Iterator[tuple[tuple[str, ...], str]]:
@@ -77,16 +75,11 @@ def unread_lists(call: CallRecord, inspection: Inspection) -> Iterator[tuple[tup
     for path, items, around in lists_in(top):
         if not path or not items:
             continue
-        siblings = {
-            " ".join(words(key)): value for key, value in {**(top if isinstance(top, dict) else {}), **around}.items()
-        }
-        extent = _describe_rest(
-            siblings,
-            call,
-            sum(_list_length(page_call, path, inspection) for page_call in page_calls),
-            _page_count(page_calls),
-        )
-        if extent:
+        fields = {**(top if isinstance(top, dict) else {}), **around}
+        siblings = {" ".join(words(key)): value for key, value in fields.items()}
+        read = sum(_list_length(page_call, path, inspection) for page_call in page_calls)
+        pages = {repr(sorted(page_call.arguments.items(), key=str)) for page_call in page_calls}
+        if extent := _describe_rest(siblings, call, read, len(pages)):
             yield path, extent
 
 
@@ -97,7 +90,7 @@ def _describe_rest(siblings: dict[str, object], call: CallRecord, read: int, pag
         siblings: The fields, by their names as words.
         read: The number of items read, from that many `pages`.
     """
-    paged = any(key in _PAGE_KEYS or key in {"limit", "offset", "next", "cursor"} for key in siblings) or any(
+    paged = not siblings.keys().isdisjoint(_PAGE_KEYS) or any(
         name.lower() in _PAGE_PARAMETERS for name in call.arguments
     )
     for key, value in siblings.items():
@@ -108,9 +101,7 @@ def _describe_rest(siblings: dict[str, object], call: CallRecord, read: int, pag
     for key, value in siblings.items():
         if key in _PAGE_TOTALS and isinstance(value, int):
             return f"{pages} of {value} pages" if value > pages else ""
-        following = key in {"has more", "has next", "more", "has next page"} and value is True
-        linked = key in _NEXT_KEYS and bool(value) and not isinstance(value, bool)
-        if following or linked:
+        if (key in _MORE_KEYS and value is True) or (key in _NEXT_KEYS and value and not isinstance(value, bool)):
             return f"it has {key!r}"
     return ""
 
@@ -122,11 +113,6 @@ def _list_arguments(call: CallRecord) -> dict[str, object]:
 
 def _list_length(call: CallRecord, path: tuple[str, ...], inspection: Inspection) -> int:
     return next((len(items) for place, items, _ in lists_in(inspection.response(call)) if place == path), 0)
-
-
-def _page_count(calls: list[CallRecord]) -> int:
-    """The number of different pages requested."""
-    return len({repr(sorted(call.arguments.items(), key=str)) for call in calls})
 
 
 class _ListTraversal:
@@ -148,7 +134,7 @@ class _ListTraversal:
     @property
     def wants_more(self) -> bool:
         """True if the program slices more items than the list has."""
-        return any(isinstance(node, ast.Slice) and node.upper and self._is_whole(node) for node in ast.walk(self._tree))
+        return any(node.upper and self._is_whole(node) for node in nodes_of(self._tree, ast.Slice))
 
     @property
     def line(self) -> int | None:
@@ -157,7 +143,7 @@ class _ListTraversal:
             iterables: list[ast.expr] = []
             if isinstance(node, (ast.For, ast.comprehension)):
                 iterables = [node.iter]
-            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _AGGREGATES:
+            elif isinstance(node, ast.Call) and called_name(node) in _AGGREGATES:
                 iterables = node.args
             elif isinstance(node, ast.Compare) and isinstance(node.ops[0], (ast.In, ast.NotIn)):
                 iterables = node.comparators

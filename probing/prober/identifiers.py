@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterator, Mapping
 from itertools import pairwise
 
 from protocols.dataflow.graph import ProtocolGraph
-from protocols.dataflow.identifiers import IdentifierReference, attribute_of, noun_of_identifier
+from protocols.dataflow.identifiers import IdentifierReference
 from protocols.model import Parameter, Tool
-from protocols.text.words import WRAPPERS, is_identifier, noun_of, singular, words
+from protocols.text.words import WRAPPERS, attribute_of, is_identifier, noun_of, noun_of_identifier, singular, words
 
 __all__ = ["is_value", "linked_identifiers", "name_reference", "noun_of_path", "reference_of"]
 

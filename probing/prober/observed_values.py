@@ -14,10 +14,9 @@ from itertools import islice, zip_longest
 from urllib.parse import unquote, urlsplit
 
 from probing.prober.identifiers import is_value, noun_of_path
-from protocols.dataflow.identifiers import attribute_of
 from protocols.model import Parameter, Protocol, Tool
 from protocols.schema_fields import resolve, type_of
-from protocols.text.words import WRAPPERS, is_identifier, noun_of, singular, words
+from protocols.text.words import WRAPPERS, attribute_of, is_identifier, noun_of, singular, words
 
 __all__ = ["ObservedValues"]
 

@@ -21,11 +21,11 @@ from atc.planning.sketch import sketch
 from probing.prober.identifiers import is_value, linked_identifiers, reference_of
 from probing.prober.replies import error_in_success
 from probing.prober.values import OWN_NAME, is_free_text
-from protocols.dataflow.identifiers import IdentifierReference, attribute_of, noun_of_identifier
+from protocols.dataflow.identifiers import IdentifierReference
 from protocols.dataflow.operations import looks_like_read
 from protocols.errors import UsageError
 from protocols.model import Protocol, Tool
-from protocols.text.words import WRAPPERS, is_identifier, noun_of, words
+from protocols.text.words import WRAPPERS, attribute_of, is_identifier, noun_of, noun_of_identifier, words
 from sandbox import CallRecord
 
 __all__ = ["CreatedObject", "WritePermission", "WriteScope", "created_identifier"]

@@ -31,11 +31,11 @@ from probing.prober.values import documented_value, is_free_text, item_of, own_n
 from probing.prober.variants import kept_creation
 from probing.redact.redact import FIRST_WORDS
 from protocols.dataflow.graph import ProtocolGraph
-from protocols.dataflow.identifiers import IdentifierReference, attribute_of
+from protocols.dataflow.identifiers import IdentifierReference
 from protocols.model import Parameter, Protocol, Tool
 from protocols.render import sentence
 from protocols.schema_fields import items_of, resolve, type_of
-from protocols.text.words import SEARCHES, is_identifier, noun_of, words
+from protocols.text.words import SEARCHES, attribute_of, is_identifier, noun_of, words
 
 __all__ = ["ProgramWriter", "printing", "question", "unprovided_arguments"]
 

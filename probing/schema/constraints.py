@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass
 from typing import Literal
 
 from protocols.model import Parameter, Schema, Tool
+from protocols.text.word_lists import NAMES
 from protocols.text.words import SIZES, words
 
 __all__ = ["Constraint", "ObservedCall", "infer_constraints"]
@@ -24,7 +25,7 @@ _ALLOWED_VALUES = re.compile(
 )
 _VALUE = re.compile(r"[\w.:+/-]+")
 _INVALID_STATUSES = (400, 422)
-_PAGING = SIZES | {"offset", "page", "skip", "start"}
+_PAGING = SIZES | NAMES["offsets"] | NAMES["pages"]
 """Words of paging arguments, whose value a response repeats."""
 _TOTALS = frozenset({"total", "totalresults", "totalcount", "totalitems", "count"})
 

@@ -20,14 +20,7 @@ from typing import cast
 
 import networkx as nx
 
-from protocols.dataflow.identifiers import (
-    IdentifierReference,
-    attribute_of,
-    identifier_reference,
-    list_reference,
-    literals_of,
-    noun_of_identifier,
-)
+from protocols.dataflow.identifiers import IdentifierReference, identifier_reference, list_reference, literals_of
 from protocols.dataflow.operations import looks_like_read
 from protocols.json_path import Step, subscripts
 from protocols.model import Protocol, Schema, Tool
@@ -41,7 +34,18 @@ from protocols.schema_fields import (
     type_of,
     wrapper_of,
 )
-from protocols.text.words import PAGING, SEARCHES, SIZES, WRAPPERS, is_identifier, noun_of, singular, words
+from protocols.text.words import (
+    PAGING,
+    SEARCHES,
+    SIZES,
+    WRAPPERS,
+    attribute_of,
+    is_identifier,
+    noun_of,
+    noun_of_identifier,
+    singular,
+    words,
+)
 
 __all__ = ["ProtocolGraph", "ProvidedField", "selector_arguments"]
 

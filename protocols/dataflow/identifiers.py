@@ -12,19 +12,17 @@ from typing import cast
 
 from protocols.model import Parameter, Protocol, Schema, Tool
 from protocols.schema_fields import is_expandable, items_of, properties_of, type_of
-from protocols.text.words import ID_WORDS, is_identifier, noun_of, singular, words
+from protocols.text.word_lists import NAMES
+from protocols.text.words import ID_WORDS, attribute_of, noun_of, noun_of_identifier, singular, words
 
 __all__ = [
     "IdentifierReference",
-    "attribute_of",
     "identifier_reference",
     "list_reference",
     "literals_of",
-    "noun_of_identifier",
 ]
 
-_UNAMBIGUOUS_ATTRIBUTES = frozenset({"id", "uuid", "guid", "ref", "slug", "uri", "identifier", "handle"})
-_SEARCH_VERBS = frozenset({"fetch", "filter", "find", "get", "list", "lookup", "query"})
+_UNAMBIGUOUS_ATTRIBUTES = NAMES["unambiguous identifiers"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,24 +107,13 @@ def _is_enumerated(schema: Schema) -> bool:
     return "enum" in schema or "const" in schema or type_of(schema) == "boolean"
 
 
-def attribute_of(name: str) -> str | None:
-    """The identifier word at the end of a name, in the singular; None without one."""
-    return singular(words(name)[-1]) if is_identifier(name) else None
-
-
-def noun_of_identifier(name: str) -> str:
-    """The noun before the identifier word: film for `filmUuid` and `film_ids`; empty for a bare `id`."""
-    parts = words(name)
-    return singular(parts[-2]) if len(parts) > 1 else ""
-
-
 def literals_of(path: str) -> list[str]:
     """The fixed segments of a path that name entities, without verbs and filters such as `findByColour`."""
     literals = []
     for segment in path.split("/"):
         segment_words = words(segment)
         noun_part = "_".join(segment_words[: segment_words.index("by")]) if "by" in segment_words else segment
-        if noun_part and not segment.startswith("{") and not _SEARCH_VERBS.issuperset(words(noun_part)):
+        if noun_part and not segment.startswith("{") and not NAMES["search verbs"].issuperset(words(noun_part)):
             literals.append(noun_part)
     return literals
 

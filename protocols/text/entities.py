@@ -4,14 +4,13 @@ A question about "my playlist 'Rainy Days'" makes no sense in a world without on
 Here a `query` is only a text in which names are looked for.
 """
 
-# ruff: noqa: SIM905 - word lists are read, and split once
-
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from protocols.text.word_lists import TEXTS
 from protocols.text.words import singular
 
 __all__ = ["NO_ENTITIES", "NamedEntities", "NamedEntity", "read_entities"]
@@ -23,38 +22,14 @@ _QUOTED = re.compile(r"\"([^\"\n]{1,120})\"|(?<!\w)'(?=\S)([^'\n]{1,120}?(?:'\w[
 _TOKEN = re.compile(r"(?<!\w')\w(?:[\w.&-]*\w)?(?:'(?!s\b)\w+)*|&")
 _ENDS = re.compile(r"(?<!\b[A-Z])(?<!\b[A-Z][a-z])[.!?:;\n][\"')]*\s+$")
 _POSSESSIVE = re.compile(r"'s?(?=\W|$)")
-_INNER_WORDS = frozenset("of the de la le du del di da der den von van al el a an as".split())
-_ARTICLES = frozenset({"the", "a", "an"})
-_CALENDAR = frozenset(
-    "january february march april may june july august september october november december jan feb mar apr jun jul aug "
-    "sep sept oct nov dec monday tuesday wednesday thursday friday saturday sunday".split()
-)
-_NEVER_ALONE = _CALENDAR | frozenset("i i'm i'd i'll i've ok tv gps pc api id url faq usa uk us eu am pm".split())
+_INNER_WORDS, _ARTICLES = TEXTS["inner words"], TEXTS["articles"]
+_CALENDAR = TEXTS["calendar"]
+_NEVER_ALONE = _CALENDAR | TEXTS["never alone"]
 _DAY_NUMBER = re.compile(r"\d+(?:st|nd|rd|th)?")
 _SHORTENED = re.compile(r"n't$|'(?:d|ll|re|ve)$", re.IGNORECASE)
 """Endings of contractions: `we're`, `don't`."""
-_FIRST_PERSON = frozenset({"i", "i'm", "i'd", "i'll", "i've"})
-_SENTENCE_STARTERS = _NEVER_ALONE | frozenset(
-    "a about according add after all also among an and any are as assuming at based be before beginning between book "
-    "but buy by calculate can cancel change check clear close compare concerning considering copy could count create "
-    "currently decrease delete depending describe did disable do does download during each edit enable every explain "
-    "find follow following for from get give given going had has have he hello help her here hey hi his how if in "
-    "including increase invite is it its just let like list listen log look looking lower make me move my name need no "
-    "not now of on open or order our pause pick play please post put queue raise read recently recommend regarding "
-    "remove rename repeat replace resume rewind save search see sell send set share she shuffle should show skip some "
-    "sort start starting stop subscribe suggest switch tell thank thanks that the their them then there these they "
-    "this those to today tomorrow tonight transfer translate turn unfollow unlike update upload use using want was "
-    "watch we were what what's when where where's which who who's whose why will with would write yes yesterday you "
-    "your".split()
-)
-_MAKER_WORDS = frozenset("by of from starring featuring feat actor actress singer director artist author".split())
-_WORK_WORDS = frozenset("in on within".split())
+_SENTENCE_STARTERS = _NEVER_ALONE | TEXTS["sentence starters"]
 _PREFIX_PHRASE = re.compile(r"\b(?:start|begin|prefix)\w*(?:\s+(?:with|by|in))?\s*[\"']?$", re.IGNORECASE)
-_PRESUPPOSING = frozenset(
-    "my mine first second third last latest newest recent recently current currently now playing queue queued saved "
-    "liked favorite favourite follow following followed unfollow top next previous library remove delete rename "
-    "history watchlist cart".split()
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +57,7 @@ class NamedEntities:
     @property
     def presupposes_items(self) -> bool:
         """True if plain words presuppose that collections have items."""
-        return bool(self.words & _PRESUPPOSING)
+        return bool(self.words & TEXTS["presupposing"])
 
 
 NO_ENTITIES = NamedEntities()
@@ -112,8 +87,8 @@ def _named_entity(text: str, before: str, after: str) -> NamedEntity:
     return NamedEntity(
         text,
         frozenset(beside),
-        maker=bool(_POSSESSIVE.match(after)) or last in _MAKER_WORDS,
-        work=last in _WORK_WORDS,
+        maker=bool(_POSSESSIVE.match(after)) or last in TEXTS["before a maker"],
+        work=last in TEXTS["before a work"],
         prefix=bool(_PREFIX_PHRASE.search(before)),
     )
 
@@ -163,7 +138,7 @@ def _end_of_name(query: str, tokens: Sequence[re.Match[str]], start: int) -> int
             ahead += 1
         if ahead >= len(tokens) or not (tokens[ahead][0][0].isupper() or tokens[ahead][0].isdecimal()):
             break
-        if tokens[ahead][0].casefold() in _FIRST_PERSON:
+        if tokens[ahead][0].casefold() in TEXTS["first person"]:
             break
         if query[tokens[end].end() : tokens[ahead].start()].strip(" &" + "".join(_INNER_WORDS)):
             break

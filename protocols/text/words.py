@@ -11,6 +11,8 @@ from collections.abc import Iterable
 from difflib import SequenceMatcher
 from functools import lru_cache
 
+from protocols.text.word_lists import NAMES
+
 __all__ = [
     "ID_WORDS",
     "PAGING",
@@ -18,45 +20,27 @@ __all__ = [
     "SIZES",
     "WRAPPERS",
     "abbreviated_names",
+    "attribute_of",
     "fold",
+    "identifier_stem",
     "is_identifier",
     "name_similarity",
     "noun_of",
+    "noun_of_identifier",
     "singular",
     "stem",
     "words",
 ]
 
-ID_WORDS = frozenset({"id", "uuid", "guid", "ref", "key", "slug", "uri", "code", "identifier", "number", "handle"})
-"""Last words of a name that mark an identifier."""
-
-WRAPPERS = frozenset({
-    "content", "data", "datum", "edge", "element", "embedded", "entry", "hit", "item", "link", "list", "member", "node",
-    "object", "page", "parent", "payload", "record", "response", "result", "value",
-})  # fmt: skip
-"""Nouns of keys that only wrap the content of a response."""
-
-SIZES = frozenset({"count", "limit", "number", "size", "take"})
-"""Last words of arguments that limit the number of results."""
-
-SEARCHES = frozenset({"keyword", "keywords", "name", "q", "query", "search", "term", "text", "title"})
-"""Arguments that search by free text."""
-
-PAGING = frozenset({
-    "code", "count", "counter", "current", "cursor", "first", "has", "last", "limit", "link", "links", "message",
-    "meta", "more", "next", "number", "object", "offset", "ok", "page", "pages", "paging", "per", "prev", "previous",
-    "result", "results", "self", "size", "skip", "start", "status", "success", "take", "total", "items", "url",
-})  # fmt: skip
-"""Words of fields about paging and status rather than content."""
+ID_WORDS = NAMES["identifiers"]
+WRAPPERS = NAMES["wrappers"]
+SIZES = NAMES["sizes"]
+SEARCHES = NAMES["searches"]
+PAGING = NAMES["paging"]
 
 _MIN_ABBREVIATION = 4
 """Letters that an abbreviated name has at least."""
 _IRREGULAR = {"ids": "id", "people": "person", "children": "child", "men": "man", "women": "woman", "data": "datum"}
-_INVARIANT = frozenset({"series", "species", "news", "media", "status", "canvas", "lens", "address", "bus", "gas"})
-_ENDS_IN_IE = frozenset({
-    "brownies", "calories", "cookies", "foodies", "hoodies", "movies", "pies", "rookies", "selfies", "smoothies",
-    "ties",
-})  # fmt: skip
 _WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 
 
@@ -71,9 +55,9 @@ def singular(word: str) -> str:
     """A word of a name in the singular: companies -> company, people -> person; unknown words come back as they are."""
     if word in _IRREGULAR:
         return _IRREGULAR[word]
-    if word in _INVARIANT or len(word) < 4 or word.endswith("ss") or not word.endswith("s"):
+    if word in NAMES["singular in s"] or len(word) < 4 or word.endswith("ss") or not word.endswith("s"):
         return word
-    if word.endswith("ies") and word not in _ENDS_IN_IE:
+    if word.endswith("ies") and word not in NAMES["plurals of ie"]:
         return word[:-3] + "y"
     if word.endswith(("ches", "shes", "xes", "sses", "zes")):
         return word[:-2]
@@ -90,8 +74,27 @@ def noun_of(name: str) -> str:
 @lru_cache(maxsize=8192)
 def is_identifier(name: str) -> bool:
     """True if a name ends like an identifier: `id`, `film_uuid`, `genre_ids`."""
+    return noun_of(name) in ID_WORDS
+
+
+def attribute_of(name: str) -> str | None:
+    """The identifier word at the end of a name, in the singular; None without one."""
+    return noun_of(name) if is_identifier(name) else None
+
+
+def noun_of_identifier(name: str) -> str:
+    """The noun before the identifier word: film for `filmUuid` and `film_ids`; empty for a bare `id`."""
     parts = words(name)
-    return bool(parts) and (parts[-1] in ID_WORDS or singular(parts[-1]) in ID_WORDS or parts[-1] == "ids")
+    return singular(parts[-2]) if len(parts) > 1 else ""
+
+
+def identifier_stem(name: str) -> tuple[str, ...]:
+    """The words before the identifier words of a name: (film,) for `film_ids`; empty for `id` and other names."""
+    parts = words(name)
+    end = len(parts)
+    while end and singular(parts[end - 1]) in ID_WORDS:
+        end -= 1
+    return (*parts[: end - 1], singular(parts[end - 1])) if 0 < end < len(parts) else ()
 
 
 _MIN_ADVERB = 4

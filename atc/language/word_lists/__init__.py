@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
 from pathlib import Path
 
-__all__ = ["comparison_phrases", "word_list"]
+from protocols.text.word_lists import read_word_lists
 
+__all__ = ["QUESTIONS", "SYNONYMS", "comparison_phrases"]
 
-@cache
-def word_list(name: str) -> tuple[str, ...]:
-    """The lines of a list."""
-    lines = (Path(__file__).parent / f"{name}.txt").read_text("utf-8").splitlines()
-    return tuple(line.strip() for line in lines if line.strip() and not line.startswith("#"))
+_FOLDER = Path(__file__).parent
+QUESTIONS = read_word_lists(_FOLDER / "questions.txt")
+"""Words of a question, by list."""
+SYNONYMS = tuple(map(frozenset, read_word_lists(_FOLDER / "synonyms.txt").values()))
+"""Sets of words that mean the same."""
 
 
 def comparison_phrases(name: str) -> Mapping[str, tuple[str, frozenset[str]]]:
     """By phrase, `max` or `min`, and words in the name of the field to compare."""
-    phrases: dict[str, tuple[str, frozenset[str]]] = {}
-    for line in word_list(name):
-        texts, _, measure = line.partition(": ")
-        order, *fields = measure.split()
-        phrases.update(dict.fromkeys(texts.split(", "), (order, frozenset(fields))))
-    return phrases
+    lists = read_word_lists(_FOLDER / f"{name}.txt")
+    return {
+        phrase: (order, frozenset(fields))
+        for phrases, (order, *fields) in lists.items()
+        for phrase in phrases.split(", ")
+    }

@@ -23,8 +23,8 @@ from protocols.simulator.analysis.world_schema import (
     WorldSchema,
     find_entity_type,
     label_of,
-    stem_of,
 )
+from protocols.text.words import identifier_stem
 
 __all__ = ["analyze_api"]
 
@@ -105,7 +105,7 @@ def _edges(
             label = label_of(shape.name) or plan.label
             extra = [name for name in shape.item.properties if name not in own]
             for name in extra:
-                stem = stem_of(name)
+                stem = identifier_stem(name)
                 if stem and (kind := find_entity_type("_".join(stem), entity_types.by_name)):
                     edge_types[label] = kind.name
             if not extra:

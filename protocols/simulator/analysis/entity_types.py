@@ -24,9 +24,8 @@ from protocols.simulator.analysis.world_schema import (
     find_entity_type,
     label_of,
     singular_name,
-    stem_of,
 )
-from protocols.text.words import ID_WORDS, singular, words
+from protocols.text.words import identifier_stem, is_identifier, singular, words
 
 __all__ = ["EntityTypes", "id_field_of", "is_enumerated"]
 
@@ -50,7 +49,8 @@ class EntityTypes:
         self._read_shapes()
         for name in sorted(self._referenced):
             fields = {key for plan in self.plans if plan.shape for s in plan.shape.walk() for key in s.properties}
-            if not find_entity_type(name, self.by_name) and {f for f in fields if stem_of(f) == tuple(name.split("_"))}:
+            is_field = any("_".join(identifier_stem(key)) == name for key in fields)
+            if is_field and not find_entity_type(name, self.by_name):
                 self.get_or_add(name)
         self._apply_world_lists()
         self._type_objects()
@@ -105,15 +105,15 @@ class EntityTypes:
             self.plans.append(plan)
         for tool in self.protocol.tools:
             for parameter in tool.arguments:
-                stem = stem_of(parameter.name)
+                stem = identifier_stem(parameter.name)
                 if stem and not is_enumerated(parameter):
                     self._referenced.add("_".join(stem))
 
     def _step(self, name: str, parameter: Parameter | None, before: str, holder: str) -> PathStep:
         if is_enumerated(parameter):
             return PathStep("choice", name)
-        parts, stem = words(name), stem_of(name)
-        is_id = bool(stem) or (bool(parts) and singular(parts[-1]) in ID_WORDS)
+        parts, stem = words(name), identifier_stem(name)
+        is_id = is_identifier(name)
         stem = stem if is_id else parts
         segment = words(before)
         segment_noun = singular_name(segment)
@@ -184,7 +184,7 @@ class EntityTypes:
         self._type_by_similarity(final=False)
         for plan, shape, around, item in self.nodes():
             if not shape.kind and (not shape.path and not item) and "/" + plan.tool.path.strip("/") in self.singletons:
-                stem = stem_of(id_field_of(shape.properties))
+                stem = identifier_stem(id_field_of(shape.properties))
                 shape.kind = self._most_similar(shape, self._fields_by_type())
                 if not shape.kind:
                     shape.kind = self.get_or_add("_".join(stem) or singular(words(plan.tool.path)[-1])).name
@@ -244,7 +244,7 @@ class EntityTypes:
             key = plan.label or next((s.name for s in reversed(plan.steps) if s.role == "literal"), "")
         noun = singular(words(key)[-1]) if words(key) else ""
         for name in shape.properties:
-            stem = stem_of(name)
+            stem = identifier_stem(name)
             if noun and stem and stem[-1] == noun and (item or not plan.detail):
                 entity_type = find_entity_type("_".join(stem), self.by_name)
                 return entity_type.name if entity_type else self.get_or_add("_".join(stem), noun).name
@@ -252,7 +252,7 @@ class EntityTypes:
 
     def _by_identity(self, shape: ResponseShape) -> str:
         """The type named by the only identifier of an object: `{place_id, name, country}` is a place."""
-        stems = [stem for name in shape.properties if (stem := stem_of(name))]
+        stems = [stem for name in shape.properties if (stem := identifier_stem(name))]
         if set(_ID_FIELDS) & set(shape.properties) or len(stems) != 1 or len(shape.properties) < 2:
             return ""
         kind = find_entity_type("_".join(stems[0]), self.by_name)
@@ -423,7 +423,7 @@ def id_field_of(properties: Iterable[str], aliases: Iterable[str] = ()) -> str:
             return usual
     own = {tuple(alias.split("_")) for alias in aliases}
     for name in names:
-        stem = stem_of(name)
+        stem = identifier_stem(name)
         if own and stem in own:
             return name
     if not own:

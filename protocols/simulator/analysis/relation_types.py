@@ -15,9 +15,8 @@ from protocols.simulator.analysis.world_schema import (
     find_entity_type,
     label_of,
     singular_name,
-    stem_of,
 )
-from protocols.text.words import singular, words
+from protocols.text.words import identifier_stem, singular, words
 
 __all__ = ["RelationTypes"]
 
@@ -97,7 +96,7 @@ class RelationTypes:
         """Add a link for each field that holds the identifier of another entity, such as `customerUuid`."""
         for kind in self.entity_types.values():
             for name, info in kind.fields.items():
-                stem = stem_of(name)
+                stem = identifier_stem(name)
                 target = find_entity_type("_".join(stem), self.entity_types) if words(name)[-1:] != ("ids",) else None
                 if target is None or target is kind or target.local or kind.local or name == kind.id_field:
                     continue

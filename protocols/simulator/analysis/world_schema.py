@@ -11,7 +11,7 @@ from typing import Literal
 from protocols.model import Protocol, Tool
 from protocols.simulator.analysis.response_shape import ResponseShape
 from protocols.simulator.analysis.world_file import QueryBinding, WorldFile
-from protocols.text.words import ID_WORDS, singular, words
+from protocols.text.words import singular, words
 
 __all__ = [
     "GENERIC",
@@ -26,7 +26,6 @@ __all__ = [
     "find_entity_type",
     "label_of",
     "singular_name",
-    "stem_of",
 ]
 
 GENERIC = frozenset(
@@ -46,15 +45,6 @@ def label_of(name: str) -> str:
 def singular_name(parts: Sequence[str]) -> str:
     """Words as the name of an entity type: the last one in the singular, joined; empty without words."""
     return "_".join([*parts[:-1], singular(parts[-1])]) if parts else ""
-
-
-def stem_of(name: str) -> tuple[str, ...]:
-    """The words before the identifier suffix of a name: `film_ids` -> (film,); empty for plain `id` and other names."""
-    parts = words(name)
-    end = len(parts)
-    while end and (singular(parts[end - 1]) in ID_WORDS or parts[end - 1] == "ids"):
-        end -= 1
-    return (*parts[: end - 1], singular(parts[end - 1])) if 0 < end < len(parts) else ()
 
 
 @dataclass(slots=True)

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any, cast
 
 from protocols.simulator.analysis.response_shape import ResponseShape, fits
-from protocols.simulator.analysis.world_schema import label_of, stem_of
+from protocols.simulator.analysis.world_schema import label_of
 from protocols.simulator.http.list_items import ListItems, kinds_in
 from protocols.simulator.http.messages import RequestError
 from protocols.simulator.http.paging import LIMITS, Paginator, ResponseFrame, is_paging
@@ -19,7 +19,7 @@ from protocols.simulator.http.writes import WriteHandler
 from protocols.simulator.world.entity import Entity, RelationEdge
 from protocols.simulator.world.values import is_date
 from protocols.simulator.world.world import World
-from protocols.text.words import singular, words
+from protocols.text.words import identifier_stem, singular, words
 
 __all__ = ["ResponseBodies"]
 
@@ -95,7 +95,7 @@ class ResponseBodies:
     def _query_entity(self, frame: ResponseFrame) -> Entity | None:
         """The entity that the query identifies: the place of `/current?place_id=london`."""
         for name, value in frame.values.items():
-            stem = stem_of(name)
+            stem = identifier_stem(name)
             kind = self.schema.entity_type_named("_".join(stem)) if stem else None
             if kind is None or kind.local or words(name)[-1] not in {"id", "uuid", "guid", "ref", "slug"}:
                 continue
@@ -338,8 +338,8 @@ class ResponseBodies:
         if part.is_array:
             if isinstance(written, list):
                 return written
-            if stem_of(last) and part.item is not None:
-                kind = self.schema.entity_type_named("_".join(stem_of(last)))
+            if identifier_stem(last) and part.item is not None:
+                kind = self.schema.entity_type_named("_".join(identifier_stem(last)))
                 if kind is not None:
                     edges = self._relations.first_related(entity, kind.name)
                     ids = [self._fields.identifier(edge.target) for edge in edges]

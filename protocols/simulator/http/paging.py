@@ -12,14 +12,16 @@ from protocols.simulator.analysis.world_schema import ResponsePlan, label_of
 from protocols.simulator.world.entity import Entity, RelationEdge
 from protocols.simulator.world.values import number
 from protocols.simulator.world.world import World
+from protocols.text.word_lists import NAMES
 from protocols.text.words import singular, words
 
 __all__ = ["LIMITS", "Paginator", "ResponseFrame", "is_paging"]
 
-LIMITS = frozenset("limit per_page page_size pagesize perpage count number size max_results max take first top".split())
-_OFFSETS = frozenset("offset skip start start_index from".split())
+LIMITS = NAMES["limits"]
+_OFFSETS = NAMES["offsets"] | {"from"}
+"""With `from`, which elsewhere may be a date."""
 _TOTALS = frozenset("total_results total total_count count total_items num_results total_hits total_elements".split())
-_PAGES = frozenset({"page", "page_number", "page_no", "p"})
+_PAGES = NAMES["pages"]
 
 
 @dataclass(slots=True)
@@ -64,9 +66,7 @@ class Paginator:
                 offset = int(requested)
             elif label in _PAGES:
                 page = int(requested) if requested is not None else 1
-            elif label in {"after", "cursor", "starting_after", "page_token", "next_token"} and frame.values.get(
-                parameter.name
-            ):
+            elif label in NAMES["cursors"] and frame.values.get(parameter.name):
                 cursor = str(frame.values[parameter.name])
                 ids = [str(self._fields.identifier(edge.target)) for edge in edges]
                 offset = ids.index(cursor) + 1 if cursor in ids else 0

@@ -12,11 +12,11 @@ from typing import cast
 
 from protocols.simulator.analysis.response_shape import ResponseShape
 from protocols.simulator.analysis.world_file import WriteEffect
-from protocols.simulator.analysis.world_schema import EntityType, ResponsePlan, label_of, stem_of
+from protocols.simulator.analysis.world_schema import EntityType, ResponsePlan, label_of
 from protocols.simulator.http.messages import RequestError
 from protocols.simulator.world.entity import Entity, RelationEdge
 from protocols.simulator.world.world import World
-from protocols.text.words import singular, words
+from protocols.text.words import identifier_stem, singular, words
 
 __all__ = ["WriteHandler"]
 
@@ -197,7 +197,7 @@ class WriteHandler:
             kind = self._kind_of_reference(name)
             linked = self.world.find(kind.name, _last(value)) if kind and isinstance(value, (str, int)) else None
             if linked is not None and kind is not None:
-                self._relations.relink(entity, "_".join(stem_of(name)), linked)
+                self._relations.relink(entity, "_".join(identifier_stem(name)), linked)
                 if self.schema.family(entity.kind, linked.kind):
                     entity.parent = linked
             elif kind and isinstance(value, list):
@@ -208,7 +208,7 @@ class WriteHandler:
             entity.receive(name, value)
 
     def _kind_of_reference(self, name: str) -> EntityType | None:
-        stem = stem_of(name)
+        stem = identifier_stem(name)
         return self.schema.entity_type_named("_".join(stem)) if stem else None
 
     def _bump_revision(self, plan: ResponsePlan, subject: Entity) -> None:
@@ -385,7 +385,7 @@ class WriteHandler:
                 if linked is not None:
                     linked.receive(name, value)
                     self.world.mark_changed(linked.kind)
-            elif part.kind and _refers(name) and set(stem_of(name)) & {part.kind, *words(field_name)}:
+            elif part.kind and _refers(name) and set(identifier_stem(name)) & {part.kind, *words(field_name)}:
                 target = self.world.find(part.kind, _last(value))
                 if target is not None:
                     self._relations.relink(state, label_of(field_name), target)

@@ -13,14 +13,14 @@ from urllib.parse import quote
 
 from protocols.simulator.analysis.response_shape import ResponseShape, fits
 from protocols.simulator.analysis.world_file import NO_SPEC, NumberRange
-from protocols.simulator.analysis.world_schema import EntityType, FieldInfo, label_of, stem_of
+from protocols.simulator.analysis.world_schema import EntityType, FieldInfo, label_of
 from protocols.simulator.world import word_lists
 from protocols.simulator.world.context import WorldContext
 from protocols.simulator.world.entity import Entity
 from protocols.simulator.world.relations import EntityRelations
 from protocols.simulator.world.seeded_rng import SeededRNG
 from protocols.simulator.world.values import is_date, make_value, mimic, plausible_number, slug
-from protocols.text.words import singular, words
+from protocols.text.words import identifier_stem, singular, words
 
 __all__ = ["FieldValues", "is_upcoming"]
 
@@ -432,7 +432,7 @@ class FieldValues:
         return None
 
     def _reference(self, entity: Entity, kind: EntityType, name: str) -> object:
-        parts, stem = words(name), stem_of(name)
+        parts, stem = words(name), identifier_stem(name)
         if not stem:
             if entity.parent is not None and not kind.local and len(parts) == 2 and parts[1] in {"title", "name"}:
                 return self.title(entity.parent) if parts[0] not in kind.aliases else None

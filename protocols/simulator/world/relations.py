@@ -6,11 +6,11 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import cast
 
-from protocols.simulator.analysis.world_schema import RelationPair, stem_of
+from protocols.simulator.analysis.world_schema import RelationPair
 from protocols.simulator.world.context import WorldContext
 from protocols.simulator.world.entity import Entity, RelationEdge
 from protocols.text.entities import NO_ENTITIES, NamedEntity
-from protocols.text.words import words
+from protocols.text.words import identifier_stem, words
 
 __all__ = ["EntityRelations"]
 
@@ -368,7 +368,7 @@ class EntityRelations:
             values.update(roles[position % len(roles)])
         elif len(rows) > 5:
             for name, value in rng.choose(rows).items():
-                if isinstance(value, str) and value and not stem_of(name):
+                if isinstance(value, str) and value and not identifier_stem(name):
                     values.setdefault(name, value)
         for name in {name for row in rows[:10] for name in row}:
             if words(name)[-1:] and words(name)[-1] in {"order", "position", "index", "rank"}:

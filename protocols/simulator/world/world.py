@@ -14,13 +14,14 @@ from datetime import datetime
 from string import capwords
 
 from protocols.simulator.analysis.world_file import NO_SPEC
-from protocols.simulator.analysis.world_schema import EntityType, Relation, WorldSchema, stem_of
+from protocols.simulator.analysis.world_schema import EntityType, Relation, WorldSchema
 from protocols.simulator.world import word_lists
 from protocols.simulator.world.entity import Entity
 from protocols.simulator.world.fields import FieldValues
 from protocols.simulator.world.relations import EntityRelations
 from protocols.simulator.world.seeded_rng import SeededRNG
 from protocols.text.entities import NO_ENTITIES, NamedEntities, NamedEntity
+from protocols.text.words import identifier_stem
 
 __all__ = ["World"]
 
@@ -100,9 +101,8 @@ class World:
         if kind.name in self.schema.singletons.values():
             return []
         owners = [r for r in self.schema.relations.values() if r.target == kind.name and r.owner != kind.name]
-        back = {
-            named.name for name in kind.all_fields if (named := self.schema.entity_type_named("_".join(stem_of(name))))
-        }
+        stems = ("_".join(identifier_stem(name)) for name in kind.all_fields)
+        back = {named.name for stem in stems if (named := self.schema.entity_type_named(stem))}
         tied = kind.addressed or any(relation.owner in back for relation in owners)
         return owners if owners and tied and all(relation.own_path for relation in owners) else []
 
