@@ -10,13 +10,15 @@ to set: such arguments are accepted and have no effect.
 from __future__ import annotations
 
 import json as _json
+from types import FunctionType
 
-from sandbox.language.shims.http_errors import ERRORS, InvalidJSONError, RequestException
 from sandbox.language.shims.http_values import (
+    ERRORS,
     CaseInsensitiveDict,
     HTTPAdapter,
     HTTPBasicAuth,
     PreparedRequest,
+    RequestException,
     RequestsCookieJar,
     Response,
     cookies_for,
@@ -26,6 +28,7 @@ from sandbox.language.shims.replies import bind_to_call
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
+    from typing import Any
 
     Exchange = Callable[[dict[str, object], bytes], tuple[dict[str, object], bytes]]
     Perform = Callable[[str, object, dict[str, object]], Response]
@@ -94,8 +97,8 @@ def _perform(exchange: Exchange, method: str, url: object, options: dict[str, ob
     return response
 
 
-def _session_class(perform: Perform) -> type[_SessionVerbs]:
-    class Session(_SessionVerbs):
+def _session_class(perform: Perform) -> type:
+    class Session:
         """Keeps headers, parameters, cookies and a sign-in from call to call."""
 
         def __init__(self) -> None:
@@ -119,6 +122,7 @@ def _session_class(perform: Perform) -> type[_SessionVerbs]:
             """Accepted; the broker has its own rules for retries."""
 
         def request(self, method: str, url: str, **options: object) -> Response:
+            """Send a request."""
             headers = CaseInsensitiveDict(self.headers)
             headers.update(options.get("headers") or {})
             options["headers"] = headers  # a header that is None is left out
@@ -132,44 +136,33 @@ def _session_class(perform: Perform) -> type[_SessionVerbs]:
             return response
 
     Session.__module__ = "requests.sessions"
+    for name in ("get", "options", "head", "delete"):
+        setattr(Session, name, _url_method(name.upper()))
+    for name in ("put", "patch"):
+        setattr(Session, name, _data_method(name.upper()))
+    Session.post = _post  # type: ignore[attr-defined]
     Session.__qualname__ = "Session"
-    for name in ("__init__", "mount", "request"):
-        vars(Session)[name].__qualname__ = f"Session.{name}"  # as the library's errors name it
+    for name, method in vars(Session).items():
+        if isinstance(method, FunctionType):
+            method.__name__, method.__qualname__ = name, f"Session.{name}"  # as the library's errors name it
     return Session
 
 
-class _SessionVerbs:
-    def request(self, method: str, url: str, **options: object) -> Response:
-        raise NotImplementedError
-
-    def get(self, url: str, **options: object) -> Response:
-        return self.request("GET", url, **options)
-
-    def options(self, url: str, **options: object) -> Response:
-        return self.request("OPTIONS", url, **options)
-
-    def head(self, url: str, **options: object) -> Response:
-        return self.request("HEAD", url, **options)
-
-    def post(self, url: str, data: object = None, json: object = None, **options: object) -> Response:
-        return self.request("POST", url, data=data, json=json, **options)
-
-    def put(self, url: str, data: object = None, **options: object) -> Response:
-        return self.request("PUT", url, data=data, **options)
-
-    def patch(self, url: str, data: object = None, **options: object) -> Response:
-        return self.request("PATCH", url, data=data, **options)
-
-    def delete(self, url: str, **options: object) -> Response:
-        return self.request("DELETE", url, **options)
+def _url_method(verb: str) -> Callable[..., Response]:
+    return lambda self, url, **options: self.request(verb, url, **options)
 
 
-for _name, _method in vars(_SessionVerbs).items():
-    if callable(_method):
-        _method.__qualname__ = f"Session.{_name}"
+def _data_method(verb: str) -> Callable[..., Response]:
+    return lambda self, url, data=None, **options: self.request(verb, url, data=data, **options)
+
+
+def _post(self: Any, url: str, data: object = None, json: object = None, **options: object) -> Response:
+    return self.request("POST", url, data=data, json=json, **options)  # type: ignore[no-any-return]
 
 
 def _verbs(perform: Perform) -> dict[str, object]:
+    """The functions of `requests` that are a request each."""
+
     def request(method: str, url: str, **options: object) -> Response:
         return perform(method, url, options)
 
@@ -179,34 +172,25 @@ def _verbs(perform: Perform) -> dict[str, object]:
     def post(url: str, data: object = None, json: object = None, **options: object) -> Response:
         return perform("POST", url, {"data": data, "json": json, **options})
 
-    def put(url: str, data: object = None, **options: object) -> Response:
-        return perform("PUT", url, {"data": data, **options})
+    def with_data(verb: str) -> Callable[..., Response]:
+        return lambda url, data=None, **options: perform(verb, url, {"data": data, **options})
 
-    def patch(url: str, data: object = None, **options: object) -> Response:
-        return perform("PATCH", url, {"data": data, **options})
+    def with_url(verb: str) -> Callable[..., Response]:
+        return lambda url, **options: perform(verb, url, options)
 
-    def delete(url: str, **options: object) -> Response:
-        return perform("DELETE", url, options)
-
-    def head(url: str, **options: object) -> Response:
-        return perform("HEAD", url, options)
-
-    def options(url: str, **options: object) -> Response:
-        return perform("OPTIONS", url, options)
-
-    verbs = (request, get, post, put, patch, delete, head, options)
-    for verb in verbs:
-        verb.__qualname__ = verb.__name__  # as the library's errors name it
-    return {verb.__name__: verb for verb in verbs}
+    verbs: dict[str, Callable[..., Response]] = {"request": request, "get": get, "post": post}
+    verbs |= {name: with_data(name.upper()) for name in ("put", "patch")}
+    verbs |= {name: with_url(name.upper()) for name in ("delete", "head", "options")}
+    for name, verb in verbs.items():
+        verb.__name__ = verb.__qualname__ = name  # as the library's errors name it
+    return dict(verbs)
 
 
-_REQUEST_OPTIONS = frozenset(
-    {"params", "data", "json", "headers", "cookies", "timeout", "auth", "allow_redirects", "files"}
-)
-_TOP_LEVEL_ERRORS = (
-    "ConnectionError ConnectTimeout HTTPError JSONDecodeError ReadTimeout RequestException Timeout TooManyRedirects "
-    "URLRequired"
-).split()
+_REQUEST_OPTIONS = frozenset("params data json headers cookies timeout auth allow_redirects files".split())
+_TOP_LEVEL_ERRORS = """
+    ConnectionError ConnectTimeout HTTPError JSONDecodeError ReadTimeout RequestException Timeout TooManyRedirects
+    URLRequired
+""".split()
 
 
 class _Codes(dict[str, int]):
@@ -267,7 +251,7 @@ def _request_frame(method: str, url: object, options: dict[str, object]) -> tupl
         try:
             return {**head, "json": True}, _json.dumps(payload, allow_nan=False).encode()
         except ValueError as error:
-            raise InvalidJSONError(error) from None
+            raise ERRORS["InvalidJSONError"](error) from None
     return head, b""
 
 

@@ -1,10 +1,11 @@
-"""The headers, cookies and responses of `requests` as a program sees them."""
+"""The headers, cookies, responses and exceptions of `requests` as a program sees them."""
+
+# ruff: noqa: N818, SIM905 - the names are those of requests; word lists read better than quoted ones
 
 from __future__ import annotations
 
 import json as _json
 
-from sandbox.language.shims.http_errors import HTTPError, JSONDecodeError
 from sandbox.language.shims.replies import bind_to_call, call_index
 
 TYPE_CHECKING = False
@@ -12,15 +13,52 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from typing import Any
 
-__all__ = [
-    "CaseInsensitiveDict",
-    "HTTPAdapter",
-    "HTTPBasicAuth",
-    "PreparedRequest",
-    "RequestsCookieJar",
-    "Response",
-    "cookies_for",
-]
+__all__ = ["ERRORS", "CaseInsensitiveDict", "PreparedRequest", "RequestsCookieJar", "Response", "cookies_for"]
+__all__ += ["HTTPAdapter", "HTTPBasicAuth", "RequestException"]
+
+
+class RequestException(IOError):
+    """Base of all errors of a call."""
+
+    def __init__(self, *args: object, request: object = None, response: object = None) -> None:
+        super().__init__(*args)
+        self.response = response
+        self.request = request
+
+
+def _error(name: str, *bases: type) -> type[RequestException]:
+    return type(name, bases or (RequestException,), {})
+
+
+_PLAIN = """
+    HTTPError ConnectionError Timeout URLRequired TooManyRedirects ChunkedEncodingError ContentDecodingError RetryError
+    InvalidJSONError
+""".split()
+ERRORS: dict[str, type[RequestException]] = {name: _error(name) for name in _PLAIN}
+"""The exceptions by name, in the tree of the library."""
+
+ERRORS |= {name: _error(name, ERRORS["ConnectionError"]) for name in ("ProxyError", "SSLError")}
+ERRORS["ConnectTimeout"] = _error("ConnectTimeout", ERRORS["ConnectionError"], ERRORS["Timeout"])
+InvalidJSONError: Any = ERRORS["InvalidJSONError"]
+ERRORS["ReadTimeout"] = _error("ReadTimeout", ERRORS["Timeout"])
+for _name in ("MissingSchema", "InvalidSchema", "InvalidURL", "InvalidHeader"):
+    ERRORS[_name] = _error(_name, RequestException, ValueError)
+
+
+class JSONDecodeError(InvalidJSONError, _json.JSONDecodeError):  # type: ignore[misc]
+    """The body is not JSON."""
+
+    def __init__(self, *args: object, **kwargs: object) -> None:
+        _json.JSONDecodeError.__init__(self, *args)  # type: ignore[arg-type]
+        InvalidJSONError.__init__(self, *self.args, **kwargs)
+
+    def __reduce__(self) -> str | tuple[object, ...]:
+        return _json.JSONDecodeError.__reduce__(self)
+
+
+ERRORS |= {kind.__name__: kind for kind in (RequestException, JSONDecodeError)}
+for _kind in ERRORS.values():
+    _kind.__module__ = "requests.exceptions"
 
 
 class CaseInsensitiveDict(dict[str, str]):
@@ -300,7 +338,7 @@ class Response:
         if self.status_code >= 400:
             side = "Client" if self.status_code < 500 else "Server"
             text = f"{self.status_code} {side} Error: {self.reason} for url: {self.url}"
-            error = HTTPError(text, request=self.request, response=self)
+            error = ERRORS["HTTPError"](text, request=self.request, response=self)
             bind_to_call(error, call_index(self))
             raise error
 
