@@ -120,8 +120,9 @@ class Step:
     def first_of(self) -> Call | None:
         """The list of which the step takes the first item; None for any other value."""
         call = self.value
-        is_first = isinstance(call, Call) and call.path[-1:] == (0,) and 0 not in call.path[:-1]
-        return call.at(call.path[:-1]) if isinstance(call, Call) and is_first else None
+        if isinstance(call, Call) and call.path[-1:] == (0,) and 0 not in call.path[:-1]:
+            return call.at(call.path[:-1])
+        return None
 
 
 @dataclass(frozen=True, slots=True)

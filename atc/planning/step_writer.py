@@ -90,7 +90,7 @@ class StepWriter:
 
     def _is_mentioned(self, parameter: Parameter) -> bool:
         """True if the question has the words of an argument: `set the due date`."""
-        argument_stems = set(map(stem, words(parameter.argument)))
+        argument_stems = _stems(parameter.argument)
         return bool(argument_stems) and argument_stems <= set(self.question.stems)
 
     def _is_content(self, parameter: Parameter) -> bool:
@@ -102,21 +102,16 @@ class StepWriter:
         """The optional arguments that narrow a call to the question: coordinates, limits, a search, a word of the
         question.
         """
-        limits = [p for p in tool.arguments if self.ranking.limit(p) is not None]
-        if self.question.coordinates and not any(self.ranking.providers(tool, p) for p in tool.arguments):
-            here = [p for p in tool.arguments if words(p.argument)[-1:] in COORDINATE_WORDS]
-            if len(here) == 2:
-                return here
+        here = [p for p in tool.arguments if words(p.argument)[-1:] in COORDINATE_WORDS]
+        provided = any(self.ranking.providers(tool, p) for p in tool.arguments)
+        if self.question.coordinates and len(here) == 2 and not provided:
+            return here
         searches = [p for p in tool.arguments if p.argument.lower() in SEARCHES]
-        free = [
-            p
-            for p in tool.arguments
-            if placeholder(p) == PLACEHOLDER and self.graph.reference(tool.name, p.argument) is None
-        ]
-        about = {*self.question.stems, *map(stem, words(tool.path))}
-        if limits:
+        if limits := [p for p in tool.arguments if self.ranking.limit(p) is not None]:
             return [*searches[:1], *limits]
-        return (searches or [p for p in free if set(map(stem, words(p.argument))) <= about])[:1]
+        about = {*self.question.stems, *_stems(tool.path)}
+        free = [p for p in tool.arguments if placeholder(p) == PLACEHOLDER and _stems(p.argument) <= about]
+        return (searches or [p for p in free if self.graph.reference(tool.name, p.argument) is None])[:1]
 
     def _value(self, tool: Tool, parameter: Parameter, depth: int) -> Expression | None:
         """The value of an argument; None where its providers cannot be called."""
@@ -148,8 +143,9 @@ class StepWriter:
             coordinate = self.question.coordinates["lon" in last[0] or "lng" in last[0]]
             return Literal(coordinate if default == PLACEHOLDER else Decimal(coordinate))
         if default != PLACEHOLDER:
-            stems = set(self.question.stems)
-            mentioned = [value for value in _enum_values(parameter) if set(map(stem, words(value))) <= stems]
+            values = cast("list[object]", parameter.schema.get("enum") or [])
+            texts = [value for value in values if isinstance(value, str)]
+            mentioned = [text for text in texts if _stems(text) <= set(self.question.stems)]
             return Literal(mentioned[0]) if len(mentioned) == 1 else default
         name = None
         if parameter.argument.lower() in SEARCHES:
@@ -271,9 +267,8 @@ def _title_field(names: Sequence[str]) -> str | None:
     return min(last, key=lambda name: (len(words(name)), _TITLES.index(words(name)[-1:])), default=None)
 
 
-def _enum_values(parameter: Parameter) -> list[str]:
-    """The strings that an argument may take."""
-    return [value for value in cast("list[object]", parameter.schema.get("enum") or []) if isinstance(value, str)]
+def _stems(text: str) -> set[str]:
+    return set(map(stem, words(text)))
 
 
 def placeholder(parameter: Parameter) -> Expression:
