@@ -1,0 +1,288 @@
+"""Where each value of a program comes from before a run, and where it goes: one analysis, made once per text.
+
+`flow = def_use(program)` answers for the nodes of `flow.tree` (read it, never change it):
+
+- `flow.definitions_of("film")`, `flow.reaching(name)`: everything that binds a variable, and what a use of it may read.
+- `flow.uses(definition)`, `flow.may_be_unbound(name)`: its other direction, and a name that is set on some ways only.
+- `flow.resolve(node)`, `flow.constant(node)`: the one expression, and the one constant, that a node stands for.
+- `flow.origins(node, is_source)`: the calls and the paths in their responses that a value is taken from, unchanged.
+- `flow.dead_calls(is_source)`: calls whose result is not used; `flow.overwritten()`: values replaced before any use.
+- `flow.parent(node)`, `flow.statement(node)`: what encloses a node.
+
+`is_source` says which calls begin an origin: `calling(tools)`, or a function of your own for `requests.get(…)`.
+
+It follows branches, loops, `break`, handlers, unpacking, comprehensions and functions. It is exact about order within a
+function; a variable that functions share may hold any value that one of them gives it.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from collections.abc import Callable, Container, Iterator
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+from atc.program.control_flow import ControlFlow, Definition
+from atc.program.source import parsed
+from atc.program.tree import called_name, nodes_of
+from protocols.json_path import Step
+
+__all__ = ["DefUse", "Definition", "Origin", "calling", "def_use"]
+
+_MAX_STEPS = 200
+"""Expressions that are looked at for the origins of one value."""
+_SAME_ITEMS = frozenset({"list", "reversed", "set", "sorted", "tuple"})
+_ONE_ITEM = frozenset({"max", "min", "next"})
+_SAME_VALUE = frozenset({"copy", "json"})
+"""Methods that return the value that they are called on."""
+_FOLLOWED = frozenset({"assignment", "comprehension", "loop", "parameter"})
+
+IsSource = Callable[[ast.Call], bool]
+_Seen = set[tuple[ast.AST, tuple[Step, ...]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """A call, and the path in its response; 0 stands for any item of a list that the program goes through."""
+
+    call: ast.Call
+    path: tuple[Step, ...] = ()
+
+
+def calling(names: Container[str]) -> IsSource:
+    """True for calls of some functions by name."""
+    return lambda call: called_name(call) in names
+
+
+@lru_cache(maxsize=32)
+def def_use(program: str) -> DefUse | None:
+    """The analysis of a program; None for invalid Python. It knows nothing of a program that is nested too deeply."""
+    tree = parsed(program)
+    if tree is None:
+        return None
+    try:
+        return DefUse(tree)
+    except RecursionError:
+        return DefUse(ast.Module([], []))
+
+
+class DefUse:
+    """The definitions of a program, their uses and their values."""
+
+    def __init__(self, tree: ast.Module) -> None:
+        self.tree = tree
+        flow = ControlFlow(tree)
+        self.definitions = tuple(flow.definitions)
+        """In the order of evaluation, function bodies last."""
+        self._reaching = flow.reaching
+        self._replaced = flow.replaced
+        self._uses: dict[Definition, list[ast.Name]] = defaultdict(list)
+        for use, definitions in flow.reaching.items():
+            for definition in definitions - {None}:
+                if definition is not None:
+                    self._uses[definition].append(use)
+
+    @cached_property
+    def _parents(self) -> dict[ast.AST, ast.AST]:
+        return {child: node for node in ast.walk(self.tree) for child in ast.iter_child_nodes(node)}
+
+    def parent(self, node: ast.AST) -> ast.AST | None:
+        """The node that directly encloses another."""
+        return self._parents.get(node)
+
+    def statement(self, node: ast.AST) -> ast.stmt | None:
+        """The innermost statement around a node, or the node itself."""
+        current: ast.AST | None = node
+        while current is not None and not isinstance(current, ast.stmt):
+            current = self._parents.get(current)
+        return current
+
+    def definitions_of(self, name: str) -> tuple[Definition, ...]:
+        """Everything that binds a name, anywhere in the program."""
+        return tuple(definition for definition in self.definitions if definition.name == name)
+
+    def reaching(self, use: ast.Name) -> tuple[Definition, ...]:
+        """The definitions that a use of a name may read; none for a builtin, a tool, or an undefined name."""
+        reaching = self._reaching.get(use, frozenset())
+        return tuple(sorted((d for d in reaching if d is not None), key=self._order.__getitem__))
+
+    @cached_property
+    def _order(self) -> dict[Definition, int]:
+        return {definition: place for place, definition in enumerate(self.definitions)}
+
+    def may_be_unbound(self, use: ast.Name) -> bool:
+        """True if the program sets a name, but not on every way to this use."""
+        return None in self._reaching.get(use, ()) and bool(self.definitions_of(use.id))
+
+    def uses(self, definition: Definition) -> tuple[ast.Name, ...]:
+        """The uses that may read a definition."""
+        return tuple(self._uses.get(definition, ()))
+
+    def only(self, use: ast.Name) -> Definition | None:
+        """The definition that a use reads in any case; None where there may be others, or none."""
+        reaching = self._reaching.get(use, frozenset())
+        return next(iter(reaching)) if len(reaching) == 1 else None
+
+    def resolve(self, node: ast.expr) -> ast.expr:
+        """The expression that a name certainly stands for, through plain assignments; else the node itself."""
+        for _ in range(_MAX_STEPS):
+            definition = self.only(node) if isinstance(node, ast.Name) else None
+            if definition is None or definition.kind != "assignment" or definition.path or definition.value is None:
+                return node
+            node = definition.value
+        return node
+
+    def constant(self, node: ast.expr, default: object = None) -> object:
+        """The constant that an expression is, literal lists and dicts included; `default` for any other."""
+        try:
+            return ast.literal_eval(self.resolve(node))
+        except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
+            return default
+
+    def origins(self, node: ast.expr, is_source: IsSource) -> tuple[Origin, ...]:
+        """Where a value may be taken from, unchanged; empty where it is computed, or not of any source."""
+        return tuple(dict.fromkeys(self._trace(node, (), is_source, set())))
+
+    def _trace(self, node: ast.expr, path: tuple[Step, ...], is_source: IsSource, seen: _Seen) -> Iterator[Origin]:
+        """The origins of what lies at a path in the value of an expression."""
+        if (node, path) in seen or len(seen) > _MAX_STEPS:
+            return
+        seen.add((node, path))
+        match node:
+            case ast.Name():
+                for definition in self.reaching(node):
+                    for value in self._values(definition):
+                        yield from self._trace(value, (*definition.path, *path), is_source, seen)
+                    yield from self._appended(definition, path, is_source, seen)
+            case ast.Subscript(slice=ast.Slice()):
+                yield from self._trace(node.value, path, is_source, seen)
+            case ast.Subscript(slice=ast.Constant(str() | int() as step)):
+                yield from self._trace(node.value, (step, *path), is_source, seen)
+            case ast.Subscript(slice=ast.UnaryOp(op=ast.USub(), operand=ast.Constant(int()))):
+                yield from self._trace(node.value, (0, *path), is_source, seen)
+            case ast.NamedExpr():
+                yield from self._trace(node.value, path, is_source, seen)
+            case ast.IfExp():
+                for branch in (node.body, node.orelse):
+                    yield from self._trace(branch, path, is_source, seen)
+            case ast.BoolOp():
+                for branch in node.values:
+                    yield from self._trace(branch, path, is_source, seen)
+            case ast.ListComp() | ast.GeneratorExp() | ast.SetComp():
+                if path and isinstance(path[0], int):
+                    yield from self._trace(node.elt, path[1:], is_source, seen)
+                elif not path:  # a list of items is the list, or a part of it
+                    for origin in self._trace(node.elt, (), is_source, set(seen)):
+                        if origin.path[-1:] == (0,):
+                            yield Origin(origin.call, origin.path[:-1])
+            case ast.Dict():
+                for key, value in zip(node.keys, node.values, strict=True):
+                    if path and isinstance(key, ast.Constant) and key.value == path[0]:
+                        yield from self._trace(value, path[1:], is_source, seen)
+            case ast.List() | ast.Tuple():
+                if path and isinstance(path[0], int) and path[0] < len(node.elts):
+                    yield from self._trace(node.elts[path[0]], path[1:], is_source, seen)
+            case ast.Call() if is_source(node):
+                yield Origin(node, path)
+            case ast.Call():
+                yield from self._traced_call(node, path, is_source, seen)
+
+    def _values(self, definition: Definition) -> Iterator[ast.expr]:
+        """The expressions that a definition takes its value from: for a parameter, what the calls pass."""
+        function = self.parent(self.parent(definition.node) or definition.node)
+        if definition.kind in _FOLLOWED and definition.value is not None:
+            yield definition.value
+        elif definition.kind == "parameter" and isinstance(function, ast.FunctionDef):
+            names = [parameter.arg for parameter in (*function.args.posonlyargs, *function.args.args)]
+            own = next(candidate for candidate in self.definitions if candidate.node is function)
+            for call in (self.parent(use) for use in self.uses(own)):
+                if isinstance(call, ast.Call):
+                    passed = dict(zip(names, call.args, strict=False))
+                    passed |= {word.arg: word.value for word in call.keywords if word.arg}
+                    yield from (passed[definition.name],) if definition.name in passed else ()
+
+    def _traced_call(
+        self, node: ast.Call, path: tuple[Step, ...], is_source: IsSource, seen: _Seen
+    ) -> Iterator[Origin]:
+        """The origins of what a method or a builtin passes on, and of what a function of the program returns."""
+        name, first = called_name(node), node.args[0] if node.args else None
+        if isinstance(node.func, ast.Attribute):
+            if node.func.attr in _SAME_VALUE:
+                yield from self._trace(node.func.value, path, is_source, seen)
+            elif node.func.attr == "get" and isinstance(first, ast.Constant) and isinstance(first.value, str):
+                yield from self._trace(node.func.value, (first.value, *path), is_source, seen)
+        elif isinstance(node.func, ast.Name) and self.reaching(node.func):
+            for definition in self.reaching(node.func):
+                if isinstance(definition.node, ast.FunctionDef):
+                    for returned in nodes_of(definition.node, ast.Return):
+                        if returned.value is not None:
+                            yield from self._trace(returned.value, path, is_source, seen)
+        elif first is not None and name in _SAME_ITEMS:
+            yield from self._trace(first, path, is_source, seen)
+        elif first is not None and name in _ONE_ITEM and len(node.args) == 1:
+            yield from self._trace(first, (0, *path), is_source, seen)
+        elif first is not None and name == "enumerate" and path[:2] == (0, 1):
+            yield from self._trace(first, (0, *path[2:]), is_source, seen)
+
+    def _appended(
+        self, definition: Definition, path: tuple[Step, ...], is_source: IsSource, seen: _Seen
+    ) -> Iterator[Origin]:
+        """The origins of what is appended to a list that begins empty."""
+        if not (path and isinstance(path[0], int) and isinstance(definition.value, ast.List)):
+            return
+        for use in self.uses(definition):
+            method = self.parent(use)
+            call = self.parent(method) if isinstance(method, ast.Attribute) and method.attr == "append" else None
+            if isinstance(call, ast.Call) and call.func is method and len(call.args) == 1:
+                yield from self._trace(call.args[0], path[1:], is_source, seen)
+
+    def dead_calls(self, is_source: IsSource) -> Iterator[ast.Call]:
+        """Calls whose result goes nowhere: alone on a line, or in a variable that nothing needs.
+
+        A call that writes may well stand alone; that is for the caller to know.
+        """
+        dead: set[ast.stmt] = set()
+        assignments = [node for node in ast.walk(self.tree) if isinstance(node, ast.Assign | ast.AnnAssign)]
+        targets: dict[ast.stmt | None, list[Definition]] = defaultdict(list)
+        for definition in self.definitions:
+            targets[self.statement(definition.node)].append(definition)
+        while True:
+            more = {
+                node
+                for node in assignments
+                if node not in dead and self._binds_names(node)
+                if all(self._is_dead(use, dead, is_source) for target in targets[node] for use in self.uses(target))
+            }
+            if not more:
+                break
+            dead |= more
+        for call in nodes_of(self.tree, ast.Call):
+            if is_source(call):
+                statement = self.statement(call)
+                is_whole = isinstance(statement, ast.Expr) and self._is_whole_value(call, statement)
+                if is_whole or (statement in dead and self._is_whole_value(call, statement)):
+                    yield call
+
+    def _is_dead(self, use: ast.Name, dead: set[ast.stmt], is_source: IsSource) -> bool:
+        """True if a use only goes into a dead assignment, and into no call of a source."""
+        statement = self.statement(use)
+        return statement in dead and not any(map(is_source, nodes_of(statement or use, ast.Call)))
+
+    def _binds_names(self, node: ast.Assign | ast.AnnAssign) -> bool:
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        return node.value is not None and all(isinstance(target, ast.Name) for target in targets)
+
+    def _is_whole_value(self, call: ast.Call, statement: ast.stmt | None) -> bool:
+        """True if a statement has nothing but a call, or a part of its response."""
+        node: ast.AST | None = call
+        while (node := self.parent(node) if node is not None else None) is not statement:
+            if not isinstance(node, ast.Subscript):
+                return False
+        return True
+
+    def overwritten(self) -> Iterator[tuple[Definition, Definition]]:
+        """Assigned values that nothing reads, each with the definition that replaces it."""
+        for definition in self.definitions:
+            if definition.kind == "assignment" and not self.uses(definition) and self._replaced.get(definition):
+                yield definition, self._replaced[definition][0]

@@ -1,0 +1,148 @@
+"""Where a value comes from is known before a run, in any way that a program may write it."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from atc.program.def_use import DefUse, def_use
+from atc.program.tree import called_name
+from protocols.json_path import subscripts
+
+
+def analysed(program: str) -> DefUse:
+    flow = def_use(program)
+    assert flow is not None
+    return flow
+
+
+def is_tool(call: ast.Call) -> bool:
+    return called_name(call).startswith("GET_")
+
+
+def argument(flow: DefUse) -> ast.expr:
+    """The argument of the last `use(…)` of a program."""
+    calls = [node for node in ast.walk(flow.tree) if isinstance(node, ast.Call) and called_name(node) == "use"]
+    return max(calls, key=lambda call: call.lineno).args[0]
+
+
+@pytest.mark.parametrize(
+    ("program", "origins"),
+    [
+        ('use(GET_films()["results"][0]["id"])', ['["results"][0]["id"]']),
+        ('films = GET_films()\nfirst = films.get("results")[-1]\nuse(first["id"])', ['["results"][0]["id"]']),
+        ('for film in GET_films()["results"]:\n    use(film["id"])', ['["results"][0]["id"]']),
+        ('for place, film in enumerate(GET_films()):\n    use(film["id"])', ['[0]["id"]']),
+        ('one, other = GET_pair()["items"]\nuse(other)', ['["items"][1]']),
+        ("use([film for film in GET_films() if film][0])", ["[0]"]),
+        ("good = [film for film in GET_films() if film]\nuse(good)", [""]),
+        (
+            'good = []\nfor film in GET_films():\n    good.append({"film": film})\nuse(good[0]["film"]["id"])',
+            ['[0]["id"]'],
+        ),
+        ('use(max(GET_films(), key=lambda film: film["votes"])["id"])', ['[0]["id"]']),
+        ("first = next(film for film in GET_films())\nuse(first)", ["[0]"]),
+        ('best = None\nfor film in GET_films():\n    best = film\nuse(best["id"])', ['[0]["id"]']),
+        ('x = GET_a()["a"]\nif x:\n    x = GET_b()["b"]\nuse(x)', ['["a"]', '["b"]']),
+        ('x = GET_a()["a"]\nx = GET_b()["b"]\nuse(x)', ['["b"]']),
+        ('def year(film):\n    return film["year"]\nuse(year(GET_film()))', ['["year"]']),
+        ("x = GET_a() or GET_b()\nuse(x)", ["", ""]),
+        ('use(f"{GET_film()}")', []),
+        ("x = GET_a()\nx += 1\nuse(x)", []),
+        ("use(len(GET_films()))", []),
+    ],
+)
+def test_the_origin_of_a_value_is_a_call_and_a_path_in_its_response(program: str, origins: list[str]) -> None:
+    """Through variables, loops, unpacking, comprehensions and functions; a computed value has none."""
+    flow = analysed(program)
+    assert sorted(subscripts(origin.path) for origin in flow.origins(argument(flow), is_tool)) == origins
+
+
+def test_a_value_with_very_many_ways_is_found_in_time() -> None:
+    """Each of 300 variables is one of the two before it."""
+    steps = "\n".join(f"x{n + 1} = x{n} or x{n}" for n in range(300))
+    flow = analysed(f"x0 = GET_a()\n{steps}\nuse(x3)")
+    assert [origin.path for origin in flow.origins(argument(flow), is_tool)] == [()]
+
+
+@pytest.mark.parametrize(
+    ("program", "lines", "unbound"),
+    [
+        ("x = 1\nuse(x)", [1], False),
+        ("x = 1\nx = 2\nuse(x)", [2], False),
+        ("if y:\n    x = 1\nuse(x)", [2], True),
+        ("if y:\n    x = 1\nelse:\n    x = 2\nuse(x)", [2, 4], False),
+        ("for x in y:\n    pass\nuse(x)", [1], True),
+        ("x = 0\nfor y in z:\n    x = 1\n    break\nelse:\n    x = 2\nuse(x)", [3, 6], False),
+        ("while True:\n    x = 1\n    if x:\n        break\nuse(x)", [2], False),
+        ("try:\n    x = GET_a()\nexcept Exception:\n    x = None\nuse(x)", [2, 4], False),
+        ("try:\n    x = GET_a()\nexcept Exception as error:\n    print(error)\nuse(x)", [2], True),
+        ("x = 1\ndef f():\n    global x\n    x = 2\nf()\nuse(x)", [1, 4], False),
+        ("x = 1\n[x for x in y]\nuse(x)", [1], False),
+        ("if (x := y):\n    use(x)", [1], False),
+        ("match y:\n    case {'a': x}:\n        use(x)", [2], False),
+        ("with y as x:\n    use(x)", [1], False),
+        ("import json as x\nuse(x)", [1], False),
+    ],
+)
+def test_a_use_reads_the_definitions_that_can_reach_it(program: str, lines: list[int], unbound: bool) -> None:
+    """Branches, loops, handlers, functions and comprehensions are told apart."""
+    flow = analysed(program)
+    name = argument(flow)
+    assert isinstance(name, ast.Name)
+    assert [getattr(one.node, "lineno", 0) for one in sorted(flow.reaching(name), key=flow.definitions.index)] == lines
+    assert flow.may_be_unbound(name) is unbound
+    assert all(name in flow.uses(definition) for definition in flow.reaching(name))
+
+
+def test_a_constant_is_known_through_variables() -> None:
+    """Only where no other value can be there."""
+    flow = analysed('a = ["x", -1]\nb = a\nuse(b)')
+    assert flow.constant(argument(flow)) == ["x", -1]
+    flow = analysed("a = 1\nif y:\n    a = 2\nuse(a)")
+    assert flow.constant(argument(flow), "none") == "none"
+
+
+@pytest.mark.parametrize(
+    ("program", "dead"),
+    [
+        ("GET_a()", ["GET_a()"]),
+        ('x = GET_a()["id"]\nprint(1)', ["GET_a()"]),
+        ("x = GET_a()\ny = x['b']\nprint(1)", ["GET_a()"]),
+        ("x = GET_a()\ny = GET_b(id=x)\nprint(1)", ["GET_b(id=x)"]),
+        ("x = GET_a()\nx = GET_b()\nprint(x)", ["GET_a()"]),
+        ("x = GET_a()\nprint(x)", []),
+        ("x = []\nfor y in GET_a():\n    x.append(y)\nprint(x)", []),
+        ("def f():\n    return GET_a()\nprint(f())", []),
+        ("x = GET_a()\ndef f():\n    return x\nprint(f())", []),
+    ],
+)
+def test_a_call_is_dead_if_nothing_needs_its_result(program: str, dead: list[str]) -> None:
+    """A call that feeds another call is needed."""
+    assert [ast.unparse(call) for call in analysed(program).dead_calls(is_tool)] == dead
+
+
+@pytest.mark.parametrize(
+    ("program", "overwritten"),
+    [
+        ("x = 1\nx = 2\nprint(x)", [("x", 1, 2)]),
+        ("x = 1\nx = x + 1\nprint(x)", []),
+        ("x = 1\nx += 1\nprint(x)", []),
+        ("x = 0\nfor y in z:\n    x = y\nprint(x)", []),
+        ("x = 0\nwhile True:\n    x = f()\n    if x:\n        break\nprint(x)", [("x", 1, 3)]),
+        ("for y in z:\n    x = y\nprint(1)", []),
+    ],
+)
+def test_a_value_is_overwritten_if_nothing_can_read_it(program: str, overwritten: list[tuple[str, int, int]]) -> None:
+    """A first value that a loop may leave in place is no waste."""
+    found = analysed(program).overwritten()
+    lines = [(old.name, old.node.lineno, new.node.lineno) for old, new in found]  # type: ignore[attr-defined]
+    assert lines == overwritten
+
+
+def test_what_is_no_python_has_no_analysis() -> None:
+    """And a text is analysed once."""
+    assert def_use("x = ") is None
+    assert def_use("x = 1") is def_use("x = 1")
+    assert def_use("print(" + "-" * 900 + "1)") is not None
