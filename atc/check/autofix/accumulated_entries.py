@@ -10,7 +10,7 @@ from atc.check.diagnostic import Edit
 from atc.program.source import parsed
 from atc.program.tree import assigned_names, nodes_of, variable_of
 
-__all__ = ["AccumulatedEntries", "accumulated_entries", "entry_reads", "missing_keys", "with_entry_key"]
+__all__ = ["AccumulatedEntries", "entry_reads", "missing_keys", "with_entry_key"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class AccumulatedEntries:
         return entry.values[self.keys.index(key)]
 
 
-def accumulated_entries(tree: ast.AST) -> Iterator[AccumulatedEntries]:
+def _accumulated_entries(tree: ast.AST) -> Iterator[AccumulatedEntries]:
     """The lists of a program whose entries all have the same keys."""
     nodes = list(ast.walk(tree))
     assigned = assigned_names(tree)
@@ -49,26 +49,22 @@ def accumulated_entries(tree: ast.AST) -> Iterator[AccumulatedEntries]:
 
 def entry_reads(tree: ast.AST) -> Iterator[tuple[AccumulatedEntries, ast.Subscript, str]]:
     """The subscripts that read a key of an entry."""
-    for accumulated in accumulated_entries(tree):
-        reported = set()
+    for accumulated in _accumulated_entries(tree):
+        reported: set[ast.AST] = set()
         for variable, scope in _entries(tree, accumulated.name):
             for node in ast.walk(scope):
-                if not (isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name)):
-                    continue
-                key = _text(node)
-                if node.value.id == variable and isinstance(key, str) and id(node) not in reported:
-                    reported.add(id(node))
-                    yield accumulated, node, key
+                match node:
+                    case ast.Subscript(ast.Name(name), ast.Constant(str(key))) if name == variable:
+                        if node not in reported:
+                            reported.add(node)
+                            yield accumulated, node, key
 
 
 def missing_keys(tree: ast.AST) -> Iterator[tuple[AccumulatedEntries, ast.Subscript, str]]:
     """The subscripts that read a key which no entry has and the program stores nowhere."""
-    stored = {_text(node) for node in nodes_of(tree, ast.Subscript) if isinstance(node.ctx, ast.Store)}
-    return (
-        (accumulated, node, key)
-        for accumulated, node, key in entry_reads(tree)
-        if key not in accumulated.keys and key not in stored
-    )
+    stores = [node.slice for node in nodes_of(tree, ast.Subscript) if isinstance(node.ctx, ast.Store)]
+    stored = {key.value for key in stores if isinstance(key, ast.Constant)}
+    return (read for read in entry_reads(tree) if read[2] not in read[0].keys and read[2] not in stored)
 
 
 def with_entry_key(program: str, key: str, line: str | None) -> str | None:
@@ -103,10 +99,6 @@ def _keys(entry: ast.expr) -> tuple[str, ...]:
         return ()
     keys = [key.value for key in entry.keys if isinstance(key, ast.Constant) and isinstance(key.value, str)]
     return tuple(keys) if len(keys) == len(entry.keys) else ()
-
-
-def _text(node: ast.Subscript) -> object:
-    return node.slice.value if isinstance(node.slice, ast.Constant) else None
 
 
 def _entries(tree: ast.AST, name: str) -> Iterator[tuple[str, ast.AST]]:
