@@ -10,15 +10,13 @@ from __future__ import annotations
 
 import re
 import statistics
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass
 
 import click
 from rich.console import Console
 from rich.progress import track
-from rich.table import Table
 
 from atc.diagnosis.attribution import attribute, by_traceback
 from atc.fault import Fault
@@ -27,6 +25,7 @@ from atc.models import Message, Model, open_model
 from atc.prompting import templates
 from benchmarks.injection.corpus import FailingProgram, Half, failing_programs
 from benchmarks.injection.services import SEED, open_sandbox, serve
+from benchmarks.micro.frame import Measurement, half_option, json_option, print_table, seconds_of
 from protocols.dataflow.graph import ProtocolGraph
 from sandbox import Run
 
@@ -115,24 +114,18 @@ def overhead(runs: int = 3) -> dict[str, float]:
         plain = compile(LOOP.format(call="0", size=12_000_000).replace("print", "str"), "<loop>", "exec")
         seconds: dict[str, list[float]] = {"with": [], "without": [], "CPython": []}
         for _ in range(runs):
-            seconds["CPython"].append(_timed(lambda: exec(plain, {})))
-            seconds["with"].append(_timed(lambda: ways[True].run(program)))
-            seconds["without"].append(_timed(lambda: ways[False].run(program)))
+            seconds["CPython"].append(seconds_of(lambda: exec(plain, {})))
+            seconds["with"].append(seconds_of(lambda: ways[True].run(program)))
+            seconds["without"].append(seconds_of(lambda: ways[False].run(program)))
     python = statistics.median(seconds["CPython"])
     return {name: round(statistics.median(seconds[name]) / python, 2) for name in ("with", "without")}
 
 
-def _timed(action: Callable[[], object]) -> float:
-    started = time.perf_counter()
-    action()
-    return time.perf_counter() - started
-
-
-@click.command(help=__doc__)
-@click.option("--half", type=click.Choice(["seen", "held"]), help="Only this half of the corpus.")
+@click.command(cls=Measurement, help=__doc__)
+@half_option
 @click.option("--ask", type=click.IntRange(min=0), default=0, metavar="N", help="Ask a model about N programs a half.")
 @click.option("--model", metavar="NAME", help="The model to ask  [default: the local one]")
-@click.option("--json", "as_json", is_flag=True, help="Print the verdicts as JSON.")
+@json_option("Print the verdicts as JSON.")
 def main(half: Half | None, ask: int, model: str | None, as_json: bool) -> None:
     halves: list[Half] = [half] if half else ["seen", "held"]
     graphs: dict[str, ProtocolGraph] = {}
@@ -148,40 +141,32 @@ def main(half: Half | None, ask: int, model: str | None, as_json: bool) -> None:
     if as_json:
         click.echo(to_json({"verdicts": [asdict(verdict) for verdict in verdicts], "overhead": costs}), nl=False)
         return
-    Console().print(table(verdicts, halves, bool(ask)))
+    titles = ("ours", "traceback", *(["asked"] if ask else []))
+    columns = [f"{half}: n" if title is None else title for half in halves for title in (None, *titles)]
+    rows = _rows(verdicts, halves, titles)
+    print_table(("kind of fault", *columns), rows, figures_from=1, line_below=["value in two responses"])
     click.echo(
         f"a loop after a call takes {costs['with']} times what it takes in CPython with where its values come from, "
         f"{costs['without']} without"
     )
 
 
-def table(verdicts: Sequence[AttributionVerdict], halves: Sequence[str], with_model: bool) -> Table:
+def _rows(verdicts: Sequence[AttributionVerdict], halves: Sequence[str], ways: Sequence[str]) -> Iterator[list[str]]:
     """Kinds as rows; for each half the number of cases and the share that each way named."""
-    rendered = Table("kind of fault")
-    for half in halves:
-        for title in (f"{half}: n", "ours", "traceback", *(["asked"] if with_model else [])):
-            rendered.add_column(title, justify="right")
-    for name, row_verdicts in _rows(verdicts):
+    kinds = dict.fromkeys(verdict.kind for verdict in verdicts)
+    groups = {kind.replace("_", " "): [verdict for verdict in verdicts if verdict.kind == kind] for kind in kinds}
+    groups |= {"value in two responses": [verdict for verdict in verdicts if verdict.twin], "all": list(verdicts)}
+    for name, group in groups.items():
         cells: list[str] = []
         for half in halves:
-            here = [verdict for verdict in row_verdicts if verdict.half == half]
-            cells += [str(len(here)), _share(v.ours for v in here), _share(v.traceback for v in here)]
-            if with_model:
-                cells.append(_share(v.asked for v in here if v.asked is not None))
-        rendered.add_row(name, *cells, end_section=name.startswith("value in two"))
-    return rendered
-
-
-def _rows(verdicts: Sequence[AttributionVerdict]) -> Iterator[tuple[str, Sequence[AttributionVerdict]]]:
-    kinds: Mapping[str, None] = dict.fromkeys(verdict.kind for verdict in verdicts)
-    for kind in kinds:
-        yield kind.replace("_", " "), [verdict for verdict in verdicts if verdict.kind == kind]
-    yield "value in two responses", [verdict for verdict in verdicts if verdict.twin]
-    yield "all", verdicts
+            here = [verdict for verdict in group if verdict.half == half]
+            shares = (_share(getattr(verdict, way) for verdict in here) for way in ways)
+            cells += [str(len(here)), *shares]
+        yield [name, *cells]
 
 
 def _share(hits: Iterable[bool | None]) -> str:
-    counted = [bool(hit) for hit in hits]
+    counted = [hit for hit in hits if hit is not None]
     return f"{100 * sum(counted) / len(counted):.1f} %" if counted else "-"
 
 

@@ -17,15 +17,14 @@ from typing import Any
 import click
 from rich.console import Console
 from rich.progress import track
-from rich.table import Table
 
 from atc.agent import Agent
 from atc.models import DEFAULT_MODEL, Message, files
 from atc.models.base import ModelRequest
 from atc.models.local import CONTEXT, Engine
 from atc.models.openvino_model import OpenVINOModel, render, settings
+from benchmarks.micro.frame import Measurement, print_table
 from protocols import load
-from protocols.errors import ATCError
 from protocols.samples import sample
 
 __all__ = ["SETTINGS", "Speed", "main", "measure"]
@@ -91,8 +90,9 @@ def measure(file: Path, change: Callable[[Any, Any], None], prompts: Sequence[Se
             text = engine.post("/apply-template", {"messages": [asdict(message) for message in prompt]})["prompt"]
             tokens = engine.tokenize(text, special=True)
             for _ in range(2):
+                request = {"prompt": tokens, "n_predict": _ANSWER_TOKENS, "temperature": 0.0}
                 started = time.perf_counter()
-                reply = engine.post("/completion", {"prompt": tokens, "n_predict": _ANSWER_TOKENS, "temperature": 0.0})
+                reply = engine.post("/completion", request)
                 seconds.append(time.perf_counter() - started)
                 timings.append(reply["timings"])
             texts.append(reply["content"])
@@ -135,7 +135,7 @@ def openvino(file: Path, prompts: Sequence[Sequence[Message]]) -> Speed:
     )
 
 
-@click.command()
+@click.command(cls=Measurement)
 @click.option("--model", default=DEFAULT_MODEL, show_default=True, metavar="local:NAME")
 @click.option("--only", multiple=True, type=click.Choice([*SETTINGS, _OPENVINO]), help="Measure these. Repeatable.")
 def main(model: str, only: tuple[str, ...]) -> None:
@@ -144,18 +144,15 @@ def main(model: str, only: tuple[str, ...]) -> None:
         prompts = [agent.opening(query, today="2024-06-01").messages() for query in QUESTIONS]
     speeds: dict[str, Speed] = {}
     names = [name for name in (*SETTINGS, _OPENVINO) if name in only or (not only and name in SETTINGS)]
-    try:
-        file = files.path(model.removeprefix("local:"))
-        for name in track(names, "settings", console=Console(stderr=True)):
-            speeds[name] = openvino(file, prompts) if name == _OPENVINO else measure(file, SETTINGS[name], prompts)
-    except ATCError as error:
-        raise click.ClickException(str(error)) from None
-    table = Table("", "read, tokens/s", "written, tokens/s", "cold, s", "cached, s", "times", "same answers")
+    file = files.path(model.removeprefix("local:"))
+    for name in track(names, "settings", console=Console(stderr=True)):
+        speeds[name] = openvino(file, prompts) if name == _OPENVINO else measure(file, SETTINGS[name], prompts)
     first = speeds[names[0]]
+    rows = []
     for name, speed in speeds.items():
         cells = [f"{figure:.1f}" for figure in (speed.read, speed.written, speed.cold, speed.cached)]
-        table.add_row(name, *cells, f"{speed.cold / first.cold:.2f}", "yes" if speed.texts == first.texts else "no")
-    Console().print(table)
+        rows.append((name, *cells, f"{speed.cold / first.cold:.2f}", "yes" if speed.texts == first.texts else "no"))
+    print_table(("", "read, tokens/s", "written, tokens/s", "cold, s", "cached, s", "times", "same answers"), rows)
 
 
 if __name__ == "__main__":

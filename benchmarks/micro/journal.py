@@ -13,29 +13,32 @@ import json
 import os
 import random
 import signal
-import socket
 import statistics
-import sys
 import tempfile
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
 import click
+import yaml
 from rich.console import Console
-from rich.table import Table
 
 from atc import Agent
 from atc.events import Event, ProgramWritten
 from atc.files import to_json
 from atc.models import Completion, Message, Usage
+from benchmarks.micro.frame import Measurement, json_option, print_table, seconds_of
 from protocols import Protocol, load
+from protocols.simulator.http.connection import ConnectionServer
 from sandbox import Broker, Journal, Limits
 from sandbox.egress.transport import Transport, TransportReply
 
@@ -68,142 +71,111 @@ REPAIRED = 'GET_carts_cart(cart="{run}")\n' + FIRST.replace('tea["nr"]', 'tea["n
 WRITES = Counter({"tea": 1, "address": 1, "cup": 2, "payment": 1})
 """The writes of one right solve."""
 
+DOCUMENT = """
+openapi: 3.1.0
+info: {title: shop, version: "1"}
+paths:
+  /carts/{cart}:
+    get: {parameters: [&cart {name: cart, in: path, required: true, schema: {type: string}}], responses: &ok {
+      "200": {description: ok, content: {application/json: {schema: {type: object}}}}}}
+  /orders:
+    post: {responses: *ok, requestBody: {required: true, content: {application/json: {schema: {
+      type: object, required: [cart, item], properties: {cart: {type: string}, item: {type: string}}}}}}}
+  /payments:
+    post: {responses: *ok, parameters: [{name: Idempotency-Key, in: header, schema: {type: string}}], requestBody: {
+      required: true, content: {application/json: {schema: {
+      type: object, required: [cart, amount], properties: {cart: {type: string}, amount: {type: integer}}}}}}}
+  /addresses/{cart}:
+    get: {parameters: [*cart], responses: *ok}
+    put: {parameters: [*cart], responses: *ok, requestBody: {required: true, content: {application/json: {schema: {
+      type: object, required: [street, number], properties: {street: {type: string}, number: {type: integer}}}}}}}
+"""
+"""The service: a cart that can be read, orders, payments with an idempotency key, an address that is put."""
 
-def document(url: str) -> dict[str, object]:
-    """The service: a cart that can be read, orders, payments with an idempotency key, an address that is put."""
-    text: dict[str, object] = {"type": "string"}
-    number: dict[str, object] = {"type": "integer"}
+_processes = get_context("fork")
 
-    def operation(body: dict[str, object] | None, *parameters: dict[str, object]) -> dict[str, object]:
-        ok = {"200": {"description": "ok", "content": {"application/json": {"schema": {"type": "object"}}}}}
-        description: dict[str, object] = {"responses": ok, "parameters": list(parameters)}
-        if body is not None:
-            schema = {"type": "object", "properties": body, "required": list(body)}
-            description["requestBody"] = {"required": True, "content": {"application/json": {"schema": schema}}}
-        return description
 
-    cart: dict[str, object] = {"name": "cart", "in": "path", "required": True, "schema": text}
-    key: dict[str, object] = {"name": "Idempotency-Key", "in": "header", "schema": text}
-    return {
-        "openapi": "3.1.0",
-        "info": {"title": "shop", "version": "1"},
-        "servers": [{"url": url}],
-        "paths": {
-            "/carts/{cart}": {"get": operation(None, cart)},
-            "/orders": {"post": operation({"cart": text, "item": text})},
-            "/payments": {"post": operation({"cart": text, "amount": number}, key)},
-            "/addresses/{cart}": {
-                "get": operation(None, cart),
-                "put": operation({"street": text, "number": number}, cart),
-            },
-        },
-    }
+def _protocol(url: str) -> Protocol:
+    return load({**yaml.safe_load(DOCUMENT), "servers": [{"url": url}]})
 
 
 # The service, in a process of its own
 
 
-@dataclass
 class _Shop:
     """The writes that came, by solve and item."""
 
-    writes: dict[str, Counter[str]] = field(default_factory=dict)
-    addresses: dict[str, object] = field(default_factory=dict)
-    paid: dict[str, object] = field(default_factory=dict)
-    cut: set[str] = field(default_factory=set)
-    lock: threading.Lock = field(default_factory=threading.Lock)
+    def __init__(self) -> None:
+        self.writes: dict[str, Counter[str]] = {}
+        self._addresses: dict[str, object] = {}
+        self._paid: dict[str, object] = {}
+        self._cut: set[str] = set()
+        self._lock = threading.Lock()
 
-    def write(self, cart: str, item: str) -> tuple[int, bool]:
+    def handle(
+        self, method: str, target: str, headers: Mapping[str, str], body: bytes
+    ) -> tuple[int, bytes, str, Mapping[str, str]]:
+        """Answer one request, or hang up."""
+        cart = target.rpartition("/")[2]
+        if method == "GET":
+            resource = self._addresses.get(cart) if "/addresses/" in target else {"cart": cart}
+            return _reply(200 if resource else 404, resource or {"message": "there is none"})
+        sent, key = json.loads(body), headers.get("idempotency-key")
+        time.sleep(PAUSE)
+        if key and key in self._paid:
+            return _reply(200, self._paid[key])
+        cart = sent.get("cart") or cart
+        item = sent.get("item") or ("payment" if "amount" in sent else "address")
+        number, lost = self._write(cart, item)
+        reply = {"number": number, "paid": sent.get("amount")}
+        if key:
+            self._paid[key] = reply
+        if item == "address":
+            self._addresses[cart] = sent
+        time.sleep(PAUSE)
+        if lost:
+            raise SystemExit  # ends the thread of this connection, and so the connection
+        return _reply(200, reply)
+
+    def _write(self, cart: str, item: str) -> tuple[int, bool]:
         """Do a write. Gives its number, and whether to hang up: a cart called `cut3-…` loses its third reply."""
-        with self.lock:
+        with self._lock:
             counts = self.writes.setdefault(cart, Counter())
             counts[item] += 1
             number = counts.total()
-            lost = cart.startswith(f"cut{number}-") and cart not in self.cut
-            self.cut |= {cart} if lost else set()
+            lost = cart.startswith(f"cut{number}-") and cart not in self._cut
+            self._cut |= {cart} if lost else set()
             return number, lost
 
 
-def _serve(ours: socket.socket) -> None:
-    """Serve until the other end is closed; write the URL, and all writes for each line that comes."""
+def _reply(status: int, body: object) -> tuple[int, bytes, str, Mapping[str, str]]:
+    return status, json.dumps(body).encode(), "application/json", {}
+
+
+def _serve(pipe: Connection) -> None:
+    """Send the URL, and all writes whenever something comes."""
     shop = _Shop()
-
-    class ShopHandler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def do_GET(self) -> None:
-            cart = self.path.rpartition("/")[2]
-            resource = shop.addresses.get(cart) if "/addresses/" in self.path else {"cart": cart}
-            self.answer(200 if resource else 404, resource or {"message": "there is none"})
-
-        def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            key = self.headers.get("Idempotency-Key")
-            time.sleep(PAUSE)
-            if key and key in shop.paid:
-                return self.answer(200, shop.paid[key])
-            cart = body.get("cart") or self.path.rpartition("/")[2]
-            item = body.get("item") or ("payment" if "amount" in body else "address")
-            number, lost = shop.write(cart, item)
-            reply = {"number": number, "paid": body.get("amount")}
-            if key:
-                shop.paid[key] = reply
-            if item == "address":
-                shop.addresses[cart] = body
-            time.sleep(PAUSE)
-            if lost:
-                self.close_connection = True
-                return None
-            return self.answer(200, reply)
-
-        do_PUT = do_POST  # noqa: N815
-
-        def answer(self, status: int, body: object) -> None:
-            data = json.dumps(body).encode()
-            head = f"HTTP/1.1 {status} X\r\nContent-Type: application/json\r\nContent-Length: {len(data)}\r\n\r\n"
-            with suppress(ConnectionError):  # who asked may have been killed
-                self.wfile.write(head.encode() + data)
-
-        def log_message(self, format: str, *args: object) -> None:
-            """Nothing is logged."""
-
-    class ShopServer(ThreadingHTTPServer):
-        daemon_threads = True
-        request_queue_size = 64
-
-        def handle_error(self, request: object, client_address: object) -> None:
-            """A client that was killed is no news."""
-
-    server = ShopServer(("127.0.0.1", 0), ShopHandler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    with ours.makefile("rw") as lines:
-        print(f"http://127.0.0.1:{server.server_port}", file=lines, flush=True)
-        for _ in lines:
-            with shop.lock:
-                print(json.dumps(shop.writes), file=lines, flush=True)
+    with closing(ConnectionServer(0, shop.handle, datetime.now(UTC))) as server:
+        pipe.send(server.url)
+        while pipe.recv():
+            pipe.send(dict(shop.writes))
 
 
 @contextmanager
 def _service() -> Iterator[tuple[str, Callable[[], dict[str, Counter[str]]]]]:
     """A running service: its URL, and a function that returns all writes."""
-    ours, theirs = socket.socketpair()
-    pid = os.fork()
-    if pid == 0:
-        ours.close()
-        with suppress(BaseException):
-            _serve(theirs)
-        os._exit(0)
-    theirs.close()
-    with ours, ours.makefile("rw") as lines:
-        url = lines.readline().strip()
+    ours, theirs = _processes.Pipe()
+    server = _processes.Process(target=_serve, args=(theirs,), daemon=True)
+    server.start()
 
-        def written() -> dict[str, Counter[str]]:
-            print("?", file=lines, flush=True)
-            return {cart: Counter(counts) for cart, counts in json.loads(lines.readline()).items()}
+    def written() -> dict[str, Counter[str]]:
+        ours.send("writes")
+        counts: dict[str, Counter[str]] = ours.recv()
+        return counts
 
-        yield url, written
-    os.kill(pid, signal.SIGKILL)
-    os.waitpid(pid, 0)
+    yield ours.recv(), written
+    server.kill()
+    server.join()
 
 
 # One solve, in a process that may die
@@ -242,7 +214,7 @@ class _InterruptedSolve:
     nth: int
     file: Path | None
     result: Path
-    pid: int = 0
+    process: BaseProcess | None = None
     kill_at: float | None = None
     retried: bool = False
 
@@ -254,8 +226,9 @@ class _InterruptedSolve:
 
 def _solve(solve: _InterruptedSolve, protocol: Protocol) -> None:
     """Do one solve, or as much of it as its fault allows."""
-    if not solve.retried:
-        _prepare_fault(solve)
+    os.setsid()
+    if not solve.retried and solve.fault in ("before send", "before save"):
+        _die_at_write(solve.nth, solve.fault)
     kind = _JournallessAgent if solve.file is None else Agent
     journal = Journal(solve.file) if solve.file is not None else None
     script = _RepairingModel(solve.name)
@@ -267,26 +240,21 @@ def _solve(solve: _InterruptedSolve, protocol: Protocol) -> None:
     with kind(protocol, script, mode="naive", max_reflections=2, writes="allow", on_event=mark_started) as agent:
         solution = agent.solve(f"Buy tea and two cups ({solve.name})", journal=journal)
     unknown = len(journal.unknown) if journal is not None else 0
-    text = json.dumps({"status": solution.status, "unknown": unknown, "message": solution.message})
-    solve.result.write_text(text)
+    solve.result.write_text(json.dumps({"status": solution.status, "unknown": unknown, "message": solution.message}))
     if journal is not None:
         journal.close()
 
 
-def _prepare_fault(solve: _InterruptedSolve) -> None:
-    """Let this process die at its nth write, if that is its fault."""
-    if solve.fault not in ("before send", "before save"):
-        return
-    send = Transport.send
-    lock = threading.Lock()
-    writes = 0
+def _die_at_write(nth: int, fault: str) -> None:
+    """Let this process die at its nth write."""
+    send, lock, writes = Transport.send, threading.Lock(), 0
 
     def dying(self: Transport, request: object, *, seconds: float, limit: int) -> TransportReply:
         nonlocal writes
         with lock:
             writes += getattr(request, "method", "GET") != "GET"
-            last = writes == solve.nth
-        if last and solve.fault == "before send":
+            last = writes == nth
+        if last and fault == "before send":
             os.kill(os.getpid(), signal.SIGKILL)
         answer = send(self, request, seconds=seconds, limit=limit)  # type: ignore[arg-type]
         if last:
@@ -294,21 +262,6 @@ def _prepare_fault(solve: _InterruptedSolve) -> None:
         return answer
 
     Transport.send = dying  # type: ignore[method-assign]
-
-
-def _start(solve: _InterruptedSolve, protocol: Protocol) -> None:
-    solve.pid = os.fork()
-    if solve.pid:
-        return
-    status = 1
-    try:
-        os.setsid()
-        _solve(solve, protocol)
-        status = 0
-    except BaseException as error:
-        print(f"{solve.name}: {type(error).__name__}: {error}", file=sys.stderr, flush=True)
-    finally:
-        os._exit(status)
 
 
 # All of them
@@ -320,19 +273,20 @@ def _solve_all(solves: Sequence[_InterruptedSolve], protocol: Protocol, report: 
     while waiting or running:
         while waiting and len(running) < JOBS:
             solve = waiting.pop()
-            _start(solve, protocol)
+            solve.process = _processes.Process(target=_solve, args=(solve, protocol))
+            solve.process.start()
             running.append(solve)
         for solve in list(running):
+            assert solve.process is not None
             killed = solve.fault == "kill -9" and not solve.retried
             if killed and solve.kill_at is None and solve.started.exists():
                 solve.kill_at = time.monotonic() + random.Random(solve.name).uniform(0.0, WINDOW)
             if solve.kill_at is not None and time.monotonic() >= solve.kill_at:
-                os.kill(solve.pid, signal.SIGKILL)
-            pid, status = os.waitpid(solve.pid, os.WNOHANG)
-            if not pid:
+                solve.process.kill()
+            if solve.process.exitcode is None:
                 continue
             running.remove(solve)
-            if status and not solve.retried:
+            if solve.process.exitcode and not solve.retried:
                 solve.retried, solve.kill_at = True, None
                 waiting.append(solve)
             else:
@@ -341,70 +295,56 @@ def _solve_all(solves: Sequence[_InterruptedSolve], protocol: Protocol, report: 
         time.sleep(0.001)
 
 
-def _rows(solves: Sequence[_InterruptedSolve], written: dict[str, Counter[str]]) -> list[dict[str, object]]:
+def _rows(solves: Sequence[_InterruptedSolve], written: Mapping[str, Counter[str]]) -> list[dict[str, Any]]:
     """The figures of each fault.
 
     How many solves there were, were killed, and had an answer; writes made twice, and in how many solves; writes that
     an answer rests on and the service does not have; writes reported as unknown; solves that ended with neither an
     answer nor such a report.
     """
-    rows: list[dict[str, object]] = []
+    rows = []
     for fault in FAULTS:
         mine = [solve for solve in solves if solve.fault == fault]
-        counts = Counter[str]()
+        counts = dict.fromkeys(("killed", "solved", "twice", "solves", "lost", "unknown", "silent"), 0)
         for solve in mine:
             result: dict[str, Any] = {"status": "none", "unknown": 0}
             if solve.result.exists():
                 result = json.loads(solve.result.read_text())
-            twice = (written.get(solve.name, Counter()) - WRITES).total()
-            missing = (WRITES - written.get(solve.name, Counter())).total()
-            answered = result["status"] == "answered"
-            counts["solved"] += int(answered)
+            writes, answered = written.get(solve.name, Counter()), result["status"] == "answered"
+            twice = (writes - WRITES).total()
+            counts["killed"] += solve.retried
+            counts["solved"] += answered
             counts["twice"] += twice
             counts["solves"] += twice > 0
-            counts["lost"] += missing if answered else 0
+            counts["lost"] += (WRITES - writes).total() if answered else 0
             counts["unknown"] += result["unknown"]
             counts["silent"] += not answered and not result["unknown"]
-            counts["killed"] += solve.retried
-        names = ("killed", "solved", "twice", "solves", "lost", "unknown", "silent")
-        rows.append({"fault": fault, "runs": len(mine), **{name: counts[name] for name in names}})
+        rows.append({"fault": fault, "runs": len(mine), **counts})
     return rows
-
-
-def _sums(rows: Sequence[Mapping[str, object]]) -> dict[str, object]:
-    """All faults together."""
-    return {name: sum(int(str(row[name])) for row in rows) for name in rows[0] if name != "fault"}
 
 
 def _cost(url: str, folder: Path, calls: int) -> dict[str, float]:
     """The median milliseconds of a call through the broker, with and without a journal on disk, in turns."""
-    protocol = load(document(url))
+    protocol, limits = _protocol(url), Limits(calls=calls)
     times: dict[bool, list[float]] = {True: [], False: []}
     with Journal(folder / "cost.journal") as journal:
-        limits = Limits(calls=calls)
-        brokers = {
-            True: Broker(protocol, journal=journal.attempt(), limits=limits),
-            False: Broker(protocol, limits=limits),
-        }
-        for number in range(calls):
-            for journaled, broker in brokers.items():
-                started = time.perf_counter()
-                broker.call("GET_carts_cart", (), {"cart": f"cost-{number}"})
-                times[journaled].append((time.perf_counter() - started) * 1000)
-        for broker in brokers.values():
-            broker.close()
+        journaled, plain = Broker(protocol, journal=journal.attempt(), limits=limits), Broker(protocol, limits=limits)
+        with closing(journaled), closing(plain):
+            for number in range(calls):
+                arguments = {"cart": f"cost-{number}"}
+                for broker in (journaled, plain):
+                    seconds = seconds_of(lambda: broker.call("GET_carts_cart", (), arguments))  # noqa: B023
+                    times[broker is journaled].append(seconds * 1000)
     on, off = statistics.median(times[True]), statistics.median(times[False])
     return {"with_ms": round(on, 3), "without_ms": round(off, 3), "journal_ms": round(on - off, 3)}
 
 
-def measure(runs: int, report: Callable[[int], None] = lambda finished: None) -> dict[str, object]:
+def measure(runs: int, report: Callable[[int], None] = lambda finished: None) -> dict[str, Any]:
     """Solve `runs` times with the journal and as often without, and give the figures of both."""
-    figures: dict[str, object] = {"runs": runs}
+    figures: dict[str, Any] = {"runs": runs}
     with tempfile.TemporaryDirectory() as name, _service() as (url, written):
-        folder = Path(name)
-        protocol = load(document(url))
-        before = 0
-        for journaled in (True, False):
+        folder, protocol = Path(name), _protocol(url)
+        for before, journaled in ((0, True), (runs, False)):
             draw = random.Random(runs)
             solves = []
             for number in range(runs):
@@ -414,15 +354,14 @@ def measure(runs: int, report: Callable[[int], None] = lambda finished: None) ->
                 file = folder / f"{cart}.journal" if journaled else None
                 solves.append(_InterruptedSolve(cart, fault, nth, file, folder / f"{cart}.json"))
             _solve_all(solves, protocol, lambda finished, before=before: report(before + finished))  # type: ignore[misc]
-            before += runs
             figures["journal" if journaled else "no journal"] = _rows(solves, written())
         figures["cost"] = _cost(url, folder, 500)
     return figures
 
 
-@click.command()
+@click.command(cls=Measurement)
 @click.option("--runs", type=click.IntRange(min=4), default=500, show_default=True, help="Solves of each kind.")
-@click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
+@json_option()
 def main(runs: int, as_json: bool) -> None:
     """Count the writes made twice when solves are cut off, with the journal and without."""
     started = time.monotonic()
@@ -435,18 +374,13 @@ def main(runs: int, as_json: bool) -> None:
     if as_json:
         click.echo(to_json(figures), nl=False)
         return
-    console = Console()
     for kind in ("journal", "no journal"):
-        rows = figures[kind]
-        assert isinstance(rows, list)
-        table = Table(*_COLUMNS, title=kind)
-        for row in [*rows, {"fault": "all", **_sums(rows)}]:
-            cells = {**row, "twice": f"{row['twice']} in {row['solves']}"}
-            table.add_row(*(str(cells[name]) for name in _COLUMNS))
-        console.print(table)
+        faults = figures[kind]
+        sums = {name: sum(row[name] for row in faults) for name in faults[0] if name != "fault"}
+        rows = [{**row, "twice": f"{row['twice']} in {row['solves']}"} for row in [*faults, {"fault": "all", **sums}]]
+        print_table(_COLUMNS, ([row[name] for name in _COLUMNS] for row in rows), title=kind)
     cost = figures["cost"]
-    assert isinstance(cost, dict)
-    console.print(
+    Console().print(
         f"a call {cost['with_ms']} ms with a journal on disk, {cost['without_ms']} ms without: {cost['journal_ms']} ms"
     )
 

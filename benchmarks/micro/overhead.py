@@ -6,28 +6,25 @@ by the simulated one, so what remains is ours; a new Python process and a bare `
 
 from __future__ import annotations
 
+import itertools
 import os
-import statistics
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import click
-from rich.console import Console
-from rich.table import Table
 
 from atc.agent import Agent
 from atc.models import Completion, Message, Usage
+from benchmarks.micro.frame import Measurement, median_ms, print_table
 from protocols import load
 from protocols.dataflow.graph import ProtocolGraph
-from protocols.errors import ATCError
 from protocols.render import estimate, render, render_full
 from sandbox import Sandbox
 
-__all__ = ["main", "measure", "median_ms"]
+__all__ = ["main", "measure"]
 
 _LOAD = "from protocols import load; import sys; load(sys.argv[1])"
 
@@ -45,17 +42,6 @@ class _Instant:
         """Nothing to close."""
 
 
-def median_ms(work: Callable[[], object], runs: int) -> float:
-    """The median wall-clock time of some work in milliseconds, after one run that does not count."""
-    work()
-    seconds = []
-    for _ in range(runs):
-        started = time.perf_counter()
-        work()
-        seconds.append(time.perf_counter() - started)
-    return statistics.median(seconds) * 1000
-
-
 def _process(code: str, *arguments: str, home: Path | None = None) -> None:
     environment = {**os.environ, **({"ATC_HOME": str(home)} if home else {})}
     subprocess.run([sys.executable, "-c", code, *arguments], check=True, env=environment)
@@ -70,7 +56,7 @@ def measure(spec: str, runs: int) -> list[tuple[str, str]]:
         rows.append((name, f"{median_ms(work, runs):.0f} ms"))
 
     with tempfile.TemporaryDirectory() as folder:
-        homes = iter(range(10_000))
+        homes = itertools.count()
         row("a new Python process (peer)", lambda: _process("pass"))
         row(
             "a process that loads the document, never seen before",
@@ -89,19 +75,12 @@ def measure(spec: str, runs: int) -> list[tuple[str, str]]:
     return rows
 
 
-@click.command()
+@click.command(cls=Measurement)
 @click.argument("spec")
 @click.option("--runs", default=20, show_default=True, help="Runs of each; the median is printed.")
 def main(spec: str, runs: int) -> None:
     """Print what everything but the model and the API costs, for the API document SPEC."""
-    table = Table("what", "median")
-    try:
-        rows = measure(spec, runs)
-    except ATCError as error:
-        raise click.ClickException(str(error)) from None
-    for name, figure in rows:
-        table.add_row(name, figure)
-    Console().print(table)
+    print_table(("what", "median"), measure(spec, runs))
 
 
 if __name__ == "__main__":

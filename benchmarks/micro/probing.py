@@ -14,17 +14,15 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
-from rich.table import Table
 
 from atc.models import Model, default_model, open_model
+from benchmarks.micro.frame import Measurement, print_table
 from benchmarks.tasks.datasets import BENCHMARKS, open_dataset
 from benchmarks.worlds import find_worlds
 from probing.evaluation import evaluate
 from probing.prober.permission import WritePermission
 from probing.prober.prober import Prober
 from probing.strip_responses import strip_responses
-from protocols.errors import ATCError
 from protocols.model import Protocol
 from protocols.simulator import Simulator
 from sandbox import Sandbox
@@ -81,7 +79,7 @@ def _column(figures: Mapping[str, Any]) -> Mapping[str, str]:
     }
 
 
-@click.command()
+@click.command(cls=Measurement)
 @click.argument("name", type=click.Choice(list(BENCHMARKS)), metavar="NAME")
 @click.option("--model", default=None, metavar="MODEL", help="Who is asked; none for nobody  [default: as atc solve]")
 @click.option("--reuse", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="As in atc bench.")
@@ -92,31 +90,23 @@ def _column(figures: Mapping[str, Any]) -> Mapping[str, str]:
 @click.option("--ablate", is_flag=True, help="Also without several samples, without the chain, without a model.")
 def main(name: str, model: str | None, reuse: Path | None, seed: int, fresh: int, ablate: bool) -> None:
     """Probe the documents of the benchmark NAME blind, and print what was found out at what cost."""
-    try:
-        protocols = open_dataset(name, None, ()).protocols
-        opened = None if model == "none" else open_model(model or default_model(), reuse=reuse, seed=seed)
-        worlds = find_worlds(protocols)
-        for domain, protocol in protocols.items():
-            table, remarks = Table(domain), []
-            columns: list[Mapping[str, str]] = []
-            for variant, settings in VARIANTS.items() if ablate else [("all", {})]:
-                variant_model = None if variant == "no model" else opened
-                figures = measure(
-                    protocol, variant_model, seed, worlds.get(domain), fresh if variant == "all" else 0, **settings
-                )
-                table.add_column(variant)
-                columns.append(_column(figures))
-                if figures["left"]:
-                    remarks.append(f"{domain}, {variant}, not documented: {', '.join(figures['left'])}")
-            for row in columns[0]:
-                table.add_row(row, *(column[row] for column in columns))
-            Console().print(table)
-            for line in remarks:
-                click.echo(line)
-        if opened is not None:
-            opened.close()
-    except ATCError as error:
-        raise click.ClickException(str(error)) from None
+    opened = None if model == "none" else open_model(model or default_model(), reuse=reuse, seed=seed)
+    protocols = open_dataset(name, None, ()).protocols
+    worlds = find_worlds(protocols)
+    for domain, protocol in protocols.items():
+        columns: dict[str, Mapping[str, str]] = {}
+        remarks = []
+        for variant, settings in VARIANTS.items() if ablate else [("all", {})]:
+            variant_model, unseen = None if variant == "no model" else opened, fresh if variant == "all" else 0
+            figures = measure(protocol, variant_model, seed, worlds.get(domain), unseen, **settings)
+            columns[variant] = _column(figures)
+            if figures["left"]:
+                remarks.append(f"{domain}, {variant}, not documented: {', '.join(figures['left'])}")
+        print_table((domain, *columns), ([row, *(c[row] for c in columns.values())] for row in columns["all"]))
+        for line in remarks:
+            click.echo(line)
+    if opened is not None:
+        opened.close()
 
 
 if __name__ == "__main__":

@@ -17,12 +17,13 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 
 import click
 from rich.console import Console
-from rich.table import Table
 
 from atc.files import to_json
+from benchmarks.micro.frame import Measurement, json_option, print_table, seconds_of
 from protocols.simulator.http.connection import ConnectionServer
 from sandbox import Limits, Sandbox
 
@@ -122,12 +123,6 @@ def peers(resources: ExitStack) -> Iterator[Peer]:
         yield Peer("pydantic-monty", _monty(resources))
 
 
-def _timed(execute: Execute, program: str) -> float:
-    started = time.perf_counter()
-    execute(program)
-    return time.perf_counter() - started
-
-
 def _median(peer: Peer, program: str, runs: int) -> float | None:
     """The median time in seconds, after one run that does not count; None where the program does not run at all.
 
@@ -137,7 +132,7 @@ def _median(peer: Peer, program: str, runs: int) -> float | None:
     try:
         for _ in range(runs + 1):
             time.sleep(PAUSE)
-            times.append(_timed(peer.execute, program))
+            times.append(seconds_of(lambda: peer.execute(program)))
     except Exception as error:  # each peer has errors of its own
         click.echo(f"{peer.name}: {type(error).__name__}: {error}", err=True)
         return None
@@ -157,9 +152,7 @@ def _call_costs(runs: int) -> tuple[float, float, float]:
         url = server.url
         session = requests.Session()
         session.get(f"{url}/thing")
-        bare = min(
-            _timed(lambda _: [session.get(f"{url}/thing").json() for _ in range(count)], "") for _ in range(runs)
-        )
+        bare = min(seconds_of(lambda: [session.get(f"{url}/thing").json() for _ in range(count)]) for _ in range(runs))
         answer = {"200": {"description": "ok", "content": {"application/json": {"schema": {"type": "object"}}}}}
         document: dict[str, object] = {
             "openapi": "3.1.0",
@@ -172,8 +165,11 @@ def _call_costs(runs: int) -> tuple[float, float, float]:
             with Sandbox(load(document), limits=Limits(calls=10 * count), track=track) as sandbox:
                 execute = _ours(sandbox)
                 execute(TRIVIAL)
-                none = min(_timed(execute, CALL.format(size=0, url=url)) for _ in range(runs))
-                taken.append(min(_timed(execute, CALL.format(size=count, url=url)) for _ in range(runs)) - none)
+                none, all_calls = (
+                    min(seconds_of(partial(execute, CALL.format(size=size, url=url))) for _ in range(runs))
+                    for size in (0, count)
+                )
+                taken.append(all_calls - none)
     return bare / count * 1000, taken[0] / count * 1000, taken[1] / count * 1000
 
 
@@ -183,7 +179,7 @@ def measure(quick: bool) -> tuple[list[dict[str, object]], dict[str, float]]:
     rows: list[dict[str, object]] = []
     measure_of: dict[str, float] = {}
     with ExitStack() as resources:
-        cold = _timed(lambda program: Sandbox(None).run(program), TRIVIAL)
+        cold = seconds_of(lambda: Sandbox(None).run(TRIVIAL))
         everyone = list(peers(resources))
         for peer in sorted(everyone, key=lambda peer: "CPython" not in peer.name):
             trivial = _median(peer, TRIVIAL, runs * 4)
@@ -208,21 +204,18 @@ def _ms(seconds: float | None) -> float | None:
     return round(seconds * 1000, 2) if seconds is not None else None
 
 
-@click.command()
+@click.command(cls=Measurement)
 @click.option("--quick", is_flag=True, help="Fewer runs and smaller programs, in well under a minute.")
-@click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
+@json_option()
 def main(quick: bool, as_json: bool) -> None:
     """Measure the sandbox beside the executors of peers."""
     rows, calls = measure(quick)
     if as_json:
         click.echo(to_json({"executors": rows, "calls": calls}), nl=False)
         return
-    table = Table("executor", "trivial program, ms", "loop, x CPython", "JSON, x CPython")
-    for row in rows:
-        table.add_row(*("-" if value is None else str(value) for value in row.values()))
-    console = Console()
-    console.print(table)
-    console.print(
+    columns = ("executor", "trivial program, ms", "loop, x CPython", "JSON, x CPython")
+    print_table(columns, (["-" if value is None else value for value in row.values()] for row in rows))
+    Console().print(
         f"first run of a new sandbox {calls['cold_ms']} ms; one GET on this machine "
         f"{calls['requests_call_ms']} ms with requests, {calls['brokered_call_ms']} ms through the broker, "
         f"{calls['tracked_call_ms']} ms with the second run that follows its values"

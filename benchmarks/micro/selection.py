@@ -17,12 +17,11 @@ from dataclasses import replace
 
 import click
 import yaml
-from rich.console import Console
-from rich.table import Table
 
 from atc import Agent
 from atc.files import to_json
 from atc.language.question import Question
+from benchmarks.micro.frame import Measurement, json_option, print_table
 from benchmarks.tasks import NAMES
 from benchmarks.tasks.datasets import SHIPPED, open_dataset
 from benchmarks.tasks.metrics import Gold, mean
@@ -71,9 +70,9 @@ def own_questions(name: str) -> tuple[dict[str, Protocol], list[Task]]:
     return protocols, tasks
 
 
-@click.command()
+@click.command(cls=Measurement)
 @click.argument("name", type=click.Choice([*NAMES, *_OWN_SETS]), metavar="NAME")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of the table.")
+@json_option("Print JSON instead of the table.")
 def main(name: str, as_json: bool) -> None:
     """Measure the choice of tools on the questions of the benchmark NAME, or on our own: `questions` or `unseen`."""
     if name in _OWN_SETS:
@@ -86,21 +85,18 @@ def main(name: str, as_json: bool) -> None:
     if as_json:
         click.echo(to_json({"benchmark": name, "tasks": len(tasks), "chosen": rows}), nl=False)
         return
-    table = Table(title=f"{name}, {len(tasks)} tasks")
-    for column in ("chosen", "recall", "with producers", "in examples", "tools shown", "prompt tokens", "saved"):
-        table.add_column(column, justify="right")
-    everything = rows["all"]["tokens"]
-    for most, row in rows.items():
-        table.add_row(
+    columns = ("chosen", "recall", "with producers", "in examples", "tools shown", "prompt tokens", "saved")
+    cells = [
+        (
             most,
-            f"{row['recall']:.1f} %",
-            f"{row['closed']:.1f} %",
-            f"{row['examples']:.1f} %",
+            *(f"{row[name]:.1f} %" for name in ("recall", "closed", "examples")),
             f"{row['tools']:.1f}",
             f"{row['tokens']:,.0f}",
-            f"{100 - 100 * row['tokens'] / everything:.0f} %",
+            f"{100 - 100 * row['tokens'] / rows['all']['tokens']:.0f} %",
         )
-    Console().print(table)
+        for most, row in rows.items()
+    ]
+    print_table(columns, cells, title=f"{name}, {len(tasks)} tasks", figures_from=0)
 
 
 if __name__ == "__main__":

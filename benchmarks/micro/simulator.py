@@ -10,7 +10,6 @@ one core, and asks from another one, over bare sockets, so that no client's own 
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import itertools
 import json
@@ -20,14 +19,18 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from multiprocessing.connection import Connection
 from pathlib import Path
 from urllib.parse import quote, urlsplit
 
-from protocols import Protocol, Tool, load
+import click
+
+from benchmarks.micro.frame import Measurement
+from protocols import Protocol, UsageError, load
 from protocols.simulator import Simulator
 
-__all__ = ["measure"]
+__all__ = ["main", "measure"]
 
 _READS = 40
 
@@ -42,7 +45,7 @@ def measure(spec: str, seconds: float = 3.0, connections: int = 4) -> dict[str, 
         client = _Client(url)
         reads = list(_readable(load(spec), client))[:_READS]
         if not reads:
-            raise SystemExit(f"no read of {spec} goes without arguments")
+            raise UsageError(f"no read of {spec} goes without arguments")
         writes = _writable(load(spec), client)
         numbers = itertools.count()
 
@@ -103,20 +106,18 @@ class _Client:
 def _readable(protocol: Protocol, client: _Client) -> Iterator[str]:
     """Reads that are answered with 2xx: those without arguments, and details of what they list."""
     gets = [tool for tool in protocol.tools if tool.method == "GET"]
-    identifiers: dict[str, list[str]] = {}
+    identifiers: list[str] = []
     for tool in gets:
         if not any(parameter.required for parameter in tool.parameters):
             status, body = client.ask("GET", tool.path)
             if status == 200:
                 yield tool.path
-                for entry in _objects(json.loads(body)):
-                    for name in ("id", "uuid"):
-                        if isinstance(entry.get(name), (str, int)):
-                            identifiers.setdefault("", []).append(str(entry[name]))
+                values = (entry.get(name) for entry in _objects(json.loads(body)) for name in ("id", "uuid"))
+                identifiers += [str(value) for value in values if isinstance(value, (str, int))]
     for tool in gets:
         needed = [parameter for parameter in tool.parameters if parameter.required]
         if len(needed) == 1 and needed[0].location == "path":
-            for identity in dict.fromkeys(identifiers.get("", [])):
+            for identity in dict.fromkeys(identifiers):
                 path = tool.path.replace(f"{{{needed[0].name}}}", quote(identity, safe=""))
                 if client.ask("GET", path)[0] == 200:
                     yield path
@@ -125,11 +126,8 @@ def _readable(protocol: Protocol, client: _Client) -> Iterator[str]:
 
 def _writable(protocol: Protocol, client: _Client) -> list[tuple[str, str]]:
     """Writes without arguments that are answered with 2xx."""
-
-    def is_bare_write(tool: Tool) -> bool:
-        return tool.writes and not any(p.required for p in tool.arguments)
-
-    return [(t.method, t.path) for t in protocol.tools if is_bare_write(t) and client.ask(t.method, t.path)[0] < 300]
+    bare = (tool for tool in protocol.tools if tool.writes and not any(p.required for p in tool.arguments))
+    return [(tool.method, tool.path) for tool in bare if client.ask(tool.method, tool.path)[0] < 300]
 
 
 def _objects(body: object) -> Iterator[dict[str, object]]:
@@ -143,25 +141,21 @@ def _rate(
     url: str, process: int, requests: Callable[[], Iterator[tuple[str, str]]], seconds: float, connections: int
 ) -> int:
     """Requests that a process answers in a minute of one core's time, over so many connections at once."""
-    counts = [0] * connections
-    clients = [_Client(url) for _ in range(connections)]
     end = time.perf_counter() + seconds
 
-    def run(number: int) -> None:
-        for method, path in requests():
+    def run(client: _Client) -> int:
+        for count, (method, path) in enumerate(requests()):
             if time.perf_counter() > end:
-                return
-            status, _ = clients[number].ask(method, path)
+                return count
+            status, _ = client.ask(method, path)
             assert status < 500, (method, path, status)
-            counts[number] += 1
+        return 0
 
-    threads = [threading.Thread(target=run, args=(number,)) for number in range(connections)]
-    begun = _spent(process)
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return round(sum(counts) / (_spent(process) - begun) * 60)
+    clients = [_Client(url) for _ in range(connections)]
+    spent_before = _spent(process)
+    with ThreadPoolExecutor(connections) as pool:
+        answered = sum(pool.map(run, clients))
+    return round(answered / (_spent(process) - spent_before) * 60)
 
 
 def _spent(process: int) -> float:
@@ -170,15 +164,14 @@ def _spent(process: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def main() -> None:
-    """Measure and print."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("spec", help="OpenAPI document or *.tools.json")
-    parser.add_argument("--seconds", type=float, default=3.0, help="how long each kind of request is asked  [3]")
-    parser.add_argument("--connections", type=int, default=4, help="at once  [4]")
-    arguments = parser.parse_args()
-    for name, rate in measure(arguments.spec, arguments.seconds, arguments.connections).items():
-        print(f"{name:8} {rate:10,} requests/min")
+@click.command(cls=Measurement)
+@click.argument("spec")
+@click.option("--seconds", default=3.0, show_default=True, help="How long each kind of request is asked.")
+@click.option("--connections", default=4, show_default=True, help="Connections at once.")
+def main(spec: str, seconds: float, connections: int) -> None:
+    """Measure how many requests the simulated API of SPEC, an OpenAPI document or *.tools.json, answers in a minute."""
+    for name, rate in measure(spec, seconds, connections).items():
+        click.echo(f"{name:8} {rate:10,} requests/min")
 
 
 if __name__ == "__main__":

@@ -17,7 +17,6 @@ from dataclasses import asdict, dataclass
 import click
 from rich.console import Console
 from rich.progress import track
-from rich.table import Table
 
 from atc.files import to_json
 from atc.language.question import Question
@@ -28,6 +27,7 @@ from atc.verify.support import is_unsupported, no_good_call
 from benchmarks.injection.corpus import Half, Origin, Script, scripts
 from benchmarks.injection.mutations import KINDS, injected_faults
 from benchmarks.injection.services import Closed, CorpusServices, Namesakes, Paged, Twist
+from benchmarks.micro.frame import Measurement, half_option, json_option, print_table
 from protocols.dataflow.graph import ProtocolGraph
 from sandbox import Run
 
@@ -176,12 +176,12 @@ def sample_runs(services: CorpusServices, half: Half, origin: Origin, per_kind: 
     yield from (verdict for verdict in _unchanged_runs(services, programs, 1) if verdict.kind == WRITTEN)
 
 
-@click.command(help=__doc__)
-@click.option("--half", type=click.Choice(["seen", "held"]), help="Only this half of the corpus.")
+@click.command(cls=Measurement, help=__doc__)
+@half_option
 @click.option(
     "--each", "per_kind", type=click.IntRange(min=1), default=EACH, help="Faulty programs of one kind, origin and half."
 )
-@click.option("--json", "as_json", is_flag=True, help="Print the verdicts as JSON.")
+@json_option("Print the verdicts as JSON.")
 def main(half: Half | None, per_kind: int, as_json: bool) -> None:
     halves: list[Half] = [half] if half else ["seen", "held"]
     verdicts: list[AnswerVerdict] = []
@@ -193,30 +193,23 @@ def main(half: Half | None, per_kind: int, as_json: bool) -> None:
     if as_json:
         click.echo(to_json({"verdicts": [asdict(verdict) for verdict in verdicts]}), nl=False)
         return
-    Console().print(table(verdicts, halves))
+    columns = [f"{half}: n" if name is None else name for half in halves for name in (None, *CHECKS)]
+    lines = [f"{kind}, accepted" for kind in (WRITTEN, RIGHT)]
+    print_table(("kind", *columns), _rows(verdicts, halves), figures_from=1, line_below=lines)
 
 
-def table(verdicts: Sequence[AnswerVerdict], halves: Sequence[Half]) -> Table:
+def _rows(verdicts: Sequence[AnswerVerdict], halves: Sequence[Half]) -> Iterator[list[str]]:
     """For each half and kind how many runs there are and how many of them each check takes; below, the two rates."""
-    rendered = Table("kind")
-    for half in halves:
-        rendered.add_column(f"{half}: n", justify="right")
-        for name in CHECKS:
-            rendered.add_column(name, justify="right")
+    by_half = [[verdict for verdict in verdicts if verdict.half == half] for half in halves]
     for kind in (*KINDS, WRITTEN, RIGHT):
         cells: list[str] = []
-        for half in halves:
-            here = [verdict for verdict in verdicts if (verdict.half, verdict.kind) == (half, kind)]
-            cells.append(str(len(here)))
-            cells += [str(sum(not verdict.doubted[name] for verdict in here)) for name in CHECKS]
-        rendered.add_row(f"{kind.replace('_', ' ')}, accepted", *cells, end_section=kind in (WRITTEN, RIGHT))
+        for in_half in by_half:
+            here = [verdict for verdict in in_half if verdict.kind == kind]
+            cells += [str(len(here)), *(str(sum(not verdict.doubted[name] for verdict in here)) for name in CHECKS)]
+        yield [f"{kind.replace('_', ' ')}, accepted", *cells]
     for title, rate in (("false success", false_success), ("false alarm", false_alarm)):
-        cells = []
-        for half in halves:
-            here = [verdict for verdict in verdicts if verdict.half == half]
-            cells += ["", *(f"{100 * rate(here, name):.1f} %" for name in CHECKS)]
-        rendered.add_row(title, *cells)
-    return rendered
+        shares = [cell for here in by_half for cell in ("", *(f"{100 * rate(here, name):.1f} %" for name in CHECKS))]
+        yield [title, *shares]
 
 
 def false_success(verdicts: Sequence[AnswerVerdict], check: str) -> float:

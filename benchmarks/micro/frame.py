@@ -1,0 +1,72 @@
+"""What the measurements share: the command, the halves of a corpus, the table, the clock."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import Any, TypeVar
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from protocols.errors import ATCError
+
+__all__ = ["Measurement", "half_option", "json_option", "median_ms", "print_table", "seconds_of"]
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+class Measurement(click.Command):
+    """A command that ends with the message of an error of ours."""
+
+    def invoke(self, context: click.Context) -> Any:
+        """Run it. Raises: click.ClickException."""
+        try:
+            return super().invoke(context)
+        except ATCError as error:
+            raise click.ClickException(str(error)) from None
+
+
+def json_option(help: str = "Print the figures as JSON.") -> Callable[[Function], Function]:
+    """`--json` as `as_json`."""
+    return click.option("--json", "as_json", is_flag=True, help=help)
+
+
+half_option = click.option("--half", type=click.Choice(["seen", "held"]), help="Only this half of the corpus.")
+
+
+def print_table(
+    columns: Sequence[str],
+    rows: Iterable[Sequence[object]],
+    *,
+    title: str | None = None,
+    figures_from: int | None = None,
+    line_below: Collection[str] = (),
+) -> None:
+    """Print a table.
+
+    Args:
+        figures_from: The first column of figures, which are on the right.
+        line_below: The first cells of rows with a line below.
+    """
+    table = Table(title=title)
+    for place, column in enumerate(columns):
+        table.add_column(column, justify="left" if figures_from is None or place < figures_from else "right")
+    for row in rows:
+        table.add_row(*map(str, row), end_section=row[0] in line_below)
+    Console().print(table)
+
+
+def seconds_of(work: Callable[[], object]) -> float:
+    """Wall-clock seconds of some work."""
+    started = time.perf_counter()
+    work()
+    return time.perf_counter() - started
+
+
+def median_ms(work: Callable[[], object], runs: int) -> float:
+    """The median wall-clock time of some work in milliseconds, after one run that does not count."""
+    work()
+    return statistics.median(seconds_of(work) for _ in range(runs)) * 1000
