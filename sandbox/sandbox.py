@@ -101,19 +101,24 @@ class Sandbox:
         writes: Writes = "allow",
     ) -> None:
         self._journal = journal
-        self._writes = writes
         self._track = track
         self._protocol = protocol
-        self._base_url = base_url
-        self._allow = tuple(origin(text) for text in allow)
-        self._credentials = tuple(credentials)
         self._limits = limits or Limits()
+        self._tools = frozenset(tools) if tools is not None else None
+        self._broker = functools.partial(
+            Broker,
+            protocol,
+            base_url=base_url,
+            allow=tuple(origin(text) for text in allow),
+            credentials=tuple(credentials),
+            tools=self._tools,
+            on_call=on_call,
+            writes=writes,
+        )
         self._now = now.replace(tzinfo=now.tzinfo or UTC).timestamp() if now is not None else None
         self._seed = seed
-        self._tools = frozenset(tools) if tools is not None else None
-        self._on_call = on_call
         self._on_output = on_output
-        self._open_broker(0.0)  # a protocol that can't be called is told now, not in the middle of a run
+        self._broker()  # a protocol that can't be called is told now, not in the middle of a run
         missing = [f"{layer.name} ({layer.reason})" for layer in self.layers() if not layer.active] if strict else []
         if missing:
             raise UsageError(f"the sandbox is not whole on this machine: {', '.join(missing)}; see atc doctor")
@@ -138,7 +143,7 @@ class Sandbox:
         """
         code = compile_program("")
         started = time.monotonic()
-        broker = self._open_broker(started + self._limits.wall)
+        broker = self._broker(limits=self._limits, deadline=started + self._limits.wall)
         execution = _Execution(self._limits, broker, self._settings(), "", None, started)
         execution.run(marshal.dumps(code))
         broker.close()
@@ -163,7 +168,7 @@ class Sandbox:
             fault = ProgramError("SyntaxError", message, error.lineno, snippet(program, error.lineno))
             return _run_not_started("error", fault, started)
         attempt = self._journal.attempt(program) if self._journal is not None else None
-        broker = self._open_broker(started + limits.wall, attempt, limits)
+        broker = self._broker(limits=limits, deadline=started + limits.wall, journal=attempt)
         settings = self._settings()
         try:
             execution = _Execution(limits, broker, settings, program, self._on_output, started)
@@ -177,23 +182,7 @@ class Sandbox:
 
     def open_broker(self, attempt: JournalAttempt | None = None) -> Broker:
         """The way out alone, for calls that no program makes; `Broker.until` says how long each may take."""
-        return self._open_broker(None, attempt)
-
-    def _open_broker(
-        self, deadline: float | None, attempt: JournalAttempt | None = None, limits: Limits | None = None
-    ) -> Broker:
-        return Broker(
-            self._protocol,
-            base_url=self._base_url,
-            allow=self._allow,
-            credentials=self._credentials,
-            limits=limits or self._limits,
-            tools=self._tools,
-            on_call=self._on_call,
-            deadline=deadline,
-            journal=attempt,
-            writes=self._writes,
-        )
+        return self._broker(limits=self._limits, journal=attempt)
 
     def _settings(self) -> dict[str, object]:
         everything = {tool.name: tool.name for tool in self._protocol.tools} if self._protocol else {}
@@ -241,18 +230,20 @@ class _Execution:
         self.reply_log = ReplyLog()
         self._sending = threading.Lock()
         self._counting = threading.Lock()
+        self._calls = ThreadPoolExecutor(PARALLEL_CALLS, "broker")
+        self._socket: socket.socket
         self._frames = 0
         self._queued_bytes = 0
 
     def run(self, code: bytes) -> Run:
         """Start the process, watch it, clean up, and give the run."""
         interrupted = False
-        calls = ThreadPoolExecutor(PARALLEL_CALLS, "broker")
         worker = None
         status, use = 0, None
         try:
             worker = workers.take()
-            self._converse(worker.socket, calls, code)
+            self._socket = worker.socket
+            self._converse(code)
         except KeyboardInterrupt:
             interrupted = True
         finally:
@@ -261,19 +252,19 @@ class _Execution:
             elif worker is not None:
                 status, use = worker.stop()
             self._broker.cancel()
-            calls.shutdown(wait=False, cancel_futures=True)
+            self._calls.shutdown(wait=False, cancel_futures=True)
         if self._unexpected is not None:
             raise self._unexpected
         return self._result(status, use, interrupted)
 
     # The conversation with the child
 
-    def _converse(self, ours: socket.socket, calls: ThreadPoolExecutor, code: bytes) -> None:
+    def _converse(self, code: bytes) -> None:
         # Where somebody is asked, only this side knows how long a run may take.
         deadline = self._deadline + (CONFIRMATION_LIMIT if self._broker.approval.asks else 0.0)
         settings = {**self._settings, "deadline": deadline}
         frames = channel.Frames(max(self._limits.request, self._limits.output))
-        poll = select.poll()
+        ours, poll = self._socket, select.poll()
         poll.register(ours, select.POLLIN)
         try:
             ours.settimeout(max(self._remaining(), GRACE))  # a stopped process reads nothing
@@ -289,7 +280,7 @@ class _Execution:
                     if not data:
                         return
                     for (kind, head, payload), size in frames.feed(data):
-                        self._on_frame(ours, calls, kind, head, payload, PARSED_FACTOR * size + len(payload))
+                        self._on_frame(kind, head, payload, PARSED_FACTOR * size + len(payload))
                         del payload
                         if self._remaining() <= 0:
                             break
@@ -307,19 +298,19 @@ class _Execution:
         """Seconds until nothing more is listened to; the time that somebody takes to confirm writes is added."""
         return self._deadline + self._broker.approval.waited + GRACE - time.monotonic()
 
-    def _on_frame(
-        self,
-        ours: socket.socket,
-        calls: ThreadPoolExecutor,
-        kind: bytes,
-        head: dict[str, Any],
-        payload: bytes,
-        weight: int,
-    ) -> None:
+    def _on_frame(self, kind: bytes, head: dict[str, Any], payload: bytes, weight: int) -> None:
         if self._end is not None or self._limit is not None:
             return
         if kind in self._printed_texts:
-            self._on_output_frame(kind, payload)
+            room = self._limits.output - self._printed
+            self._printed_texts[kind] += payload[:room]
+            self._printed += min(len(payload), room)
+            if len(payload) > room:
+                self._limit = "output"
+            if self._on_output is not None and payload:
+                self._on_output(
+                    "stdout" if kind == channel.STDOUT else "stderr", payload[:room].decode("utf-8", "replace")
+                )
         elif kind in (channel.CALL, channel.REQUEST):
             self._frames += 1
             if self._frames > self._limits.calls + 1:
@@ -328,8 +319,8 @@ class _Execution:
             with self._counting:
                 self._queued_bytes += weight
             key = ReplyLog.key(kind, head, payload)
-            calls.submit(
-                self._perform_call, ours, int(head["id"]), kind == channel.CALL, send, head["line"], weight, key
+            self._calls.submit(
+                self._perform_call, send, int(head["id"]), kind == channel.CALL, head["line"], weight, key
             )
         elif kind == channel.READY and self.layers is None:
             self.layers = _layers(head["layers"])
@@ -338,17 +329,6 @@ class _Execution:
             ]
         elif kind == channel.DONE:
             self._end = parse_exit_frame(head)
-
-    def _on_output_frame(self, kind: bytes, data: bytes) -> None:
-        if not data:
-            return
-        room = self._limits.output - self._printed
-        self._printed_texts[kind] += data[:room]
-        self._printed += min(len(data), room)
-        if len(data) > room:
-            self._limit = "output"
-        if self._on_output is not None:
-            self._on_output("stdout" if kind == channel.STDOUT else "stderr", data[:room].decode("utf-8", "replace"))
 
     # Calls, each in a thread of its own
 
@@ -380,21 +360,14 @@ class _Execution:
         )
 
     def _perform_call(
-        self,
-        ours: socket.socket,
-        number: int,
-        function: bool,
-        send: Callable[[], BrokerReply],
-        line: Any,
-        weight: int,
-        key: str,
+        self, send: Callable[[], BrokerReply], number: int, function: bool, line: Any, weight: int, key: str
     ) -> None:
         try:
             reply = send()
             head = _reply_head(reply, number, function)
             self.reply_log.add(key, head, reply.body)
             with self._sending, contextlib.suppress(OSError):  # the child may be gone; the record stays
-                send_reply(ours, head, reply.body)
+                send_reply(self._socket, head, reply.body)
             return
         except LimitExceeded as error:
             self._limit_line = line
@@ -405,7 +378,7 @@ class _Execution:
             with self._counting:
                 self._queued_bytes -= weight
         with contextlib.suppress(OSError):
-            ours.shutdown(socket.SHUT_RDWR)  # wakes the loop, which then ends the run
+            self._socket.shutdown(socket.SHUT_RDWR)  # wakes the loop, which then ends the run
 
     def _on_error(self, error: BaseException, line: int | None) -> None:
         """Handle an exception that no call should raise.

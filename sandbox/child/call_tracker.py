@@ -8,9 +8,9 @@ import sys
 from concurrent.futures import Future
 from concurrent.futures.thread import ThreadPoolExecutor
 from types import FunctionType, GeneratorType, MethodType
+from typing import NamedTuple
 
-from sandbox.child.origin_store import OriginStore
-from sandbox.child.origins import EXACT, MADE, NO_ORIGIN, Origin, decided, made, merged, weak
+from sandbox.child.origins import EXACT, MADE, NO_ORIGIN, Origin, OriginStore, decided, made, merged, weak
 from sandbox.language import guards
 from sandbox.language.shims import tasks
 from sandbox.language.shims.replies import call_index
@@ -28,28 +28,16 @@ _LOADS = json.loads
 _CHANGES = frozenset({"append", "add", "extend", "insert", "update", "appendleft"})
 
 
-class _TrackedCall:
+class _TrackedCall(NamedTuple):
     """A call that is being made: the function and its receiver, the arguments, and the origins of all of them."""
 
-    __slots__ = ("arg_origins", "args", "by_name", "func", "named", "of_receiver", "receiver")
-
-    def __init__(
-        self,
-        func: Any,
-        receiver: Any,
-        of_receiver: Origin,
-        args: tuple[Any, ...],
-        arg_origins: tuple[Origin, ...],
-        named: dict[str, Any],
-        by_name: dict[str, Origin],
-    ) -> None:
-        self.func = func
-        self.receiver = receiver
-        self.of_receiver = of_receiver
-        self.args = args
-        self.arg_origins = arg_origins
-        self.named = named
-        self.by_name = by_name
+    func: Any
+    receiver: Any
+    of_receiver: Origin
+    args: tuple[Any, ...]
+    arg_origins: tuple[Origin, ...]
+    named: dict[str, Any]
+    by_name: dict[str, Origin]
 
 
 class CallTracker(OriginStore):

@@ -14,23 +14,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = [
-    "CALL",
-    "DONE",
-    "HEAD_LIMIT",
-    "READY",
-    "REPLY",
-    "REQUEST",
-    "START",
-    "STDERR",
-    "STDOUT",
-    "Frames",
-    "OversizeError",
-    "encode",
-    "prefix",
-    "receive",
-    "send",
-]
+__all__ = ["CALL", "DONE", "HEAD_LIMIT", "READY", "REPLY", "REQUEST", "START", "STDERR", "STDOUT"]
+__all__ += ["Frames", "OversizeError", "encode", "prefix", "receive", "send"]
 
 START, REPLY = b"S", b"A"
 """Parent to child: the program with its settings; the answer to one call."""

@@ -14,6 +14,7 @@ import re
 import resource
 import signal
 import stat
+from typing import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,19 +51,18 @@ _apart: list[bool] = []
 """Not empty if this process has a user namespace of its own."""
 
 
-class Walls:
+class Walls(NamedTuple):
     """The settings of the layers.
 
     They are the process to end with, the folder to make and leave behind as a name, the folders that stay readable, and
     the filter of system calls, or the reason why there is none.
     """
 
-    def __init__(self, *, parent: int, folder: str, readable: Sequence[str], filter: bytes, why_none: str) -> None:
-        self.parent = parent
-        self.folder = folder
-        self.readable = readable
-        self.filter = filter
-        self.why_none = why_none
+    parent: int
+    folder: str
+    readable: Sequence[str]
+    filter: bytes
+    why_none: str
 
 
 Report = list[tuple[str, bool, str]]

@@ -69,7 +69,7 @@ class Tracker(CallTracker):
         return self._note(number, value, self._of(inner, value))
 
     def guarded(self, number: int, inner: int, value: object) -> Any:
-        return self._note(number, value, made(self._here.origins.get(inner, NO_ORIGIN)))
+        return self._note(number, value, made(self._origin(inner)))
 
     def attribute(self, number: int, inner: int, value: object, name: str) -> Any:
         origin = self._of(inner, value)
@@ -140,12 +140,10 @@ class Tracker(CallTracker):
             self._here.origins.pop(number, None)
 
     def chosen(self, number: int, numbers: tuple[int, ...], value: object) -> Any:
-        return self._note(
-            number, value, merged(*(self._here.origins.get(inner, NO_ORIGIN) for inner in reversed(numbers)))
-        )
+        return self._note(number, value, merged(*(self._origin(inner) for inner in reversed(numbers))))
 
     def derived(self, number: int, numbers: tuple[int, ...], value: object) -> Any:
-        return self._note(number, value, made(merged(*(self._here.origins.get(inner, NO_ORIGIN) for inner in numbers))))
+        return self._note(number, value, made(merged(*(self._origin(inner) for inner in numbers))))
 
     def formatted(self, number: int, value: Any, conversion: int, spec: str) -> str:
         try:
@@ -157,14 +155,14 @@ class Tracker(CallTracker):
             raise
 
     def sequence(self, number: int, numbers: tuple[int, ...], value: Any) -> Any:
-        origins = [self._here.origins.get(inner, NO_ORIGIN) if inner > 0 else NO_ORIGIN for inner in numbers]
+        origins = [self._origin(inner) for inner in numbers]
         if type(value) is not set and -1 not in numbers:
             self._parts[id(value)] = dict(enumerate(origins))
         self._displays.add(id(value))
         return self._note_new(number, value, made(merged(*origins)))
 
     def mapping(self, number: int, of_keys: tuple[int, ...], of_values: tuple[int, ...], value: dict[Any, Any]) -> Any:
-        origins = [self._here.origins.get(inner, NO_ORIGIN) if inner > 0 else NO_ORIGIN for inner in of_values]
+        origins = [self._origin(inner) for inner in of_values]
         if -1 not in of_keys and len(value) == len(origins):
             self._parts[id(value)] = dict(zip(value, origins, strict=True))
             if not any(of_keys):
@@ -234,7 +232,7 @@ class Tracker(CallTracker):
 
     def comprehension(self, number: int, iterables: tuple[int, ...], value: object) -> Any:
         elements = self._here.collected.pop(number, [])
-        origin = merged(*(self._here.origins.get(inner, NO_ORIGIN) for inner in iterables))
+        origin = merged(*(self._origin(inner) for inner in iterables))
         if type(value) is list and len(value) == len(elements):
             self._parts[id(value)] = {index: item_origin for index, (_, item_origin) in enumerate(elements)}
         elif type(value) is dict:
@@ -245,7 +243,7 @@ class Tracker(CallTracker):
 
     def take(self, number: int, in_handler: bool = False) -> Origin:
         """The origin of what was just evaluated, for a shadow."""
-        origin = self._here.origins.get(number, NO_ORIGIN) if number > 0 else NO_ORIGIN
+        origin = self._origin(number)
         return origin or (decided(self._here.controls[-1:]) if in_handler else NO_ORIGIN)
 
     def unpacked(self, number: int, count: int, star: int, value: Any) -> Any:
@@ -267,7 +265,7 @@ class Tracker(CallTracker):
 
     def part(self, number: int, path: tuple[int, ...]) -> Origin:
         """The origin of a variable that a value was unpacked to."""
-        origin = self._here.origins.get(number, NO_ORIGIN)
+        origin = self._origin(number)
         if len(path) == 1 and path[0] >= 0:
             return self._parts.get(-number, {}).get(path[0], origin)
         return made(origin)
@@ -299,7 +297,7 @@ class Tracker(CallTracker):
             self._parts.setdefault(id(container), {})[key] = merged(origin, self._of(of_value, value))
 
     def set_attribute(self, number: int, holder: object, name: str) -> None:
-        origin = self._here.origins.get(number, NO_ORIGIN) if number > 0 else NO_ORIGIN
+        origin = self._origin(number)
         self._parts.setdefault(id(holder), {})[f".{name}"] = origin
         self._by_identity.setdefault(id(holder), (holder, NO_ORIGIN))
 
@@ -324,7 +322,7 @@ class Tracker(CallTracker):
             old_origin = old()
         except NameError:
             old_origin = NO_ORIGIN
-        return merged(old_origin, weak(self._here.origins.get(number, NO_ORIGIN)))
+        return merged(old_origin, weak(self._origin(number)))
 
     def weaken(self, number: int, held: Callable[[], object]) -> None:
         """Add the same sources to an object that may be changed there."""
@@ -334,7 +332,7 @@ class Tracker(CallTracker):
             return
         if not is_shared(value):
             old_origin = self._by_identity.get(id(value), (value, NO_ORIGIN))[1]
-            self._by_identity[id(value)] = (value, merged(old_origin, weak(self._here.origins.get(number, NO_ORIGIN))))
+            self._by_identity[id(value)] = (value, merged(old_origin, weak(self._origin(number))))
             if type(value) in (list, dict, set):
                 self._displays.discard(id(value))
 
@@ -349,7 +347,7 @@ class Tracker(CallTracker):
             error = error()
         if isinstance(error, BaseException):
             controls = [(origin, None) for origin in reversed(self._here.controls)]
-            self._blame(error, *controls, (self._here.origins.get(number, NO_ORIGIN), None))
+            self._blame(error, *controls, (self._origin(number), None))
         return error
 
 

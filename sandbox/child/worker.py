@@ -16,6 +16,7 @@ import time
 from _thread import allocate_lock, get_ident
 from collections import abc, deque
 from types import CodeType, FrameType, TracebackType
+from typing import NamedTuple
 
 from sandbox.child import channel
 from sandbox.child.isolation import Report, Walls, confine, isolate
@@ -144,12 +145,19 @@ class ParentChannel:
         return 0.0
 
 
+def _always(value: object) -> Callable[..., object]:
+    return lambda self, *args, **options: value
+
+
 class Stream:
     """`sys.stdout` or `sys.stderr`: whole lines leave at once, the rest when the program flushes or ends."""
 
     encoding = "utf-8"
     errors = "strict"
     closed = False
+    isatty = readable = _always(False)  # never a terminal
+    writable = _always(True)
+    close = reconfigure = _always(None)  # it stays open, in UTF-8 and line-buffered
 
     def __init__(self, name: str, write: Callable[[str], None], pending: list[str]) -> None:
         self.name = f"<{name}>"
@@ -172,39 +180,19 @@ class Stream:
         self.write = put
 
     def writelines(self, lines: Iterable[str]) -> None:
+        """Write each line."""
         for line in lines:
             self.write(line)
-
-    def isatty(self) -> bool:
-        return False
-
-    def writable(self) -> bool:
-        return True
-
-    def readable(self) -> bool:
-        return False
-
-    def close(self) -> None:
-        """Stays open."""
-
-    def reconfigure(self, **options: object) -> None:
-        """Accepted; it is UTF-8 and line-buffered anyway."""
 
 
 class Empty:
     """`sys.stdin`: nobody is there."""
 
-    def read(self, size: int = -1) -> str:
-        return ""
-
-    def readline(self, size: int = -1) -> str:
-        return ""
+    read = readline = _always("")
+    isatty = _always(False)
 
     def __iter__(self) -> Iterable[str]:
         return iter(())
-
-    def isatty(self) -> bool:
-        return False
 
 
 def main(descriptor: int, walls: Walls) -> NoReturn:
@@ -220,7 +208,7 @@ def main(descriptor: int, walls: Walls) -> NoReturn:
     try:
         kind, head, code = channel.receive(descriptor)
         if kind == channel.START:
-            settings = _StartSettings(head)
+            settings = _StartSettings(**head)  # type: ignore[arg-type]
             serve(ParentChannel(descriptor, settings.output, settings.request, status), settings, code, layers)
     except EOFError:
         pass
@@ -251,7 +239,7 @@ def serve(parent: ParentChannel, settings: _StartSettings, code: bytes, layers: 
     parent.leave(_run(marshal.loads(code), namespace, tracker))
 
 
-class _StartSettings:
+class _StartSettings(NamedTuple):
     """The head of the START frame; the parent wrote it.
 
     `tools` are the functions that the program may call, and the tool that each one calls. `deadline` goes by the
@@ -259,35 +247,25 @@ class _StartSettings:
     None. `chance` seeds what is left to chance, so that a tracked run repeats it.
     """
 
-    def __init__(self, head: dict[str, Any]) -> None:
-        self.tools: dict[str, str] = head["tools"]
-        self.deadline: float = head["deadline"]
-        self.cpu: float = head["cpu"]
-        self.memory: int = head["memory"]
-        self.output: int = head["output"]
-        self.request: int = head["request"]
-        self.now: float | None = head["now"]
-        self.seed: int = head["seed"]
-        self.chance: int = head["chance"]
-        self.tracked: bool = head["tracked"]
+    tools: dict[str, str]
+    deadline: float
+    cpu: float
+    memory: int
+    output: int
+    request: int
+    now: float | None
+    seed: int
+    chance: int
+    tracked: bool
 
 
 def _run(code: CodeType, namespace: dict[str, Any], tracker: Tracker | None) -> dict[str, Any]:
-    if tracker is None:
-        return _execute(code, namespace)
-    error: BaseException | None = None
-
-    def remember(raised: BaseException) -> None:
-        nonlocal error
-        error = raised
-
-    head = _execute(code, namespace, remember)
-    return {**head, "provenance": tracker.report(error)}
+    """Execute the program; gives the head of the DONE frame."""
+    head, raised = _execute(code, namespace)
+    return head if tracker is None else {**head, "provenance": tracker.report(raised)}
 
 
-def _execute(
-    code: CodeType, namespace: dict[str, Any], report: Callable[[BaseException], None] = lambda error: None
-) -> dict[str, Any]:
+def _execute(code: CodeType, namespace: dict[str, Any]) -> tuple[dict[str, Any], BaseException | None]:
     try:
         try:
             exec(code, namespace)
@@ -297,14 +275,12 @@ def _execute(
             sys.stdout.flush()
             sys.stderr.flush()
     except SystemExit as error:
-        report(error)
-        return _exit_head(error)
+        return _exit_head(error), error
     except MemoryError as error:
-        return {"limit": "memory", **_failure_head(error)}
+        return {"limit": "memory", **_failure_head(error)}, None
     except BaseException as error:
-        report(error)
-        return {"error": _failure_head(error)}
-    return {}
+        return {"error": _failure_head(error)}, error
+    return {}, None
 
 
 def _exit_head(error: SystemExit) -> dict[str, Any]:

@@ -18,16 +18,8 @@ from protocols.errors import UsageError
 from protocols.model import Protocol, Tool
 from sandbox.truncation import cut
 
-__all__ = [
-    "CallTarget",
-    "EgressRules",
-    "Origin",
-    "UnreachableError",
-    "check_length",
-    "display_url",
-    "has_parent_step",
-    "origin",
-]
+__all__ = ["CallTarget", "EgressRules", "Origin", "UnreachableError"]
+__all__ += ["check_length", "display_url", "has_parent_step", "origin"]
 
 _PORTS = {"http": 80, "https": 443}
 

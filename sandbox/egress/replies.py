@@ -17,18 +17,8 @@ from sandbox.body_store import LargeBody
 from sandbox.records import CallRecord
 from sandbox.truncation import nested
 
-__all__ = [
-    "BrokerReply",
-    "Form",
-    "decode_body",
-    "header",
-    "parse_body",
-    "retry_after",
-    "service_message",
-    "shows_secrets",
-    "text_encoding",
-    "transcode",
-]
+__all__ = ["BrokerReply", "Form", "decode_body", "header", "parse_body", "retry_after", "service_message"]
+__all__ += ["shows_secrets", "text_encoding", "transcode"]
 
 LONGEST_PAUSE = 86_400.0
 """Seconds; a service that asks for more is taken to ask for these."""

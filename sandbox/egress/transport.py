@@ -9,12 +9,17 @@ counts, which names the certificates to trust.
 from __future__ import annotations
 
 import contextlib
+import heapq
 import http.client
+import itertools
 import os
 import re
 import socket
 import threading
+import time
 import weakref
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,18 +30,10 @@ from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 from urllib3.exceptions import NewConnectionError
 
 from sandbox.body_store import Spool
-from sandbox.egress.deadlines import deadline
 from sandbox.egress.dns import HostResolver, RefusedAddressError
 
-__all__ = [
-    "OVER",
-    "NoAnswerError",
-    "PreparedRequest",
-    "RequestError",
-    "TooLargeError",
-    "Transport",
-    "TransportReply",
-]
+__all__ = ["OVER", "NoAnswerError", "PreparedRequest", "RequestError", "TooLargeError", "Transport", "TransportReply"]
+__all__ += ["deadline"]
 
 CHUNK = 16 * 1024
 HEADING = 128 * 1024
@@ -97,7 +94,7 @@ class Transport:
         self._left: set[int] = set()
         self._lock = threading.Lock()
         self._cancelled = False
-        self._addresses = addresses
+        self.addresses = addresses
         self._adapter: _Adapter | None = None
         self._authorities: str | bool = os.environ.get("REQUESTS_CA_BUNDLE") or True
 
@@ -121,7 +118,9 @@ class Transport:
                 raise NoAnswerError("ConnectionError", OVER)
             timeout = (max(seconds, 0.001), max(seconds, 0.001))
             with deadline(seconds, expire):
-                response = self._connections().send(request, stream=True, timeout=timeout, verify=self._authorities)
+                with self._lock:
+                    self._adapter = self._adapter or _Adapter(self)  # for the first request: many a run sends none
+                response = self._adapter.send(request, stream=True, timeout=timeout, verify=self._authorities)
                 with response:
                     _check_coding(response)
                     body = self._read(response, limit)
@@ -156,13 +155,6 @@ class Transport:
         if self._adapter is not None:
             self._adapter.close()
 
-    def _connections(self) -> _Adapter:
-        """Made for the first request: many a run sends none."""
-        with self._lock:
-            if self._adapter is None:
-                self._adapter = _Adapter(self._own, self._leave, self._addresses)
-            return self._adapter
-
     def _read(self, response: requests.Response, limit: int) -> Spool:
         body = Spool()
         try:
@@ -175,13 +167,13 @@ class Transport:
             raise
         return body
 
-    def _own(self, connection: socket.socket) -> None:
+    def own(self, connection: socket.socket) -> None:
         with self._lock:
             self._owners[connection] = threading.get_ident()
         if self._cancelled:
             self._shut(None)
 
-    def _leave(self) -> None:
+    def leave(self) -> None:
         self._left.add(threading.get_ident())
 
     def _shut(self, thread: int | None) -> None:
@@ -192,21 +184,73 @@ class Transport:
                 socket.socket.shutdown(connection, socket.SHUT_RDWR)  # of the plain socket, also below TLS
 
 
+class _Watchdog:
+    """A thread that sleeps until the next deadline of a request; one watches all of them."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._due: list[tuple[float, int, list[Callable[[], None]]]] = []
+        self._number = itertools.count()
+        self._running = False
+
+    def add(self, seconds: float, on_expiry: list[Callable[[], None]]) -> None:
+        with self._changed:
+            entry = (time.monotonic() + seconds, next(self._number), on_expiry)
+            heapq.heappush(self._due, entry)
+            if not self._running:
+                threading.Thread(target=self._run, name="deadlines", daemon=True).start()
+                self._running = True
+            elif self._due[0] is entry:
+                self._changed.notify()
+
+    def _run(self) -> None:
+        while True:
+            with self._changed:
+                while self._due and not self._due[0][2]:
+                    heapq.heappop(self._due)
+                remaining = self._due[0][0] - time.monotonic() if self._due else None
+                if remaining is None or remaining > 0:
+                    self._changed.wait(remaining)
+                    continue
+                on_expiry = heapq.heappop(self._due)[2]
+            for call in on_expiry:
+                call()
+
+
+_watch = _Watchdog()
+
+
+def _restart_after_fork() -> None:
+    global _watch
+    _watch = _Watchdog()
+
+
+os.register_at_fork(after_in_child=_restart_after_fork)
+
+
+@contextmanager
+def deadline(seconds: float, on_expiry: Callable[[], None]) -> Iterator[None]:
+    """Call `late` from another thread if the block is not left within some seconds; it must not block."""
+    calls = [on_expiry]
+    _watch.add(seconds, calls)
+    try:
+        yield
+    finally:
+        calls.clear()
+
+
 class _Adapter(HTTPAdapter):
     """The library's adapter, with connections that tell who uses them."""
 
-    def __init__(self, own: Any, leave: Any, addresses: HostResolver) -> None:
-        self._own = own
-        self._leave = leave
-        self._addresses = addresses
-        self._adapter: _Adapter | None = None
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
         super().__init__(max_retries=0)
 
     def init_poolmanager(self, *args: Any, **options: Any) -> None:
         super().init_poolmanager(*args, **options)
         self.poolmanager.pool_classes_by_scheme = {
-            "http": _pool(HTTPConnectionPool, HTTPConnection, self._own, self._leave, self._addresses),
-            "https": _pool(HTTPSConnectionPool, HTTPSConnection, self._own, self._leave, self._addresses),
+            "http": _pool(HTTPConnectionPool, HTTPConnection, self._transport),
+            "https": _pool(HTTPSConnectionPool, HTTPSConnection, self._transport),
         }
 
 
@@ -214,7 +258,7 @@ def _timeout_message(seconds: float) -> str:
     return f"no whole reply within {seconds:.3g} s"
 
 
-def _pool(pool: Any, connection: Any, own: Any, leave: Any, addresses: HostResolver) -> Any:
+def _pool(pool: Any, connection: Any, transport: Transport) -> Any:
     class Pool(pool):  # type: ignore[misc]
         def _make_request(self, conn: Any, method: str, url: str, **options: Any) -> Any:
             return super()._make_request(conn, method, _Target(url), **options)
@@ -228,7 +272,7 @@ def _pool(pool: Any, connection: Any, own: Any, leave: Any, addresses: HostResol
             and the Host header."""
             name = self._dns_host  # type: ignore[has-type]
             try:
-                addresses_found = addresses.resolve(name, self.port)
+                addresses_found = transport.addresses.resolve(name, self.port)
                 for remaining, address in zip(range(len(addresses_found), 0, -1), addresses_found, strict=True):
                     self._dns_host = address
                     try:
@@ -244,7 +288,7 @@ def _pool(pool: Any, connection: Any, own: Any, leave: Any, addresses: HostResol
         def _watched(self, plain: socket.socket) -> socket.socket:
             """A socket that can be shut already while TLS is being agreed upon, which takes the socket itself away."""
             self._twin = plain.dup()
-            own(self._twin)
+            transport.own(self._twin)
             return plain
 
         def connect(self) -> None:
@@ -253,17 +297,17 @@ def _pool(pool: Any, connection: Any, own: Any, leave: Any, addresses: HostResol
             finally:
                 if self._twin is not None:
                     self._twin.close()
-            own(self.sock)
+            transport.own(self.sock)
 
         def request(self, method: str, url: str, *args: Any, **options: Any) -> None:
             if self.sock is not None:  # kept alive from an earlier request, perhaps of another thread
-                own(self.sock)
+                transport.own(self.sock)
             super().request(method, url.whole if isinstance(url, _Target) else url, *args, **options)
 
         def send(self, data: Any) -> None:
             if self.sock is None:  # as the library does; until there is a connection nothing has left
                 self.connect()
-            leave()
+            transport.leave()
             super().send(data)
 
     return type(pool.__name__, (Pool,), {"ConnectionCls": WatchedConnection})

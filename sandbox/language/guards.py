@@ -29,22 +29,8 @@ if TYPE_CHECKING:
     import typing
     from collections.abc import Callable, Mapping
 
-__all__ = [
-    "ABC_META",
-    "OWN",
-    "TYPE",
-    "forget",
-    "is_own",
-    "is_own_class",
-    "matchable",
-    "of_its_class",
-    "private",
-    "program_builtins",
-    "read",
-    "type_of",
-    "unchangeable",
-    "writable",
-]
+__all__ = ["ABC_META", "OWN", "TYPE", "forget", "is_own", "is_own_class", "matchable", "of_its_class", "private"]
+__all__ += ["program_builtins", "read", "type_of", "unchangeable", "writable"]
 
 OWN = "__main__"
 """`__module__` of everything that a program defines; nothing of ours has it."""

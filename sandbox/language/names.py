@@ -8,18 +8,8 @@ format strings, `operator.attrgetter`) is decided by the same functions while it
 
 from __future__ import annotations
 
-__all__ = [
-    "CAREFUL",
-    "DATA_DUNDERS",
-    "GUARDS",
-    "METHOD_DUNDERS",
-    "NAMEDTUPLE",
-    "TRACKER",
-    "WRITABLE_DUNDERS",
-    "is_dunder",
-    "is_plain",
-    "refusal",
-]
+__all__ = ["CAREFUL", "DATA_DUNDERS", "GUARDS", "METHOD_DUNDERS", "NAMEDTUPLE", "TRACKER", "WRITABLE_DUNDERS"]
+__all__ += ["is_dunder", "is_plain", "refusal"]
 
 TRACKER = "_track_"
 """The name of the tracker in a tracked run; see sandbox.child.tracker."""
@@ -47,27 +37,14 @@ METHOD_DUNDERS = frozenset(
 """
 
 DATA_DUNDERS = frozenset(
-    {
-        "__cause__",
-        "__class__",
-        "__context__",
-        "__dataclass_fields__",
-        "__dict__",
-        "__doc__",
-        "__members__",
-        "__module__",
-        "__name__",
-        "__notes__",
-        "__qualname__",
-        "__suppress_context__",
-        "__version__",
-    }
+    f"__{name}__"
+    for name in (
+        "cause class context dataclass_fields dict doc members module name notes qualname suppress_context version"
+    ).split()
 )
 """Special attributes that may be read: they lead to strings, to exceptions, or (`__class__`, `__dict__`) to a guard."""
 
-WRITABLE_DUNDERS = frozenset(
-    {"__cause__", "__context__", "__doc__", "__name__", "__qualname__", "__suppress_context__"}
-)
+WRITABLE_DUNDERS = frozenset(f"__{name}__" for name in "cause context doc name qualname suppress_context".split())
 """Special attributes that may be assigned, as decorators do."""
 
 CAREFUL = frozenset(

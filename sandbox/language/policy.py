@@ -237,15 +237,12 @@ class Policy(RestrictingNodeTransformer):
             self._refuse(node, node.id, "it leads into the interpreter")
         return node
 
-    def visit_Global(self, node: ast.Global) -> ast.AST:
+    def visit_Global(self, node: ast.Global | ast.Nonlocal) -> ast.AST:
         for name in node.names:
             self._bind(node, name)
         return node
 
-    def visit_Nonlocal(self, node: ast.Nonlocal) -> ast.AST:
-        for name in node.names:
-            self._bind(node, name)
-        return node
+    visit_Nonlocal = visit_Global
 
     # Attributes
 
@@ -294,19 +291,9 @@ class Policy(RestrictingNodeTransformer):
     def _as_it_is(self, node: ast.AST) -> ast.AST:
         return self.node_contents_visit(node)
 
-    visit_AnnAssign = _as_it_is
-    visit_AugAssign = _as_it_is
-    visit_For = _as_it_is
-    visit_NamedExpr = _as_it_is
-    visit_Subscript = _as_it_is
-    visit_With = _as_it_is
-    visit_YieldFrom = _as_it_is
-    visit_Yield = _as_it_is
-    visit_MatchValue = _as_it_is
-    visit_MatchSingleton = _as_it_is
-    visit_MatchSequence = _as_it_is
-    visit_MatchOr = _as_it_is
-    visit_Call = _as_it_is
+    visit_AnnAssign = visit_AugAssign = visit_Call = visit_For = visit_NamedExpr = visit_Subscript = _as_it_is
+    visit_With = visit_Yield = visit_YieldFrom = _as_it_is
+    visit_MatchOr = visit_MatchSequence = visit_MatchSingleton = visit_MatchValue = _as_it_is
 
     def visit_Assign(self, node: ast.Assign) -> ast.AST:
         """Any assignment; `__match_args__` only as a literal, because a match pattern reads the names in it."""
@@ -360,25 +347,16 @@ class Policy(RestrictingNodeTransformer):
             return node
         return self.node_contents_visit(node)
 
-    def visit_MatchAs(self, node: ast.MatchAs) -> ast.AST:
-        self._bind(node, node.name)
+    def _binding(self, node: ast.MatchAs | ast.MatchStar | ast.MatchMapping | ast.ExceptHandler | ast.arg) -> ast.AST:
+        fields = [field for field in ("name", "rest", "arg") if field in node._fields]
+        self._bind(node, getattr(node, fields[0]))
         return self.node_contents_visit(node)
 
-    def visit_MatchStar(self, node: ast.MatchStar) -> ast.AST:
-        self._bind(node, node.name)
-        return node
-
-    def visit_MatchMapping(self, node: ast.MatchMapping) -> ast.AST:
-        self._bind(node, node.rest)
-        return self.node_contents_visit(node)
+    visit_MatchAs = visit_MatchStar = visit_MatchMapping = visit_ExceptHandler = visit_arg = _binding
 
     def visit_comprehension(self, node: ast.comprehension) -> ast.AST:
         if node.is_async:
             self._refuse(node.target, "async for", "use a plain for")
-        return self.node_contents_visit(node)
-
-    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> ast.AST:
-        self._bind(node, node.name)
         return self.node_contents_visit(node)
 
     def visit_Try(self, node: ast.Try) -> ast.AST:
@@ -413,10 +391,6 @@ class Policy(RestrictingNodeTransformer):
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
         return self._scoped(node)
-
-    def visit_arg(self, node: ast.arg) -> ast.AST:
-        self._bind(node, node.arg)
-        return self.node_contents_visit(node)
 
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
         """Classes with any bases; of metaclasses only abc.ABCMeta."""

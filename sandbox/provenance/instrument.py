@@ -74,7 +74,15 @@ class _Instrument(ast.NodeTransformer):
         rewritten = self.visit(node)
         return rewritten, getattr(rewritten, "number", 0)
 
-    def _tracked(self, at: ast.AST, method: str, number: int, *arguments: object) -> ast.Call:
+    def _rewrite_all(self, nodes: Sequence[ast.expr]) -> tuple[list[ast.expr], tuple[int, ...]]:
+        """Expressions rewritten, with their numbers; -1 for one with a star."""
+        pairs = [self._rewrite(node) for node in nodes]
+        numbers = tuple(-1 if isinstance(part, ast.Starred) else number for part, number in pairs)
+        return [part for part, _ in pairs], numbers
+
+    def _tracked(self, at: ast.AST, method: str, *arguments: object, own: int = 0) -> ast.Call:
+        """A call that gives the value of an expression, under a number of its own."""
+        number = own or self._next_number()
         call = self._tracker_call(at, method, number, *arguments)
         call.number = number  # type: ignore[attr-defined]
         return call
@@ -82,7 +90,7 @@ class _Instrument(ast.NodeTransformer):
     def _assign_shadow(self, at: ast.AST, name: str, value: ast.expr) -> list[ast.stmt]:
         if name not in self._shadowed or self._in_class:
             return []
-        return [_placed(ast.Assign([ast.Name(shadow_name(name), ast.Store())], value), at)]
+        return [_stored(shadow_name(name), value, at)]
 
     # Expressions
 
@@ -90,14 +98,14 @@ class _Instrument(ast.NodeTransformer):
         if not isinstance(node.ctx, ast.Load) or node.id in GUARDS or node.id.startswith("__match_"):
             return node
         shadow = ast.Name(shadow_name(node.id), ast.Load()) if node.id in self._shadowed else ast.Tuple([], ast.Load())
-        return self._tracked(node, "name", self._next_number(), node, shadow)
+        return self._tracked(node, "name", node, shadow)
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
         if not isinstance(node.ctx, ast.Load):
             node.value = self.visit(node.value)
             return node
         value, number = self._rewrite(node.value)
-        return self._tracked(node, "attribute", self._next_number(), number, value, self._mangled(node.attr))
+        return self._tracked(node, "attribute", number, value, self._mangled(node.attr))
 
     def _mangled(self, name: str) -> str:
         owner = self._classes[-1].lstrip("_") if self._classes else ""
@@ -108,11 +116,13 @@ class _Instrument(ast.NodeTransformer):
             return self.generic_visit(node)  # type: ignore[return-value]
         value, of_value = self._rewrite(node.value)
         key, of_key = self._key(node.slice)
-        return self._tracked(node, "item", self._next_number(), of_value, of_key, value, key)
+        return self._tracked(node, "item", of_value, of_key, value, key)
 
     def _key(self, node: ast.expr) -> tuple[ast.expr, int]:
         if isinstance(node, ast.Slice):
-            parts = [ast.Constant(None) if part is None else self.visit(part) for part in _slice(node)]
+            parts = [
+                ast.Constant(None) if part is None else self.visit(part) for part in (node.lower, node.upper, node.step)
+            ]
             return self._tracker_call(node, "slice", *parts), 0
         return self._rewrite(node)
 
@@ -121,17 +131,14 @@ class _Instrument(ast.NodeTransformer):
         if name in GUARDS:
             value, number = self._rewrite(node.args[0])
             node.args[0] = value
-            return self._tracked(node, "guarded", self._next_number(), number, node)
+            return self._tracked(node, "guarded", number, node)
         if name in _NATIVE:
             return self.generic_visit(node)  # type: ignore[return-value]
         func, of_func = self._rewrite(node.func)
-        positional = [self._rewrite(argument) for argument in node.args]
+        positional, numbers = self._rewrite_all(node.args)
         named = [(keyword.arg, *self._rewrite(keyword.value)) for keyword in node.keywords]
-        numbers = tuple(-1 if isinstance(part, ast.Starred) else number for part, number in positional)
         keywords = tuple((name, number) for name, _, number in named)
-        call = self._tracked(
-            node, "call", self._next_number(), of_func, numbers, keywords, func, *(part for part, _ in positional)
-        )
+        call = self._tracked(node, "call", of_func, numbers, keywords, func, *positional)
         call.keywords = [ast.keyword(name, value) for name, value, _ in named]
         return call
 
@@ -140,29 +147,23 @@ class _Instrument(ast.NodeTransformer):
         return node
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
-        left, of_left = self._rewrite(node.left)
-        right, of_right = self._rewrite(node.right)
-        return self._tracked(
-            node, "binary", self._next_number(), _BINARY[type(node.op)], of_left, of_right, left, right
-        )
+        parts, numbers = self._rewrite_all([node.left, node.right])
+        return self._tracked(node, "binary", _BINARY[type(node.op)], *numbers, *parts)
 
     def visit_Compare(self, node: ast.Compare) -> ast.expr:
-        parts = [self._rewrite(part) for part in (node.left, *node.comparators)]
+        parts, numbers = self._rewrite_all([node.left, *node.comparators])
         if len(parts) > 2:
-            node.left, node.comparators = parts[0][0], [part for part, _ in parts[1:]]
-            return self._tracked_parts(node, [number for _, number in parts])
-        operator = _COMPARED[type(node.ops[0])]
-        (left, of_left), (right, of_right) = parts
-        return self._tracked(node, "binary", self._next_number(), operator, of_left, of_right, left, right)
+            node.left, *node.comparators = parts
+            return self._tracked(node, "derived", numbers, node)
+        return self._tracked(node, "binary", _COMPARED[type(node.ops[0])], *numbers, *parts)
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
         value, number = self._rewrite(node.operand)
-        return self._tracked(node, "unary", self._next_number(), _UNARY[type(node.op)], number, value)
+        return self._tracked(node, "unary", _UNARY[type(node.op)], number, value)
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
-        parts = [self._rewrite(part) for part in node.values]
-        node.values = [part for part, _ in parts]
-        return self._tracked_choice(node, [number for _, number in parts])
+        node.values, numbers = self._rewrite_all(node.values)
+        return self._tracked_choice(node, numbers)
 
     def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
         node.test, of_test = self._rewrite(node.test)
@@ -174,10 +175,7 @@ class _Instrument(ast.NodeTransformer):
         """Rewrite an expression some parts of which may not be evaluated: their earlier origins are forgotten."""
         forgotten = self._tracker_call(node, "forget", tuple(numbers))  # gives None
         either = _placed(ast.BoolOp(ast.Or(), [forgotten, node]), node)
-        return self._tracked(node, "chosen", self._next_number(), tuple(numbers), either)
-
-    def _tracked_parts(self, node: ast.expr, numbers: Sequence[int]) -> ast.expr:
-        return self._tracked(node, "derived", self._next_number(), tuple(numbers), node)
+        return self._tracked(node, "chosen", tuple(numbers), either)
 
     def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.expr:
         numbers = []
@@ -188,36 +186,30 @@ class _Instrument(ast.NodeTransformer):
                 part.value = self._tracker_call(part, "formatted", number, value, part.conversion, spec)
                 part.conversion, part.format_spec = -1, None
                 numbers.append(number)
-        return self._tracked_parts(node, numbers)
+        return self._tracked(node, "derived", tuple(numbers), node)
 
     def _sequence(self, node: ast.List | ast.Tuple | ast.Set) -> ast.expr:
         if not isinstance(getattr(node, "ctx", ast.Load()), ast.Load):
             return self.generic_visit(node)  # type: ignore[return-value]
-        parts = [self._rewrite(part) for part in node.elts]
-        node.elts = [part for part, _ in parts]
-        numbers = tuple(-1 if isinstance(part, ast.Starred) else number for part, number in parts)
-        return self._tracked(node, "sequence", self._next_number(), numbers, node)
+        node.elts, numbers = self._rewrite_all(node.elts)
+        return self._tracked(node, "sequence", numbers, node)
 
     visit_List = visit_Tuple = visit_Set = _sequence
 
     def visit_Dict(self, node: ast.Dict) -> ast.expr:
         keys = [(None, -1) if key is None else self._rewrite(key) for key in node.keys]
-        values = [self._rewrite(value) for value in node.values]
-        node.keys, node.values = [key for key, _ in keys], [value for value, _ in values]
-        of_keys, of_values = tuple(number for _, number in keys), tuple(number for _, number in values)
-        return self._tracked(node, "mapping", self._next_number(), of_keys, of_values, node)
+        node.keys, of_keys = [key for key, _ in keys], tuple(number for _, number in keys)
+        node.values, of_values = self._rewrite_all(node.values)
+        return self._tracked(node, "mapping", of_keys, of_values, node)
 
     def visit_NamedExpr(self, node: ast.NamedExpr) -> ast.expr:
         value, number = self._rewrite(node.value)
         node.value = value
         parts: list[ast.expr] = [node]
         if node.target.id in self._shadowed:
-            parts.append(
-                ast.NamedExpr(
-                    ast.Name(shadow_name(node.target.id), ast.Store()), self._tracker_call(node, "take", number)
-                )
-            )
-        return self._tracked(node, "same", self._next_number(), number, *parts)
+            shadow = ast.Name(shadow_name(node.target.id), ast.Store())
+            parts.append(ast.NamedExpr(shadow, self._tracker_call(node, "take", number)))
+        return self._tracked(node, "same", number, *parts)
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.expr:
         node.args = self._rewrite_defaults(node.args)
@@ -274,7 +266,7 @@ class _Instrument(ast.NodeTransformer):
         iterables = tuple(generator.iter.number for generator in node.generators)  # type: ignore[attr-defined]
         begun = self._tracker_call(node, "begin", own)  # gives None
         either = _placed(ast.BoolOp(ast.Or(), [begun, node]), node)
-        return self._tracked(node, "comprehension", own, iterables, either)
+        return self._tracked(node, "comprehension", iterables, either, own=own)
 
     def _shadow_target(self, target: ast.expr) -> ast.expr:
         """The shadows of a loop's targets, as a target of the same shape."""
@@ -307,9 +299,8 @@ class _Instrument(ast.NodeTransformer):
         if len(node.targets) == 1:
             target = node.targets[0]
             return self._assign(node, target, value, number)
-        stored = _placed(ast.Assign([ast.Name(f"{self._next_number()}'", ast.Store())], value), node)
-        name = stored.targets[0].id  # type: ignore[attr-defined]
-        statements: list[ast.stmt] = [stored]
+        name = f"{self._next_number()}'"
+        statements: list[ast.stmt] = [_stored(name, value, node)]
         for target in node.targets:
             statements += self._assign(node, target, ast.Name(name, ast.Load()), number)
         return statements
@@ -320,20 +311,15 @@ class _Instrument(ast.NodeTransformer):
             container, of_container = self._rewrite(target.value)
             key, of_key = self._key(target.slice)
             tracked = self._tracker_call(at, "set_item", number, of_container, of_key, value, container, key)
-            return [_placed(ast.Expr(tracked), at)]
+            return [_statement(tracked, at)]
         if isinstance(target, ast.Attribute):
             target.value, _ = self._rewrite(target.value)
             holder, held = f"{self._next_number()}'", f"{self._next_number()}'"
             owner, target.value = target.value, ast.Name(holder, ast.Load())
-            tracked = self._tracker_call(
-                at, "set_attribute", number, ast.Name(holder, ast.Load()), self._mangled(target.attr)
-            )
-            return [
-                _placed(ast.Assign([ast.Name(held, ast.Store())], value), at),
-                _placed(ast.Assign([ast.Name(holder, ast.Store())], owner), at),
-                _placed(ast.Assign([target], ast.Name(held, ast.Load())), at),
-                _placed(ast.Expr(tracked), at),
-            ]
+            name = self._mangled(target.attr)
+            tracked = self._tracker_call(at, "set_attribute", number, ast.Name(holder, ast.Load()), name)
+            stored = _placed(ast.Assign([target], ast.Name(held, ast.Load())), at)
+            return [_stored(held, value, at), _stored(holder, owner, at), stored, _statement(tracked, at)]
         if isinstance(target, (ast.Tuple, ast.List)):
             starred = [index for index, part in enumerate(target.elts) if isinstance(part, ast.Starred)]
             value = self._tracker_call(at, "unpacked", number, len(target.elts), starred[0] if starred else -1, value)
@@ -360,36 +346,29 @@ class _Instrument(ast.NodeTransformer):
         if isinstance(target, ast.Name):
             old, of_old = self._rewrite(ast.copy_location(ast.Name(target.id, ast.Load()), target))
             value, of_value = self._rewrite(node.value)
-            number = self._next_number()
-            tracked = self._tracked(node, "binary", number, operator, of_old, of_value, old, value)
-            return self._assign(node, target, tracked, number)
+            tracked = self._tracked(node, "binary", operator, of_old, of_value, old, value)
+            return self._assign(node, target, tracked, tracked.number)  # type: ignore[attr-defined]
         if isinstance(target, ast.Subscript):
             container, of_container = self._rewrite(target.value)
             key, of_key = self._key(target.slice)
             value, of_value = self._rewrite(node.value)
-            tracked = self._tracker_call(
-                node, "change_item", operator, of_container, of_key, of_value, container, key, value
-            )
-            return _placed(ast.Expr(tracked), node)
+            numbers = (of_container, of_key, of_value)
+            return _statement(self._tracker_call(node, "change_item", operator, *numbers, container, key, value), node)
         if isinstance(target, ast.Attribute):
             holder, of_holder = self._rewrite(target.value)
             value, of_value = self._rewrite(node.value)
             name = self._mangled(target.attr)
             tracked = self._tracker_call(node, "change_attribute", operator, of_holder, of_value, holder, name, value)
-            return _placed(ast.Expr(tracked), node)
+            return _statement(tracked, node)
         return node
 
     def visit_For(self, node: ast.For) -> list[ast.stmt]:
         if self._in_class:
             return [node]
-        iterable, number = self._rewrite(node.iter)
-        temporary = f"{self._next_number()}'"
-        tracked = self._tracker_call(node, "test", number, iterable)
-        before: list[ast.stmt] = [_placed(ast.Assign([ast.Name(temporary, ast.Store())], tracked), node)]
-        before += self._weaken_variables(node, number, node.body)
+        before, tested, number = self._test_before(node, node.iter, node.body)
         shadows = self._shadow_target(node.target)
         node.target = _placed(ast.Tuple([self.visit(node.target), shadows], ast.Store()), node.target)
-        node.iter = self._tracker_call(node.iter, "each", number, _spec(shadows), ast.Name(temporary, ast.Load()))
+        node.iter = self._tracker_call(node.iter, "each", number, _spec(shadows), tested)
         node.body, node.orelse = self._block(node.body), self._block(node.orelse)
         return [*before, node]
 
@@ -397,14 +376,18 @@ class _Instrument(ast.NodeTransformer):
         if self._in_class:
             node.body, node.orelse = self._block(node.body), self._block(node.orelse)
             return [node]
-        test, number = self._rewrite(node.test)
-        temporary = f"{self._next_number()}'"
-        tracked = self._tracker_call(node, "test", number, test)
-        before: list[ast.stmt] = [_placed(ast.Assign([ast.Name(temporary, ast.Store())], tracked), node)]
-        before += self._weaken_variables(node, number, [*node.body, *node.orelse])
-        node.test = ast.Name(temporary, ast.Load())
+        before, node.test, _ = self._test_before(node, node.test, [*node.body, *node.orelse])
         node.body, node.orelse = self._block(node.body), self._block(node.orelse)
         return [*before, node]
+
+    def _test_before(
+        self, node: ast.stmt, tested: ast.expr, body: list[ast.stmt]
+    ) -> tuple[list[ast.stmt], ast.expr, int]:
+        """Statements that evaluate what a statement tests, ahead of it; the value, and its number."""
+        value, number = self._rewrite(tested)
+        temporary = f"{self._next_number()}'"
+        before = [_stored(temporary, self._tracker_call(node, "test", number, value), node)]
+        return [*before, *self._weaken_variables(node, number, body)], ast.Name(temporary, ast.Load()), number
 
     def _weaken_variables(self, at: ast.stmt, number: int, body: list[ast.stmt]) -> list[ast.stmt]:
         """Add the origin of a test to all variables that its branches or its loop may set."""
@@ -416,11 +399,10 @@ class _Instrument(ast.NodeTransformer):
             raise ProgramRefused(at.lineno, "so many names in so many branches", "compute what is regular in it")
         statements: list[ast.stmt] = []
         for name in sorted((assigned | changed) & self._shadowed):
-            old = _placed(ast.Lambda(_no_arguments(), ast.Name(shadow_name(name), ast.Load())), at)
+            old = _reading(shadow_name(name), at)
             statements += self._assign_shadow(at, name, self._tracker_call(at, "weakened", number, old))
         for name in sorted(changed):
-            held = _placed(ast.Lambda(_no_arguments(), ast.Name(name, ast.Load())), at)
-            statements.append(_placed(ast.Expr(self._tracker_call(at, "weaken", number, held)), at))
+            statements.append(_statement(self._tracker_call(at, "weaken", number, _reading(name, at)), at))
         return statements
 
     def visit_While(self, node: ast.While) -> ast.stmt:
@@ -446,7 +428,7 @@ class _Instrument(ast.NodeTransformer):
         was_in_handler, self._in_handler = self._in_handler, True
         for handler in node.handlers:
             handler.body = [
-                _placed(ast.Expr(self._tracker_call(handler, "handled")), handler),
+                _statement(self._tracker_call(handler, "handled"), handler),
                 *self._block(handler.body),
             ]
         self._in_handler = was_in_handler
@@ -529,14 +511,18 @@ def _placed(node: Node, at: ast.AST) -> Node:
     return ast.copy_location(node, at)
 
 
+def _statement(value: ast.expr, at: ast.AST) -> ast.stmt:
+    return _placed(ast.Expr(value), at)
+
+
+def _stored(name: str, value: ast.expr, at: ast.AST) -> ast.stmt:
+    return _placed(ast.Assign([ast.Name(name, ast.Store())], value), at)
+
+
 def _constant(value: Any) -> ast.expr:
     if isinstance(value, tuple):
         return ast.Tuple([_constant(part) for part in value], ast.Load())
     return ast.Constant(value)
-
-
-def _slice(node: ast.Slice) -> tuple[ast.expr | None, ast.expr | None, ast.expr | None]:
-    return node.lower, node.upper, node.step
 
 
 def _spec(shadows: ast.expr) -> object:
@@ -544,8 +530,9 @@ def _spec(shadows: ast.expr) -> object:
     return tuple(_spec(part) for part in shadows.elts) if isinstance(shadows, ast.Tuple) else 0
 
 
-def _no_arguments() -> ast.arguments:
-    return ast.arguments([], [], None, [], [], None, [])
+def _reading(name: str, at: ast.AST) -> ast.Lambda:
+    """A function that reads a variable, which may not be bound yet."""
+    return _placed(ast.Lambda(ast.arguments([], [], None, [], [], None, []), ast.Name(name, ast.Load())), at)
 
 
 def _stays_first(statement: ast.stmt) -> bool:

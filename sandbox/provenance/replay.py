@@ -30,7 +30,7 @@ from sandbox.records import Limits, Provenance, Run, Source
 __all__ = ["ReplyLog", "replay_run", "send_reply"]
 
 LONGEST = 10.0
-"""Seconds after which a second run is given up; its limit on steps (sandbox.child.origin_store) ends it long before."""
+"""Seconds after which a second run is given up; its limit on steps (sandbox.child.origins) ends it long before."""
 
 PATIENCE = 0.01
 """Seconds to wait for the call that was answered next, when others wait for theirs."""

@@ -6,7 +6,7 @@ import os
 import threading
 import time
 
-from sandbox.egress.deadlines import deadline
+from sandbox.egress.transport import deadline
 
 
 def test_what_is_late_is_told_and_what_is_not_is_not() -> None:

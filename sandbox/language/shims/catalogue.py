@@ -41,14 +41,12 @@ EXCLUDED_NAMES = {
 """Public names of a listed module that a program does not get."""
 
 SUGGESTIONS = {
-    "aiohttp": "call the tools as functions, or import requests",
+    **dict.fromkeys("aiohttp http httpx socket urllib3".split(), "call the tools as functions, or import requests"),
     "asyncio": "use plain functions, and ThreadPoolExecutor for calls side by side",
     "bs4": "use re or json on the text of the reply",
     "builtins": "builtins are there without an import",
     "dateutil": "use datetime.fromisoformat or datetime.strptime",
     "dotenv": "credentials are filled in for you; leave them out",
-    "http": "call the tools as functions, or import requests",
-    "httpx": "call the tools as functions, or import requests",
     "importlib": "write an import statement",
     "inspect": "it leads into the interpreter",
     "numpy": "use math, statistics and lists",
@@ -57,12 +55,10 @@ SUGGESTIONS = {
     "pathlib": "there are no files; print the result",
     "pickle": "use json",
     "pytz": "use zoneinfo",
-    "socket": "call the tools as functions, or import requests",
     "subprocess": "no other program can be started; do it in Python",
     "threading": "use concurrent.futures.ThreadPoolExecutor",
     "traceback": "use str(error) and type(error).__name__",
     "types": "use classes and dataclasses",
     "urllib": "call the tools as functions, or import requests; urllib.parse is there",
-    "urllib3": "call the tools as functions, or import requests",
 }
 """Suggestions for modules that are not listed."""

@@ -103,24 +103,11 @@ def _io() -> dict[str, object]:
 
 
 def _sys() -> dict[str, object]:
-    return {
-        "argv": ["program.py"],
-        "byteorder": sys.byteorder,
-        "exit": sys.exit,
-        "float_info": sys.float_info,
-        "getrecursionlimit": sys.getrecursionlimit,
-        "getsizeof": sys.getsizeof,
-        "implementation": sys.implementation,
-        "maxsize": sys.maxsize,
-        "maxunicode": sys.maxunicode,
-        "platform": sys.platform,
-        "setrecursionlimit": _set_recursion_limit,
-        "stderr": sys.stderr,
-        "stdin": sys.stdin,
-        "stdout": sys.stdout,
-        "version": sys.version,
-        "version_info": sys.version_info,
-    }
+    names = (
+        "byteorder exit float_info getrecursionlimit getsizeof implementation maxsize maxunicode platform stderr stdin"
+    )
+    shown = {name: getattr(sys, name) for name in f"{names} stdout version version_info".split()}
+    return {**shown, "argv": ["program.py"], "setrecursionlimit": _set_recursion_limit}
 
 
 def _set_recursion_limit(limit: int) -> None:

@@ -1,0 +1,232 @@
+"""Limits of calls: on their number, their sizes and their time."""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+import time
+from dataclasses import asdict
+
+import pytest
+
+from protocols import load
+from protocols.errors import ToolError, UsageError
+from sandbox import Broker, CallRecord, Limits
+from sandbox.body_store import LargeBody
+from sandbox.egress.broker import LimitExceeded
+from sandbox.egress.egress_rules import origin
+from tests.local_api import DOCUMENTED, LocalAPI, document
+from tests.sandbox.runs import OSLO, SECRET
+
+
+def test_calls_are_counted(api: LocalAPI) -> None:
+    """The call beyond the limit is not sent, and is on record."""
+    broker = Broker(api.protocol, limits=Limits(calls=2))
+    broker.call("GET_cities_city_id", ["oslo"])
+    broker.call("GET_cities_city_id", ["oslo"])
+
+    with pytest.raises(LimitExceeded) as caught:
+        broker.call("GET_cities_city_id", ["oslo"])
+
+    assert caught.value.limit == "calls"
+    assert len(api.requests) == 2
+    assert [call.attempts for call in broker.calls] == [1, 1, 0]
+
+
+def test_the_size_of_a_reply_is_bounded(api: LocalAPI) -> None:
+    """Also of one that is packed; the record keeps its beginning."""
+    import gzip
+
+    packed = gzip.compress(b"x" * 50_000_000)
+    api.answer("GET", "/cities/oslo", packed, headers={"Content-Encoding": "gzip"})
+    broker = Broker(api.protocol, limits=Limits(response=1_000_000))
+
+    with pytest.raises(LimitExceeded) as caught:
+        broker.call("GET_cities_city_id", ["oslo"])
+
+    assert caught.value.limit == "response"
+    assert broker.calls[0].status == 200
+    assert str(broker.calls[0].response).startswith("xxx")
+
+
+def test_a_large_reply_lies_in_a_file_without_the_secret(api: LocalAPI, broker: Broker) -> None:
+    """Not even where two parts of it meet; it is read when it is asked for."""
+    api.answer("GET", "/cities/oslo", ("x" * 65_530 + SECRET) * 10)
+
+    value = broker.call("GET_cities_city_id", ["oslo"])
+
+    body = broker.calls[0].response
+    assert isinstance(body, LargeBody)
+    assert body.read().decode() == value == ("x" * 65_530 + "[secret]") * 10
+    assert json.loads(json.dumps(asdict(broker.calls[0])))["response"]["size"] == len(body.read())
+
+
+def test_of_a_call_nothing_is_kept_without_end(api: LocalAPI, broker: Broker) -> None:
+    """Not its URL, its method, its name, its arguments or its error."""
+    long = "é" * 50_000
+    broker.request("GET", f"{DOCUMENTED}/{long}")
+    broker.request(long, DOCUMENTED)
+    broker.fetch(long, [], {"a": long})
+    broker.fetch("POST_alerts", [], {f"{number}{long}": long for number in range(30)})
+
+    assert api.requests == []
+    for call in broker.calls:
+        assert len(json.dumps(asdict(call), ensure_ascii=False).encode()) < 600_000
+        assert len(call.url) + len(call.method) + len(call.tool or "") + len(call.error or "") < 5000
+
+
+@pytest.mark.parametrize(
+    ("url", "message"),
+    [
+        (f"{DOCUMENTED}/cities/{'x' * 9000}", "the URL has 9034 characters and 8192 are the most"),
+        (f"{DOCUMENTED}/cities?query={'ø' * 3000}", "characters and 8192 are the most; send long values in a body"),
+        (f"https://{'é' * 4000}.example/", "the host has more than 512 characters"),
+        (f"{DOCUMENTED}/cities/%{'25' * 3000}", "is no operation of this API"),
+    ],
+)
+def test_a_url_has_a_length(api: LocalAPI, broker: Broker, url: str, message: str) -> None:
+    """Nothing that takes long to look at is looked at."""
+    started = time.monotonic()
+    reply = broker.request("GET", url)
+
+    assert (reply.failure, api.requests) == ("InvalidURL", [])
+    assert message in (reply.problem or "")
+    assert time.monotonic() - started < 0.5
+    with pytest.raises(ToolError, match="its path would have more than 8192 characters"):
+        broker.call("GET_cities_city_id", ["x" * 9000])
+
+
+@pytest.mark.parametrize(
+    ("raw", "message"),
+    [
+        (b"HTTP/1.1 200 OK\r\n" + b"X: %s\r\n" % (b"a" * 60_000) * 3 + b"\r\n", "the headers of the reply are larger"),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + b"1" * 70_000, "the reply has a line of more than"),
+        (b"HTTP/1.1 100 Continue\r\n\r\n" * 9000, "the headers of the reply are larger"),
+    ],
+)
+def test_a_reply_without_end_is_none(api: LocalAPI, broker: Broker, raw: bytes, message: str) -> None:
+    """Headers and lines have a size, as bodies have."""
+    api.answer("GET", "/cities/oslo", raw=raw)
+
+    with pytest.raises(ToolError, match=message):
+        broker.call("GET_cities_city_id", ["oslo"])
+
+
+def test_headers_count_as_traffic(api: LocalAPI) -> None:
+    """Else a service could send what it likes in them."""
+    api.answer("GET", "/cities/oslo", {}, headers={"X-Long": "a" * 60_000})
+    broker = Broker(api.protocol, limits=Limits(traffic=100_000))
+    broker.call("GET_cities_city_id", ["oslo"])
+
+    with pytest.raises(LimitExceeded, match="moved more than the 100000 bytes"):
+        broker.call("GET_cities_city_id", ["oslo"])
+
+
+def test_cookies_are_read_as_the_library_reads_them(api: LocalAPI, broker: Broker) -> None:
+    """Name and value, at once however they are written."""
+    api.answer("GET", "/cities/oslo", {}, headers={"Set-Cookie": 'a="b=c"; Path=/; HttpOnly'})
+    api.answer("GET", "/cities/long", {}, headers={"Set-Cookie": 'a="' + '\\"' * 30_000 + '"'})
+    started = time.monotonic()
+
+    assert dict(broker.request("GET", f"{DOCUMENTED}/cities/oslo").cookies) == {"a": '"b=c"'}
+    assert dict(broker.request("GET", f"{DOCUMENTED}/cities/long").cookies) == {"a": '""'}
+    assert time.monotonic() - started < 1
+
+
+def test_cancel_ends_a_handshake(api: LocalAPI) -> None:
+    """A server that never answers a TLS greeting holds nobody up."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        server = f"https://127.0.0.1:{silent.getsockname()[1]}"
+        broker = Broker(None, allow=[origin(server)])
+        waiting = threading.Thread(target=broker.request, args=("GET", server))
+        waiting.start()
+        connection, _ = silent.accept()
+        assert connection.recv(1)  # the greeting
+
+        broker.cancel()
+        waiting.join(1)
+
+        assert not waiting.is_alive()
+        connection.close()
+
+
+def test_the_records_of_a_run_have_a_size(api: LocalAPI, broker: Broker) -> None:
+    """What they have no room for is in files, and large arguments are cut."""
+    api.answer("GET", "/cities/oslo", "x" * 200_000)
+    for _ in range(12):
+        assert broker.call("GET_cities_city_id", ["oslo"]) == "x" * 200_000
+    broker.call("POST_alerts", (), {"text": "y" * 300_000, "level": 3})
+
+    responses = [call.response for call in broker.calls]
+    assert responses[:9] == ["x" * 200_000] * 9
+    assert isinstance(responses[11], LargeBody)
+    assert broker.calls[12].arguments == {"text": "y" * 100 + "… (300000 characters)", "level": 3}
+    assert len(api.requests[-1].body) > 300_000
+
+
+def test_an_encoding_that_there_is_not_is_no_accident(api: LocalAPI, broker: Broker) -> None:
+    """The body is read as UTF-8 then."""
+    api.answer("GET", "/cities/oslo", "Öl", headers={"Content-Type": "text/plain; charset=none-such"})
+
+    assert broker.call("GET_cities_city_id", ["oslo"]) == "Öl"
+
+
+def test_a_dripping_server_cannot_hold_a_call(api: LocalAPI) -> None:
+    """The time of a request is for all of it, not between two bytes."""
+    api.answer("GET", "/cities/oslo", "x" * 1000, drip=0.05)
+    broker = Broker(api.protocol, limits=Limits(request_timeout=0.3))
+
+    started = time.monotonic()
+    with pytest.raises(ToolError, match="no whole reply within"):
+        broker.call("GET_cities_city_id", ["oslo"])
+
+    assert time.monotonic() - started < 0.6
+
+
+def test_cancel_ends_calls_at_once_and_records_them(api: LocalAPI) -> None:
+    """Whoever waits for a silent server gets on; nothing is left open."""
+    api.answer("GET", "/cities/oslo", OSLO, wait=30)
+    broker = Broker(api.protocol)
+    ended = threading.Event()
+
+    def wait() -> None:
+        with pytest.raises(ToolError, match="the run ended before a reply came"):
+            broker.call("GET_cities_city_id", ["oslo"])
+        ended.set()
+
+    threading.Thread(target=wait).start()
+    while not api.requests:
+        time.sleep(0.005)
+    broker.cancel()
+
+    assert [call.error for call in broker.calls] == ["the run ended before a reply came"]
+    assert ended.wait(0.5)
+
+
+def test_an_api_that_is_down_says_so(api: LocalAPI) -> None:
+    """Refused connections and unknown hosts are told in words."""
+    broker = Broker(api.documented, base_url="http://127.0.0.1:1")
+
+    with pytest.raises(ToolError, match="GET_cities: no reply from GET /cities — connection refused"):
+        broker.call("GET_cities", (), {"query": "x"})
+
+
+def test_a_document_without_a_server_needs_a_base_url() -> None:
+    """It is told when the broker is made, with the option to use."""
+    protocol = load(document("/v1"))
+
+    with pytest.raises(UsageError, match="--base-url"):
+        Broker(protocol)
+
+
+def test_calls_are_reported_as_they_end(api: LocalAPI) -> None:
+    """Whoever watches sees each record once."""
+    reported: list[CallRecord] = []
+    broker = Broker(api.protocol, on_call=reported.append)
+    broker.call("GET_cities_city_id", ["oslo"])
+    with pytest.raises(ToolError):
+        broker.call("GET_cities", (), {})
+
+    assert tuple(reported) == broker.calls
+    assert [call.index for call in reported] == [0, 1]
