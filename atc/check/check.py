@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from urllib.parse import urlsplit
 
@@ -14,8 +13,8 @@ from atc.check.literals import hallucinated_identifiers, placeholders, wrong_con
 from atc.check.stubs import write_stubs
 from atc.check.type_checker import CheckerError, run_checker
 from atc.language.question import Question
-from atc.program.source import parsed
-from atc.program.tree import nodes_of, variable_of
+from atc.program.def_use import DefUse, def_use
+from atc.program.tree import nodes_of
 from protocols.calls.path_matching import match
 from protocols.contracts.contract import Contract
 from protocols.dataflow.graph import ProtocolGraph
@@ -52,17 +51,18 @@ def check(
     """
     protocol = contract.protocol
     names = tuple(tools) if tools is not None else tuple(tool.name for tool in protocol.tools)
-    tree = parsed(program)
-    if tree is None:
+    flow = def_use(program)
+    if flow is None:
         return list(_syntax(program))
+    tree = flow.tree
     used = {node.id for node in nodes_of(tree, ast.Name)}
     called = [name for name in names if name in used]
-    requested, elsewhere = _direct_requests(tree, protocol)
+    requested, elsewhere = _direct_requests(flow, protocol)
     stubs = write_stubs(contract, dict.fromkeys([*called, *(tool.name for tool in requested.values())]))
     for name in {tool.name for tool in requested.values()} - set(called):
         stubs.text = re.sub(rf"^def {name}\(.*\n", "", stubs.text, flags=re.MULTILINE)
     replies = {callee: stubs.returns[tool.name] for callee, tool in requested.items()}
-    subject = Subject(program, tree, contract, names, stubs, graph)
+    subject = Subject(program, flow, contract, names, stubs, graph)
     try:
         reports = run_checker(program, tree, stubs, replies)
     except CheckerError:
@@ -76,7 +76,7 @@ def check(
             for line, column, tool, message in wrong_constants(tree, protocol, called)
         ),
         *describe_entries(subject),
-        *_interactive_names(tree),
+        *_interactive_names(flow),
         *_unknown_urls(protocol, elsewhere),
         *_invented_values(subject, question, called),
     ]
@@ -97,11 +97,10 @@ def _distinct(diagnostics: Sequence[Diagnostic]) -> list[Diagnostic]:
     return list(distinct.values())
 
 
-def _interactive_names(tree: ast.Module) -> Iterator[Diagnostic]:
+def _interactive_names(flow: DefUse) -> Iterator[Diagnostic]:
     """Names that only an interactive Python defines."""
-    bound = {node.id for node in nodes_of(tree, ast.Name) if not isinstance(node.ctx, ast.Load)}
-    for node in nodes_of(tree, ast.Name):
-        if node.id in _INTERACTIVE_ONLY - bound:
+    for node in nodes_of(flow.tree, ast.Name):
+        if node.id in _INTERACTIVE_ONLY and not flow.definitions_of(node.id):
             message = f"{node.id} is not defined"
             yield Diagnostic(node.lineno, node.col_offset, "unknown-name", message, key=node.id)
 
@@ -116,12 +115,12 @@ def _unknown_urls(protocol: Protocol, urls: Mapping[ast.expr, str]) -> Iterator[
 
 def _invented_values(subject: Subject, question: Question | None, called: Sequence[str]) -> Iterator[Diagnostic]:
     """Placeholders and hallucinated identifiers in calls of tools."""
-    tree, protocol = subject.tree, subject.contract.protocol
-    for keyword, tool, line in placeholders(tree, called):
+    flow, protocol = subject.flow, subject.contract.protocol
+    for keyword, tool, line in placeholders(flow, called):
         message = f'{tool}(): {keyword.arg}="…" stands for what the question says; say it, or go without this call'
         removal = Edit.of(subject.lines, line, "") if line is not None and not protocol.tool(tool).writes else None
         yield Diagnostic(keyword.lineno, keyword.col_offset, "made-up-identifier", message, tool, None, removal)
-    invented = hallucinated_identifiers(tree, question, subject.graph, called, subject.names)
+    invented = hallucinated_identifiers(flow, question, subject.graph, called, subject.names)
     for keyword, tool, message, text, value in invented:
         edit = Edit.of(subject.lines, value, text) if text else None
         yield Diagnostic(keyword.lineno, keyword.col_offset, "made-up-identifier", message, tool, text, edit)
@@ -136,19 +135,18 @@ def _syntax(program: str) -> Iterator[Diagnostic]:
         yield Diagnostic(1, 0, "syntax", f"not Python that can be run: {error}")
 
 
-def _direct_requests(tree: ast.Module, protocol: Protocol) -> tuple[dict[ast.expr, Tool], dict[ast.expr, str]]:
+def _direct_requests(flow: DefUse, protocol: Protocol) -> tuple[dict[ast.expr, Tool], dict[ast.expr, str]]:
     """The callees `requests.get` and the like with the tool at their URL, and the URLs of other servers."""
     tools: dict[ast.expr, Tool] = {}
     elsewhere: dict[ast.expr, str] = {}
-    constants = _constants(tree)
-    for node in ast.walk(tree):
-        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
+    for node in nodes_of(flow.tree, ast.Call):
+        if not isinstance(node.func, ast.Attribute):
             continue
         verb, arguments = node.func.attr.lower(), list(node.args)
         if verb == "request" and arguments:
             verb = str(getattr(arguments.pop(0), "value", "")).lower()
         arguments += [keyword.value for keyword in node.keywords if keyword.arg == "url"]
-        method, url = _VERBS.get(verb), _text(arguments[0], constants) if arguments else None
+        method, url = _VERBS.get(verb), _text(arguments[0], flow) if arguments else None
         if method is None or url is None or "://" not in url:
             continue
         server = next((server.url for server in protocol.servers if url.startswith(f"{server.url}/")), None)
@@ -164,25 +162,17 @@ def _direct_requests(tree: ast.Module, protocol: Protocol) -> tuple[dict[ast.exp
     return tools, elsewhere
 
 
-def _constants(tree: ast.Module) -> dict[str, ast.expr]:
-    """The values of variables that are assigned once."""
-    sets = [node for node in nodes_of(tree, ast.Name) if not isinstance(node.ctx, ast.Load)]
-    assigned_once = {name for name, times in Counter(node.id for node in sets).items() if times == 1}
-    return {variable_of(node): node.value for node in nodes_of(tree, ast.Assign) if variable_of(node) in assigned_once}
-
-
-def _text(node: ast.expr, constants: Mapping[str, ast.expr], depth: int = 0) -> str | None:
+def _text(node: ast.expr, flow: DefUse, depth: int = 0) -> str | None:
     """A string that is constant but for values in it, each written `x`; None for any other expression."""
+    node = flow.resolve(node)
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return node.value
     if depth > _MAX_DEPTH:
         return None
-    if isinstance(node, ast.Name) and node.id in constants:
-        return _text(constants[node.id], constants, depth + 1)
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-        left_text, right_text = (_text(part, constants, depth + 1) for part in (node.left, node.right))
+        left_text, right_text = (_text(part, flow, depth + 1) for part in (node.left, node.right))
         return None if left_text is None else left_text + ("x" if right_text is None else right_text)
     if isinstance(node, ast.JoinedStr):
         values = [part.value if isinstance(part, ast.FormattedValue) else part for part in node.values]
-        return "".join(_text(value, constants, depth + 1) or "x" for value in values)
+        return "".join(_text(value, flow, depth + 1) or "x" for value in values)
     return None

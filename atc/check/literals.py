@@ -7,8 +7,8 @@ import re
 from collections.abc import Collection, Iterator
 
 from atc.language.question import Question
+from atc.program.def_use import DefUse
 from atc.program.source import calls_of
-from atc.program.tree import assigned_names, nodes_of, read_names, variable_of
 from protocols.calls.binding import check_argument
 from protocols.dataflow.call_paths import search_expression
 from protocols.dataflow.graph import ProtocolGraph
@@ -55,29 +55,29 @@ def wrong_constants(tree: ast.Module, protocol: Protocol, tools: Collection[str]
                 yield keyword.lineno, keyword.col_offset, tool, str(error)
 
 
-def placeholders(tree: ast.Module, tools: Collection[str]) -> Iterator[tuple[ast.keyword, str, ast.Assign | None]]:
+def placeholders(flow: DefUse, tools: Collection[str]) -> Iterator[tuple[ast.keyword, str, ast.Assign | None]]:
     """Arguments with the placeholder `…` of plan sketches, and their tools.
 
     With the assignment of such a call if its result is not read and its block does not become empty without it.
     """
-    read = read_names(tree)
-    blocks = [getattr(node, name, None) for node in ast.walk(tree) for name in ("body", "orelse", "finalbody")]
-    spare = [
-        line
-        for block in blocks
-        if isinstance(block, list) and len(block) > 1
-        for line in block
-        if isinstance(line, ast.Assign)
-        if all(isinstance(target, ast.Name) and target.id not in read for target in line.targets)
-    ]
-    for call, tool in calls_of(tree, tools):
+    for call, tool in calls_of(flow.tree, tools):
         for keyword in call.keywords:
             if "…" in (_text(keyword.value) or ()):
-                yield keyword, tool, next((line for line in spare if call in ast.walk(line)), None)
+                yield keyword, tool, _unread_assignment(flow, call)
+
+
+def _unread_assignment(flow: DefUse, call: ast.Call) -> ast.Assign | None:
+    line = flow.statement(call)
+    if not isinstance(line, ast.Assign) or not all(isinstance(target, ast.Name) for target in line.targets):
+        return None
+    is_read = any(flow.uses(definition) for definition in flow.definitions if definition.node in line.targets)
+    block = flow.parent(line)
+    is_alone = any([line] == getattr(block, name, None) for name in ("body", "orelse", "finalbody"))
+    return None if is_read or is_alone else line
 
 
 def hallucinated_identifiers(
-    tree: ast.Module,
+    flow: DefUse,
     question: Question | None,
     graph: ProtocolGraph | None,
     tools: Collection[str],
@@ -94,12 +94,11 @@ def hallucinated_identifiers(
     """
     if graph is None:
         return
-    values = _constants(tree)
-    for call, tool in calls_of(tree, tools):
+    for call, tool in calls_of(flow.tree, tools):
         for keyword in call.keywords:
             argument = keyword.arg or ""
             node = keyword.value
-            text = values.get(node.id) if isinstance(node, ast.Name) else _text(node)
+            text = _text(flow.resolve(node))
             providers = graph.providers(tool, argument, callable_tools)
             reference = graph.reference(tool, argument)
             if text is None or reference is None or not providers:
@@ -126,30 +125,22 @@ def hallucinated_identifiers(
             instead = expression or graph.expression(providers[0])
             message = f"{argument}={ast.unparse(node)} {problem}; take it from {instead}"
             if expression is not None and isinstance(node, ast.Name):
-                node = _definition(tree, node, graph)
+                node = _definition(flow, node, graph)
             yield keyword, tool, message, expression, node
 
 
-def _definition(tree: ast.Module, name: ast.Name, graph: ProtocolGraph) -> ast.expr:
+def _definition(flow: DefUse, name: ast.Name, graph: ProtocolGraph) -> ast.expr:
     """The constant of a variable that holds identifiers only; else the use of the variable."""
-    used = {id(node) for node in nodes_of(tree, ast.Name) if node.id == name.id}
-    for call, tool in calls_of(tree, graph.protocol):
-        used -= {id(word.value) for word in call.keywords if word.arg and graph.reference(tool, word.arg) is not None}
-    for node in nodes_of(tree, ast.Assign):
-        if variable_of(node) == name.id:
-            return node.value if used == {id(node.targets[0])} else name
-    return name
-
-
-def _constants(tree: ast.Module) -> dict[str, list[str]]:
-    """The variables that are assigned one constant and nothing else."""
-    assigned = assigned_names(tree)
-    values = {
-        variable_of(node): _text(node.value)
-        for node in nodes_of(tree, ast.Assign)
-        if len(node.targets) == 1 and assigned[variable_of(node)] == 1
+    definition = flow.only(name)
+    identifiers = {
+        word.value
+        for call, tool in calls_of(flow.tree, graph.protocol)
+        for word in call.keywords
+        if word.arg and graph.reference(tool, word.arg) is not None
     }
-    return {name: text for name, text in values.items() if text}
+    if definition is None or definition.value is None or not identifiers.issuperset(flow.uses(definition)):
+        return name
+    return definition.value
 
 
 def _text(node: ast.expr) -> list[str] | None:

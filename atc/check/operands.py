@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from itertools import pairwise
 
+from atc.program.def_use import DefUse
 from atc.program.tree import called_name, nodes_of
 
 __all__ = ["NUMBER", "initial_value", "mismatched_operand", "span", "uninitialized_operand"]
@@ -54,35 +55,34 @@ def _infinity_sign(comparison: ast.Compare, name: str) -> str | None:
 
 
 def uninitialized_operand(
-    tree: ast.Module, begin: tuple[int, int], end: tuple[int, int]
+    flow: DefUse, begin: tuple[int, int], end: tuple[int, int]
 ) -> tuple[str, ast.expr, str] | None:
     """The compared variable that begins as None although it holds a minimum or maximum so far.
 
     With the node of that None and the initial value; None where the program tests the variable for None.
     """
-    for side in _operands(tree, begin, end) or ():
+    for side in _operands(flow.tree, begin, end) or ():
         if not isinstance(side, ast.Name):
             continue
-        sets = [node.value for node in tree.body if isinstance(node, ast.Assign) and _names(node) == [side.id]]
-        nothing = [value for value in sets if isinstance(value, ast.Constant) and value.value is None]
-        value = initial_value(tree, side.id)
-        if len(nothing) == len(sets) == 1 and value != "None" and not _is_tested(tree, side.id):
-            return side.id, nothing[0], value
+        initial = [
+            one for one in flow.reaching(side) if isinstance(one.value, ast.Constant) and one.value.value is None
+        ]
+        value = initial_value(flow.tree, side.id)
+        if len(initial) != 1 or initial[0].value is None or value == "None":
+            continue
+        if not any(_is_test(flow.parent(use), use) for use in flow.uses(initial[0])):
+            return side.id, initial[0].value, value
     return None
 
 
-def _names(assignment: ast.Assign) -> list[str]:
-    return [target.id for target in assignment.targets if isinstance(target, ast.Name)]
-
-
-def _is_tested(tree: ast.AST, name: str) -> bool:
-    """True if a program tests a variable for None or for truth."""
-    for node in ast.walk(tree):
-        tested = [node.left] if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Is | ast.IsNot) else []
-        tested += [node.operand] if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not) else []
-        tested += [node.test] if isinstance(node, ast.If | ast.IfExp) else []
-        tested += node.values if isinstance(node, ast.BoolOp) else []
-        if any(isinstance(operand, ast.Name) and operand.id == name for operand in tested):
+def _is_test(node: ast.AST | None, name: ast.Name) -> bool:
+    """True if an expression or statement tests a variable for None or for truth."""
+    match node:
+        case ast.Compare(left=left, ops=[ast.Is() | ast.IsNot(), *_]):
+            return left is name
+        case ast.If(test=test) | ast.IfExp(test=test):
+            return test is name
+        case ast.UnaryOp(op=ast.Not()) | ast.BoolOp():
             return True
     return False
 

@@ -368,17 +368,24 @@ class ControlFlow:
                     heappush(pending, order[successor])
         for block, state in states.items():
             for key, event, is_weak in self._blocks[block].events:
-                held = [one for one in self._by_key[key] if state & bits[one]] if state & masks[key] else []
                 if isinstance(event, ast.Name):
-                    nothing = [None] if state & unbound[key] else []
-                    shared = key in self._shared
-                    self.reaching[event] = frozenset(self._by_key[key] if shared else [*held, *nothing])
+                    held = masks[key] - unbound[key] if key in self._shared else state & masks[key]
+                    nothing = [None] if held & unbound[key] else []
+                    self.reaching[event] = frozenset([*self._set_bits(held, len(unbound)), *nothing])
                     continue
-                for replaced in held if event is not None and not is_weak else ():
-                    if event is not None and replaced is not event:
+                if event is not None and not is_weak:
+                    for replaced in self._set_bits(state & masks[key] & ~bits[event], len(unbound)):
                         self.replaced[replaced].append(event)
                 kept = state if is_weak else state & ~masks[key]
                 state = kept | (bits[event] if event is not None else unbound[key])
+
+    def _set_bits(self, held: int, first: int) -> Iterator[Definition]:
+        """The definitions in a state, which begin at a bit."""
+        held >>= first
+        while held:
+            lowest = held & -held
+            yield self.definitions[lowest.bit_length() - 1]
+            held ^= lowest
 
     def _topological(self, entries: Sequence[int]) -> list[int]:
         """The reachable blocks, each after those before it but for the ends of loops."""

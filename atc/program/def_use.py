@@ -57,14 +57,9 @@ def calling(names: Container[str]) -> IsSource:
 
 @lru_cache(maxsize=32)
 def def_use(program: str) -> DefUse | None:
-    """The analysis of a program; None for invalid Python. It knows nothing of a program that is nested too deeply."""
+    """The analysis of a program; None for invalid Python. It knows no definition where a program nests too deeply."""
     tree = parsed(program)
-    if tree is None:
-        return None
-    try:
-        return DefUse(tree)
-    except RecursionError:
-        return DefUse(ast.Module([], []))
+    return DefUse(tree) if tree is not None else None
 
 
 class DefUse:
@@ -72,7 +67,10 @@ class DefUse:
 
     def __init__(self, tree: ast.Module) -> None:
         self.tree = tree
-        flow = ControlFlow(tree)
+        try:
+            flow = ControlFlow(tree)
+        except RecursionError:
+            flow = ControlFlow(ast.Module([], []))
         self.definitions = tuple(flow.definitions)
         """In the order of evaluation, function bodies last."""
         self._reaching = flow.reaching
@@ -120,8 +118,8 @@ class DefUse:
         return tuple(self._uses.get(definition, ()))
 
     def only(self, use: ast.Name) -> Definition | None:
-        """The definition that a use reads in any case; None where there may be others, or none."""
-        reaching = self._reaching.get(use, frozenset())
+        """The definition that a use reads if it reads any; None where there are several."""
+        reaching = self._reaching.get(use, frozenset()) - {None}
         return next(iter(reaching)) if len(reaching) == 1 else None
 
     def resolve(self, node: ast.expr) -> ast.expr:

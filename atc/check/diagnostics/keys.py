@@ -11,7 +11,7 @@ from atc.check.diagnostics.subject import CLASS, Subject, listed
 from atc.check.stubs import ResponseObject
 from atc.check.type_checker import CheckerReport
 from atc.program.source import calls_of, subscripts_at
-from atc.program.tree import nodes_of, read_names
+from atc.program.tree import nodes_of
 from protocols.json_path import Step, subscripts
 from protocols.text.words import abbreviated_names, noun_of
 
@@ -200,11 +200,9 @@ def _joined_by_date(
 
 def _unread_response(subject: Subject, holder: ResponseObject, key: str) -> tuple[str, str, Edit | None] | None:
     """An unread response with the key at the same path: its tool, its variable, and the edit."""
-    tree = subject.tree
-    read = read_names(tree)
     holders = [
         node.value
-        for node in nodes_of(tree, ast.Subscript)
+        for node in nodes_of(subject.tree, ast.Subscript)
         if isinstance(node.value, ast.Name)
         and isinstance(node.slice, ast.Constant)
         and [node.slice.value] == list(holder.path[:1])
@@ -213,9 +211,9 @@ def _unread_response(subject: Subject, holder: ResponseObject, key: str) -> tupl
     for obj in subject.stubs.objects.values():
         if obj.tool == holder.tool or obj.path != holder.path or key not in obj.keys or len(holders) != 1:
             continue
-        for node in nodes_of(tree, ast.Name):
-            if not read[node.id] and subject.origin_of(node) == (obj.tool, ()):
-                return obj.tool, node.id, Edit.of(subject.lines, holders[0], node.id)
+        for name, tool, path in subject.unread_responses():
+            if (tool, path) == (obj.tool, ()):
+                return tool, name, Edit.of(subject.lines, holders[0], name)
     return None
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from atc.check.diagnostic import Diagnostic, Edit, Rule
 from atc.check.operands import initial_value
 from atc.check.stubs import Stubs
 from atc.check.type_checker import CheckerReport
-from atc.program.tree import assigned_names, called_name, nodes_of, variable_of
+from atc.program.def_use import DefUse
+from atc.program.tree import assigned_names, called_name, nodes_of
 from protocols.contracts.contract import Contract
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.json_path import Step
@@ -19,12 +20,12 @@ __all__ = ["CLASS", "SCALARS", "Subject", "listed"]
 
 _KEYS = 14
 """Most names in a message."""
-_MAX_DEPTH = 20
-"""Variables and keys between a response and an expression."""
 SCALARS = ("int", "float", "bool", "str", "None")
 """Types without members, as the checker names them."""
 CLASS = re.compile(r"_T\d+")
 """Names of the stub classes, each of which stands for the objects at one path of a response."""
+_MAX_DEPTH = 20
+"""Keys between a response and an expression; a variable may be taken from itself."""
 _BLOCKS = (ast.For, ast.While, ast.If, ast.Try, ast.With)
 """Blocks that may end without setting their variables."""
 
@@ -38,7 +39,7 @@ class Subject:
     def __init__(
         self,
         program: str,
-        tree: ast.Module,
+        flow: DefUse,
         contract: Contract,
         names: Sequence[str],
         stubs: Stubs,
@@ -46,14 +47,14 @@ class Subject:
     ) -> None:
         self.graph = graph
         self.lines = program.split("\n")
-        self.tree = tree
+        self.flow, self.tree = flow, flow.tree
         self.contract = contract
         self.names = names
         self.stubs = stubs
         self.stored: set[tuple[str, str]] = set()
         self.updated = {
             node.func.value.id
-            for node in nodes_of(tree, ast.Call)
+            for node in nodes_of(self.tree, ast.Call)
             if isinstance(node.func, ast.Attribute)
             and node.func.attr == "update"
             and isinstance(node.func.value, ast.Name)
@@ -89,8 +90,9 @@ class Subject:
 
     def is_set_later(self, report: CheckerReport) -> bool:
         """True if a loop or branch sets the variable, as in a search for the best of several."""
-        name = re.match(r"\w+", self.lines[report.line - 1][report.column :])
-        return name is not None and name[0] in self.set_in_blocks()
+        place = self.in_bytes(report.line, report.column)
+        names = (node for node in nodes_of(self.tree, ast.Name) if (node.lineno, node.col_offset) == place)
+        return any(name.id in self.set_in_blocks() for name in names)
 
     def set_in_blocks(self) -> set[str]:
         """The variables that loops and branches set."""
@@ -141,28 +143,27 @@ class Subject:
         return CLASS.sub(said, text).replace("`", "")
 
     def origin_of(self, node: ast.expr, depth: int = 0) -> tuple[str, tuple[Step, ...]] | None:
-        """The tool and the path in its response of an expression, through variables that are assigned once."""
-        if depth > _MAX_DEPTH:
-            return None
+        """The tool and the path in its response that an expression is certainly taken from."""
+        node = self.flow.resolve(node)
         if called_name(node) in self.names:
             return called_name(node), ()
-        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
-            origin = self.origin_of(node.value, depth + 1)
-            step = node.slice.value
+        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) and depth < _MAX_DEPTH:
+            origin, step = self.origin_of(node.value, depth + 1), node.slice.value
             return (origin[0], (*origin[1], step)) if origin is not None and isinstance(step, str | int) else None
-        if isinstance(node, ast.Name):
-            value = self.single_value(node.id)
-            return self.origin_of(value, depth + 1) if value is not None else None
         return None
 
     def single_value(self, name: str) -> ast.expr | None:
-        """The value of a variable that the program assigns in one place alone."""
-        sets = [
-            node.value
-            for node in nodes_of(self.tree, ast.Assign)
-            if len(node.targets) == 1 and variable_of(node) == name
-        ]
-        return sets[0] if len(sets) == 1 else None
+        """The value of a variable that the program sets in one place alone."""
+        definitions = self.flow.definitions_of(name)
+        return definitions[0].value if [(one.kind, one.path) for one in definitions] == [("assignment", ())] else None
+
+    def unread_responses(self) -> Iterator[tuple[str, str, tuple[Step, ...]]]:
+        """The variables that nothing reads: name, tool and path in its response."""
+        for name in sorted({one.name for one in self.flow.definitions}):
+            value = self.single_value(name)
+            origin = self.origin_of(value) if value is not None else None
+            if origin is not None and not any(map(self.flow.uses, self.flow.definitions_of(name))):
+                yield name, *origin
 
     def rewritten(self, node: ast.expr, form: str) -> Edit | None:
         """An expression in another form; None where it spans several lines."""

@@ -15,7 +15,7 @@ from atc.check.diagnostics.subject import CLASS, SCALARS, Subject, listed
 from atc.check.operands import mismatched_operand, uninitialized_operand
 from atc.check.stubs import ResponseObject
 from atc.check.type_checker import CheckerReport
-from atc.program.tree import called_name, nodes_of, read_names
+from atc.program.tree import called_name, nodes_of
 from protocols.json_path import subscripts
 from protocols.text.words import WRAPPERS, is_identifier, noun_of
 
@@ -55,7 +55,7 @@ def _operator(
 ) -> Diagnostic | None:
     """`x < y` where one of the two is a text, or None at first."""
     begin, end = subject.in_bytes(report.line, report.column), subject.in_bytes(report.end_line, report.end_column)
-    first = uninitialized_operand(subject.tree, begin, end)
+    first = uninitialized_operand(subject.flow, begin, end)
     if first is not None and any("None" in kind for kind in kinds):
         name, at, value = first
         initialization = Edit.of(subject.lines, at, value)
@@ -230,12 +230,10 @@ def _keys_used_in(subject: Subject, loop: ast.For | ast.comprehension, name: str
 
 def _unused_list(subject: Subject, used_keys: AbstractSet[object]) -> str | None:
     """The only unused list of the program whose items have these keys."""
-    read = read_names(subject.tree)
     lists = []
-    for name in sorted({node.id for node in nodes_of(subject.tree, ast.Name)} - read.keys()):
-        origin = subject.origin_of(ast.Name(name))
-        body = subject.contract.body(origin[0]) if origin is not None else None
-        shape = body.at(origin[1]) if body is not None and origin is not None else None
+    for name, tool, path in subject.unread_responses():
+        body = subject.contract.body(tool)
+        shape = body.at(path) if body is not None else None
         for key, value in shape.keys.items() if shape is not None else ():
             if value.type.kind == "list" and value.type.item is not None and used_keys <= set(value.type.item.keys):
                 lists.append(f'{name}["{key}"]')
