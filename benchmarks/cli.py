@@ -366,10 +366,11 @@ def _watch(results: Iterable[TaskResult], total: int) -> list[TaskResult]:
         bar = progress.add_task("", total=total)
         for result in results:
             finished.append(result)
-            success = percent(task_result.score.success for task_result in finished)
-            path = percent(task_result.score.path for task_result in finished)
+            success = percent(task_result.metrics.success for task_result in finished)
+            path = percent(task_result.metrics.path for task_result in finished)
             progress.update(bar, advance=1, description=f"Success {success:.1f} %  Path {path:.1f} %")
             if not console.is_terminal:
-                measures = f"success {result.score.success:.0f} path {result.score.path:.2f}"
-                say(f"{len(finished)}/{total} task {result.id}: {result.status}, {measures}, {result.seconds:.1f} s")
+                metrics = result.metrics
+                measures = f"success {metrics.success:.0f} path {metrics.path:.2f}"
+                say(f"{len(finished)}/{total} task {result.id}: {metrics.status}, {measures}, {result.seconds:.1f} s")
     return finished

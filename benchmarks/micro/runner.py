@@ -16,9 +16,8 @@ from contextlib import closing
 from pathlib import Path
 
 import click
-from rich.console import Console
-from rich.table import Table
 
+from benchmarks.micro.frame import Measurement, print_table
 from benchmarks.run.engines import thread_engine
 from benchmarks.run.oracle import oracle_script, record_answers, simulated_settings
 from benchmarks.run.runner import prepare_folder, run_tasks
@@ -61,7 +60,7 @@ def measure(dataset: Dataset, folder: Path, seconds: float = 5.0) -> dict[str, f
                 out = folder / f"{workers}-{next(rounds)}"
                 prepare_folder(out, settings)
                 results = list(run_tasks(offered, settings, out, thread_engine(runner, workers)))
-                if failed := [result.id for result in results if result.status != "answered"]:
+                if failed := [result.id for result in results if not result.metrics.answered]:
                     raise ATCError(f"the replayed tasks {', '.join(failed)} were not answered")
                 return len(results)
 
@@ -77,23 +76,16 @@ def _rate(work: Callable[[], int], seconds: float) -> float:
     return count / passed
 
 
-@click.command()
+@click.command(cls=Measurement)
 @click.option(
     "--seconds", type=click.FloatRange(min=0.1), default=5.0, show_default=True, help="How long each is measured."
 )
 def main(seconds: float) -> None:
     """Measure the tasks a second of the runner on the tasks of `tiny`, with a model that answers at once."""
     with tempfile.TemporaryDirectory() as folder:
-        try:
-            rates = measure(open_dataset("tiny", None, ()), Path(folder), seconds)
-        except ATCError as error:
-            raise click.ClickException(str(error)) from None
-    table = Table()
-    for column in ("", "tasks a second", "times alone"):
-        table.add_column(column)
-    for name, rate in rates.items():
-        table.add_row(name, f"{rate:.1f}", f"{rate / rates['alone']:.2f}")
-    Console().print(table)
+        rates = measure(open_dataset("tiny", None, ()), Path(folder), seconds)
+    rows = [(name, f"{rate:.1f}", f"{rate / rates['alone']:.2f}") for name, rate in rates.items()]
+    print_table(("", "tasks a second", "times alone"), rows)
 
 
 if __name__ == "__main__":

@@ -62,44 +62,39 @@ class Figures:
     by_reflections: tuple[float, ...]
 
 
-def _success_with_alternatives(task: TaskRecord) -> float | None:
-    return task.metrics.success_with_alternatives
+def _measure(name: str, title: str, unit: Unit, ours: bool = True) -> Measure:
+    """A measure that is a figure of the task's metrics."""
+
+    def of(task: TaskRecord) -> float | None:
+        value = getattr(task.metrics, name)
+        return float(value) if isinstance(value, bool) else value
+
+    return Measure(name, title, unit, ours, of)
 
 
-def _correct(task: TaskRecord) -> float | None:
-    return None if task.metrics.correct is None else float(task.metrics.correct)
+def _graded(name: Literal["executability", "utility"]) -> Measure:
+    def of(task: TaskRecord) -> float | None:
+        return getattr(task.grades, name) if task.grades else None
 
-
-def _false_success(task: TaskRecord) -> float | None:
-    """Among answered tasks whose right answer is known: whether the answer is wrong."""
-    judged = task.metrics.answered and task.metrics.correct is not None
-    return float(not task.metrics.correct) if judged else None
-
-
-def _executability(task: TaskRecord) -> float | None:
-    return task.grades.executability if task.grades else None
-
-
-def _utility(task: TaskRecord) -> float | None:
-    return task.grades.utility if task.grades else None
+    return Measure(name, f"{name}, 1 to 3, graded by a model", "number", True, of)
 
 
 MEASURES = (
-    Measure("success", "Success", "share", False, lambda task: task.metrics.success),
-    Measure("path", "Path", "share", False, lambda task: task.metrics.path),
-    Measure("precision", "Prec", "share", False, lambda task: task.metrics.precision),
-    Measure("success_any", "success over all attempts", "share", True, lambda task: task.metrics.success_any),
-    Measure("success_with_alternatives", "success with alternatives", "share", True, _success_with_alternatives),
-    Measure("correct", "answer correct", "share", True, _correct),
-    Measure("false_success", "false success", "share", True, _false_success),
-    Measure("prompt_tokens", "prompt tokens", "number", True, lambda task: task.metrics.prompt_tokens),
-    Measure("cached_tokens", "of them cached", "number", True, lambda task: task.metrics.cached_tokens),
-    Measure("completion_tokens", "completion tokens", "number", True, lambda task: task.metrics.completion_tokens),
-    Measure("model_calls", "model calls", "number", True, lambda task: task.metrics.model_calls),
-    Measure("tool_calls", "tool calls", "number", True, lambda task: task.metrics.tool_calls),
-    Measure("reflections", "reflections", "number", True, lambda task: task.metrics.reflections),
-    Measure("executability", "executability, 1 to 3, graded by a model", "number", True, _executability),
-    Measure("utility", "utility, 1 to 3, graded by a model", "number", True, _utility),
+    _measure("success", "Success", "share", ours=False),
+    _measure("path", "Path", "share", ours=False),
+    _measure("precision", "Prec", "share", ours=False),
+    _measure("success_any", "success over all attempts", "share"),
+    _measure("success_with_alternatives", "success with alternatives", "share"),
+    _measure("correct", "answer correct", "share"),
+    _measure("false_success", "false success", "share"),
+    _measure("prompt_tokens", "prompt tokens", "number"),
+    _measure("cached_tokens", "of them cached", "number"),
+    _measure("completion_tokens", "completion tokens", "number"),
+    _measure("model_calls", "model calls", "number"),
+    _measure("tool_calls", "tool calls", "number"),
+    _measure("reflections", "reflections", "number"),
+    _graded("executability"),
+    _graded("utility"),
     Measure("seconds", "seconds", "seconds", True, lambda task: task.times.seconds if task.times else None),
 )
 """All but the cost, which needs a price; `measures` has that too."""
@@ -117,7 +112,7 @@ def measures(price: Price | None) -> tuple[Measure, ...]:
 def figures(run: RunFolder, tasks: Sequence[TaskRecord], price: Price | None) -> Figures:
     """All figures of a run over some of its tasks, at least one."""
     solved = sum(task.metrics.success == 1 for task in tasks)
-    tokens = sum(task.metrics.prompt_tokens + task.metrics.completion_tokens for task in tasks)
+    tokens = sum(task.metrics.tokens for task in tasks)
     seconds = [task.times.seconds for task in tasks if task.times]
     return Figures(
         tasks=len(tasks),

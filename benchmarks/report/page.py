@@ -18,9 +18,9 @@ from markupsafe import Markup
 from atc.tui.text import shorten, visible
 from benchmarks.report.comparison import BenchmarkReport, ComparedRun, gold_rows, group_rows
 from benchmarks.report.figures import Group
-from benchmarks.report.plots import Bar, Point, bars, legend, lines, scatter
+from benchmarks.report.plots import Bar, Plot, Point, bars, lines, mark, scatter
 from benchmarks.report.runs import TaskRecord
-from benchmarks.report.stats import Estimate, estimate
+from benchmarks.report.stats import estimate
 from benchmarks.report.tables import TextTable, percent
 
 __all__ = ["page"]
@@ -74,7 +74,7 @@ def page(report: BenchmarkReport, tables: Sequence[TextTable]) -> str:
         report=report,
         tables=tables,
         plots=_plots(report.runs) if report.runs else [],
-        legend=legend(compared.run.name for compared in report.runs),
+        mark=mark,
         rows=_rows(report.runs),
         sign={kind: sign for kind, (sign, _) in OUTCOMES.items()},
         word={kind: word for kind, (_, word) in OUTCOMES.items()},
@@ -119,7 +119,7 @@ def _cell(name: str, compared: ComparedRun, task: TaskRecord) -> Cell:
     return Cell(name, compared.run.name, compared.run.mode, compared.run.model, task, kind)
 
 
-def _plots(runs: Sequence[ComparedRun]) -> list[tuple[str, Markup]]:
+def _plots(runs: Sequence[ComparedRun]) -> list[tuple[str, Plot]]:
     """Titles and drawings."""
     plots = [
         ("Tokens against success", scatter([_cost_point(compared) for compared in runs], "tokens a task", "Success %")),
@@ -127,23 +127,24 @@ def _plots(runs: Sequence[ComparedRun]) -> list[tuple[str, Markup]]:
             "Success by reflections (as in Figure 5)",
             lines([_reflection_points(compared) for compared in runs], "reflections, at most", "Success %"),
         ),
-        ("Solved by number of gold calls (as in Figure 6a)", _gold_bars(runs)),
+        (
+            "Solved by number of gold calls (as in Figure 6a)",
+            bars(_group_bars(runs, gold_rows(runs), _gold_bar), "gold calls", "solved %"),
+        ),
     ]
     if any(compared.figures.by_error for compared in runs):
-        plots.append(("Failed tasks by category (ours, as in Figure 6b)", _error_bars(runs)))
+        errors = _group_bars(runs, group_rows(runs, lambda figures: figures.by_error), _error_bar)
+        title = "Failed tasks by category (ours, as in Figure 6b)"
+        plots.append((title, bars(errors, "category", "of the failed %")))
     return plots
 
 
 def _cost_point(compared: ComparedRun) -> Point:
-    tokens = estimate([task.metrics.prompt_tokens + task.metrics.completion_tokens for task in compared.tasks])
-    success = compared.figures.means["success"]
-    (x, x_low, x_high), (y, y_low, y_high) = _scaled_interval(tokens), _scaled_interval(success, 100)
+    tokens, success = estimate([task.metrics.tokens for task in compared.tasks]), compared.figures.means["success"]
+    x, x_low, x_high = (end or 0 for end in (tokens.mean, tokens.low, tokens.high))
+    y, y_low, y_high = (100 * (end or 0) for end in (success.mean, success.low, success.high))
     label = f"{compared.run.name}: {x:,.0f} tokens a task, success {y:.1f} % [{y_low:.1f}, {y_high:.1f}]"
     return Point(x, y, label, (x_low, x_high, y_low, y_high))
-
-
-def _scaled_interval(interval: Estimate, scale: float = 1) -> tuple[float, float, float]:
-    return scale * (interval.mean or 0), scale * (interval.low or 0), scale * (interval.high or 0)
 
 
 def _reflection_points(compared: ComparedRun) -> list[Point]:
@@ -153,34 +154,21 @@ def _reflection_points(compared: ComparedRun) -> list[Point]:
     ]
 
 
-def _gold_bars(runs: Sequence[ComparedRun]) -> Markup:
-    def bar(compared: ComparedRun, name: str, group: Group | None) -> Bar:
-        if group is None:
-            return Bar(None, "")
-        return Bar(100 * group.solved / group.tasks, f"{compared.run.name}, {name}: {group.solved} of {group.tasks}")
-
-    return _group_bars(runs, gold_rows(runs), bar, "gold calls", "solved %")
+def _gold_bar(compared: ComparedRun, name: str, group: Group | None) -> Bar:
+    if group is None:
+        return Bar(None, "")
+    return Bar(100 * group.solved / group.tasks, f"{compared.run.name}, {name}: {group.solved} of {group.tasks}")
 
 
-def _error_bars(runs: Sequence[ComparedRun]) -> Markup:
-    def bar(compared: ComparedRun, name: str, group: Group | None) -> Bar:
-        number, failed = (
-            group.tasks if group else 0,
-            sum(failed_group.tasks for failed_group in compared.figures.by_error),
-        )
-        label = f"{compared.run.name}, {name}: {number} of {failed} failed"
-        return Bar(100 * number / failed if failed else None, label)
-
-    rows = group_rows(runs, lambda figures: figures.by_error)
-    return _group_bars(runs, rows, bar, "category", "of the failed %")
+def _error_bar(compared: ComparedRun, name: str, group: Group | None) -> Bar:
+    number, failed = group.tasks if group else 0, sum(other.tasks for other in compared.figures.by_error)
+    label = f"{compared.run.name}, {name}: {number} of {failed} failed"
+    return Bar(100 * number / failed if failed else None, label)
 
 
 def _group_bars(
     runs: Sequence[ComparedRun],
     rows: Sequence[tuple[str, list[Group | None]]],
     bar: Callable[[ComparedRun, str, Group | None], Bar],
-    x_title: str,
-    y_title: str,
-) -> Markup:
-    table = [(name, [bar(*pair) for pair in zip(runs, [name] * len(row), row, strict=True)]) for name, row in rows]
-    return bars(table, x_title, y_title)
+) -> list[tuple[str, list[Bar]]]:
+    return [(name, [bar(run, name, group) for run, group in zip(runs, row, strict=True)]) for name, row in rows]

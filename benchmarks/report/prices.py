@@ -13,7 +13,7 @@ import yaml
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
 
-from benchmarks.report.runs import Metrics
+from benchmarks.tasks.metrics import Metrics
 from protocols.errors import UsageError
 
 __all__ = ["Price", "Prices", "read_prices"]

@@ -17,35 +17,10 @@ from jsonschema.exceptions import best_match
 
 from atc.files import read_lines
 from benchmarks.report.grades import Grades, read_grades, solution_key
+from benchmarks.tasks.metrics import Metrics
 from protocols.errors import UsageError
 
-__all__ = ["Metrics", "RunFolder", "TaskRecord", "TaskTimes", "read_run", "read_runs"]
-
-
-@dataclass(frozen=True, slots=True)
-class Metrics:
-    """The figures of one task. The first four are between 0 and 1; `correct` is None where nobody knows the answer,
-    `success_with_alternatives` in results of earlier versions.
-
-    `prompt_tokens` include the cached ones; tokens and calls are those of all attempts. `error` is a category of
-    failure, None for a success.
-    """
-
-    success: float
-    path: float
-    precision: float
-    success_any: float
-    correct: bool | None
-    answered: bool
-    prompt_tokens: int
-    completion_tokens: int
-    cached_tokens: int
-    model_calls: int
-    tool_calls: int
-    reflections: int
-    gold_calls: int
-    error: str | None
-    success_with_alternatives: float | None = None
+__all__ = ["RunFolder", "TaskRecord", "TaskTimes", "read_run", "read_runs"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,10 +169,7 @@ def _task(data: Mapping[str, Any], times: Mapping[str, TaskTimes], grades: Mappi
         query=data["query"],
         gold=data["gold"]["calls"],
         counted=bool(data["gold"].get("counted")),
-        metrics=Metrics(
-            **{name: data["metrics"][name] for name in _METRICS},
-            success_with_alternatives=data["metrics"].get("success_with_alternatives"),
-        ),
+        metrics=Metrics.read(data["metrics"]),
         solution=data["solution"],
         times=times.get(data["id"]),
         grades=grades.get(solution_key(data["query"], data["solution"])),

@@ -16,28 +16,74 @@ if TYPE_CHECKING:
 
 __all__ = ["ablation", "summarize", "table"]
 
+_DIGITS = {
+    **dict.fromkeys(("prompt_tokens", "completion_tokens"), 1),
+    **dict.fromkeys(("model_calls", "tool_calls", "failed_runs", "wasted_calls", "reflections"), 2),
+}
+_FORMATS = {
+    **dict.fromkeys(("success", "path", "precision", "success_any", "success_with_alternatives"), "{:.1f} %"),
+    **dict.fromkeys(("correct", "false_success"), "{:.1f} %"),
+    **dict.fromkeys(("prompt_tokens", "completion_tokens"), "{:,.0f}"),
+    **dict.fromkeys(("model_calls", "tool_calls", "failed_runs", "wasted_calls"), "{:.2f}"),
+    "seconds": "{:.1f}",
+}
+_ROWS = {
+    "tasks": "tasks",
+    "success": "Success",
+    "path": "Path",
+    "precision": "Prec",
+    "success_any": "success_any (ours)",
+    "success_with_alternatives": "with alternatives (ours)",
+    "correct": "answers right (ours)",
+    "false_success": "false success (ours)",
+    "prompt_tokens": "prompt tokens, mean",
+    "completion_tokens": "completion tokens, mean",
+    "model_calls": "model calls, mean",
+    "tool_calls": "tool calls, mean",
+    "seconds": "seconds, median",
+}
+_ABLATION_COLUMNS = {
+    "success": "Success",
+    "correct": "right",
+    "prompt_tokens": "prompt tokens",
+    "completion_tokens": "tokens written",
+    "failed_runs": "failed runs",
+    "wasted_calls": "their calls",
+    "seconds": "seconds",
+}
+
 
 def summarize(results: Sequence[TaskResult], settings: RunSettings) -> dict[str, object]:
     """Means over the tasks (percent for the measures), `seconds` as the median; the keys are part of the interface."""
+    metrics = [result.metrics for result in results]
+    means = {name: round(mean(getattr(task, name) for task in metrics), digits) for name, digits in _DIGITS.items()}
+    reflections = means.pop("reflections")
+    known = [task.correct for task in metrics if task.correct is not None]
+    judged = [share for task in metrics if (share := task.false_success) is not None]
+    solved = sum(task.success for task in metrics)
+    by_gold_calls: dict[int, list[float]] = {}
+    for task in sorted(metrics, key=lambda task: task.gold_calls):
+        by_gold_calls.setdefault(task.gold_calls, []).append(task.success)
     return {
         "tasks": len(results),
-        "success": percent(result.score.success for result in results),
-        "path": percent(result.score.path for result in results),
-        "precision": percent(result.score.precision for result in results),
-        "success_any": percent(result.score.success_any for result in results),
-        "success_with_alternatives": percent(_success_with_alternatives(result) for result in results),
-        "prompt_tokens": round(mean(result.prompt_tokens for result in results), 1),
-        "completion_tokens": round(mean(result.completion_tokens for result in results), 1),
-        "model_calls": round(mean(result.model_calls for result in results), 2),
-        "tool_calls": round(mean(result.tool_calls for result in results), 2),
-        "failed_runs": round(mean(result.failed_runs for result in results), 2),
-        "wasted_calls": round(mean(result.wasted_calls for result in results), 2),
-        "correct": percent(_correctness(results)) if _correctness(results) else None,
-        "false_success": _false_success(results),
-        "reflections": round(mean(result.reflections for result in results), 2),
-        "tokens_per_solved": _per_solved(results),
-        "by_gold_calls": _by_gold_calls(results),
-        "errors": dict(sorted(Counter(result.error for result in results if result.error).items())),
+        **{
+            name: percent(getattr(task, name) for task in metrics)
+            for name in ("success", "path", "precision", "success_any")
+        },
+        "success_with_alternatives": percent(
+            task.success if task.success_with_alternatives is None else task.success_with_alternatives
+            for task in metrics
+        ),
+        **means,
+        "correct": percent(known) if known else None,
+        "false_success": percent(judged) if judged else None,
+        "reflections": reflections,
+        "tokens_per_solved": round(sum(task.tokens for task in metrics) / solved, 1) if solved else None,
+        "by_gold_calls": {
+            str(size): {"tasks": len(successes), "success": percent(successes)}
+            for size, successes in by_gold_calls.items()
+        },
+        "errors": dict(sorted(Counter(task.error for task in metrics if task.error).items())),
         "seconds": round(statistics.median(result.seconds for result in results), 2) if results else 0.0,
         "model": settings.model,
         "mode": settings.mode,
@@ -49,89 +95,30 @@ def summarize(results: Sequence[TaskResult], settings: RunSettings) -> dict[str,
     }
 
 
-def _success_with_alternatives(result: TaskResult) -> float:
-    """Success with alternatives; without, in a result of an earlier version."""
-    with_alternatives = result.success_with_alternatives
-    return result.score.success if with_alternatives is None else with_alternatives
+def _cell(summary: Mapping[str, Any], name: str) -> str:
+    return "-" if summary[name] is None else _FORMATS.get(name, "{}").format(summary[name])
 
 
-def _correctness(results: Sequence[TaskResult]) -> list[float]:
-    """Correctness (0 or 1) of the tasks that have a reference."""
-    return [float(result.correct) for result in results if result.correct is not None]
-
-
-def _false_success(results: Sequence[TaskResult]) -> float | None:
-    """Answered and wrong, in percent of those answered; None where no reference tells."""
-    answered = [result for result in results if result.status == "answered" and result.correct is not None]
-    return percent(float(not result.correct) for result in answered) if answered else None
-
-
-def _per_solved(results: Sequence[TaskResult]) -> float | None:
-    """Tokens of all tasks, read and written, for each one solved; None where none was."""
-    solved = sum(result.score.success for result in results)
-    spent = sum(result.prompt_tokens + result.completion_tokens for result in results)
-    return round(spent / solved, 1) if solved else None
-
-
-def _by_gold_calls(results: Sequence[TaskResult]) -> dict[str, object]:
-    """Tasks and Success by the number of gold calls (the ATC paper's Figure 6a)."""
-    groups: dict[int, list[float]] = {}
-    for result in results:
-        groups.setdefault(result.gold_calls, []).append(result.score.success)
-    return {
-        str(size): {"tasks": len(successes), "success": percent(successes)}
-        for size, successes in sorted(groups.items())
-    }
-
-
-def table(summary: Mapping[str, object]) -> Table:
+def table(summary: Mapping[str, Any]) -> Table:
     """The figures for people."""
     from rich.table import Table
 
     rendered = Table(show_header=False)
     rendered.add_column("measure")
     rendered.add_column("value", justify="right")
-    rows = (
-        ("tasks", f"{summary['tasks']}"),
-        ("Success", f"{summary['success']:.1f} %"),
-        ("Path", f"{summary['path']:.1f} %"),
-        ("Prec", f"{summary['precision']:.1f} %"),
-        ("success_any (ours)", f"{summary['success_any']:.1f} %"),
-        ("with alternatives (ours)", f"{summary['success_with_alternatives']:.1f} %"),
-        ("answers right (ours)", _percent_or_dash(summary["correct"])),
-        ("false success (ours)", _percent_or_dash(summary["false_success"])),
-        ("prompt tokens, mean", f"{summary['prompt_tokens']:,.0f}"),
-        ("completion tokens, mean", f"{summary['completion_tokens']:,.0f}"),
-        ("model calls, mean", f"{summary['model_calls']:.2f}"),
-        ("tool calls, mean", f"{summary['tool_calls']:.2f}"),
-        ("seconds, median", f"{summary['seconds']:.1f}"),
-    )
-    for row in rows:
-        rendered.add_row(*row)
+    for name, title in _ROWS.items():
+        rendered.add_row(title, _cell(summary, name))
     return rendered
-
-
-def _percent_or_dash(value: object) -> str:
-    return f"{value:.1f} %" if isinstance(value, float) else "-"
 
 
 def ablation(summaries: Sequence[Mapping[str, Any]]) -> Table:
     """The figures of an ablation: the first run has all features, each other run lacks one."""
     from rich.table import Table
 
-    rendered = Table()
-    rendered.add_column("left out")
-    for name in ("Success", "right", "prompt tokens", "tokens written", "failed runs", "their calls", "seconds"):
-        rendered.add_column(name, justify="right")
+    rendered = Table("left out")
+    for title in _ABLATION_COLUMNS.values():
+        rendered.add_column(title, justify="right")
     for summary in summaries:
-        rendered.add_row(
-            ", ".join(summary["without"]) or "nothing",
-            f"{summary['success']:.1f} %",
-            _percent_or_dash(summary["correct"]),
-            f"{summary['prompt_tokens']:,.0f}",
-            f"{summary['completion_tokens']:,.0f}",
-            f"{summary['failed_runs']:.2f}",
-            f"{summary['wasted_calls']:.2f}",
-            f"{summary['seconds']:.1f}",
-        )
+        cells = (_cell(summary, name) for name in _ABLATION_COLUMNS)
+        rendered.add_row(", ".join(summary["without"]) or "nothing", *cells)
     return rendered

@@ -15,12 +15,15 @@ from pathlib import Path
 from typing import Literal
 
 from atc.files import append_line, write_json
-from benchmarks.tasks.metrics import Score
+from benchmarks.tasks.metrics import Metrics
 from benchmarks.tasks.task_files import Task
 from protocols.errors import UsageError
 
 __all__ = ["BEST", "Engine", "RunSettings", "SolvedTask", "TaskResult", "prepare_folder", "run_tasks"]
 
+
+_TIMES = {"total": "seconds", "model": "model_seconds", "run": "run_seconds"}
+"""What `times.jsonl` calls the seconds of a solution."""
 
 BEST = "best "
 """The prefix of `candidates` in the settings where the agent chooses them, before their number."""
@@ -65,50 +68,11 @@ class RunSettings:
 
 @dataclass(frozen=True, slots=True)
 class TaskResult:
-    """One finished task. `tool_calls` are those of all attempts, like the tokens.
-
-    `gold_calls` is how many the task needs; `correct` whether the answer is right, None where no reference tells;
-    `error` why it is no success (see metrics.category); `success_with_alternatives` whether it is one where other tools
-    that answer as well count (see metrics.success_otherwise), None in results of earlier versions; `failed_runs` how
-    many runs of a program ended in an error, and `wasted_calls` what these had sent.
-    """
+    """One finished task, and the seconds that it took."""
 
     id: str
-    status: str
-    score: Score
-    prompt_tokens: int
-    completion_tokens: int
-    model_calls: int
-    tool_calls: int
+    metrics: Metrics
     seconds: float
-    cached_tokens: int = 0
-    reflections: int = 0
-    gold_calls: int = 0
-    error: str | None = None
-    correct: bool | None = None
-    success_with_alternatives: float | None = None
-    failed_runs: int = 0
-    wasted_calls: int = 0
-
-    def metrics(self) -> dict[str, object]:
-        """As they are written: without times."""
-        return {
-            **asdict(self.score),
-            "success_with_alternatives": self.success_with_alternatives,
-            "correct": self.correct,
-            "answered": self.status == "answered",
-            "status": self.status,
-            "prompt_tokens": self.prompt_tokens,
-            "completion_tokens": self.completion_tokens,
-            "cached_tokens": self.cached_tokens,
-            "model_calls": self.model_calls,
-            "tool_calls": self.tool_calls,
-            "failed_runs": self.failed_runs,
-            "wasted_calls": self.wasted_calls,
-            "reflections": self.reflections,
-            "gold_calls": self.gold_calls,
-            "error": self.error,
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,46 +129,33 @@ def run_tasks(
         KeyboardInterrupt: The solve was interrupted, likewise.
         UsageError: A result cannot be written; those that were stay.
     """
-    times = _TimesFile(out / "times.jsonl")
+    times = out / "times.jsonl"
+    stored_seconds = _stored_seconds(times)
     missing = []
     keys = {task.id: _key(settings, task, candidates) for task, candidates in tasks}
     for task, candidates in tasks:
-        result = _read(out / "tasks" / f"{task.id}.json", keys[task.id], times)
+        result = _read(out / "tasks" / f"{task.id}.json", keys[task.id], stored_seconds)
         if result is None:
             missing.append((task, candidates))
         else:
             yield result
     for solved in engine(missing):
         write_json(out / "tasks" / f"{solved.task.id}.json", {"key": keys[solved.task.id], **solved.record})
-        times.add(solved.task.id, solved.seconds)
+        line = {"id": solved.task.id, **{title: solved.seconds[name] for name, title in _TIMES.items()}}
+        append_line(times, json.dumps(line))
         yield solved.result
 
 
-class _TimesFile:
-    """`times.jsonl`: a line for each time that a task was solved; the last one counts."""
-
-    def __init__(self, file: Path) -> None:
-        self._file = file
-
-    def add(self, task: str, seconds: Mapping[str, float]) -> None:
-        """Append the times of a task."""
-        line = {"id": task, "seconds": seconds["total"], "model_seconds": seconds["model"]}
-        append_line(self._file, json.dumps({**line, "run_seconds": seconds["run"]}))
-
-    def of(self, task: str) -> float:
-        """The seconds that a task took; 0 where that was lost."""
-        seconds = 0.0
+def _stored_seconds(file: Path) -> dict[str, float]:
+    """The seconds of each task by `times.jsonl`; the last line of a task counts."""
+    seconds: dict[str, float] = {}
+    for line in file.read_text("utf-8").splitlines() if file.is_file() else ():
         try:
-            lines = self._file.read_text("utf-8").splitlines()
-        except OSError:
-            return seconds
-        for line in lines:
-            try:
-                entry = json.loads(line)
-                seconds = float(entry["seconds"]) if entry["id"] == task else seconds
-            except (ValueError, KeyError, TypeError):  # a line that a kill cut off
-                continue
-        return seconds
+            entry = json.loads(line)
+            seconds[entry["id"]] = float(entry["seconds"])
+        except (ValueError, KeyError, TypeError):  # a line that a kill cut off
+            continue
+    return seconds
 
 
 def _key(settings: RunSettings, task: Task, candidates: tuple[str, ...]) -> str:
@@ -213,29 +164,14 @@ def _key(settings: RunSettings, task: Task, candidates: tuple[str, ...]) -> str:
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
-def _read(file: Path, key: str, times: _TimesFile) -> TaskResult | None:
+def _read(file: Path, key: str, seconds: Mapping[str, float]) -> TaskResult | None:
     """The result in a file, if it is one of this very task."""
     try:
         data = json.loads(file.read_text("utf-8"))
         if data.get("key") != key:
             return None
-        metrics = data["metrics"]
-        return TaskResult(
-            id=data["id"],
-            status=metrics["status"],
-            score=Score(*(metrics[name] for name in ("success", "path", "precision", "success_any"))),
-            seconds=times.of(data["id"]),
-            success_with_alternatives=metrics.get("success_with_alternatives"),
-            **{name: metrics[name] for name in _STORED_FIELDS},
-            **{name: metrics.get(name, 0) for name in ("failed_runs", "wasted_calls")},
-        )
+        return TaskResult(data["id"], Metrics.read(data["metrics"]), seconds.get(data["id"], 0.0))
     except FileNotFoundError:
         return None
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise UsageError(f"{file} cannot be read ({error}); remove it to have the task solved again") from None
-
-
-_STORED_FIELDS = (
-    *("prompt_tokens", "completion_tokens", "cached_tokens", "model_calls", "tool_calls", "reflections", "gold_calls"),
-    *("error", "correct"),
-)

@@ -20,7 +20,7 @@ from atc.profile import profile_of
 from atc.retrieval.demonstrations import Demonstration, Demonstrations
 from atc.verify import made_writes
 from benchmarks.run.runner import RunSettings, SolvedTask, TaskResult
-from benchmarks.tasks.metrics import Alternative, category, score, success_with_alternatives
+from benchmarks.tasks.metrics import Alternative, Metrics, category, score, success_with_alternatives
 from benchmarks.tasks.references import (
     Reference,
     find_alternatives,
@@ -272,23 +272,22 @@ def _solved_task(
     attempts = [attempt.calls for attempt in solution.attempts]
     judged = score(task.gold, attempts, solution.status)
     failed = [attempt for attempt in solution.attempts if attempt.run is not None and attempt.run.outcome != "ok"]
-    result = TaskResult(
-        id=task.id,
+    metrics = Metrics(
+        **asdict(judged),
+        success_with_alternatives=success_with_alternatives(task.gold, attempts, solution.status, alternatives),
+        correct=correct,
+        answered=solution.status == "answered",
         status=solution.status,
-        score=judged,
         prompt_tokens=solution.usage.prompt_tokens,
         completion_tokens=solution.usage.completion_tokens,
         cached_tokens=solution.usage.cached_tokens,
         model_calls=solution.usage.model_calls,
-        tool_calls=sum(len(attempt.calls) for attempt in solution.attempts),
-        seconds=solution.seconds["total"],
+        tool_calls=sum(len(calls) for calls in attempts),
         failed_runs=len(failed),
         wasted_calls=sum(call.attempts > 0 for attempt in failed for call in attempt.calls),
         reflections=solution.reflections,
         gold_calls=task.gold.needed.total(),
         error=category(solution, judged),
-        correct=correct,
-        success_with_alternatives=success_with_alternatives(task.gold, attempts, solution.status, alternatives),
     )
     record: dict[str, object] = {
         "id": task.id,
@@ -296,10 +295,10 @@ def _solved_task(
         "query": task.query,
         "gold": asdict(task.gold),
         "candidates": list(candidates),
-        "metrics": result.metrics(),
+        "metrics": asdict(metrics),
         "solution": _without_run_details(solution, base_url),
     }
-    return SolvedTask(task, result, record, dict(solution.seconds))
+    return SolvedTask(task, TaskResult(task.id, metrics, solution.seconds["total"]), record, dict(solution.seconds))
 
 
 def _without_run_details(solution: Solution, base_url: str | None) -> object:

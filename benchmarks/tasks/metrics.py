@@ -9,14 +9,24 @@ from __future__ import annotations
 import statistics
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from atc.solution import Solution
     from sandbox.records import CallRecord
 
-__all__ = ["Alternative", "Gold", "Score", "category", "mean", "percent", "score", "success_with_alternatives"]
+__all__ = [
+    "Alternative",
+    "Gold",
+    "Metrics",
+    "Score",
+    "category",
+    "mean",
+    "percent",
+    "score",
+    "success_with_alternatives",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +54,47 @@ class Score:
     path: float
     precision: float
     success_any: float
+
+
+@dataclass(frozen=True, slots=True)
+class Metrics(Score):
+    """The figures of one task, as its file holds them: without times.
+
+    `success_with_alternatives` is Success where other tools that answer as well count, None in results of earlier
+    versions; `correct` whether the answer is right, None where no reference tells. Tokens and calls are those of all
+    attempts, `prompt_tokens` include the cached ones. `failed_runs` are runs that ended in an error, `wasted_calls`
+    what these had sent; `gold_calls` is how many the task needs; `error` why it is no success (see `category`).
+    """
+
+    success_with_alternatives: float | None = None
+    correct: bool | None = None
+    answered: bool = False
+    status: str = ""
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cached_tokens: int = 0
+    model_calls: int = 0
+    tool_calls: int = 0
+    failed_runs: int = 0
+    wasted_calls: int = 0
+    reflections: int = 0
+    gold_calls: int = 0
+    error: str | None = None
+
+    @classmethod
+    def read(cls, data: Mapping[str, Any]) -> Metrics:
+        """The figures in a file, perhaps of an earlier version."""
+        return cls(**{field.name: data[field.name] for field in fields(cls) if field.name in data})
+
+    @property
+    def tokens(self) -> int:
+        """Tokens read and written."""
+        return self.prompt_tokens + self.completion_tokens
+
+    @property
+    def false_success(self) -> float | None:
+        """Whether the answer is wrong, 0 or 1; None without one, or where no reference tells."""
+        return float(not self.correct) if self.answered and self.correct is not None else None
 
 
 def score(gold: Gold, attempts: Sequence[Sequence[CallRecord]], status: str) -> Score:

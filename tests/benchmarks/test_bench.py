@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 from click.testing import CliRunner
@@ -15,7 +16,7 @@ from atc.profile import FEATURES
 from benchmarks.report import summarize
 from benchmarks.run.runner import RunSettings, TaskResult
 from benchmarks.tasks.datasets import open_dataset
-from benchmarks.tasks.metrics import Score
+from benchmarks.tasks.metrics import Metrics
 from benchmarks.tasks.references import query_hash
 from tests.benchmarks.bench_runs import (
     BOTH,
@@ -343,10 +344,16 @@ def test_a_baseline_is_measured_like_the_loop(films: Path, endpoint: Callable[..
 def test_summary_takes_means_and_the_median() -> None:
     """Measures in percent, costs as means, seconds as the median, which one slow task does not move."""
     settings = RunSettings("b", "m", "attribute", 3, "all", 0, "", "simulated", {"tasks": {"file": "t"}})
+    names = ("prompt_tokens", "completion_tokens", "model_calls", "tool_calls")
     results = [
-        TaskResult("0", "answered", Score(1, 1, 0.5, 1), 100, 10, 1, 2, 1.0),
-        TaskResult("1", "failed", Score(0, 0.5, 1, 1), 300, 30, 4, 6, 100.0),
-        TaskResult("2", "answered", Score(0, 0, 0, 0), 200, 20, 1, 0, 2.0),
+        TaskResult(f"{number}", Metrics(*shares, **cast("Any", dict(zip(names, counts, strict=True)))), seconds)
+        for number, (shares, counts, seconds) in enumerate(
+            [
+                ((1, 1, 0.5, 1), (100, 10, 1, 2), 1.0),
+                ((0, 0.5, 1, 1), (300, 30, 4, 6), 100.0),
+                ((0, 0, 0, 0), (200, 20, 1, 0), 2.0),
+            ]
+        )
     ]
     figures = summarize(results, settings)
 

@@ -144,7 +144,7 @@ def test_tasks_side_by_side_come_out_as_one_after_the_other(data: Path, tmp_path
 
     assert len(alone) == len(tasks) == 17
     assert records[0] == records[1]
-    assert [result.metrics() for result in together] == [result.metrics() for result in alone]
+    assert [result.metrics for result in together] == [result.metrics for result in alone]
     unsolved = [
         [record["query"], record["solution"]["attempts"][-1]]
         for record in map(json.loads, records[0].values())
