@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from atc.cli.options import out_file
+from atc.cli.options import DocumentOptions, argument, json_option, option, out_file, takes
 from atc.tui.text import visible
 from protocols.errors import UsageError
 from sandbox.truncation import one_line
@@ -20,16 +20,38 @@ if TYPE_CHECKING:
 
 __all__ = ["contract"]
 
-_api = click.option(
-    "--api", required=True, metavar="SPEC", help="OpenAPI document or *.tools.json: file or URL, JSON or YAML."
-)
-_store = click.option(
-    "--store",
-    required=True,
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    metavar="DIR",
-    help="What `atc solve --store DIR` learned.",
-)
+
+@dataclass(frozen=True, kw_only=True)
+class _Options(DocumentOptions):
+    store: Path = option(
+        "--store",
+        required=True,
+        type=click.Path(exists=True, file_okay=False, path_type=Path),
+        metavar="DIR",
+        help="What `atc solve --store DIR` learned.",
+    )
+
+    def opened(self) -> tuple[Protocol, ContractStore]:
+        """The document and the store."""
+        from protocols import load
+        from protocols.contracts.store import ContractStore
+
+        return load(self.api), ContractStore(self.store)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _DiffOptions(_Options):
+    as_json: bool = json_option()
+
+
+@dataclass(frozen=True, kw_only=True)
+class _ShowOptions(_DiffOptions):
+    tool: str | None = argument(required=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _ExportOptions(_Options):
+    out: Path | None = option("-o", "--out", type=out_file, metavar="FILE", help="Write to FILE instead of stdout.")
 
 
 @click.group()
@@ -38,11 +60,8 @@ def contract() -> None:
 
 
 @contract.command()
-@click.argument("tool", required=False)
-@_api
-@_store
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def show(tool: str | None, api: str, store: Path, as_json: bool) -> None:
+@takes(_ShowOptions)
+def show(options: _ShowOptions) -> None:
     """Show which keys the responses of TOOL may have, or how much was seen of each tool."""
     from rich.console import Console
     from rich.table import Table
@@ -50,14 +69,15 @@ def show(tool: str | None, api: str, store: Path, as_json: bool) -> None:
 
     from atc.files import to_json
 
-    protocol, contract_store = _opened(api, store)
+    tool = options.tool
+    protocol, contract_store = options.opened()
     observed = contract_store.observed(protocol)
     if tool is None:
         rows = {
             name: {"bodies": observations.bodies, "statuses": dict(observations.statuses)}
             for name, observations in sorted(observed.items())
         }
-        if as_json:
+        if options.as_json:
             click.echo(to_json(rows), nl=False)
             return
         table = Table("tool", "bodies", "statuses", title=Text(one_line(f"Observed of {protocol.title}")))
@@ -69,7 +89,7 @@ def show(tool: str | None, api: str, store: Path, as_json: bool) -> None:
     if tool not in protocol:
         raise UsageError(f"{protocol.title} has no tool {tool}")
     body = contract_store.contract(protocol).body(tool)
-    if as_json:
+    if options.as_json:
         click.echo(to_json(asdict(body) if body else None), nl=False)
     else:
         lines = [visible(line).replace("\n", "␊") for line in _lines(body, "")] if body else []
@@ -77,10 +97,8 @@ def show(tool: str | None, api: str, store: Path, as_json: bool) -> None:
 
 
 @contract.command()
-@_api
-@_store
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def diff(api: str, store: Path, as_json: bool) -> None:
+@takes(_DiffOptions)
+def diff(options: _DiffOptions) -> None:
     """List where the service did not answer as its document says.
 
     new: seen and not documented; missing: documented, and not always there; changed: of another type.
@@ -92,9 +110,9 @@ def diff(api: str, store: Path, as_json: bool) -> None:
     from atc.files import to_json
     from protocols.contracts.store import contract_drift
 
-    protocol, contract_store = _opened(api, store)
+    protocol, contract_store = options.opened()
     drift = contract_drift(protocol, contract_store.observed(protocol))
-    if as_json:
+    if options.as_json:
         click.echo(to_json([asdict(difference) for difference in drift]), nl=False)
         return
     title = Text(one_line(f"{protocol.title}: {len(drift)} differences"))
@@ -105,30 +123,21 @@ def diff(api: str, store: Path, as_json: bool) -> None:
 
 
 @contract.command()
-@_api
-@_store
-@click.option("-o", "--out", type=out_file, metavar="FILE", help="Write to FILE instead of stdout.")
-def export(api: str, store: Path, out: Path | None) -> None:
+@takes(_ExportOptions)
+def export(options: _ExportOptions) -> None:
     """Print the JSON schemas of the bodies that were observed, by tool."""
     from atc.files import to_json, write_json
 
-    protocol, contract_store = _opened(api, store)
+    protocol, contract_store = options.opened()
     schemas = {
         name: dict(observations.schema)
         for name, observations in sorted(contract_store.observed(protocol).items())
         if observations.bodies
     }
-    if out:
-        write_json(out, schemas)
+    if options.out:
+        write_json(options.out, schemas)
     else:
         click.echo(to_json(schemas), nl=False)
-
-
-def _opened(api: str, folder: Path) -> tuple[Protocol, ContractStore]:
-    from protocols import load
-    from protocols.contracts.store import ContractStore
-
-    return load(api), ContractStore(folder)
 
 
 def _lines(shape: ValueType, indent: str) -> list[str]:

@@ -3,46 +3,42 @@
 from __future__ import annotations
 
 from contextlib import closing
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
 import click
 
-from atc.cli.options import profile_option, tool_count
+from atc.cli.options import DocumentOptions, argument, json_option, option, profile_option, takes, tool_count
 from protocols.errors import UsageError
 
 __all__ = ["explain"]
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Options(DocumentOptions):
+    query: str = argument()
+    tools: int | Literal["all"] | None = option(
+        "--tools", type=tool_count, metavar="N|all", help="How many tools are shown  [default: as the profile says]"
+    )
+    store: Path | None = option(
+        "--store",
+        type=click.Path(file_okay=False, path_type=Path),
+        metavar="DIR",
+        help="Show the questions like QUERY that `atc solve --store DIR` answered.",
+    )
+    model: str | None = option(
+        "--model",
+        metavar="NAME",
+        help="Count tokens as this local:, openvino: or hf: model does; else they are estimated.",
+    )
+    profile: str | None = profile_option()
+    as_json: bool = json_option("Print all of it as JSON.")
+
+
 @click.command()
-@click.argument("query")
-@click.option(
-    "--api", required=True, metavar="SPEC", help="OpenAPI document or *.tools.json: file or URL, JSON or YAML."
-)
-@click.option(
-    "--tools", type=tool_count, metavar="N|all", help="How many tools are shown  [default: as the profile says]"
-)
-@click.option(
-    "--store",
-    type=click.Path(file_okay=False, path_type=Path),
-    metavar="DIR",
-    help="Show the questions like QUERY that `atc solve --store DIR` answered.",
-)
-@click.option(
-    "--model", metavar="NAME", help="Count tokens as this local:, openvino: or hf: model does; else they are estimated."
-)
-@profile_option
-@click.option("--json", "as_json", is_flag=True, help="Print all of it as JSON.")
-def explain(
-    query: str,
-    api: str,
-    tools: int | Literal["all"] | None,
-    store: Path | None,
-    profile: str | None,
-    model: str | None,
-    as_json: bool,
-) -> None:
+@takes(_Options)
+def explain(options: _Options) -> None:
     """Show what the model would be asked with QUERY: the chosen tools, where identifiers come from, and the prompt.
 
     No model and no API is asked.
@@ -55,15 +51,16 @@ def explain(
     from atc.files import to_json
     from atc.tui.text import visible
 
-    if not query.strip():
+    query = options.query.strip()
+    if not query:
         raise UsageError("the question is empty")
-    with Agent.from_openapi(api, tools=tools, store=store, profile=profile) as agent:
-        opened = agent.opening(query.strip())
+    with Agent.from_openapi(options.api, tools=options.tools, store=options.store, profile=options.profile) as agent:
+        opened = agent.opening(query)
         total = len(agent.protocol.tools)
         aliases = agent.protocol.aliases
     messages = opened.messages()
-    tokens = _counted(model, [message.content for message in messages]) if model else opened.tokens()
-    if as_json:
+    tokens = _counted(options.model, [message.content for message in messages]) if options.model else opened.tokens()
+    if options.as_json:
         data = {
             "query": opened.question.text,
             "tools": list(opened.ranked),
@@ -74,7 +71,7 @@ def explain(
             "demonstrations": [asdict(demonstration) for demonstration in opened.solved],
             "messages": [asdict(message) for message in messages],
             "tokens": tokens,
-            "estimated": model is None,
+            "estimated": options.model is None,
         }
         click.echo(to_json(data), nl=False)
         return
@@ -94,7 +91,7 @@ def explain(
     for message in messages:
         console.print(f"\n--- {message.role}", style="dim")
         console.print(visible(message.content), markup=False, highlight=False)
-    console.print(f"\n{'about ' if model is None else ''}{tokens:,} tokens", style="bold")
+    console.print(f"\n{'about ' if options.model is None else ''}{tokens:,} tokens", style="bold")
 
 
 def _counted(name: str, texts: list[str]) -> int:

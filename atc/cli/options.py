@@ -1,4 +1,4 @@
-"""Options that several commands share, each written once."""
+"""The options of commands as dataclasses: each is declared once, and a command takes them as one object."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import os
 import socket
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from urllib.parse import urlsplit
@@ -17,25 +19,29 @@ from atc.modes import MODES, parse
 from protocols.errors import APIError, UsageError
 
 if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
     from protocols.model import Protocol
 
 __all__ = [
-    "allow_option",
-    "api_options",
-    "bench_api_options",
+    "ClockOptions",
+    "DocumentOptions",
+    "ModelOptions",
+    "ProgramOptions",
+    "ServiceOptions",
+    "api_option",
+    "argument",
     "check_api_options",
     "check_server",
-    "clock_options",
-    "model_options",
+    "json_option",
     "moment",
-    "optional_api_options",
+    "option",
     "out_file",
     "per_second",
     "profile_option",
     "read_program",
-    "resumable_api_options",
     "strict_option",
-    "threads_option",
+    "takes",
     "tool_count",
     "writes_option",
 ]
@@ -43,7 +49,7 @@ __all__ = [
 _PATIENCE = 5.0
 """Seconds to wait for a service to take a connection."""
 
-Function = TypeVar("Function", bound=Callable[..., Any])
+Values = TypeVar("Values", bound="DataclassInstance")
 WRITES = ("ask", "allow", "deny", "simulate")
 
 
@@ -97,89 +103,50 @@ def tool_count(text: str) -> int | Literal["all"]:
     return int(text)
 
 
-def _all(*options: Callable[[Function], Function]) -> Callable[[Function], Function]:
-    """Several option decorators as one, in the order in which --help lists them."""
+def option(*flags: str, **settings: Any) -> Any:
+    """A field of a command's options that is an option; `flags` and `settings` as click.option takes them."""
+    return field(metadata={"parameter": click.option, "flags": flags, "settings": settings})
 
-    def decorate(function: Function) -> Function:
-        for option in reversed(options):
-            function = option(function)
-        return function
+
+def argument(**settings: Any) -> Any:
+    """A field of a command's options that is an argument; `settings` as click.argument takes them."""
+    return field(metadata={"parameter": click.argument, "flags": (), "settings": settings})
+
+
+def takes(options: type[Values]) -> Callable[[Callable[[Values], None]], Callable[..., None]]:
+    """Give a command the options of a dataclass, and its function one object with their values.
+
+    --help lists the fields in their order in the dataclass: those of its last base first. A field that a subclass
+    defines anew keeps its place.
+    """
+
+    def decorate(command: Callable[[Values], None]) -> Callable[..., None]:
+        @wraps(command)
+        def called(**values: Any) -> None:
+            command(options(**values))
+
+        decorated: Callable[..., None] = called
+        for entry in reversed(fields(options)):
+            how = entry.metadata
+            decorated = how["parameter"](*how["flags"], entry.name, **how["settings"])(decorated)
+        return decorated
 
     return decorate
 
 
-clock_options = _all(
-    click.option("--seed", type=int, default=0, show_default=True, help="Of the model, the simulated API and random."),
-    click.option(
-        "--now",
-        type=moment,
-        metavar="TIME",
-        help="The time for prompt, program and simulated API  [default: the real time; 2024-06-01T12:00:00Z when "
-        "simulating and in bench]",
-    ),
-)
-
-target_options = _all(
-    click.option("--simulate", is_flag=True, help="Ask a simulated API on this machine instead of the real one."),
-    click.option("--base-url", metavar="URL", help="Where the API is, if not where its document says."),
-    click.option(
-        "--auth",
-        metavar="KIND:SOURCE",
-        multiple=True,
-        help="A credential: bearer, basic, header:NAME, query:NAME, cookie:NAME or a security scheme of the document, "
-        "then env:VAR or file:PATH. Repeatable.",
-    ),
-)
-
-api_options = _all(
-    click.option(
-        "--api", required=True, metavar="SPEC", help="OpenAPI document or *.tools.json: file or URL, JSON or YAML."
-    ),
-    target_options,
-    clock_options,
-)
-
-resumable_api_options = _all(
-    click.option(
-        "--api",
-        metavar="SPEC",
-        help="OpenAPI document or *.tools.json: file or URL, JSON or YAML.  [required without --resume]",
-    ),
-    target_options,
-    clock_options,
-)
-
-bench_api_options = _all(
-    click.option(
-        "--api",
-        "apis",
-        multiple=True,
-        metavar="[DOMAIN=]SPEC",
-        help="OpenAPI document or *.tools.json, where tasks are of several domains one for each  [default: as under "
-        "$ATC_DATA]",
-    ),
-    target_options,
-    clock_options,
-)
-
-optional_api_options = _all(
-    click.option("--api", metavar="SPEC", help="OpenAPI document or *.tools.json; without it only --allow is reached."),
-    target_options,
-    clock_options,
-)
-
-allow_option = click.option(
-    "--allow",
-    metavar="ORIGIN",
-    multiple=True,
-    help="A server (scheme, host and port) that programs may reach besides the API, also at a private address; "
-    "credentials go there only without --api. Repeatable.",
-)
+def json_option(help_text: str = "Print JSON.") -> Any:
+    """`--json`, with what it prints."""
+    return option("--json", is_flag=True, help=help_text)
 
 
-def writes_option(default: str) -> Callable[[Function], Function]:
+def api_option(help_text: str = "OpenAPI document or *.tools.json: file or URL, JSON or YAML.", **settings: Any) -> Any:
+    """`--api`, with what it may name."""
+    return option("--api", metavar="SPEC", help=help_text, **settings)
+
+
+def writes_option(default: str) -> Any:
     """`--writes`; `default` is in words."""
-    return click.option(
+    return option(
         "--writes",
         type=click.Choice(WRITES),
         help="Whether calls that may change something are sent: ask on the terminal, allow, deny, or simulate (a "
@@ -187,32 +154,99 @@ def writes_option(default: str) -> Callable[[Function], Function]:
     )
 
 
-strict_option = click.option(
-    "--strict-sandbox", "strict", is_flag=True, help="Refuse to run programs where a layer of the sandbox is missing."
-)
+def profile_option() -> Any:
+    """`--profile`: what the model is given and held to."""
+    return option(
+        "--profile",
+        metavar="small|large|FILE",
+        help="What the model is given and held to: prompt and output tokens, documentation, help. FILE is YAML with "
+        "`base:` and the fields to change  [default: large for openai:, else small]",
+    )
 
-threads_option = click.option(
-    "--threads",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="Threads of a local model  [default: $ATC_THREADS, else one a core, and a core less from four cores on]",
-)
 
-profile_option = click.option(
-    "--profile",
-    metavar="small|large|FILE",
-    help="What the model is given and held to: prompt and output tokens, documentation, help. FILE is YAML with "
-    "`base:` and the fields to change  [default: large for openai:, else small]",
-)
+def strict_option() -> Any:
+    """`--strict-sandbox` of commands that run a program."""
+    return option(
+        "--strict-sandbox", is_flag=True, help="Refuse to run programs where a layer of the sandbox is missing."
+    )
 
-model_options = _all(
-    click.option(
+
+@dataclass(frozen=True, kw_only=True)
+class DocumentOptions:
+    """The API that a command is about."""
+
+    api: str = api_option(required=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OptionalDocumentOptions:
+    """The API that a command may be about; the commands say when."""
+
+    api: str | None = api_option()
+
+
+@dataclass(frozen=True, kw_only=True)
+class TargetOptions:
+    """Where calls go, and as whom."""
+
+    simulate: bool = option(
+        "--simulate", is_flag=True, help="Ask a simulated API on this machine instead of the real one."
+    )
+    base_url: str | None = option("--base-url", metavar="URL", help="Where the API is, if not where its document says.")
+    auth: tuple[str, ...] = option(
+        "--auth",
+        metavar="KIND:SOURCE",
+        multiple=True,
+        help="A credential: bearer, basic, header:NAME, query:NAME, cookie:NAME or a security scheme of the document, "
+        "then env:VAR or file:PATH. Repeatable.",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClockOptions:
+    """What a command would else take from chance and the clock."""
+
+    seed: int = option(
+        "--seed", type=int, default=0, show_default=True, help="Of the model, the simulated API and random."
+    )
+    now: datetime | None = option(
+        "--now",
+        type=moment,
+        metavar="TIME",
+        help="The time for prompt, program and simulated API  [default: the real time; 2024-06-01T12:00:00Z when "
+        "simulating and in bench]",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServiceOptions(ClockOptions, TargetOptions):
+    """The service behind an API, real or simulated."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProgramOptions(ServiceOptions, OptionalDocumentOptions):
+    """What programs may reach."""
+
+    allow: tuple[str, ...] = option(
+        "--allow",
+        metavar="ORIGIN",
+        multiple=True,
+        help="A server (scheme, host and port) that programs may reach besides the API, also at a private address; "
+        "credentials go there only without --api. Repeatable.",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelOptions:
+    """The model, and how it answers."""
+
+    model: str | None = option(
         "--model",
         metavar="NAME",
         help="local:NAME, openvino:NAME, openai:NAME, hf:NAME or replay:FILE  "
         "[default: $ATC_MODEL, else local:qwen2.5-coder-1.5b]",
-    ),
-    click.option(
+    )
+    mode: str = option(
         "--mode",
         type=mode_name,
         metavar="|".join(MODES),
@@ -220,15 +254,14 @@ model_options = _all(
         show_default=True,
         help="What the model is told after a failure (the tool to blame, the error text only, nothing), or a method "
         "to compare with; `plan` runs the planner without a model. MODE@N: up to N tries, until one is answered.",
-    ),
-    click.option(
+    )
+    max_reflections: int | None = option(
         "--max-reflections",
         type=click.IntRange(min=0),
         metavar="N",
         help="How often a failed program may be revised (attribute, naive)  [default: as the profile says]",
-    ),
-    profile_option,
-)
+    )
+    profile: str | None = profile_option()
 
 
 def read_program(file: Path) -> str:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import ExitStack
-from dataclasses import asdict
-from datetime import datetime
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -14,11 +13,15 @@ import click
 from atc.cli import say
 from atc.cli.confirm import WriteConfirmation, can_ask
 from atc.cli.options import (
-    allow_option,
+    ProgramOptions,
+    api_option,
+    argument,
     check_api_options,
-    optional_api_options,
+    json_option,
+    option,
     read_program,
     strict_option,
+    takes,
     writes_option,
 )
 from atc.tui.text import for_stream
@@ -34,103 +37,107 @@ _DEFAULT = Limits()
 _SECONDS = click.FloatRange(min=0, min_open=True)
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Options(ProgramOptions):
+    file: Path = argument(type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path))
+    api: str | None = api_option("OpenAPI document or *.tools.json; without it only --allow is reached.")
+    wall: float = option(
+        "--wall", type=_SECONDS, default=_DEFAULT.wall, show_default=True, metavar="S", help="Most seconds."
+    )
+    cpu: float = option(
+        "--cpu", type=_SECONDS, default=_DEFAULT.cpu, show_default=True, metavar="S", help="Most CPU seconds."
+    )
+    memory: int = option(
+        "--memory",
+        type=click.IntRange(min=1),
+        default=_DEFAULT.memory,
+        show_default=True,
+        metavar="MIB",
+        help="Most MiB.",
+    )
+    calls: int = option(
+        "--calls",
+        type=click.IntRange(min=0),
+        default=_DEFAULT.calls,
+        show_default=True,
+        metavar="N",
+        help="Most calls.",
+    )
+    writes: Literal["ask", "allow", "deny", "simulate"] | None = writes_option("allow")
+    strict_sandbox: bool = strict_option()
+    as_json: bool = json_option("Print the run as JSON instead of what the program prints.")
+    verbose: bool = option("-v", "--verbose", is_flag=True, help="Show each call, and the warnings, on stderr.")
+
+    def check(self) -> None:
+        """Refuse what contradicts itself. Raises: click.UsageError."""
+        check_api_options(self.simulate, self.base_url, self.auth)
+        if self.api is not None:
+            return
+        if self.writes == "simulate":
+            raise click.UsageError("--writes simulate needs --api SPEC: the simulated API is made from it")
+        if self.simulate or self.base_url:
+            raise click.UsageError(f"{'--simulate' if self.simulate else '--base-url'} needs --api SPEC")
+        if self.auth and not self.allow:
+            raise click.UsageError("--auth needs --api SPEC or --allow ORIGIN: there is nothing to sign in to")
+
+
 @click.command()
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path))
-@optional_api_options
-@allow_option
-@click.option("--wall", type=_SECONDS, default=_DEFAULT.wall, show_default=True, metavar="S", help="Most seconds.")
-@click.option("--cpu", type=_SECONDS, default=_DEFAULT.cpu, show_default=True, metavar="S", help="Most CPU seconds.")
-@click.option(
-    "--memory", type=click.IntRange(min=1), default=_DEFAULT.memory, show_default=True, metavar="MIB", help="Most MiB."
-)
-@click.option(
-    "--calls", type=click.IntRange(min=0), default=_DEFAULT.calls, show_default=True, metavar="N", help="Most calls."
-)
-@writes_option("allow")
-@strict_option
-@click.option("--json", "as_json", is_flag=True, help="Print the run as JSON instead of what the program prints.")
-@click.option("-v", "--verbose", is_flag=True, help="Show each call, and the warnings, on stderr.")
-@click.pass_context
-def run(
-    ctx: click.Context,
-    file: Path,
-    api: str | None,
-    simulate: bool,
-    base_url: str | None,
-    auth: tuple[str, ...],
-    allow: tuple[str, ...],
-    seed: int,
-    now: datetime | None,
-    wall: float,
-    cpu: float,
-    memory: int,
-    calls: int,
-    writes: Literal["ask", "allow", "deny", "simulate"] | None,
-    strict: bool,
-    as_json: bool,
-    verbose: bool,
-) -> None:
+@takes(_Options)
+def run(options: _Options) -> None:
     """Run the program in FILE (- for stdin) in the sandbox, with the API's tools as functions.
 
     Without --api it may reach the servers that --allow names, with `requests`; without either, none. What it prints
     comes through as it is printed; messages of ours go to stderr.
     """
-    check_api_options(simulate, base_url, auth)
-    if api is None and writes == "simulate":
-        raise click.UsageError("--writes simulate needs --api SPEC: the simulated API is made from it")
-    if api is None and (simulate or base_url):
-        raise click.UsageError(f"{'--simulate' if simulate else '--base-url'} needs --api SPEC")
-    if api is None and auth and not allow:
-        raise click.UsageError("--auth needs --api SPEC or --allow ORIGIN: there is nothing to sign in to")
+    options.check()
     from atc.files import to_json
     from atc.tui.parts import call_text
     from protocols import load
     from protocols.calls.auth import credential
     from sandbox import Sandbox
 
-    program = read_program(file)
-    limits = Limits(wall=wall, cpu=cpu, memory=memory, calls=calls)
-    protocol = load(api) if api is not None else None
-    credentials = [credential(spec, protocol) for spec in auth]
+    program = read_program(options.file)
+    protocol = load(options.api) if options.api is not None else None
+    base_url, now = options.base_url, options.now
+    credentials = [credential(spec, protocol) for spec in options.auth]
 
     def show_call(call: CallRecord) -> None:
-        if verbose:
+        if options.verbose:
             say(call_text(call))
 
     with ExitStack() as closing:
-        if simulate and protocol is not None:
+        if options.simulate and protocol is not None:
             from atc.agent import SIMULATED_NOW
             from protocols.simulator import Simulator
 
             now = now or SIMULATED_NOW
-            simulator = closing.enter_context(Simulator(protocol, seed=seed, now=now))
+            simulator = closing.enter_context(Simulator(protocol, seed=options.seed, now=now))
             base_url, credentials = simulator.url, list(simulator.credentials)
+        asks = options.writes == "ask" and can_ask()
         sandbox = closing.enter_context(
             Sandbox(
                 protocol,
                 base_url=base_url,
-                allow=allow,
+                allow=options.allow,
                 credentials=credentials,
-                limits=limits,
+                limits=Limits(wall=options.wall, cpu=options.cpu, memory=options.memory, calls=options.calls),
                 now=now,
-                seed=seed,
-                strict=strict,
-                writes=closing.enter_context(WriteConfirmation())
-                if writes == "ask" and can_ask()
-                else writes or "allow",
+                seed=options.seed,
+                strict=options.strict_sandbox,
+                writes=closing.enter_context(WriteConfirmation()) if asks else options.writes or "allow",
                 on_call=show_call,
-                on_output=None if as_json else _pass_on,
+                on_output=None if options.as_json else _pass_on,
             )
         )
         result = sandbox.run(program)
-    if as_json:
+    if options.as_json:
         click.echo(to_json(asdict(result)), nl=False)
-    warned = (*(protocol.warnings if protocol else ()), *result.warnings) if verbose else result.missing_layers
+    warned = (*(protocol.warnings if protocol else ()), *result.warnings) if options.verbose else result.missing_layers
     for warning in warned:
         say(f"warning: {warning}")
-    if message := _message(result, "stdin" if str(file) == "-" else str(file)):
+    if message := _message(result, "stdin" if str(options.file) == "-" else str(options.file)):
         say(message)
-    ctx.exit(_exit_code(result))
+    click.get_current_context().exit(_exit_code(result))
 
 
 def _pass_on(stream: str, text: str) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import threading
-from datetime import datetime
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from atc.cli.options import clock_options, out_file, per_second
+from atc.cli.options import ClockOptions, argument, option, out_file, per_second, takes
 
 if TYPE_CHECKING:
     from protocols.simulator import Simulator
@@ -17,51 +17,53 @@ if TYPE_CHECKING:
 __all__ = ["simulate"]
 
 
+@dataclass(frozen=True, kw_only=True)
+class _ServerOptions:
+    spec: str = argument()
+    port: int = option("--port", type=click.IntRange(0, 65535), default=0, metavar="P", help="[default: any]")
+    no_auth: bool = option("--no-auth", is_flag=True, help="Answer without a credential.")
+    world: Path | None = option(
+        "--world",
+        type=click.Path(exists=True, dir_okay=False, path_type=Path),
+        metavar="FILE",
+        help="A world file (YAML): names, sizes, relations, effects of writes, meanings of parameters that SPEC lacks.",
+    )
+    latency: float = option(
+        "--latency",
+        type=click.FloatRange(min=0),
+        default=0.0,
+        metavar="S",
+        help="Seconds that each answer takes longer.",
+    )
+    fail_rate: float = option(
+        "--fail-rate",
+        type=click.FloatRange(0, 1),
+        default=0.0,
+        metavar="P",
+        help="The part of the requests, from 0 to 1, that fail with 5xx or 429; which ones follows from the seed.",
+    )
+    rate_limit: float | None = option(
+        "--rate-limit",
+        type=per_second,
+        metavar="N/s",
+        help="Requests a second in each session; more are refused with 429 and Retry-After.",
+    )
+    log: Path | None = option(
+        "--log",
+        type=out_file,
+        metavar="FILE",
+        help="Add a JSON line for each request: time, method, path, status, ms, session.",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Options(ClockOptions, _ServerOptions):
+    """The server, then seed and clock."""
+
+
 @click.command()
-@click.argument("spec")
-@click.option("--port", type=click.IntRange(0, 65535), default=0, metavar="P", help="[default: any]")
-@click.option("--no-auth", is_flag=True, help="Answer without a credential.")
-@click.option(
-    "--world",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="A world file (YAML): names, sizes, relations, effects of writes, meanings of parameters that SPEC lacks.",
-)
-@click.option(
-    "--latency", type=click.FloatRange(min=0), default=0.0, metavar="S", help="Seconds that each answer takes longer."
-)
-@click.option(
-    "--fail-rate",
-    type=click.FloatRange(0, 1),
-    default=0.0,
-    metavar="P",
-    help="The part of the requests, from 0 to 1, that fail with 5xx or 429; which ones follows from the seed.",
-)
-@click.option(
-    "--rate-limit",
-    type=per_second,
-    metavar="N/s",
-    help="Requests a second in each session; more are refused with 429 and Retry-After.",
-)
-@click.option(
-    "--log",
-    type=out_file,
-    metavar="FILE",
-    help="Add a JSON line for each request: time, method, path, status, ms, session.",
-)
-@clock_options
-def simulate(
-    spec: str,
-    port: int,
-    no_auth: bool,
-    world: Path | None,
-    latency: float,
-    fail_rate: float,
-    rate_limit: float | None,
-    log: Path | None,
-    seed: int,
-    now: datetime | None,
-) -> None:
+@takes(_Options)
+def simulate(options: _Options) -> None:
     """Serve a simulated API made from SPEC on this machine until ctrl-C.
 
     Prints its base URL and the made-up credentials that it wants. POST /__session__ with {"seed", "task", "query"}
@@ -71,17 +73,17 @@ def simulate(
     from protocols.simulator import Simulator
 
     with Simulator(
-        load(spec),
-        seed=seed,
-        now=now,
-        auth=not no_auth,
-        world=world,
-        latency=latency,
-        fail_rate=fail_rate,
-        rate_limit=rate_limit or 0.0,
-        log=log,
+        load(options.spec),
+        seed=options.seed,
+        now=options.now,
+        auth=not options.no_auth,
+        world=options.world,
+        latency=options.latency,
+        fail_rate=options.fail_rate,
+        rate_limit=options.rate_limit or 0.0,
+        log=options.log,
     ) as simulator:
-        click.echo(simulator.start(port))
+        click.echo(simulator.start(options.port))
         click.echo("\n".join(_credentials(simulator)))
         threading.Event().wait()
 

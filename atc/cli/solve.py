@@ -6,6 +6,7 @@ import platform
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
 from datetime import datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -19,14 +20,17 @@ from atc.cli import say
 from atc.cli.confirm import WriteConfirmation, can_ask
 from atc.cli.model import offer_pull
 from atc.cli.options import (
-    allow_option,
+    ModelOptions,
+    ProgramOptions,
+    api_option,
+    argument,
     check_api_options,
     check_server,
-    model_options,
+    json_option,
+    option,
     out_file,
-    resumable_api_options,
     strict_option,
-    threads_option,
+    takes,
     tool_count,
     writes_option,
 )
@@ -39,193 +43,213 @@ if TYPE_CHECKING:
     from atc.solution import Solution
     from protocols.model import Protocol
     from protocols.simulator import Session
+    from sandbox import Journal
 
 __all__ = ["solve"]
 
-_ASKED = {"query", "api", "simulate", "base_url", "auth", "allow", "seed", "now", "model", "mode"}
-_ASKED |= {"max_reflections", "profile", "tools", "strict_sandbox", "writes"}
+_FOR_AGENT = [
+    "base_url",
+    "auth",
+    "allow",
+    "seed",
+    "now",
+    "mode",
+    "max_reflections",
+    "profile",
+    "tools",
+    "strict_sandbox",
+    "store",
+]
+"""The options that the agent takes as they are."""
+
+_ASKED = ("query", "api", "simulate", "model", "writes", *(name for name in _FOR_AGENT if name != "store"))
 """What a journal keeps of the command."""
 
 _BESIDE_RESUME = {"resume", "threads", "writes", "refresh", "store", "record", "out", "as_json", "verbose"}
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Options(ModelOptions, ProgramOptions):
+    query: str | None = argument(required=False)
+    api: str | None = api_option(
+        "OpenAPI document or *.tools.json: file or URL, JSON or YAML.  [required without --resume]"
+    )
+    threads: int | None = option(
+        "--threads",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="Threads of a local model  [default: $ATC_THREADS, else one a core, and a core less from four cores on]",
+    )
+    tools: int | Literal["all"] | None = option(
+        "--tools",
+        type=tool_count,
+        metavar="N|all",
+        help="How many tools the model is shown  [default: as the profile says]",
+    )
+    store: Path | None = option(
+        "--store",
+        type=click.Path(file_okay=False, path_type=Path),
+        metavar="DIR",
+        help="Keep in DIR what responses really hold and which programs answered, and go by that; see `atc contract`.",
+    )
+    record: Path | None = option(
+        "--record", type=out_file, metavar="FILE", help="Record the model's answers for --model replay:FILE."
+    )
+    out: Path | None = option(
+        "--out", type=out_file, metavar="FILE", help="Write the solution as JSON, whatever comes of it."
+    )
+    writes: Literal["ask", "allow", "deny", "simulate"] | None = writes_option("ask, and allow with --simulate")
+    journal: Path | None = option(
+        "--journal",
+        type=out_file,
+        metavar="FILE",
+        help="Keep each call and answer in FILE as it happens, so that --resume can go on after a stop.",
+    )
+    resume: Path | None = option(
+        "--resume",
+        type=click.Path(exists=True, dir_okay=False, path_type=Path),
+        metavar="FILE",
+        help="Go on with the solve of the journal FILE; no write is repeated.",
+    )
+    refresh: bool = option(
+        "--refresh", is_flag=True, help="Send all reads, also those that the journal has the replies of."
+    )
+    strict_sandbox: bool = strict_option()
+    as_json: bool = json_option("Print the solution as JSON and nothing else.")
+    verbose: bool = option(
+        "-v", "--verbose", is_flag=True, help="Show all tools, programs, output, and defects of the document."
+    )
+
+    def check(self) -> None:
+        """Refuse what is missing or contradicts itself. Raises: click.UsageError."""
+        if self.resume is not None:
+            return _refuse_more(click.get_current_context())
+        if self.query is None:
+            raise click.UsageError("Missing argument 'QUERY' (or --resume FILE).")
+        if self.api is None:
+            raise click.UsageError("Missing option '--api' (or --resume FILE).")
+        check_api_options(self.simulate, self.base_url, self.auth)
+        if self.journal is None:
+            return None
+        if self.api.startswith(("http://", "https://")) and "@" in urlsplit(self.api).netloc:
+            raise click.UsageError("--journal would keep the password in --api; save the document to a file")
+        if self.journal.exists():
+            raise click.UsageError(f"{self.journal} exists; go on with --resume {self.journal}, or name a new file")
+        return None
+
+    def complete(self) -> _Options:
+        """The same with the default model, and with the document where it lies for a command that goes on."""
+        from atc.models import default_model
+
+        api = str(Path(str(self.api)).resolve()) if Path(str(self.api)).is_file() else self.api
+        return replace(self, api=api, model=self.model or default_model())
+
+    def note(self, journal: Journal) -> None:
+        """Keep in a journal what was asked."""
+        now = self.now.isoformat() if self.now else None
+        journal.note("asked", {**{name: getattr(self, name) for name in _ASKED}, "now": now})
+
+    def resumed(self, journal: Journal) -> _Options:
+        """The same with what the journal says was asked. Raises: UsageError: It does not say so."""
+        noted = journal.noted("asked")
+        if noted is None:
+            raise UsageError(f"{self.resume} holds no question; start anew")
+        if not isinstance(noted, dict) or noted.keys() != set(_ASKED):
+            raise UsageError(f"{self.resume} is damaged; move it away and start a new one")
+        now = datetime.fromisoformat(noted["now"]) if noted["now"] else None
+        return replace(self, **{**noted, "now": now, "writes": self.writes or noted["writes"]})
+
+
 @click.command()
-@click.argument("query", required=False)
-@resumable_api_options
-@allow_option
-@model_options
-@threads_option
-@click.option(
-    "--tools",
-    type=tool_count,
-    metavar="N|all",
-    help="How many tools the model is shown  [default: as the profile says]",
-)
-@click.option(
-    "--store",
-    type=click.Path(file_okay=False, path_type=Path),
-    metavar="DIR",
-    help="Keep in DIR what responses really hold and which programs answered, and go by that; see `atc contract`.",
-)
-@click.option("--record", type=out_file, metavar="FILE", help="Record the model's answers for --model replay:FILE.")
-@click.option("--out", type=out_file, metavar="FILE", help="Write the solution as JSON, whatever comes of it.")
-@writes_option("ask, and allow with --simulate")
-@click.option(
-    "--journal",
-    type=out_file,
-    metavar="FILE",
-    help="Keep each call and answer in FILE as it happens, so that --resume can go on after a stop.",
-)
-@click.option(
-    "--resume",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="Go on with the solve of the journal FILE; no write is repeated.",
-)
-@click.option("--refresh", is_flag=True, help="Send all reads, also those that the journal has the replies of.")
-@strict_option
-@click.option("--json", "as_json", is_flag=True, help="Print the solution as JSON and nothing else.")
-@click.option("-v", "--verbose", is_flag=True, help="Show all tools, programs, output, and defects of the document.")
-@click.pass_context
-def solve(
-    ctx: click.Context,
-    query: str | None,
-    api: str | None,
-    simulate: bool,
-    base_url: str | None,
-    auth: tuple[str, ...],
-    allow: tuple[str, ...],
-    seed: int,
-    now: datetime | None,
-    model: str | None,
-    threads: int | None,
-    mode: str,
-    max_reflections: int | None,
-    profile: str | None,
-    tools: int | Literal["all"] | None,
-    store: Path | None,
-    record: Path | None,
-    out: Path | None,
-    writes: Literal["ask", "allow", "deny", "simulate"] | None,
-    journal: Path | None,
-    resume: Path | None,
-    refresh: bool,
-    strict: bool,
-    as_json: bool,
-    verbose: bool,
-) -> None:
+@takes(_Options)
+def solve(options: _Options) -> None:
     """Answer QUERY with the API that SPEC documents.
 
     The answer goes to stdout; on a terminal it comes with a live view of how it was found. With --resume nothing else
     is needed: FILE has the question and all options.
     """
-    from atc.agent import Agent
-    from atc.models import default_model, open_model
     from atc.resume import recorded_solution
+    from sandbox import Journal
+
+    options.check()
+    context = click.get_current_context()
+    with Journal(options.resume or options.journal, refresh=options.refresh) as journal:
+        if options.resume is not None:
+            options = options.resumed(journal)
+            if (data := recorded_solution(journal)) is not None:
+                context.exit(_tell(data, options))
+            if options.auth:
+                say(f"signs in with what {options.resume} names: {', '.join(map(str, options.auth))}")
+        else:
+            options = options.complete()
+            options.note(journal)
+        code = _solved(options, journal)
+        if journal.file is not None and recorded_solution(journal) is None:
+            say(f"atc solve --resume {journal.file} goes on from here")
+    context.exit(code)
+
+
+def _solved(options: _Options, journal: Journal) -> int:
+    """Solve the question and show the solution; the exit code."""
+    from atc.agent import Agent
+    from atc.models import open_model
     from atc.tui import open_view
     from protocols import load
     from protocols.calls.auth import credential
-    from sandbox import Journal
 
-    if resume is not None:
-        _refuse_more(ctx)
-    else:
-        if query is None:
-            raise click.UsageError("Missing argument 'QUERY' (or --resume FILE).")
-        if api is None:
-            raise click.UsageError("Missing option '--api' (or --resume FILE).")
-        check_api_options(simulate, base_url, auth)
-        if journal is not None and api.startswith(("http://", "https://")) and "@" in urlsplit(api).netloc:
-            raise click.UsageError("--journal would keep the password in --api; save the document to a file")
-        if journal is not None and journal.exists():
-            raise click.UsageError(f"{journal} exists; go on with --resume {journal}, or name a new file")
-    with Journal(resume or journal, refresh=refresh) as used_journal:
-        if resume is not None:
-            arguments = used_journal.noted("asked")
-            if arguments is None:
-                raise UsageError(f"{resume} holds no question; start anew")
-            if not isinstance(arguments, dict) or arguments.keys() != _ASKED:
-                raise UsageError(f"{resume} is damaged; move it away and start a new one")
-            if (data := recorded_solution(used_journal)) is not None:
-                ctx.exit(_tell(data, as_json=as_json, out=out, verbose=verbose))
-            writes = writes or arguments.pop("writes")
-            if arguments["auth"]:
-                say(f"signs in with what {resume} names: {', '.join(map(str, arguments['auth']))}")
-        else:
-            arguments = {
-                "query": query,
-                "api": str(Path(str(api)).resolve()) if Path(str(api)).is_file() else api,
-                "simulate": simulate,
-                "base_url": base_url,
-                "auth": auth,
-                "allow": allow,
-                "seed": seed,
-                "now": now.isoformat() if now else None,
-                "model": model or default_model(),
-                "mode": mode,
-                "max_reflections": max_reflections,
-                "profile": profile,
-                "tools": tools,
-                "strict_sandbox": strict,
-            }
-            used_journal.note("asked", {**arguments, "writes": writes})
-        arguments.pop("writes", None)
-        query, name = str(arguments.pop("query")), str(arguments.pop("model"))
-        arguments["now"] = datetime.fromisoformat(arguments["now"]) if arguments["now"] else None
-        policy = writes or ("allow" if arguments["simulate"] else "ask")
-        solution: Solution | None = None
-        on_screen = False
-        exit_code = 0
-        of_document: tuple[str, ...] = ()
-        try:
-            protocol = load(arguments.pop("api"))
-            if not arguments["simulate"] and resume is None:
-                for credential_text in arguments["auth"]:
-                    credential(credential_text, protocol)
-                check_server(protocol, arguments["base_url"], arguments["allow"])
-            offer_pull(name)
-            with (
-                open_view(quiet=as_json and not verbose, verbose=verbose, stdout=not as_json) as view,
-                closing(open_model(name, record=record, seed=arguments["seed"], keep=True, threads=threads)) as opened,
-                WriteConfirmation(view.pause) as confirm,
-                _simulated(protocol, query, arguments) as service,
-                Agent(
-                    protocol,
-                    opened,
-                    simulate=service,
-                    on_event=view.sink,
-                    writes=policy,
-                    confirm=confirm if can_ask() else None,
-                    store=store,
-                    **arguments,
-                ) as agent,
-            ):
-                on_screen = view.answer
-                of_document = agent.protocol.warnings
-                solution = agent.solve(query, journal=used_journal)
-                exit_code = solution.exit_code
-        except (ATCError, KeyboardInterrupt, click.Abort) as error:
-            exit_code = error.exit_code if isinstance(error, ATCError) else 130
-            # A second ctrl-C, while things are closed, must not lose what the first one left.
-            solution = solution or _unsolved(query, name, exit_code, str(error) or "interrupted")
-        data = {**solution.to_json(), "exit_code": exit_code}
-        code = _tell(data, as_json=as_json, out=out, verbose=verbose, on_screen=on_screen, hidden=of_document)
-        if used_journal.file is not None and recorded_solution(used_journal) is None:
-            say(f"atc solve --resume {used_journal.file} goes on from here")
-    ctx.exit(code)
+    query, model = str(options.query), str(options.model)
+    solution: Solution | None = None
+    on_screen = False
+    exit_code = 0
+    of_document: tuple[str, ...] = ()
+    try:
+        protocol = load(str(options.api))
+        if not options.simulate and options.resume is None:
+            for credential_text in options.auth:
+                credential(credential_text, protocol)
+            check_server(protocol, options.base_url, options.allow)
+        offer_pull(model)
+        with (
+            open_view(
+                quiet=options.as_json and not options.verbose, verbose=options.verbose, stdout=not options.as_json
+            ) as view,
+            closing(
+                open_model(model, record=options.record, seed=options.seed, keep=True, threads=options.threads)
+            ) as opened,
+            WriteConfirmation(view.pause) as confirm,
+            _simulated(protocol, options) as service,
+            Agent(
+                protocol,
+                opened,
+                simulate=service,
+                on_event=view.sink,
+                writes=options.writes or ("allow" if options.simulate else "ask"),
+                confirm=confirm if can_ask() else None,
+                **{name: getattr(options, name) for name in _FOR_AGENT},
+            ) as agent,
+        ):
+            on_screen = view.answer
+            of_document = agent.protocol.warnings
+            solution = agent.solve(query, journal=journal)
+            exit_code = solution.exit_code
+    except (ATCError, KeyboardInterrupt, click.Abort) as error:
+        exit_code = error.exit_code if isinstance(error, ATCError) else 130
+        # A second ctrl-C, while things are closed, must not lose what the first one left.
+        solution = solution or _unsolved(query, model, exit_code, str(error) or "interrupted")
+    return _tell({**solution.to_json(), "exit_code": exit_code}, options, on_screen=on_screen, hidden=of_document)
 
 
 @contextmanager
-def _simulated(protocol: Protocol, query: str, arguments: dict[str, Any]) -> Iterator[Session | Literal[False]]:
+def _simulated(protocol: Protocol, options: _Options) -> Iterator[Session | Literal[False]]:
     """The simulated API in whose world is what the question takes for granted, if one is asked for."""
-    if not arguments.pop("simulate"):
+    if not options.simulate:
         yield False
         return
     from atc.agent import SIMULATED_NOW
     from protocols.simulator import Simulator
 
-    with Simulator(protocol, seed=arguments["seed"], now=arguments["now"] or SIMULATED_NOW) as simulator:
-        yield simulator.session(query=query)
+    with Simulator(protocol, seed=options.seed, now=options.now or SIMULATED_NOW) as simulator:
+        yield simulator.session(query=str(options.query))
 
 
 def _refuse_more(ctx: click.Context) -> None:
@@ -241,27 +265,19 @@ def _refuse_more(ctx: click.Context) -> None:
         raise click.UsageError(f"--resume takes the question and its options from FILE; leave out {names}")
 
 
-def _tell(
-    data: Mapping[str, Any],
-    *,
-    as_json: bool,
-    out: Path | None,
-    verbose: bool,
-    on_screen: bool = False,
-    hidden: tuple[str, ...] = (),
-) -> int:
-    """Print and write a solution, given as JSON; gives the exit code. `hidden`: warnings for `verbose` alone."""
+def _tell(data: Mapping[str, Any], options: _Options, *, on_screen: bool = False, hidden: tuple[str, ...] = ()) -> int:
+    """Print and write a solution, given as JSON; gives the exit code. `hidden`: warnings for --verbose alone."""
     from atc.files import to_json, write_json
 
     solution = {name: value for name, value in data.items() if name != "exit_code"}
-    if as_json:
+    if options.as_json:
         click.echo(to_json(solution), nl=False)
     elif solution["answer"] is not None and not on_screen:
         click.echo(for_stream(format_answer(solution["answer"]), sys.stdout))
-    if out:
-        write_json(out, solution, private=True)
-    for warning in () if as_json else solution["warnings"]:
-        if verbose or warning not in hidden:
+    if options.out:
+        write_json(options.out, solution, private=True)
+    for warning in () if options.as_json else solution["warnings"]:
+        if options.verbose or warning not in hidden:
             say(f"warning: {one_line(warning)}")
     if message := solution["message"]:
         tried = len(solution["attempts"])
