@@ -13,7 +13,7 @@ from typing import NamedTuple
 from sandbox.child.origins import EXACT, MADE, NO_ORIGIN, Origin, OriginStore, decided, made, merged, weak
 from sandbox.language import guards
 from sandbox.language.shims import tasks
-from sandbox.language.shims.replies import call_index
+from sandbox.language.shims.tasks import call_index
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from sandbox.child.origins import (
     ranked,
     weak,
 )
-from sandbox.language.shims.replies import call_index
+from sandbox.language.shims.tasks import call_index
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

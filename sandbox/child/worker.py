@@ -24,7 +24,7 @@ from sandbox.child.tracker import Tracker
 from sandbox.language import guards
 from sandbox.language.names import TRACKER
 from sandbox.language.shims import clock, modules, tasks
-from sandbox.language.shims.replies import bind_to_call, call_index
+from sandbox.language.shims.tasks import bind_to_call, call_index
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -39,11 +39,7 @@ class CallPolicy:
     """The policy for the calls of one run, by its journal and by what becomes of writes."""
 
     def __init__(
-        self,
-        executor: CallExecutor,
-        protocol: Protocol | None,
-        journal: JournalAttempt | None,
-        approval: WriteApproval,
+        self, executor: CallExecutor, protocol: Protocol | None, journal: JournalAttempt | None, approval: WriteApproval
     ) -> None:
         self._executor = executor
         self._protocol = protocol

@@ -174,31 +174,26 @@ class Journal:
     @property
     def unknown(self) -> tuple[CallRecord, ...]:
         """Writes of which it is not known whether the service did them."""
-        return self._records(entry for entry in self._writes() if entry.state in ("unknown", "sent"))
+        return tuple(self._record(entry) for entry in self._writes("unknown", "sent"))
 
     @property
     def abandoned(self) -> tuple[CallRecord, ...]:
         """Writes that were done, or may have been, and that the latest attempt neither made nor got replayed."""
         held = self._latest.touched if self._latest else frozenset()
-        done_states = ("confirmed", "unknown", "sent")
-        return self._records(entry for entry in self._writes() if entry.state in done_states and entry not in held)
+        writes = self._writes("confirmed", "unknown", "sent")
+        return tuple(self._record(entry) for entry in writes if entry not in held)
 
-    def _writes(self) -> list[Entry]:
+    def _writes(self, *states: State) -> list[Entry]:
         with self._lock:
             writes = [entry for entries in self._entries.values() for entry in entries if entry.write]
-        return sorted(writes, key=lambda entry: entry.number)
-
-    def _records(self, entries: Any) -> tuple[CallRecord, ...]:
-        return tuple(self._record(entry) for entry in entries)
+        return sorted((entry for entry in writes if entry.state in states), key=lambda entry: entry.number)
 
     def _record(self, entry: Entry) -> CallRecord:
         with self._lock:
             ((text, reply_text),) = self._read("SELECT record, reply FROM calls WHERE number = ?", entry.number)
         try:
             record = CallRecord(**self._data(text))
-            reply: dict[str, Any] = (
-                self._data(reply_text) if reply_text else {"status": None, "error": "no reply is known"}
-            )
+            reply = self._data(reply_text or '{"status": null, "error": "no reply is known"}')
             return replace(record, status=reply["status"], error=reply["error"])
         except (TypeError, KeyError):
             raise self._damaged() from None

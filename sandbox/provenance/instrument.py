@@ -427,10 +427,7 @@ class _Instrument(ast.NodeTransformer):
         node.body = self._block(node.body)
         was_in_handler, self._in_handler = self._in_handler, True
         for handler in node.handlers:
-            handler.body = [
-                _statement(self._tracker_call(handler, "handled"), handler),
-                *self._block(handler.body),
-            ]
+            handler.body = [_statement(self._tracker_call(handler, "handled"), handler), *self._block(handler.body)]
         self._in_handler = was_in_handler
         node.orelse, node.finalbody = self._block(node.orelse), self._block(node.finalbody)
         return node

@@ -164,14 +164,14 @@ def test_a_thousand_programs_leave_nothing_behind() -> None:
 
     for _ in range(20):
         sandbox.run("print(1)")
-    descriptors, children, memory = held()
+    descriptors, workers_alive, memory = held()
     for _ in range(1000):
         assert sandbox.run("print(1)").stdout == "1\n"
     time.sleep(0.3)
 
     after = held()
     assert after[0] <= descriptors + 4
-    assert after[1] == children
+    assert after[1] == workers_alive
     assert after[2] <= memory + 8  # MiB
 
 

@@ -23,7 +23,7 @@ from sandbox.language.shims.http_values import (
     Response,
     cookies_for,
 )
-from sandbox.language.shims.replies import bind_to_call
+from sandbox.language.shims.tasks import bind_to_call
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json as _json
 
-from sandbox.language.shims.replies import bind_to_call, call_index
+from sandbox.language.shims.tasks import bind_to_call, call_index
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
