@@ -69,7 +69,7 @@ class ResponseBodies:
                 chosen = self._list_items.everywhere(shape.kind, frame)
                 if not chosen:
                     raise RequestError(404, f"there is no such {shape.kind}")
-                return self._entity(shape, chosen[0], None, frame)
+                subject = chosen[0]
             return self._entity(shape, subject, None, frame)
         if created and subject is not None and frame.plan.detail:
             return self._entity(shape, subject, None, frame)
@@ -83,13 +83,9 @@ class ResponseBodies:
             return frame.subject
         if (about := self._query_entity(frame)) is not None:
             return about
-        steady = any(
-            other_plan.tool.writes and other_plan.tool.path.startswith(plan.tool.path)
-            for other_plan in self.schema.plans
-        )
-        query = (
-            "" if steady else json.dumps({k: v for k, v in frame.values.items() if not is_paging(k)}, sort_keys=True)
-        )
+        steady = any(other.tool.writes and other.tool.path.startswith(plan.tool.path) for other in self.schema.plans)
+        asked = {name: value for name, value in frame.values.items() if not is_paging(name)}
+        query = "" if steady else json.dumps(asked, sort_keys=True)
         return self.world.keyed_entity("~state", "state", plan.tool.path, query)
 
     def _query_entity(self, frame: ResponseFrame) -> Entity | None:
@@ -223,8 +219,7 @@ class ResponseBodies:
     def _variant(self, shape: ResponseShape, entity: Entity) -> ResponseShape:
         if not shape.options:
             return shape
-        fitting = [option for option in shape.options if option.kind == entity.kind]
-        return (fitting or list(shape.options))[0]
+        return next((option for option in shape.options if option.kind == entity.kind), shape.options[0])
 
     def _entity(self, shape: ResponseShape, entity: Entity, own: Entity | None, frame: ResponseFrame) -> object:
         """The body of an entity at a place; cached until a write changes a type within it."""
@@ -276,8 +271,7 @@ class ResponseBodies:
                     )
                     if edges and len(part.item_types) > 1 and self.world.rng(entity, label).below(4):
                         break
-            edges = self._capped(edges, part)
-            return [self._item(part.item, edge, frame) for edge in edges]
+            return [self._item(part.item, edge, frame) for edge in edges[: part.max_items]]
         if part.shows_entity:
             return self._linked(part, entity, name, frame)
         if part.properties and _holds_lists(part):
@@ -287,9 +281,6 @@ class ResponseBodies:
         if holder is not entity and (count := self._fields.count(entity, name)) is not None and fits(count, part):
             return count
         return self._plain(holder, name, part, frame)
-
-    def _capped(self, edges: list[RelationEdge], part: ResponseShape) -> list[RelationEdge]:
-        return edges[: part.max_items] if part.max_items is not None else edges
 
     def _linked(
         self, part: ResponseShape, entity: Entity | None, name: str, frame: ResponseFrame, beside: Entity | None = None
@@ -341,8 +332,7 @@ class ResponseBodies:
             if identifier_stem(last) and part.item is not None:
                 kind = self.schema.entity_type_named("_".join(identifier_stem(last)))
                 if kind is not None:
-                    edges = self._relations.first_related(entity, kind.name)
-                    ids = [self._fields.identifier(edge.target) for edge in edges]
+                    ids = [self._fields.identifier(e.target) for e in self._relations.first_related(entity, kind.name)]
                     return [value if fits(value, part.item) else str(value) for value in ids]
             return self._plain_list(part, entity, name, frame)
         if part.properties:
@@ -470,13 +460,8 @@ class ResponseBodies:
             return list(rng.sample([value for value in prescribed if fits(value, part.item)], 1 + rng.below(3)))
         lengths = sorted(length for length in part.lengths if length)
         typical = min(lengths[len(lengths) // 2], 24) if lengths else 2
-        size = (
-            len(example)
-            if example is not None
-            else typical
-            if typical <= 1
-            else rng.between(max(typical // 2, 1), typical)
-        )
+        drawn = typical if example is not None or typical <= 1 else rng.between(typical // 2, typical)
+        size = len(example) if example is not None else drawn
         for query in (frame.values.get(n) for n in frame.values if label_of(n) in LIMITS):
             if not name and isinstance(query, int):
                 size = min(query, max(len(values), size))
@@ -488,18 +473,13 @@ class ResponseBodies:
                 begin = rng.below(len(rows) - size + 1)
                 rows = rows[begin : begin + size]
             rows = self._to_today(rows, entity, frame)
-            items: list[object] = []
-            for i in range(max(size, 1) if not lengths else size):
-                row = rows[i % len(rows)] if rows else None
-                items.append(self._plain_object(part.item, entity, f"{name}[{i}]", frame, row))
-            return items
-        scalars = [
-            value
-            for value in dict.fromkeys(v for v in values if not isinstance(v, (dict, list)))
-            if fits(value, part.item)
-        ]
-        if scalars:
-            return list(rng.sample(scalars, size))
+            return [
+                self._plain_object(part.item, entity, f"{name}[{i}]", frame, rows[i % len(rows)] if rows else None)
+                for i in range(max(size, 0 if lengths else 1))
+            ]
+        distinct = dict.fromkeys(value for value in values if not isinstance(value, (dict, list)))
+        if scalars := [value for value in distinct if fits(value, part.item)]:
+            return rng.sample(scalars, size)
         if values and isinstance(values[0], list):
             return [self._plain_list(part.item, entity, f"{name}[{i}]", frame) for i in range(size)]
         if part.item.is_object or part.item.is_array:
@@ -509,13 +489,11 @@ class ResponseBodies:
 
     def _to_today(self, rows: list[dict[str, object]], entity: Entity, frame: ResponseFrame) -> list[dict[str, object]]:
         """Shift a series of dated rows (a forecast) to today or the requested day; dates of existing entities stay."""
-        if entity is frame.subject or not rows:
-            return rows
-        names = [name for name, value in rows[0].items() if is_date(value)]
-        if not names:
+        example = next((value for value in rows[0].values() if is_date(value)), None) if rows else None
+        if entity is frame.subject or example is None:
             return rows
         try:
-            first = datetime.fromisoformat(str(rows[0][names[0]])[:10])
+            first = datetime.fromisoformat(str(example)[:10])
         except ValueError:
             return rows
         date = next((str(v) for n, v in frame.values.items() if words(n)[-1:] == ("date",) and is_date(v)), "")

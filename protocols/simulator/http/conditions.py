@@ -16,9 +16,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from protocols.errors import UsageError
+from protocols.simulator.http.messages import RequestError
 from protocols.simulator.world.seeded_rng import SeededRNG
 
-__all__ = ["FaultInjector", "RequestLog", "ServiceConditions", "SimulatedRefusal"]
+__all__ = ["FaultInjector", "RequestLog", "ServiceConditions"]
 
 _FAILURES = (503, 500, 502, 429, 503)
 _RETRY_AFTER = 1
@@ -48,15 +49,6 @@ class ServiceConditions:
             raise UsageError(f"rate_limit is {self.rate_limit}: it must be 0 requests a second (no limit) or more")
 
 
-@dataclass(frozen=True, slots=True)
-class SimulatedRefusal:
-    """A refusal before the request reaches the world; `wait` is Retry-After in seconds, 0 for none."""
-
-    status: int
-    message: str
-    wait: int = 0
-
-
 class FaultInjector:
     """The conditions in one session. Thread-safe."""
 
@@ -68,7 +60,7 @@ class FaultInjector:
         self._tokens = max(conditions.rate_limit, 1.0)
         self._last = time.monotonic()
 
-    def refusal(self, method: str, target: str, body: bytes) -> SimulatedRefusal | None:
+    def refusal(self, method: str, target: str, body: bytes) -> RequestError | None:
         """Wait for the latency; return a refusal, or None for a request that gets through."""
         if self._conditions.latency:
             time.sleep(self._conditions.latency)
@@ -80,7 +72,7 @@ class FaultInjector:
         with self._lock:
             self._request_counts.clear()
 
-    def _rate_refusal(self) -> SimulatedRefusal | None:
+    def _rate_refusal(self) -> RequestError | None:
         rate = self._conditions.rate_limit
         if not rate:
             return None
@@ -90,9 +82,9 @@ class FaultInjector:
         if self._tokens >= 1:
             self._tokens -= 1
             return None
-        return SimulatedRefusal(429, f"more than {rate:g} requests a second", math.ceil((1 - self._tokens) / rate))
+        return RequestError(429, f"more than {rate:g} requests a second", math.ceil((1 - self._tokens) / rate))
 
-    def _failure_refusal(self, method: str, target: str, body: bytes) -> SimulatedRefusal | None:
+    def _failure_refusal(self, method: str, target: str, body: bytes) -> RequestError | None:
         if not self._conditions.fail_rate:
             return None
         request = (method, target, body)
@@ -101,7 +93,7 @@ class FaultInjector:
         if rng.fraction() >= self._conditions.fail_rate:
             return None
         status = rng.choose(_FAILURES)
-        return SimulatedRefusal(status, "the service failed; try again", _RETRY_AFTER if status in {429, 503} else 0)
+        return RequestError(status, "the service failed; try again", _RETRY_AFTER if status in {429, 503} else 0)
 
 
 class RequestLog:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import cast
+from typing import TypeVar, cast
 
 from protocols.simulator.analysis.response_shape import ResponseShape
 from protocols.simulator.analysis.world_file import QueryBinding
@@ -20,6 +20,7 @@ from protocols.text.words import singular, words
 
 __all__ = ["ListItems", "kinds_in"]
 
+Bound = TypeVar("Bound", str, float)
 _RATED = ("vote_average", "rating", "average", "score", "stars", "rate")
 _POPULAR = ("popularity", "popular", "views", "plays", "likes", "followers", "votes", "vote_count")
 _ORDERS = frozenset("sort sort_by order_by sortby orderby".split())
@@ -39,14 +40,12 @@ class ListItems:
 
     def requested_types(self, frame: ResponseFrame) -> set[str]:
         """The types in an enumerated word of the query: `type=album,track`."""
-        type_names: set[str] = set()
+        named: list[object] = []
         for parameter in frame.plan.tool.parameters:
             if parameter.location == "query" and words(parameter.name)[-1:] in {("type",), ("types",), ("kind",)}:
                 value = frame.values.get(parameter.name)
-                for word in value if isinstance(value, list) else str(value or "").split(","):
-                    if word and (kind := self.schema.entity_type_named(str(word))):
-                        type_names.add(kind.name)
-        return type_names
+                named += value if isinstance(value, list) else str(value or "").split(",")
+        return {kind.name for word in named if word and (kind := self.schema.entity_type_named(str(word)))}
 
     def items(
         self, part: ResponseShape, owner: Entity | None, label: str, frame: ResponseFrame, top: bool
@@ -122,7 +121,7 @@ class ListItems:
         elif makers:
             results += self._works_by(makers, kind)
         results += self._filtered(self.world.matching(kind, name), frame)
-        return list({id(entity): entity for entity in results}.values())
+        return list(dict.fromkeys(results))
 
     def _works_by(self, makers: Sequence[Entity], kind: str) -> list[Entity]:
         works: list[Entity] = []
@@ -169,19 +168,15 @@ class ListItems:
             return self._by_field(edges, kind.date, False)
         if not kind.date or (frame.subject is not None and not plan_words & {"latest", "recent", "newest"}):
             return edges
-        if plan_words & {"upcoming", "scheduled", "soon"}:
-            ahead = [e for e in edges if str(self._fields.value(e.target, kind.date)) > today]
-            return self._by_field(ahead or edges, kind.date, False)
-        if plan_words & _RECENT:
-            past = [e for e in edges if str(self._fields.value(e.target, kind.date)) <= today]
-            return self._by_field(past or edges, kind.date, True)
-        return edges
+        upcoming = bool(plan_words & {"upcoming", "scheduled", "soon"})
+        if not upcoming and not plan_words & _RECENT:
+            return edges
+        timely = [e for e in edges if (str(self._fields.value(e.target, kind.date)) > today) == upcoming]
+        return self._by_field(timely or edges, kind.date, not upcoming)
 
     def _field(self, fields: Mapping[str, object], candidates: Sequence[str]) -> str | None:
-        for name in candidates:
-            if name in fields:
-                return name
-        return next((f for name in candidates for f in fields if name in words(f) and "count" not in words(f)), None)
+        alike = [f for name in candidates for f in fields if name in words(f) and "count" not in words(f)]
+        return next((name for name in (*candidates, *alike) if name in fields), None)
 
     def _by_field(self, edges: list[RelationEdge], name: str | None, descending: bool) -> list[RelationEdge]:
         if name is None:
@@ -217,9 +212,8 @@ class ListItems:
         if binding.how == "range":
             own, limit = leading_number(own_value), leading_number(argument)
             if is_date(own_value) or own is None or limit is None:
-                own_text, limit_text = str(own_value), str(argument)
-                return own_text >= limit_text if binding.end == "from" else own_text <= limit_text
-            return own >= limit if binding.end == "from" else own <= limit
+                return _within(str(own_value), str(argument), binding.end == "from")
+            return _within(own, limit, binding.end == "from")
         texts = [str(text).casefold().strip() for text in (argument if isinstance(argument, list) else [argument])]
         own_text = str(own_value).casefold()
         if binding.how == "exact":
@@ -247,10 +241,8 @@ class ListItems:
             and (len(core) == 1 or set(core[:-1]) & set(words(kind.date)) or core[0] in {"primary", "release"})
         ):
             return str(self._fields.value(entity, kind.date))[:4] == str(value)
-        field_name = next((f for f in kind.fields if list(words(f)) == core), None)
-        field_name = field_name or next(
-            (f for f in kind.fields if core[0] == "primary" and list(words(f)) == core[1:]), None
-        )
+        forms = [core, core[1:]] if core[0] == "primary" else [core]
+        field_name = next((f for form in forms for f in kind.fields if list(words(f)) == form), None)
         if field_name is None:
             return True
         if name == field_name and field_name not in kind.summary and not (least or most):
@@ -261,8 +253,8 @@ class ListItems:
         if least or most:
             limit = number(value)
             if isinstance(own_value, (int, float)) and limit is not None:
-                return own_value >= limit if least else own_value <= limit
-            return str(own_value) >= str(value) if least else str(own_value) <= str(value)
+                return _within(own_value, limit, least)
+            return _within(str(own_value), str(value), least)
         if own_value is None or is_date(own_value) or isinstance(own_value, (list, dict)):
             return True
         listed = value if isinstance(value, list) else re.split(r"[,|]", str(value))
@@ -271,13 +263,17 @@ class ListItems:
 
     def _has_related(self, entity: Entity, label: str, target: str, value: str) -> bool:
         """True if a relation holds entities by identifier or name: all of `1,2`, any of `1|2`."""
-        edges = self._relations.related(entity, label, target)
-        present = {str(self._fields.identifier(e.target)) for e in edges} | {
-            self._fields.title(e.target).casefold() for e in edges
-        }
+        members = [edge.target for edge in self._relations.related(entity, label, target)]
+        present = {str(self._fields.identifier(member)) for member in members}
+        present |= {self._fields.title(member).casefold() for member in members}
         terms = [text.strip() for text in re.split(r"[,|]", value) if text.strip()]
         hits = [text in present or text.casefold() in present for text in terms]
         return any(hits) if "|" in value else all(hits)
+
+
+def _within(value: Bound, limit: Bound, least: bool) -> bool:
+    """True if a value is at least or at most a limit."""
+    return value >= limit if least else value <= limit
 
 
 def _argument(frame: ResponseFrame, labels: frozenset[str]) -> str:

@@ -72,22 +72,11 @@ class Paginator:
                 offset = ids.index(cursor) + 1 if cursor in ids else 0
         pages = limit is not None or offset is not None or page is not None
         detail = frame.plan.detail
-        size = (
-            50
-            if detail
-            else limit
-            if limit is not None
-            else default
-            if pages or frame.subject is None
-            else max(len(edges), 1)
-        )
+        size = default if pages or frame.subject is None else max(len(edges), 1)
+        size = 50 if detail else limit if limit is not None else size
         start = 0 if detail else offset if offset is not None else (max(page or 1, 1) - 1) * size
-        frame.total, frame.limit, frame.offset, frame.page = (
-            len(edges),
-            size,
-            start,
-            max(page or (start // max(size, 1)) + 1, 1),
-        )
+        frame.total, frame.limit, frame.offset = len(edges), size, start
+        frame.page = max(page or (start // max(size, 1)) + 1, 1)
         frame.edges = edges[start : start + size]
 
     def value(self, name: str, part: ResponseShape, frame: ResponseFrame) -> tuple[bool, object]:
@@ -95,25 +84,17 @@ class Paginator:
         parts = words(name)
         joined = "_".join(parts)
         pages = max(-(-frame.total // max(frame.limit, 1)), 1)
-        page_value: int | None = None
-        if joined in _PAGES or joined == "current_page":
-            page_value = frame.page
-        elif joined in {"total_pages", "pages", "page_count", "last_page", "num_pages"}:
-            page_value = pages
-        elif joined in _TOTALS or (parts[0] == "total" and len(parts) > 1 and self._names_list(parts[-1], frame)):
-            page_value = frame.total
-        elif joined in LIMITS:
-            page_value = frame.limit
-        elif joined in _OFFSETS:
-            page_value = frame.offset
-        if page_value is not None:
-            return (
-                (True, page_value)
-                if fits(page_value, part)
-                else (True, str(page_value))
-                if fits(str(page_value), part)
-                else (False, None)
-            )
+        counted = parts[:1] == ("total",) and len(parts) > 1 and self._names_list(parts[-1], frame)
+        numbers = (
+            (joined in _PAGES or joined == "current_page", frame.page),
+            (joined in {"total_pages", "pages", "page_count", "last_page", "num_pages"}, pages),
+            (joined in _TOTALS or counted, frame.total),
+            (joined in LIMITS, frame.limit),
+            (joined in _OFFSETS, frame.offset),
+        )
+        for page_value in [value for meant, value in numbers if meant][:1]:
+            fitting = [value for value in (page_value, str(page_value)) if fits(value, part)]
+            return (True, fitting[0]) if fitting else (False, None)
         if (
             joined in {"next_cursor", "cursor", "end_cursor", "next_token", "next_page_token"}
             and "string" in part.types
@@ -140,13 +121,12 @@ class Paginator:
 
     def _names_list(self, word: str, frame: ResponseFrame) -> bool:
         """True if a word means the items of a list: total_films beside films, total_found."""
-        noun = singular(word)
         held = {
-            noun.rpartition("_")[2]
+            name.rpartition("_")[2]
             for edge in frame.edges[:1]
-            for noun in (edge.target.kind, label_of(edge.target.kind))
+            for name in (edge.target.kind, label_of(edge.target.kind))
         }
-        return noun in held | {"found", "match", "matches", "entries", "record"} and bool(frame.edges)
+        return bool(frame.edges) and singular(word) in held | {"found", "match", "matches", "entries", "record"}
 
     def _cursors(self, part: ResponseShape, frame: ResponseFrame) -> object:
         ids = [str(self._fields.identifier(edge.target)) for edge in frame.edges] or [""]
@@ -155,12 +135,10 @@ class Paginator:
         }
 
     def _dates(self, part: ResponseShape, frame: ResponseFrame) -> object:
-        days = []
-        for edge in frame.edges:
-            kind = self.schema.entity_types[edge.target.kind]
-            if kind.date:
-                days.append(str(self._fields.value(edge.target, kind.date)))
-        days = sorted(days) or [self.world.now.strftime("%Y-%m-%d")]
+        dated = [(edge.target, self.schema.entity_types[edge.target.kind].date) for edge in frame.edges]
+        days = sorted(str(self._fields.value(entity, date)) for entity, date in dated if date) or [
+            self.world.now.strftime("%Y-%m-%d")
+        ]
         return {name: days[-1] if name.startswith("max") else days[0] for name in part.properties}
 
     def _link(self, frame: ResponseFrame, ahead: bool) -> str:

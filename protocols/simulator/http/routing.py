@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import cast
 from urllib.parse import urlencode
 
 from protocols.calls.path_matching import match
-from protocols.model import Protocol, Response, Schema, Tool
+from protocols.model import Protocol, Schema, Tool
 from protocols.simulator.analysis.response_shape import ResponseShape, build, fits
 from protocols.simulator.analysis.world_schema import ResponsePlan, WorldSchema
 from protocols.simulator.http.bodies import ResponseBodies
@@ -35,15 +36,16 @@ class Responder:
         self._plans = {plan.tool.name: plan for plan in self.schema.plans}
         self._reader = RequestReader(self.protocol)
         self._writer = WriteHandler(world)
-        self._matches: dict[tuple[str, str], tuple[Tool, dict[str, str]] | None] = {}
+        self._match = lru_cache(_MAX_CACHED)(
+            lambda method, path: match(self.protocol, "GET" if method == "HEAD" else method, path)
+        )
         self._bodies = ResponseBodies(world, self._writer)
 
     # -- from request to reply -------------------------------------------------------------------------------------
 
     def answer(self, request: SimulatedRequest) -> SimulatedReply:
         """The reply to a request with accepted credentials."""
-        method = "GET" if request.method == "HEAD" else request.method
-        match_result = self._match(method, request.path)
+        match_result = self._match(request.method, request.path)
         if match_result is None:
             allowed = sorted({t.method for t in self.protocol.tools if match(self.protocol, t.method, request.path)})
             if allowed:
@@ -58,38 +60,23 @@ class Responder:
 
     def tool_for(self, request: SimulatedRequest) -> Tool | None:
         """The tool of a request."""
-        match_result = self._match("GET" if request.method == "HEAD" else request.method, request.path)
+        match_result = self._match(request.method, request.path)
         return match_result[0] if match_result else None
-
-    def _match(self, method: str, path: str) -> tuple[Tool, dict[str, str]] | None:
-        key = (method, path)
-        if key not in self._matches:
-            if len(self._matches) >= _MAX_CACHED:
-                self._matches.clear()
-            self._matches[key] = match(self.protocol, method, path)
-        return self._matches[key]
 
     def _answer(self, request: SimulatedRequest, plan: ResponsePlan, path_values: Mapping[str, str]) -> SimulatedReply:
         body = self._reader.body(request, plan.tool)
         values = self._reader.parameters(request, plan.tool, path_values, body)
         root = self.protocol.servers[0].url if self.protocol.servers else ""
-        frame = ResponseFrame(
-            plan, None, values, root + request.path + ("?" + urlencode(request.query) if request.query else "")
-        )
-        frame.subject = self._subject(plan, path_values)
-        frame.choice = next(
-            (str(path_values[self._argument(plan, s.name)]) for s in plan.steps if s.role == "choice"), ""
-        )
-        if plan.tool.method not in {"GET", "HEAD"}:
-            created_entity = self._writer.write(plan, frame.subject, values, body)
-            if created_entity is not None:
-                frame.subject = created_entity
-        shape = plan.shape
-        if shape is None:
+        url = root + request.path + ("?" + urlencode(request.query) if request.query else "")
+        choices = [str(path_values[self._argument(plan, s.name)]) for s in plan.steps if s.role == "choice"]
+        frame = ResponseFrame(plan, self._subject(plan, path_values), values, url, "".join(choices[:1]))
+        writes = plan.tool.method not in {"GET", "HEAD"}
+        if writes:
+            frame.subject = self._writer.write(plan, frame.subject, values, body) or frame.subject
+        if plan.shape is None:
             return SimulatedReply(plan.status)
-        media_type = plan.media_type or "application/json"
-        created = plan.tool.method not in {"GET", "HEAD"}
-        return SimulatedReply(plan.status, self._bodies.root(shape, frame, created), media_type)
+        body_data = self._bodies.root(plan.shape, frame, created=writes)
+        return SimulatedReply(plan.status, body_data, plan.media_type or "application/json")
 
     def _argument(self, plan: ResponsePlan, name: str) -> str:
         return next((p.argument for p in plan.tool.parameters if p.name == name and p.location == "path"), name)
@@ -116,33 +103,24 @@ class Responder:
 
     def problem(self, tool: Tool | None, problem: RequestError) -> SimulatedReply:
         """An error reply in the documented shape of that status, else of any error, else in a plain one."""
-        message = str(problem)
-        error_shape = self._error_shape(tool, problem.status)
-        if error_shape is None:
-            return SimulatedReply(problem.status, {"message": message, "status": problem.status}, "application/json")
-        response, shape, exact = error_shape
-        if shape is None or response.media_type is None or "json" not in response.media_type:
-            return SimulatedReply(problem.status, {"message": message, "status": problem.status}, "application/json")
-        entity = self.world.keyed_entity("~error", "error", tool.name if tool else "", str(problem.status))
+        message, status = str(problem), problem.status
+        plain = SimulatedReply(status, {"message": message, "status": status}, "application/json")
+        own = tool.responses if tool else ()
+        everywhere = [response for other in self.protocol.tools for response in other.responses]
+        names = (str(status), f"{status // 100}XX", "default")
+        candidates = [(r, True) for name in names for r in own if r.status.upper() == name]
+        candidates += [(r, False) for r in own if r.status[:1] == "4"]
+        candidates += [(r, False) for r in everywhere if r.status == str(status)]
+        candidates += [(r, False) for r in everywhere if r.status[:1] == "4"]
+        response, exact = next(((r, exact) for r, exact in candidates if r.schema is not None), (None, False))
+        if response is None or response.media_type is None or "json" not in response.media_type:
+            return plain
+        shape = build(self.protocol, cast("Schema", response.schema), response.examples)
+        if shape is None:
+            return plain
+        entity = self.world.keyed_entity("~error", "error", tool.name if tool else "", str(status))
         example = next((e for e in response.examples if isinstance(e, dict)), {}) if exact else {}
-        return SimulatedReply(
-            problem.status, self._error(shape, entity, problem.status, message, example), response.media_type
-        )
-
-    def _error_shape(self, tool: Tool | None, status: int) -> tuple[Response, ResponseShape | None, bool] | None:
-        own = list(tool.responses) if tool else []
-        statuses = (str(status), f"{status // 100}XX", "default")
-        exact = [r for name in statuses for r in own if r.status.upper() == name and r.schema is not None]
-        fallbacks = [r for r in own if r.status[:1] == "4" and r.schema is not None]
-        fallbacks += [
-            r for t in self.protocol.tools for r in t.responses if r.status == str(status) and r.schema is not None
-        ]
-        fallbacks += [
-            r for t in self.protocol.tools for r in t.responses if r.status[:1] == "4" and r.schema is not None
-        ]
-        for response in (*exact[:1], *fallbacks[:1]):
-            return response, build(self.protocol, cast("Schema", response.schema), response.examples), bool(exact)
-        return None
+        return SimulatedReply(status, self._error(shape, entity, status, message, example), response.media_type)
 
     def _error(
         self, shape: ResponseShape, entity: Entity, status: int, message: str, example: Mapping[str, object]

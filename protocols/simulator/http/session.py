@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
 from types import TracebackType
 
 from protocols.calls.auth import Credential
 from protocols.model import Protocol, Tool
-from protocols.simulator.http.conditions import FaultInjector, SimulatedRefusal
+from protocols.simulator.http.conditions import FaultInjector
 from protocols.simulator.http.messages import EncodedAnswer, RequestError, SimulatedReply, SimulatedRequest, encode
 from protocols.simulator.http.routing import Responder
 from protocols.simulator.world.world import World
@@ -21,14 +20,6 @@ from protocols.simulator.world.world import World
 __all__ = ["Session"]
 
 _MAX_CACHED = 2048
-
-
-@dataclass(slots=True)
-class _SessionState:
-    """The state that a reset discards."""
-
-    responder: Responder
-    cached: dict[tuple[object, ...], EncodedAnswer]
 
 
 class Session:
@@ -62,7 +53,8 @@ class Session:
         self._make_world = make_world
         self._fault_injector = fault_injector
         self._lock = threading.Lock()
-        self._state: _SessionState | None = None
+        self._responder: Responder | None = None
+        self._cached: dict[tuple[object, ...], EncodedAnswer] = {}
         schemes = [scheme for scheme in protocol.security_schemes if scheme.kind == "apiKey"]
         self._secrets = frozenset(scheme.parameter for scheme in schemes if scheme.location == "query")
         self._relevant_headers = _relevant_headers(protocol, credentials)
@@ -76,7 +68,8 @@ class Session:
     def reset(self) -> None:
         """Undo all writes: the world is again as at the start."""
         with self._lock:
-            self._state = None
+            self._responder = None
+            self._cached.clear()
         if self._fault_injector is not None:
             self._fault_injector.reset()
 
@@ -95,37 +88,36 @@ class Session:
     def answer(self, request: SimulatedRequest) -> EncodedAnswer:
         """Answer one request; one at a time, because a world is not thread-safe."""
         if self._fault_injector is not None:
-            refusal = self._fault_injector.refusal(request.method, f"{request.path} {request.query}", request.body)
-            if refusal is not None:
+            target = f"{request.path} {request.query}"
+            if refusal := self._fault_injector.refusal(request.method, target, request.body):
                 return self._encode_refusal(request, refusal)
         reads = request.method in {"GET", "HEAD"}
         with self._lock:
-            state = self._current_state()
-            version = state.responder.world.version
+            responder = self._current_responder()
+            version = responder.world.version
             key = (request.path, request.query, *map(request.headers.get, self._relevant_headers), version)
-            if reads and (cached := state.cached.get(key)) is not None:
+            if reads and (cached := self._cached.get(key)) is not None:
                 return cached
-            tool = state.responder.tool_for(request)
+            tool = responder.tool_for(request)
             if not self._signed_in(request, tool):
-                problem = RequestError(401, "the credential is missing or wrong")
-                return encode(state.responder.problem(tool, problem))
-            answer = encode(state.responder.answer(self._without_secret(request)))
-            if reads and answer[0] < 400 and state.responder.world.version == version:
-                while len(state.cached) >= _MAX_CACHED:
-                    state.cached.pop(next(iter(state.cached)))
-                state.cached[key] = answer
+                return encode(responder.problem(tool, RequestError(401, "the credential is missing or wrong")))
+            answer = encode(responder.answer(self._without_secret(request)))
+            if reads and answer[0] < 400 and responder.world.version == version:
+                while len(self._cached) >= _MAX_CACHED:
+                    self._cached.pop(next(iter(self._cached)))
+                self._cached[key] = answer
             return answer
 
-    def _current_state(self) -> _SessionState:
-        if self._state is None:
-            self._state = _SessionState(Responder(self._make_world()), {})
-        return self._state
+    def _current_responder(self) -> Responder:
+        if self._responder is None:
+            self._responder = Responder(self._make_world())
+        return self._responder
 
-    def _encode_refusal(self, request: SimulatedRequest, refusal: SimulatedRefusal) -> EncodedAnswer:
+    def _encode_refusal(self, request: SimulatedRequest, refusal: RequestError) -> EncodedAnswer:
         """A refusal in the documented shape of errors."""
         with self._lock:
-            responder = self._current_state().responder
-            reply = responder.problem(responder.tool_for(request), RequestError(refusal.status, refusal.message))
+            responder = self._current_responder()
+            reply = responder.problem(responder.tool_for(request), refusal)
         headers = {"Retry-After": str(refusal.wait)} if refusal.wait else {}
         return encode(SimulatedReply(reply.status, reply.body, reply.media_type, headers))
 

@@ -61,9 +61,7 @@ class WriteHandler:
             self._bump_revision(plan, subject)
             return subject
         if targets and plan.tool.method == "POST" and not self._is_state(plan):
-            created = self._create(targets[0], sent, subject, plan)
-            if created is not None:
-                return created
+            return self._create(targets[0], sent, subject, plan)
         self._on_state(plan, subject, sent, references)
         return None
 
@@ -94,7 +92,8 @@ class WriteHandler:
             if effect.owner.startswith("/"):
                 self._set_state(effect, value)
                 continue
-            owner = subject if subject is not None and subject.kind == effect.owner else self._user(effect.owner)
+            user = self.world.keyed_entity(effect.owner, "singleton", "")
+            owner = subject if subject is not None and subject.kind == effect.owner else user
             targets = [relation.target for relation in self.schema.relations_of(owner.kind, label=effect.label)]
             if effect.source == "body":
                 path_names = {step.name for step in plan.steps if step.role != "literal"}
@@ -112,15 +111,19 @@ class WriteHandler:
             self._bump_revision(plan, owner)
         return created or subject
 
-    def _change_relation(self, action: str, owner: Entity, label: str, kind: str, members: list[Entity]) -> None:
+    def _change_relation(
+        self, action: str, owner: Entity, label: str, kind: str, members: list[Entity], position: object = None
+    ) -> None:
+        """Set, add (what is missing), append or remove members; new ones stand at `position`, or at the end."""
         current = self._relations.related(owner, label, kind)
         if action == "remove":
             edges = [edge for edge in current if edge.target not in members]
         else:
             remaining = [] if action == "set" else current
             present = {edge.target for edge in remaining} if action == "add" else set()
-            new = [member for member in members if member not in present]
-            edges = [*remaining, *(self._dated_member(owner, label, member) for member in new)]
+            new = [self._dated_member(owner, label, member) for member in members if member not in present]
+            at = position if isinstance(position, int) else len(remaining)
+            edges = [*remaining[:at], *new, *remaining[at:]]
         self._relations.rewrite(owner, label, kind, edges)
 
     def _set_state(self, effect: WriteEffect, value: object) -> None:
@@ -148,9 +151,6 @@ class WriteHandler:
             raise RequestError(404, f"there is no {kind} {identifier!r}")
         return entity
 
-    def _user(self, kind: str) -> Entity:
-        return self.world.keyed_entity(kind, "singleton", "")
-
     # -- entities --------------------------------------------------------------------------------------------------
 
     def _on_entity(self, plan: ResponsePlan, subject: Entity, sent: Mapping[str, object]) -> Entity:
@@ -175,7 +175,7 @@ class WriteHandler:
         self._assign(entity, sent)
         return None
 
-    def _create(self, kind: str, sent: Mapping[str, object], owner: Entity | None, plan: ResponsePlan) -> Entity | None:
+    def _create(self, kind: str, sent: Mapping[str, object], owner: Entity | None, plan: ResponsePlan) -> Entity:
         entity = self.world.create(kind, plan.tool.name, json.dumps(sent, sort_keys=True, default=str))
         self._assign(entity, sent)
         if owner is None:
@@ -227,7 +227,9 @@ class WriteHandler:
 
     def _targets(self, plan: ResponsePlan, subject: Entity, sent: Mapping[str, object]) -> list[str]:
         related = [relation.target for relation in self.schema.relations_of(subject.kind, label=plan.label, many=True)]
-        named = [self.schema.entity_type_named(str(value)) for name, value in sent.items() if _is_type(name)]
+        named = [
+            self.schema.entity_type_named(str(value)) for name, value in sent.items() if words(name)[-1:] == ("type",)
+        ]
         requested = [kind.name for kind in named if kind]
         if not related:
             return requested
@@ -271,20 +273,8 @@ class WriteHandler:
         replaces = plan.tool.method == "PUT" and self._has_method(plan.tool.path, "POST")
         for kind in dict.fromkeys(entity.kind for entity in entities):
             members = [entity for entity in entities if entity.kind == kind]
-            current = self._relations.related(subject, plan.label, kind)
-            if plan.tool.method == "DELETE":
-                removed = {id(entity) for entity in members}
-                edges = [edge for edge in current if id(edge.target) not in removed]
-            else:
-                added = [self._dated_member(subject, plan.label, entity) for entity in members]
-                remaining = [] if replaces else current
-                if plan.tool.method == "PUT" and not replaces:
-                    present = {id(edge.target) for edge in current}
-                    added = [edge for edge in added if id(edge.target) not in present]
-                position = sent.get("position")
-                at = position if isinstance(position, int) else len(remaining)
-                edges = [*remaining[:at], *added, *remaining[at:]]
-            self._relations.rewrite(subject, plan.label, kind, edges)
+            action = {"DELETE": "remove", "PUT": "set" if replaces else "add"}.get(plan.tool.method, "append")
+            self._change_relation(action, subject, plan.label, kind, members, sent.get("position"))
 
     def _dated_member(self, owner: Entity, label: str, target: Entity) -> RelationEdge:
         """A new member of a relation, added now."""
@@ -410,10 +400,6 @@ class WriteHandler:
 def _is_list(shape: ResponseShape) -> bool:
     items = [part.item for part in shape.properties.values() if part.is_array and part.item]
     return any(variant.kind or variant.main for item in items for variant in item.variants())
-
-
-def _is_type(name: str) -> bool:
-    return words(name)[-1:] == ("type",)
 
 
 def _refers(name: str) -> bool:

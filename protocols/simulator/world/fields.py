@@ -8,6 +8,7 @@ import re
 from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from math import isfinite
 from typing import cast
 from urllib.parse import quote
 
@@ -19,7 +20,7 @@ from protocols.simulator.world.context import WorldContext
 from protocols.simulator.world.entity import Entity
 from protocols.simulator.world.relations import EntityRelations
 from protocols.simulator.world.seeded_rng import SeededRNG
-from protocols.simulator.world.values import is_date, make_value, mimic, plausible_number, slug
+from protocols.simulator.world.values import is_date, make_value, mimic, number, plausible_number, slug
 from protocols.text.words import identifier_stem, singular, words
 
 __all__ = ["FieldValues", "is_upcoming"]
@@ -126,9 +127,11 @@ class FieldValues:
         if shape is None or fits(value, shape):
             return value
         if isinstance(value, (int, str, float)) and not isinstance(value, bool):
-            for converted in (str(value), _as_int(value), _as_float(value)):
-                if converted is not None and fits(converted, shape):
-                    return converted
+            converted = number(value)
+            whole = int(converted) if converted is not None and isfinite(converted) else None
+            for other in (str(value), whole, converted):
+                if other is not None and fits(other, shape):
+                    return other
         if is_date(value) and fits(str(value)[:10], shape):
             return str(value)[:10]
         rng = self._world.rng(entity, f"{name}@{sorted(shape.types)}")
@@ -198,10 +201,10 @@ class FieldValues:
         }
         unit = units.pop() if len(units) == 1 else ""
         if float(values.low).is_integer() and float(values.high).is_integer():
-            number: float = rng.between(int(values.low), int(values.high))
+            drawn: float = rng.between(int(values.low), int(values.high))
         else:
-            number = round(values.low + (values.high - values.low) * rng.fraction(), 2)
-        return f"{number}{unit}" if unit else number
+            drawn = round(values.low + (values.high - values.low) * rng.fraction(), 2)
+        return f"{drawn}{unit}" if unit else drawn
 
     def _new_name(self, entity: Entity, kind: EntityType, rng: SeededRNG) -> object:
         examples = [str(v) for v in kind.fields[kind.title].examples if v] if kind.title in kind.fields else []
@@ -298,13 +301,13 @@ class FieldValues:
                 return pool[label]
             if about is not entity and not isinstance(shape, type(None)) and fits(about.kind, shape):
                 return about.kind
-        for before, after in self._template(name, kind):
-            return f"{before}{self.identifier(entity)}{after}"
+        if template := self._template(name, kind):
+            return f"{template[0]}{self.identifier(entity)}{template[1]}"
         if parts[-1] in {"homepage", "website"} and kind.title and len({*(info.examples if info else ())}) < 8:
             return f"https://www.{slug(self.title(entity)) or 'home'}.example"
         if entity.kind in self._schema.entity_types and (link := self._address(entity, name, info, shape)) is not None:
             return link
-        if (count := self._count(entity, kind, name)) is not None:
+        if (count := self.count(entity, name)) is not None:
             return count
         if (ordinal := self._ordinal(entity, kind, name)) is not None:
             return ordinal
@@ -354,16 +357,16 @@ class FieldValues:
             )
         return None
 
-    def _template(self, name: str, kind: EntityType) -> list[tuple[str, str]]:
+    def _template(self, name: str, kind: EntityType) -> tuple[str, str] | None:
         templates = self._schema.templates.get(name.rpartition(".")[2], [])
         for owner, before, after in templates:
             if owner == kind.name:
-                return [(before, after)]
+                return before, after
         for owner, before, after in templates:
             pattern = rf"(?<![A-Za-z]){re.escape(owner)}(?![A-Za-z])"
             if re.search(pattern, before) and kind.name in self._schema.entity_types:
-                return [(re.sub(pattern, kind.name, before), after)]
-        return []
+                return re.sub(pattern, kind.name, before), after
+        return None
 
     def link(self, entity: Entity) -> str:
         """The address of an entity under the documented server."""
@@ -390,9 +393,7 @@ class FieldValues:
 
     def count(self, entity: Entity, name: str) -> int | None:
         """The value of a counting field such as episode_count; None for other fields."""
-        return self._count(entity, self._world.entity_type(entity), name)
-
-    def _count(self, entity: Entity, kind: EntityType, name: str) -> int | None:
+        kind = self._world.entity_type(entity)
         parts = words(name.rpartition(".")[2])
         rest = [part for part in parts if part not in _COUNT_WORDS]
         holder = label_of(name.rpartition(".")[0]) if "." in name else ""
@@ -474,20 +475,6 @@ class FieldValues:
 def is_upcoming(name: str) -> bool:
     """True if a date field is about the future, such as a start or a departure."""
     return bool(words(name)) and singular(words(name)[0]) in _UPCOMING
-
-
-def _as_int(value: object) -> int | None:
-    try:
-        return int(float(cast("str", value)))
-    except (TypeError, ValueError):
-        return None
-
-
-def _as_float(value: object) -> float | None:
-    try:
-        return float(cast("str", value))
-    except (TypeError, ValueError):
-        return None
 
 
 def _parse(value: object) -> datetime | None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import string
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import cast
@@ -97,13 +98,6 @@ class _PoolSummary:
     few: bool
 
 
-def _pool_summary(shape: ResponseShape, pool: Sequence[object]) -> _PoolSummary:
-    summary = shape.pool_summaries.get(id(pool))
-    if summary is None:
-        summary = shape.pool_summaries[id(pool)] = _summarize_pool(shape, pool)
-    return cast("_PoolSummary", summary)
-
-
 def _summarize_pool(shape: ResponseShape, pool: Sequence[object]) -> _PoolSummary:
     fitting = shape.fitting_values(pool)
     values = [value for value in fitting if value not in (None, "")]
@@ -139,13 +133,17 @@ def make_value(name: str, shape: ResponseShape, pool: Sequence[object], rng: See
     """
     if choices := _enumeration(shape):
         return rng.choose(choices)
-    summary = _pool_summary(shape, pool)
+    if id(pool) not in shape.pool_summaries:
+        shape.pool_summaries[id(pool)] = _summarize_pool(shape, pool)
+    summary = cast("_PoolSummary", shape.pool_summaries[id(pool)])
     values, kind = summary.values, summary.kind
     if kind == "null":
         return None
     value: object
     if kind == "boolean":
-        value = rng.choose(values) if values else _truth(name, rng)
+        parts = set(words(name))
+        usual = not parts & _USUALLY_FALSE if parts & (_USUALLY_FALSE | _USUALLY_TRUE) else None
+        value = rng.choose(values) if values else usual if usual is not None else rng.below(2) == 1
     elif kind in {"integer", "number"}:
         value = _number(name, shape, summary, rng, now)
     else:
@@ -164,12 +162,6 @@ def _fallbacks(shape: ResponseShape, rng: SeededRNG) -> list[object]:
     most = int(_bound(shape.checks, "maxLength") or max(least, 12))
     text = "".join(rng.choose(string.ascii_lowercase) for _ in range(min(max(least, 1), most)))
     return [low, low and int(low), high and int(high), text, text.upper(), 1, 0, 1.5, True, "", None]
-
-
-def _truth(name: str, rng: SeededRNG) -> bool:
-    if set(words(name)) & (_USUALLY_FALSE | _USUALLY_TRUE):
-        return not set(words(name)) & _USUALLY_FALSE
-    return rng.below(2) == 1
 
 
 def _number(name: str, shape: ResponseShape, summary: _PoolSummary, rng: SeededRNG, now: datetime) -> float | int:
@@ -216,32 +208,23 @@ def plausible_number(name: str) -> bool:
 
 
 def _range(parts: set[str], now: datetime) -> tuple[float, float]:
-    if parts & {"percent", "percentage", "popularity", "score", "volume", "progress"} and "ms" not in parts:
-        return 5, 95
-    if parts & {"timestamp", "epoch"}:
-        moment = now.timestamp() * 1000
-        return moment, moment
-    if parts & {"year"}:
-        return now.year - 40, now.year
-    if parts & {"rating", "stars", "average"}:
-        return 1, 5
-    if parts & {"lat", "latitude"}:
-        return -60, 70
-    if parts & {"lon", "lng", "longitude"}:
-        return -170, 170
-    if parts & {"ms", "milliseconds"}:
-        return 120_000, 330_000
-    if parts & {"price", "cost", "amount", "fee"}:
-        return 3, 120
-    if parts & {"followers", "likes", "views", "plays", "votes", "total", "count"}:
-        return 10, 9_000
-    if parts & {"minutes", "duration", "runtime", "length"}:
-        return 20, 180
-    if parts & {"width", "height", "size"}:
-        return 300, 640
-    if parts & {"disc", "chapter", "version"}:
-        return 1, 1
-    return 1, 100
+    moment = now.timestamp() * 1000
+    shares = set() if "ms" in parts else {"percent", "percentage", "popularity", "score", "volume", "progress"}
+    ranges: tuple[tuple[set[str], tuple[float, float]], ...] = (
+        (shares, (5, 95)),
+        ({"timestamp", "epoch"}, (moment, moment)),
+        ({"year"}, (now.year - 40, now.year)),
+        ({"rating", "stars", "average"}, (1, 5)),
+        ({"lat", "latitude"}, (-60, 70)),
+        ({"lon", "lng", "longitude"}, (-170, 170)),
+        ({"ms", "milliseconds"}, (120_000, 330_000)),
+        ({"price", "cost", "amount", "fee"}, (3, 120)),
+        ({"followers", "likes", "views", "plays", "votes", "total", "count"}, (10, 9_000)),
+        ({"minutes", "duration", "runtime", "length"}, (20, 180)),
+        ({"width", "height", "size"}, (300, 640)),
+        ({"disc", "chapter", "version"}, (1, 1)),
+    )
+    return next((limits for names, limits in ranges if parts & names), (1, 100))
 
 
 def _moment(example: str, moment: datetime) -> str:
@@ -254,7 +237,11 @@ def _moment(example: str, moment: datetime) -> str:
 
 
 def _days(examples: list[str], rng: SeededRNG, now: datetime) -> datetime:
-    days = sorted(date.fromisoformat(text[:10]) for text in examples if _valid_day(text))
+    days: list[date] = []
+    for text in examples:
+        with suppress(ValueError):
+            days.append(date.fromisoformat(text[:10]))
+    days.sort()
     if not days:
         return now
     first, last = days[0], days[-1]
@@ -262,14 +249,6 @@ def _days(examples: list[str], rng: SeededRNG, now: datetime) -> datetime:
         first, last = first - timedelta(days=3650), min(last + timedelta(days=3650), max(last, now.date()))
     chosen = first + timedelta(days=rng.below((last - first).days + 1))
     return datetime(chosen.year, chosen.month, chosen.day, rng.below(24), rng.below(60))
-
-
-def _valid_day(text: str) -> bool:
-    try:
-        date.fromisoformat(text[:10])
-    except ValueError:
-        return False
-    return True
 
 
 def _text(name: str, shape: ResponseShape, examples: list[str], rng: SeededRNG, now: datetime) -> str:
@@ -324,7 +303,7 @@ def _text_by_name(name: str, parts: tuple[str, ...], last: str, form: str, rng: 
     if _PROSE & set(parts):
         return word_lists.sentence(rng, 2)
     if last in {"country", "region", "market"}:
-        return word_lists.country(rng)[0]
+        return word_lists.country(rng)
     if last in {"language", "locale", "lang"}:
         return rng.choose(_LANGUAGES)
     if last in {"city", "place", "town"}:
