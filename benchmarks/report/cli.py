@@ -62,11 +62,10 @@ def report(
     from atc.files import to_json
     from benchmarks.report.comparison import compare
     from benchmarks.report.page import page
-    from benchmarks.report.paper import paper
     from benchmarks.report.prices import read_prices
     from benchmarks.report.render import markdown, show
     from benchmarks.report.runs import read_runs
-    from benchmarks.report.tables import paper_tables, tables
+    from benchmarks.report.tables import paper, paper_tables, tables
 
     if judge:
         _grade(read_runs(folders), judge)
@@ -84,7 +83,6 @@ def report(
 
 
 def _grade(runs: Sequence[RunFolder], name: str) -> None:
-    """Have a model grade all solutions of runs."""
     from rich.console import Console
     from rich.progress import Progress
 

@@ -13,7 +13,7 @@ from benchmarks.report.prices import Prices
 from benchmarks.report.runs import RunFolder, TaskRecord
 from benchmarks.report.stats import Difference, difference
 
-__all__ = ["BenchmarkReport", "ComparedRun", "Consistency", "RunPair", "compare", "gold_rows", "group_rows"]
+__all__ = ["BenchmarkReport", "ComparedRun", "RunPair", "compare", "gold_rows", "group_rows"]
 
 PAIRED = ("success", "path", "precision", "correct", "prompt_tokens", "completion_tokens", "seconds", "cost")
 
@@ -28,23 +28,16 @@ class ComparedRun:
 
 
 @dataclass(frozen=True, slots=True)
-class Consistency:
-    """The shares of tasks on which two runs agree in success, answer, calls and program."""
-
-    success: float
-    answer: float
-    calls: float
-    program: float
-
-
-@dataclass(frozen=True, slots=True)
 class RunPair:
-    """Two runs task by task; `differences` are second minus first, by name of the measure."""
+    """Two runs task by task; `differences` are second minus first, by name of the measure.
+
+    `consistency` is the share of tasks on which they agree in success, answer, calls and program.
+    """
 
     first: str
     second: str
     differences: Mapping[str, Difference]
-    consistency: Consistency
+    consistency: Mapping[str, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,12 +118,12 @@ def _run_pair(first: ComparedRun, second: ComparedRun, prices: Prices) -> RunPai
     def agree(of: Callable[[TaskRecord], object]) -> float:
         return sum(of(a) == of(b) for a, b in task_pairs) / len(task_pairs)
 
-    consistency = Consistency(
-        success=agree(lambda task: task.metrics.success),
-        answer=agree(lambda task: task.solution["answer"]),
-        calls=agree(lambda task: [call["tool"] for call in _last(task).get("calls", [])]),
-        program=agree(lambda task: _last(task).get("program", "")),
-    )
+    consistency = {
+        "success": agree(lambda task: task.metrics.success),
+        "answer": agree(lambda task: task.solution["answer"]),
+        "calls": agree(lambda task: [call["tool"] for call in _last(task).get("calls", [])]),
+        "program": agree(lambda task: _last(task).get("program", "")),
+    }
     return RunPair(first.run.name, second.run.name, differences, consistency)
 
 

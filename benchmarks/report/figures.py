@@ -111,14 +111,18 @@ def measures(price: Price | None) -> tuple[Measure, ...]:
 
 def figures(run: RunFolder, tasks: Sequence[TaskRecord], price: Price | None) -> Figures:
     """All figures of a run over some of its tasks, at least one."""
-    solved = sum(task.metrics.success == 1 for task in tasks)
+    # Up to how many reflections there are figures: those of the loop's modes, and of one try.
+    most = 0 if run.mode == "none" else int(run.config["max_reflections"]) if run.mode in LOOP else -1
+    solved = _solved(tasks)
     tokens = sum(task.metrics.tokens for task in tasks)
     seconds = [task.times.seconds for task in tasks if task.times]
     return Figures(
         tasks=len(tasks),
         solved=solved,
         means={
-            measure.name: estimate(_values(measure, tasks), share=measure.unit == "share")
+            measure.name: estimate(
+                [value for task in tasks if (value := measure.of(task)) is not None], share=measure.unit == "share"
+            )
             for measure in measures(price)
         },
         tokens=tokens,
@@ -128,7 +132,7 @@ def figures(run: RunFolder, tasks: Sequence[TaskRecord], price: Price | None) ->
         by_gold=_by_gold(tasks),
         by_error=_by_error(tasks),
         by_reflections=tuple(
-            statistics.fmean(solved_within(task, most) for task in tasks) for most in range(_reflections(run) + 1)
+            statistics.fmean(solved_within(task, reflections) for task in tasks) for reflections in range(most + 1)
         ),
     )
 
@@ -155,34 +159,22 @@ def solved_within(task: TaskRecord, reflections: int) -> float:
     return float(gold.needed <= gold.bag(good))
 
 
-def _reflections(run: RunFolder) -> int:
-    """Up to how many reflections there are figures: those of the loop's modes, and of one try."""
-    if run.mode == "none":
-        return 0
-    return int(run.config["max_reflections"]) if run.mode in LOOP else -1
-
-
-def _values(measure: Measure, tasks: Iterable[TaskRecord]) -> list[float]:
-    return [value for task in tasks if (value := measure.of(task)) is not None]
-
-
 def _by_gold(tasks: Sequence[TaskRecord]) -> tuple[Group, ...]:
     """Figure 6a: successes by the number of calls that the gold solution makes."""
-    numbers = sorted({min(task.metrics.gold_calls, MANY) for task in tasks})
-    groups = {number: [task for task in tasks if min(task.metrics.gold_calls, MANY) == number] for number in numbers}
+    groups: dict[int, list[TaskRecord]] = {}
+    for task in tasks:
+        groups.setdefault(min(task.metrics.gold_calls, MANY), []).append(task)
     return tuple(
         Group(f"{number} or more" if number == MANY else str(number), len(members), _solved(members))
-        for number, members in groups.items()
+        for number, members in sorted(groups.items())
     )
 
 
 def _by_error(tasks: Sequence[TaskRecord]) -> tuple[Group, ...]:
     """Figure 6b: failed tasks by category."""
-    failed = [task for task in tasks if task.metrics.success < 1]
-    counted = Counter(task.metrics.error or "no category" for task in failed)
-    return tuple(
-        Group(name, number, 0) for name, number in sorted(counted.items(), key=lambda item: (-item[1], item[0]))
-    )
+    counted = Counter(task.metrics.error or "no category" for task in tasks if task.metrics.success < 1)
+    order = sorted(counted.items(), key=lambda item: (-item[1], item[0]))
+    return tuple(Group(name, number, 0) for name, number in order)
 
 
 def _solved(tasks: Iterable[TaskRecord]) -> int:

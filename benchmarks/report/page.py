@@ -120,7 +120,6 @@ def _cell(name: str, compared: ComparedRun, task: TaskRecord) -> Cell:
 
 
 def _plots(runs: Sequence[ComparedRun]) -> list[tuple[str, Plot]]:
-    """Titles and drawings."""
     plots = [
         ("Tokens against success", scatter([_cost_point(compared) for compared in runs], "tokens a task", "Success %")),
         (

@@ -11,33 +11,20 @@ from typing import Any
 
 import yaml
 from jsonschema import Draft202012Validator
-from jsonschema.exceptions import best_match
 
+from benchmarks.report.runs import check, object_schema
 from benchmarks.tasks.metrics import Metrics
 from protocols.errors import UsageError
 
 __all__ = ["Price", "Prices", "read_prices"]
 
-_PRICE = {"type": "number", "minimum": 0}
+_PRICE = object_schema(
+    ("prompt", "completion"),
+    **{name: {"type": "number", "minimum": 0} for name in ("prompt", "cached", "completion")},
+    source={"type": "string"},
+) | {"additionalProperties": False}
 _TABLE = Draft202012Validator(
-    {
-        "type": "object",
-        "required": ["currency", "date", "source", "models"],
-        "properties": {
-            "models": {
-                "type": "object",
-                "additionalProperties": {
-                    "type": "object",
-                    "required": ["prompt", "completion"],
-                    "additionalProperties": False,
-                    "properties": {
-                        **dict.fromkeys(("prompt", "cached", "completion"), _PRICE),
-                        "source": {"type": "string"},
-                    },
-                },
-            }
-        },
-    }
+    object_schema(("currency", "date", "source", "models"), models={"type": "object", "additionalProperties": _PRICE})
 )
 
 
@@ -82,9 +69,7 @@ def read_prices(file: Path | None = None) -> Prices:
         data: Any = yaml.safe_load(text)
     except (OSError, ValueError, yaml.YAMLError) as error:
         raise UsageError(f"{place} cannot be read: {error}") from None
-    wrong = best_match(_TABLE.iter_errors(data))
-    if wrong is not None:
-        raise UsageError(f"{place}: {wrong.json_path}: {wrong.message}")
+    check(data, _TABLE, str(place))
     models = {
         name: Price(
             entry["prompt"],

@@ -20,7 +20,7 @@ from benchmarks.report.grades import Grades, read_grades, solution_key
 from benchmarks.tasks.metrics import Metrics
 from protocols.errors import UsageError
 
-__all__ = ["RunFolder", "TaskRecord", "TaskTimes", "read_run", "read_runs"]
+__all__ = ["RunFolder", "TaskRecord", "TaskTimes", "check", "object_schema", "read_run", "read_runs"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,8 @@ class RunFolder:
         return self.config.get("files", {}).get("tasks")
 
 
-def _object_schema(required: Iterable[str], **properties: object) -> dict[str, object]:
+def object_schema(required: Iterable[str], **properties: object) -> dict[str, object]:
+    """The schema of an object."""
     return {"type": "object", "required": list(required), "properties": properties}
 
 
@@ -88,8 +89,8 @@ _OBJECT_OR_NULL = {"type": ["object", "null"]}
 _SECONDS = {"type": "number", "minimum": 0}
 _SHARE = {"type": "number", "minimum": 0, "maximum": 1}
 _COUNT = {"type": "integer", "minimum": 0}
-_CALL = _object_schema(("tool", "status"), tool=_TEXT_OR_NULL, status={"type": ["integer", "null"]})
-_ATTEMPT = _object_schema(
+_CALL = object_schema(("tool", "status"), tool=_TEXT_OR_NULL, status={"type": ["integer", "null"]})
+_ATTEMPT = object_schema(
     ("program", "stage", "calls"),
     program=_TEXT,
     stage=_TEXT,
@@ -104,20 +105,20 @@ _METRICS: dict[str, object] = {
     **dict.fromkeys(("model_calls", "tool_calls", "reflections", "gold_calls"), _COUNT),
     "error": _TEXT_OR_NULL,
 }
-_SOLUTION = _object_schema(
+_SOLUTION = object_schema(
     ("status", "answer", "attempts"), status=_TEXT, answer=_TEXT_OR_NULL, attempts={"type": "array", "items": _ATTEMPT}
 )
 _TASK = Draft202012Validator(
-    _object_schema(
+    object_schema(
         ("id", "dataset", "query", "gold", "metrics", "solution"),
         **dict.fromkeys(("id", "dataset", "query"), _TEXT),
-        gold=_object_schema(["calls"], calls={"type": "object", "additionalProperties": _COUNT}),
-        metrics=_object_schema(_METRICS, **_METRICS),
+        gold=object_schema(["calls"], calls={"type": "object", "additionalProperties": _COUNT}),
+        metrics=object_schema(_METRICS, **_METRICS),
         solution=_SOLUTION,
     )
 )
 _CONFIG = Draft202012Validator(
-    _object_schema(
+    object_schema(
         ("benchmark", "model", "mode", "max_reflections"),
         **dict.fromkeys(("benchmark", "model", "mode"), _TEXT),
         max_reflections=_COUNT,
@@ -125,7 +126,7 @@ _CONFIG = Draft202012Validator(
     )
 )
 _TIMES = Draft202012Validator(
-    _object_schema(("id", "seconds"), id=_TEXT, **dict.fromkeys(("seconds", "model_seconds", "run_seconds"), _SECONDS))
+    object_schema(("id", "seconds"), id=_TEXT, **dict.fromkeys(("seconds", "model_seconds", "run_seconds"), _SECONDS))
 )
 
 
@@ -180,26 +181,23 @@ def _times(file: Path) -> dict[str, TaskTimes]:
     """Seconds by task; of a task that was solved more than once the last. A line cut off by a stop is left out."""
     times = {}
     for place, data in read_lines(file):
-        _check(data, _TIMES, place)
+        check(data, _TIMES, place)
         times[data["id"]] = TaskTimes(data["seconds"], data.get("model_seconds", 0.0), data.get("run_seconds", 0.0))
     return times
 
 
 def _object(file: Path, schema: Draft202012Validator) -> dict[str, Any]:
     try:
-        data = _parsed(file.read_text("utf-8"))
+        # An API may have sent NaN and infinities in a response, but no figure can be one.
+        data = json.loads(file.read_text("utf-8"), parse_constant=lambda name: None)
     except (OSError, ValueError) as error:  # UnicodeDecodeError is a ValueError
         raise UsageError(f"{file} cannot be read: {error}") from None
-    _check(data, schema, str(file))
+    check(data, schema, str(file))
     return dict(data)
 
 
-def _parsed(text: str) -> Any:
-    """JSON, with None for NaN and infinities: an API may have sent them in a response, but no figure can be one."""
-    return json.loads(text, parse_constant=lambda name: None)
-
-
-def _check(data: object, schema: Draft202012Validator, place: str) -> None:
+def check(data: object, schema: Draft202012Validator, place: str) -> None:
+    """Raises: UsageError: Data does not follow a schema."""
     wrong = best_match(schema.iter_errors(data))
     if wrong is not None:
         where = wrong.json_path.removeprefix("$").lstrip(".")

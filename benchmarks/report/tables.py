@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import astuple, dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import yaml
 
 from benchmarks.report.comparison import BenchmarkReport, ComparedRun, gold_rows, group_rows
 from benchmarks.report.figures import Unit, measures
-from benchmarks.report.paper import BENCHMARKS, paper, published
 from benchmarks.report.stats import Difference, Estimate
 
-__all__ = ["TextTable", "number", "paper_tables", "percent", "tables"]
+__all__ = ["TextTable", "paper", "paper_tables", "percent", "tables"]
+
+_PUBLISHED = ("restbench-tmdb", "restbench-spotify", "toolflow")
+"""The benchmarks that papers published figures for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +36,7 @@ def percent(share: float, digits: int = 1) -> str:
     return f"{100 * share:.{digits}f} %"
 
 
-def number(value: float, unit: Unit, currency: str = "") -> str:
+def _number(value: float, unit: Unit, currency: str = "") -> str:
     """A value of a measure with its unit, with as many digits as mean something."""
     if unit == "share":
         return percent(value)
@@ -48,16 +55,32 @@ def tables(report: BenchmarkReport) -> list[TextTable]:
     return report_tables
 
 
+@cache
+def paper() -> Mapping[str, Any]:
+    """The papers' published figures, kept apart from ours and never shown without that word."""
+    data: Mapping[str, Any] = yaml.safe_load(files(__package__).joinpath("paper.yaml").read_text("utf-8"))
+    return data
+
+
+def _published_rows(benchmark: str) -> Iterator[tuple[str, ...]]:
+    """The published rows of a benchmark, by its name in `atc bench`, in the order of the tables; often none.
+
+    `toolflow-weather` and the like are parts of `toolflow`, with whose figures they are shown.
+    """
+    for table in paper()["success"]:
+        for name in _PUBLISHED:
+            if benchmark == name or benchmark.startswith(f"{name}-"):
+                for method, figures in table.get(name, {}).items():
+                    yield f"published, {table['table']}", method, table["model"], *map(_bare, figures)
+
+
 def paper_tables(runs: Sequence[ComparedRun]) -> list[TextTable]:
     """The papers' figures, labelled as published, with those of the runs below them. Without runs: all of them."""
     data = paper()
-    names = dict.fromkeys(str(compared.run.config["benchmark"]) for compared in runs) or dict.fromkeys(BENCHMARKS)
+    names = dict.fromkeys(str(compared.run.config["benchmark"]) for compared in runs) or dict.fromkeys(_PUBLISHED)
     published_tables = []
     for name in names:
-        rows = [
-            (f"published, {row.table}", row.method, row.model, *(_bare(figure) for figure in row.figures))
-            for row in published(name)
-        ]
+        rows = tuple(_published_rows(name))
         ours = [_our_row(compared) for compared in runs if compared.run.config["benchmark"] == name]
         remarks = list(data["remarks"]) if rows else [f"Nothing is published for {name}."]
         if ours and rows:
@@ -139,11 +162,11 @@ def _means(report: BenchmarkReport) -> TextTable:
 def _estimate(interval: Estimate, unit: Unit, currency: str) -> str:
     if interval.mean is None or interval.low is None or interval.high is None:
         return "-"
-    text = number(interval.mean, unit, currency)
+    text = _number(interval.mean, unit, currency)
     if interval.low == interval.high:
         return text
     low, high = (
-        number(end, unit).removesuffix(" %").removesuffix(" s").strip() for end in (interval.low, interval.high)
+        _number(end, unit).removesuffix(" %").removesuffix(" s").strip() for end in (interval.low, interval.high)
     )
     return f"{text}\n[{low}, {high}]"
 
@@ -162,7 +185,7 @@ def _totals(report: BenchmarkReport) -> TextTable:
 
 
 def _or_dash(value: float | None, unit: Unit, currency: str = "") -> str:
-    return "-" if value is None else number(value, unit, currency)
+    return "-" if value is None else _number(value, unit, currency)
 
 
 def _grouped(report: BenchmarkReport) -> list[TextTable]:
@@ -232,7 +255,7 @@ def _difference(gap: Difference, unit: Unit) -> str:
 
 
 def _agreement(report: BenchmarkReport) -> TextTable:
-    rows = [(f"{pair.first} and {pair.second}", *map(percent, astuple(pair.consistency))) for pair in report.pairs]
+    rows = [(f"{pair.first} and {pair.second}", *map(percent, pair.consistency.values())) for pair in report.pairs]
     columns = ("runs", "same success", "same answer", "same calls", "same program")
     remark = "Share of tasks on which two runs agree; of two runs with the same settings it is their consistency."
     return TextTable("Agreement of two runs (ours)", columns, tuple(rows), (remark,))
