@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from urllib.parse import urlsplit
 
@@ -58,9 +57,7 @@ def check(
     used = {node.id for node in nodes_of(tree, ast.Name)}
     called = [name for name in names if name in used]
     requested, elsewhere = _direct_requests(flow, protocol)
-    stubs = write_stubs(contract, dict.fromkeys([*called, *(tool.name for tool in requested.values())]))
-    for name in {tool.name for tool in requested.values()} - set(called):
-        stubs.text = re.sub(rf"^def {name}\(.*\n", "", stubs.text, flags=re.MULTILINE)
+    stubs = write_stubs(contract, called, (tool.name for tool in requested.values()))
     replies = {callee: stubs.returns[tool.name] for callee, tool in requested.items()}
     subject = Subject(program, flow, contract, names, stubs, graph)
     try:

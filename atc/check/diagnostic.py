@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from atc.program.edits import Edit
 from protocols.json_path import Step
 
 __all__ = ["Diagnostic", "Edit", "Rule"]
@@ -25,25 +24,6 @@ Rule = Literal[
     "unknown-url",
     "unsaid-name",
 ]
-
-
-@dataclass(frozen=True, slots=True)
-class Edit:
-    """A replacement of the text on a line (from 1) between two columns (from 0)."""
-
-    line: int
-    start: int
-    end: int
-    text: str
-
-    @classmethod
-    def of(cls, lines: Sequence[str], node: ast.expr | ast.stmt, text: str) -> Edit | None:
-        """Replace an expression or statement, given the lines of the program; None where it spans several lines."""
-        if node.lineno != node.end_lineno:
-            return None
-        row = lines[node.lineno - 1].encode()  # syntax trees count bytes
-        start, end = (len(row[:at].decode(errors="ignore")) for at in (node.col_offset, node.end_col_offset or 0))
-        return cls(node.lineno, start, end, text)
 
 
 @dataclass(frozen=True, slots=True)

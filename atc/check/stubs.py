@@ -63,16 +63,18 @@ class Stubs:
     objects: dict[str, ResponseObject] = field(default_factory=dict)
 
 
-def write_stubs(contract: Contract, tools: Iterable[str]) -> Stubs:
-    """The stubs of some tools. Raises: KeyError: The protocol has no such tool."""
+def write_stubs(contract: Contract, tools: Iterable[str], replies: Iterable[str] = ()) -> Stubs:
+    """The stubs of some tools, and the types of the replies of others. Raises: KeyError: There is no such tool."""
     stubs = Stubs()
     classes: list[str] = []
     functions: list[str] = []
-    for name in tools:
+    callable_tools = dict.fromkeys(tools)
+    for name in dict.fromkeys([*callable_tools, *replies]):
         tool = contract.protocol.tool(name)
         shape = contract.body(name)
         stubs.returns[name] = _type(shape, tool, (), stubs, classes, {}) if shape is not None else "Any"
-        functions.append(f"def {name}({_signature(tool)}) -> {stubs.returns[name]}: ...")
+        if name in callable_tools:
+            functions.append(f"def {name}({_signature(tool)}) -> {stubs.returns[name]}: ...")
     stubs.text = "\n".join([HEAD, *classes, *functions, ""])
     return stubs
 

@@ -13,13 +13,14 @@ import re
 import shutil
 import threading
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
 from atc.check.operands import span
 from atc.check.stubs import Stubs
 from atc.check.type_checker_server import CheckerError, TypeCheckerServer
+from atc.program.edits import Edit, edited
 
 __all__ = ["CheckerError", "CheckerReport", "available", "run_checker"]
 
@@ -116,15 +117,14 @@ def _is_union_artifact(binary: str, program: str, tree: ast.Module, report: Chec
             break
     else:
         return False
-    begin, end = span(value, value)
     lines = program.split("\n")
-    if begin[0] != end[0] or not lines[begin[0] - 1].isascii():
+    target = Edit.of(lines, value, "")
+    if target is None or not lines[target.line - 1].isascii():
         return False
-    line = lines[begin[0] - 1]
-    revealed = f"reveal_type({line[begin[1] : end[1]]})"
-    lines[begin[0] - 1] = line[: begin[1]] + revealed + line[end[1] :]
-    for answer in _query(binary, {"program.py": "\n".join(lines)}, "program.py"):
-        if answer.rule == "revealed-type" and answer.line == begin[0]:
+    written = lines[target.line - 1][target.start : target.end]
+    asked = edited(program, [replace(target, text=f"reveal_type({written})")])
+    for answer in _query(binary, {"program.py": asked}, "program.py"):
+        if answer.rule == "revealed-type" and answer.line == target.line:
             return len(_kinds(answer.text.partition("`")[2].rpartition("`")[0]) - {"None"}) > 1
     return False
 
@@ -160,18 +160,18 @@ def _with_reply_stubs(program: str, replies: Mapping[ast.expr, str]) -> tuple[st
     if not replies:
         return "", program
     prelude = ["class _Reply:", "    def __getattr__(self, name: str) -> Any: ..."]
-    lines = program.split("\n")
+    lines, edits = program.split("\n"), []
     for number, (callee, kind) in enumerate(replies.items()):
-        row, start, end = callee.lineno - 1, callee.col_offset, callee.end_col_offset or 0
-        if callee.end_lineno != callee.lineno or not lines[row].isascii():
+        place = Edit.of(lines, callee, "")
+        if place is None or not lines[place.line - 1].isascii():
             continue
-        name = f"_{number}".ljust(end - start, "_")
-        if not name.isidentifier() or len(name) != end - start:
+        name = f"_{number}".ljust(place.end - place.start, "_")
+        if len(name) != place.end - place.start:
             continue
+        edits.append(replace(place, text=name))
         prelude += [f"class _Reply{number}(_Reply):", f"    def json(self, **_: Any) -> {kind}: ..."]
         prelude.append(f"def {name}(*_: Any, **__: Any) -> _Reply{number}: ...")
-        lines[row] = lines[row][:start] + name + lines[row][end:]
-    return "\n".join([*prelude, ""]), "\n".join(lines)
+    return "\n".join([*prelude, ""]), edited(program, edits)
 
 
 def _subscripted(program: str, tree: ast.Module) -> str:
@@ -189,7 +189,7 @@ def _subscripted(program: str, tree: ast.Module) -> str:
             continue
         start, end = node.func.value.end_col_offset or 0, node.end_col_offset or 0
         head = lines[row][start : key.col_offset]
-        if not re.fullmatch(r"\s*\.\s*get\s*\(\s*", head) or lines[row][start:end] != written[row][start:end]:
+        if "".join(head.split()) != ".get(" or lines[row][start:end] != written[row][start:end]:
             continue
         last = key.end_col_offset or 0
         inside = f"{' ' * (len(head) - 1)}[{lines[row][key.col_offset : last]}{' ' * (end - last - 1)}]"

@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Collection, Container, Iterator, Mapping
 
+from atc.program.edits import Edit, edited
 from atc.program.tree import nodes_of
 from protocols.errors import ProgramRefused
 from sandbox.language.parsing import parse_program
@@ -30,13 +31,9 @@ def renamed(program: str, names: Mapping[str, str]) -> str:
     tree = parsed(program) if any(name in program for name in names) else None
     nodes = [node for node in nodes_of(tree, ast.Name) if node.id in names] if tree else []
     own = {node.id for node in nodes if not isinstance(node.ctx, ast.Load)}
-    lines = [line.encode() for line in program.split("\n")]
-    for node in sorted(nodes, key=lambda node: (node.lineno, node.col_offset), reverse=True):
-        if node.id not in own:
-            row = lines[node.lineno - 1]
-            end = node.col_offset + len(node.id.encode())
-            lines[node.lineno - 1] = row[: node.col_offset] + names[node.id].encode() + row[end:]
-    return b"\n".join(lines).decode()
+    lines = program.split("\n")
+    edits = (Edit.of(lines, node, names[node.id]) for node in nodes if node.id not in own)
+    return edited(program, filter(None, edits))
 
 
 def called(program: str, names: Collection[str]) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 
 from atc.check.diagnostic import Diagnostic
+from atc.program.edits import edited
 from atc.program.source import parsed
 
 __all__ = ["apply_edits", "fix_syntax"]
@@ -24,15 +25,7 @@ def apply_edits(program: str, diagnostics: Sequence[Diagnostic]) -> str | None:
     edits = [diagnostic.edit for diagnostic in diagnostics if diagnostic.edit is not None]
     if len(edits) < len(diagnostics):
         return None
-    lines = program.split("\n")
-    before: dict[int, int] = {}
-    for edit in sorted(dict.fromkeys(edits), key=lambda edit: (edit.line, edit.start), reverse=True):
-        row = lines[edit.line - 1]
-        if edit.end > before.get(edit.line, len(row)):
-            continue
-        before[edit.line] = edit.start
-        lines[edit.line - 1] = row[: edit.start] + edit.text + row[edit.end :]
-    better = "\n".join(lines)
+    better = edited(program, edits)
     return fix_syntax(better) or better
 
 
