@@ -1,74 +1,92 @@
-"""What a failing line really held is read back from the responses, through assignments, loops and comprehensions."""
+"""What a failing line really held is read from the responses that its values come from."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 import pytest
 
 from atc.diagnosis.runtime_values import runtime_facts
-from sandbox import CallRecord
+from sandbox import Sandbox
+from tests.local_api import LocalAPI
 
 CREDITS = {"id": 1, "cast": [], "crew": [{"job": "Director", "name": "Ana Bell", "film_title": None}]}
-START = 'film = GET_films(query="Dusk")["films"][0]\ncredits = GET_film_credits(film_id=film["id"])\n'
+START = 'city = GET_cities(query="Dusk")["results"][0]\ncredits = GET_cities_city_id(city_id=city["id"])\n'
 
 
-def call(index: int, tool: str, line: int, response: object, status: int = 200) -> CallRecord:
-    return CallRecord(index, tool, "GET", "https://api.test", {}, line, status, 1.0, 1, "function", response)
+@pytest.fixture(scope="module")
+def api() -> Iterator[LocalAPI]:
+    with LocalAPI() as api:
+        api.answer("GET", "/cities", {"results": [{"id": "oslo", "rank": 1}, {"id": "rome"}]})
+        api.answer("GET", "/cities/oslo", CREDITS)
+        api.answer("GET", "/cities/rome", {"message": "no"}, 500)
+        yield api
 
 
-def facts(program: str, line: int) -> list[str]:
-    calls = [call(0, "GET_films", 1, {"films": [{"id": 7}]}), call(1, "GET_film_credits", 2, CREDITS)]
-    return [finding.text for finding in runtime_facts(program, line, calls)]
+def facts(api: LocalAPI, program: str) -> list[str]:
+    return [fact.text for fact in runtime_facts(program, Sandbox(api.protocol).run(program))]
 
 
 @pytest.mark.parametrize(
-    ("rest", "line", "fact"),
+    ("rest", "fact"),
     [
         (
-            'for one in credits["crew"]:\n    print(one["person"]["name"])',
-            4,
-            '`one` has no "person", but it has "name" itself; use `one["name"]`',
+            'for person in credits["crew"]:\n    print(person["owner"]["name"])',
+            '`person` has no "owner", but it has "name" itself; use `person["name"]`',
         ),
         (
-            'print([one["title"] for one in credits["crew"]])',
-            3,
-            '`one` has no "title"; its keys are "job", "name", "film_title"; use "film_title"',
+            'print([person["title"] for person in credits["crew"]])',
+            '`person` has no "title"; its keys are "job", "name", "film_title"; use "film_title"',
         ),
         (
-            'for one in credits:\n    print(one["name"])',
-            4,
+            'for person in credits:\n    print(person["name"])',
             '`credits` is a dict with the keys "id", "cast", "crew"; loop over credits["cast"] or credits["crew"]',
         ),
-        ('first = credits["cast"][0]', 3, '`credits["cast"]` is an empty list'),
+        ('first = credits["cast"][0]', '`credits["cast"]` is an empty list'),
         (
             'print(credits["crew"]["name"])',
-            3,
             '`credits["crew"]` is a list, not a dict; use `credits["crew"][0]["name"]`',
         ),
-        ('print(credits["crew"][0]["film_title"].upper())', 3, '`credits["crew"][0]["film_title"]` is None'),
-        ('crew = credits.get("crew")\nprint(crew[3])', 4, "`crew` is a list of 1 items"),
-        ('print(max(credits["cast"], key=len))', 3, '`credits["cast"]` is an empty list'),
-        ("print(credits[0])", 3, '`credits` is a dict, not a list; its keys are "id", "cast", "crew"'),
+        ('print(credits["crew"][0]["film_title"].upper())', '`credits["crew"][0]["film_title"]` is None'),
+        ('crew = credits.get("crew")\nprint(crew[3])', "`crew` is a list of 1 items"),
+        ('print(max(credits["cast"], key=len))', '`credits["cast"]` is an empty list'),
+        ("print(credits[0])", '`credits` is a dict, not a list; its keys are "id", "cast", "crew"'),
     ],
 )
-def test_the_fact_that_explains_the_failure(rest: str, line: int, fact: str) -> None:
-    assert fact in facts(START + rest, line)
+def test_the_fact_that_explains_the_failure(rest: str, fact: str, api: LocalAPI) -> None:
+    assert fact in facts(api, START + rest)
 
 
 @pytest.mark.parametrize(
-    ("rest", "line"),
+    "rest",
     [
-        ('names = sum(len(one) for one in [credits])\nprint(names["a"])', 4),
-        ('print(nowhere["a"])', 3),
-        ('print(credits["crew"][0]["name"])', 3),
-        ("print(", 3),
+        'names = sum(len(person) for person in [credits])\nprint(names["a"])',
+        'print(nowhere["a"])',
+        'print(credits["crew"][0]["name"])',
+        "print(",
     ],
 )
-def test_nothing_is_guessed(rest: str, line: int) -> None:
+def test_nothing_is_guessed(rest: str, api: LocalAPI) -> None:
     """A computed value, an unknown name, a line without fault and a text that is no program yield no fact."""
-    assert facts(START + rest, line) == []
+    assert facts(api, START + rest) == []
 
 
-def test_a_call_that_failed_has_no_response_to_read() -> None:
-    calls = [call(0, "GET_films", 1, {"message": "no"}, status=500)]
+def test_only_some_items_of_a_list_lack_the_key(api: LocalAPI) -> None:
+    """A fact speaks of any item; the evidence of the attribution names the one."""
+    program = 'for city in GET_cities(query="o")["results"]:\n    print(city["rank"])'
 
-    assert runtime_facts('films = GET_films()\nprint(films["films"])', 2, calls) == []
+    assert facts(api, program) == []
+
+
+def test_several_expressions_may_stand_for_the_value(api: LocalAPI) -> None:
+    """A function that makes all calls leaves open which of its results it was."""
+    program = (
+        "def read(name):\n    return GET_cities_city_id(city_id=name)\n"
+        'first, second = read("oslo"), read("oslo")\nprint(first["id"], second["mayor"], first["mayor"])'
+    )
+
+    assert facts(api, program) == []
+
+
+def test_a_call_that_failed_has_no_response_to_read(api: LocalAPI) -> None:
+    assert facts(api, 'city = GET_cities_city_id(city_id="rome")\nprint(city["name"])') == []

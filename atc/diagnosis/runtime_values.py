@@ -1,27 +1,31 @@
-"""Runtime values of the expressions on a failing line, read back from the recorded responses.
+"""What the expressions of a failing line held: of the recorded responses, where the failed operation read them.
 
 `KeyError: 'person'` names only the missing key. A model repairs the program when it knows that `credit` was an item of
-the "crew" of a response, and its keys. The program's assignments lead from the line to the response; computed values
-are left out rather than guessed.
+the "crew" of a response, and its keys. The run's provenance says which values the operation worked on, the program's
+def-use analysis which expressions stand for them.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 
-from atc.program.source import parsed
+from atc.diagnosis.provenance import lookup
+from atc.program.def_use import DefUse, def_use
 from atc.program.tree import called_name, nodes_of, variable_of
 from protocols.dataflow.call_paths import AvailableObject
 from protocols.json_path import Step
 from protocols.text.words import WRAPPERS, is_identifier, noun_of
-from sandbox.records import CallRecord
+from sandbox.records import CallRecord, Run, Source
 
 __all__ = ["RuntimeFact", "runtime_facts"]
 
 _KEYS = 14
+_REQUESTS = frozenset({"delete", "get", "patch", "post", "put", "request"})
+
+Key = str | int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,254 +46,179 @@ class RuntimeFact:
     replacement: tuple[ast.expr, str] | None = None
 
 
-class _UnknownError(Exception):
-    """The expression does not lead back to a response."""
-
-
 @dataclass(frozen=True, slots=True)
-class _Value:
-    value: object
-    tool: str | None
-    path: tuple[Step, ...] = ()
-    """Where the value was in the tool's response, 0 standing for any item."""
-    call: ast.Call | None = None
-    key_of: str = ""
-    """The expression whose keys are iterated, when this is a key of a dict."""
+class _Access:
+    """A read of `key` from an expression, and of `inner_key` from the result."""
+
+    program: str
+    node: ast.expr
+    base: ast.expr
+    key: Key
+    inner_key: Key
+
+    @property
+    def name(self) -> str:
+        """The expression as the program has it."""
+        return self.text(self.base)
+
+    def text(self, node: ast.expr) -> str:
+        """A part of the program as it has it."""
+        return ast.get_source_segment(self.program, node) or ast.unparse(node)
 
 
-def runtime_facts(program: str, line: int, calls: Sequence[CallRecord]) -> list[RuntimeFact]:
-    """Facts that explain the failure of a line; empty when nothing is known."""
-    if (tree := parsed(program)) is None:
+def runtime_facts(program: str, run: Run) -> list[RuntimeFact]:
+    """Facts that explain the failure of a run; empty when nothing is known."""
+    flow = def_use(program)
+    if flow is None or run.error is None or run.error.line is None or run.provenance is None:
         return []
-    resolver = _Resolver(program, tree, calls)
-    outer = {id(node.value): node for node in nodes_of(tree, ast.Subscript)}
+    accesses = list(_accesses(program, flow.tree, run.error.line))
     facts: dict[str, RuntimeFact] = {}
-    for node in ast.walk(tree):
-        if getattr(node, "lineno", None) != line or not isinstance(node, ast.expr):
-            continue
-        base, key = _access(node)
-        if base is None:
-            continue
-        try:
-            holder = resolver.value(base, line)
-        except _UnknownError:
-            continue
-        inner_key = _access(outer[id(node)])[1] if id(node) in outer else None
-        if (finding := _explain(resolver.text(base), holder, key, inner_key)) is not None:
-            finding = replace(finding, path=holder.path)
-            if (
-                text := _replacement(resolver.text(base), holder.value, key, inner_key, _used_keys(tree, node))
-            ) is not None:
-                finding = replace(finding, replacement=(node, text), missing_key=None)
-            if finding.missing_key:
-                around = tuple(resolver.around(base, holder))
-                arguments = resolver.arguments(holder.call)
-                finding = replace(finding, objects=around, arguments=arguments)
-            facts.setdefault(finding.text, finding)
+    for source in run.provenance.fault:
+        read = [(access.name, _fact(access, source, run.calls[source.call], flow)) for access in accesses]
+        known = [(name, fact) for name, fact in read if fact is not None]
+        if len({name for name, _ in known}) == 1:  # else it is uncertain which of the expressions failed
+            for _, fact in known:
+                facts.setdefault(fact.text, fact)
     return list(facts.values())
 
 
-def _replacement(
-    name: str, value: object, key: str | int | None, inner_key: str | int | None, uses: set[str]
-) -> str | None:
-    """The expression to take for `name[key]`, where a reply deviates from its document and leaves one way.
+def _fact(access: _Access, source: Source, call: CallRecord, flow: DefUse) -> RuntimeFact | None:
+    """The problem of an access to a value of a response."""
+    value = lookup(call.response, source.path)
+    if source.how == "decided" or call.status is None or call.status >= 300:
+        return None
+    path = tuple(0 if isinstance(step, int) else step for step in source.path)
+    origins = flow.origins(access.base, lambda node: _made(node, call))
+    if isinstance(value, dict) and any(origin.path == (*path, 0) for origin in origins):
+        text = _iterated_keys(access, value, flow)
+        return RuntimeFact(text, call.tool, path) if text else None
+    if source.how == "made" and value:  # a part of it may be left
+        return None
+    origin = next((origin for origin in origins if origin.path == path), None)
+    text, is_missing = _explain(access, value)
+    # A fact speaks of any item of a list; where only some have the problem, the attribution's evidence names one.
+    if origin is None or not text or _explain(access, lookup(call.response, path)) != (text, is_missing):
+        return None
+    if (replacement := _replacement(access, value, _used_keys(flow.tree, access.node))) is not None:
+        return RuntimeFact(text, call.tool, path, replacement=(access.node, replacement))
+    if not is_missing:
+        return RuntimeFact(text, call.tool, path)
+    objects = tuple(_around(access, call.tool or "", path))
+    arguments = {word.arg: access.text(word.value) for word in origin.call.keywords if word.arg}
+    return RuntimeFact(text, call.tool, path, str(access.key), objects, arguments)
+
+
+def _made(node: ast.Call, call: CallRecord) -> bool:
+    """True if an expression made a call."""
+    if call.line is None or not node.lineno <= call.line <= (node.end_lineno or node.lineno):
+        return False
+    if call.style == "requests":
+        return isinstance(node.func, ast.Attribute) and node.func.attr in _REQUESTS
+    return called_name(node) == call.tool
+
+
+def _accesses(program: str, tree: ast.Module, line: int) -> Iterator[_Access]:
+    """The subscripts, attributes and comparisons of lists on a line."""
+    outer = {node.value: node for node in nodes_of(tree, ast.Subscript)}
+    for node in nodes_of(tree, ast.expr):
+        if node.lineno == line and (base := _base(node)) is not None:
+            yield _Access(program, node, base, _key(node), _key(outer[node]) if node in outer else None)
+
+
+def _base(node: ast.expr) -> ast.expr | None:
+    """The container that an expression reads from."""
+    if isinstance(node, (ast.Subscript, ast.Attribute)):
+        return node.value
+    return node.args[0] if isinstance(node, ast.Call) and called_name(node) in {"max", "min"} and node.args else None
+
+
+def _key(node: ast.expr) -> Key:
+    """The constant key that an expression reads; 0 for the extreme item of a list."""
+    if isinstance(node, ast.Call):
+        return 0
+    key = node.slice.value if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) else None
+    return key if isinstance(key, (str, int)) else None
+
+
+def _around(access: _Access, tool: str, path: tuple[Step, ...]) -> Iterator[AvailableObject]:
+    """An object and the objects around it that the expression names."""
+    node = access.base
+    yield AvailableObject(access.text(node), tool, path)
+    while isinstance(node, ast.Subscript) and path:
+        node, path = node.value, path[:-1]
+        yield AvailableObject(access.text(node), tool, path)
+
+
+def _replacement(access: _Access, value: object, uses: set[str]) -> str | None:
+    """The expression to take for an access, where a reply deviates from its document and leaves one way.
 
     The object itself, where it has the inner key; the value under a wrapper key; the value itself, where its identifier
     is read: a relation that was not expanded.
 
     Args:
-        inner_key: The key that is read from `name[key]`.
-        uses: Keys that the program reads from the variable of `name[key]`.
+        uses: Keys that the program reads from the variable of the access.
     """
+    key, inner_key = access.key, access.inner_key
     if isinstance(value, (str, int)) and isinstance(key, str) and is_identifier(key):
-        return name
+        return access.name
     if not isinstance(value, dict) or not isinstance(key, str) or key in value:
         return None
     if (isinstance(inner_key, str) and inner_key in value) or (inner_key is None and uses and uses <= value.keys()):
-        return name
+        return access.name
     wraps = [
         wrapper
         for wrapper, part in value.items()
         if noun_of(wrapper) in WRAPPERS and isinstance(part, dict) and key in part
     ]
-    return f'{name}["{wraps[0]}"]["{key}"]' if len(wraps) == 1 else None
+    return f'{access.name}["{wraps[0]}"]["{key}"]' if len(wraps) == 1 else None
 
 
 def _used_keys(tree: ast.AST, node: ast.expr) -> set[str]:
     """The keys that are read from the variable of an expression."""
     targets = {variable_of(assignment) for assignment in nodes_of(tree, ast.Assign) if assignment.value is node}
     return {
-        str(subscript.slice.value)
+        key
         for subscript in nodes_of(tree, ast.Subscript)
-        if isinstance(subscript.value, ast.Name)
-        and subscript.value.id in targets
-        and isinstance(subscript.slice, ast.Constant)
-        and isinstance(subscript.slice.value, str)
+        if isinstance(subscript.value, ast.Name) and subscript.value.id in targets
+        if isinstance(key := _key(subscript), str)
     }
 
 
-def _access(node: ast.AST) -> tuple[ast.expr | None, str | int | None]:
-    """The container of a subscript or method call, and the constant key."""
-    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
-        key = node.slice.value
-        return node.value, key if isinstance(key, (str, int)) else None
-    if isinstance(node, ast.Subscript):
-        return node.value, None
-    if isinstance(node, ast.Attribute):
-        return node.value, None
-    if isinstance(node, ast.Call) and called_name(node) in {"max", "min"} and node.args:
-        return node.args[0], 0
-    return None, None
+def _explain(access: _Access, value: object) -> tuple[str, bool]:
+    """The problem of an access to a value, empty if it has none; and True if a key is missing."""
+    name, key, inner_key = access.name, access.key, access.inner_key
+    match value, key:
+        case None, _:
+            return f"`{name}` is None", False
+        case dict(), str() if key not in value:
+            if isinstance(inner_key, str) and inner_key in value:
+                return f'`{name}` has no "{key}", but it has "{inner_key}" itself; use `{name}["{inner_key}"]`', False
+            near = get_close_matches(key, map(str, value), 1, 0.5)
+            hint = f'; use "{near[0]}"' if near else ""
+            return f'`{name}` has no "{key}"; its keys are {_quoted_keys(value)}{hint}', True
+        case dict(), int():
+            return f"`{name}` is a dict, not a list; its keys are {_quoted_keys(value)}", False
+        case list(), str():
+            inner = f'; use `{name}[0]["{key}"]`' if value and isinstance(value[0], dict) and key in value[0] else ""
+            return f"`{name}` is a list, not a dict{inner}", False
+        case list(), int() if not -len(value) <= key < len(value):
+            return f"`{name}` is a list of {len(value)} items" if value else f"`{name}` is an empty list", False
+        case str() | int() | float(), str():
+            return f"`{name}` is the {type(value).__name__} {str(value)[:40]!r}, not a dict", False
+    return "", False
 
 
-def _explain(name: str, resolved: _Value, key: str | int | None, inner_key: str | int | None) -> RuntimeFact | None:
-    """The problem of reading `key` from an expression, and `inner_key` from its value."""
-    value = resolved.value
-    if resolved.key_of:
-        return None if not isinstance(key, str) else RuntimeFact(resolved.key_of, resolved.tool)
-    if value is None:
-        return RuntimeFact(f"`{name}` is None", resolved.tool)
-    if isinstance(value, dict) and isinstance(key, str) and key not in value:
-        keys = [str(key_name) for key_name in value]
-        if isinstance(inner_key, str) and inner_key in value:
-            return RuntimeFact(
-                f'`{name}` has no "{key}", but it has "{inner_key}" itself; use `{name}["{inner_key}"]`', resolved.tool
-            )
-        near = get_close_matches(key, keys, 1, 0.5)
-        hint = f'; use "{near[0]}"' if near else ""
-        return RuntimeFact(
-            f'`{name}` has no "{key}"; its keys are {_quoted_keys(keys)}{hint}', resolved.tool, missing_key=key
-        )
-    if isinstance(value, dict) and isinstance(key, int):
-        return RuntimeFact(
-            f"`{name}` is a dict, not a list; its keys are {_quoted_keys([str(key_name) for key_name in value])}",
-            resolved.tool,
-        )
-    if isinstance(value, list) and isinstance(key, str):
-        inner = f'; use `{name}[0]["{key}"]`' if value and isinstance(value[0], dict) and key in value[0] else ""
-        return RuntimeFact(f"`{name}` is a list, not a dict{inner}", resolved.tool)
-    if isinstance(value, list) and isinstance(key, int) and not -len(value) <= key < len(value):
-        return RuntimeFact(
-            f"`{name}` is a list of {len(value)} items" if value else f"`{name}` is an empty list", resolved.tool
-        )
-    if isinstance(value, (str, int, float)) and isinstance(key, str):
-        return RuntimeFact(f"`{name}` is the {type(value).__name__} {str(value)[:40]!r}, not a dict", resolved.tool)
-    return None
+def _iterated_keys(access: _Access, value: Mapping[str, object], flow: DefUse) -> str:
+    """The problem of an access to the keys of a dict that a loop goes through; empty if it is none."""
+    loops = flow.reaching(access.base) if isinstance(access.base, ast.Name) else ()
+    if not loops or loops[0].value is None or not isinstance(access.key, str):
+        return ""
+    text = access.text(loops[0].value)
+    lists = [f'{text}["{key}"]' for key, part in value.items() if isinstance(part, list)]
+    instead = f"; loop over {' or '.join(lists[:3])}" if lists else ""
+    return f"`{text}` is a dict with the keys {_quoted_keys(value)}{instead}"
 
 
-def _quoted_keys(keys: Sequence[str]) -> str:
-    listed = ", ".join(f'"{key}"' for key in keys[:_KEYS])
-    return listed + (", …" if len(keys) > _KEYS else "")
-
-
-class _Resolver:
-    """Follows an expression through assignments and loops to its response."""
-
-    def __init__(self, program: str, tree: ast.AST, calls: Sequence[CallRecord]) -> None:
-        self.program = program
-        self.calls = calls
-        self.bindings: list[tuple[str, int, ast.expr, bool]] = list(_bindings(tree))
-
-    def text(self, node: ast.expr) -> str:
-        """An expression as the program has it."""
-        return ast.get_source_segment(self.program, node) or ast.unparse(node)
-
-    def around(self, node: ast.expr, resolved: _Value) -> Iterator[AvailableObject]:
-        """An object and the objects around it that the expression names."""
-        path = resolved.path
-        while resolved.tool is not None:
-            if not path or isinstance(path[-1], int) or isinstance(resolved.value, dict):
-                yield AvailableObject(self.text(node), resolved.tool, path)
-            if not isinstance(node, ast.Subscript) or not path:
-                return
-            node, path = node.value, path[:-1]
-
-    def arguments(self, call: ast.Call | None) -> dict[str, str]:
-        """The keyword arguments of a call, as program text."""
-        return {word.arg: self.text(word.value) for word in call.keywords if word.arg} if call else {}
-
-    def value(self, node: ast.expr, line: int, depth: int = 0) -> _Value:
-        """The value of an expression. Raises: _UnknownError."""
-        if depth > 30:
-            raise _UnknownError
-        if isinstance(node, ast.Name):
-            return self._name(node.id, line, depth + 1)
-        if isinstance(node, ast.Subscript):
-            resolved = self.value(node.value, line, depth + 1)
-            return _item(resolved, node.slice)
-        if isinstance(node, ast.Call):
-            return self._call(node, line, depth + 1)
-        raise _UnknownError
-
-    def _name(self, name: str, line: int, depth: int) -> _Value:
-        places = [binding for binding in self.bindings if binding[0] == name and binding[1] <= line]
-        if not places:
-            raise _UnknownError
-        _, at, value, iterated = max(places, key=lambda binding: binding[1])
-        if not iterated:
-            return self.value(value, at - 1 if name in _names(value) else at, depth)
-        resolved = self.value(value, at, depth)
-        if isinstance(resolved.value, dict):
-            text, keys = self.text(value), [str(key) for key in resolved.value]
-            lists = [f'{text}["{key}"]' for key, part in resolved.value.items() if isinstance(part, list)]
-            instead = f"; loop over {' or '.join(lists[:3])}" if lists else ""
-            message = f"`{text}` is a dict with the keys {_quoted_keys(keys)}{instead}"
-            return _Value(keys[0] if keys else "", resolved.tool, key_of=message)
-        if isinstance(resolved.value, list) and resolved.value:
-            return _Value(resolved.value[0], resolved.tool, (*resolved.path, 0), resolved.call)
-        raise _UnknownError
-
-    def _call(self, node: ast.Call, line: int, depth: int) -> _Value:
-        if isinstance(node.func, ast.Attribute) and node.func.attr in {"json", "get", "copy"}:
-            if node.func.attr == "json":
-                return self._response(node, None)
-            resolved = self.value(node.func.value, line, depth)
-            if node.func.attr == "copy":
-                return resolved
-            return _item(resolved, node.args[0]) if node.args else _Value(None, resolved.tool)
-        if called_name(node) in {"list", "sorted", "reversed"} and node.args:
-            return self.value(node.args[0], line, depth)
-        return self._response(node, called_name(node) or None)
-
-    def _response(self, node: ast.Call, tool: str | None) -> _Value:
-        """The response of the last call that a call expression made."""
-        first, last = node.lineno, node.end_lineno or node.lineno
-        calls = [c for c in self.calls if c.line and first <= c.line <= last and (tool is None or c.tool == tool)]
-        if not calls or calls[-1].status is None or calls[-1].status >= 300:
-            raise _UnknownError
-        return _Value(calls[-1].response, calls[-1].tool, (), node)
-
-
-def _names(node: ast.AST) -> set[str]:
-    return {part.id for part in nodes_of(node, ast.Name)}
-
-
-def _item(resolved: _Value, key: ast.expr) -> _Value:
-    """The item of a value at a key. Raises: _UnknownError."""
-    if isinstance(key, ast.Slice) and isinstance(resolved.value, list):
-        return resolved
-    if isinstance(key, ast.UnaryOp) and isinstance(key.op, ast.USub) and isinstance(key.operand, ast.Constant):
-        index = key.operand.value
-        constant: object = -index if isinstance(index, int) else None
-    elif isinstance(key, ast.Constant):
-        constant = key.value
-    else:
-        raise _UnknownError
-    try:
-        value = resolved.value[constant]  # type: ignore[index]
-    except (KeyError, IndexError, TypeError):
-        raise _UnknownError from None
-    return _Value(value, resolved.tool, (*resolved.path, constant if isinstance(constant, str) else 0), resolved.call)
-
-
-def _bindings(tree: ast.AST) -> Iterator[tuple[str, int, ast.expr, bool]]:
-    """Assigned names: name, line, value, and True if the name takes the items of the value in turn."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Assign):
-            for target in node.targets:
-                if isinstance(target, ast.Name):
-                    yield target.id, node.lineno, node.value, False
-        elif isinstance(node, (ast.AnnAssign, ast.NamedExpr)) and isinstance(node.target, ast.Name) and node.value:
-            yield node.target.id, node.target.lineno, node.value, False
-        elif isinstance(node, (ast.For, ast.comprehension)) and isinstance(node.target, ast.Name):
-            yield node.target.id, node.target.lineno, node.iter, True
+def _quoted_keys(value: Mapping[str, object]) -> str:
+    listed = ", ".join(f'"{key}"' for key in list(value)[:_KEYS])
+    return listed + (", …" if len(value) > _KEYS else "")

@@ -8,30 +8,31 @@ from __future__ import annotations
 
 import ast
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
 from atc.check import Diagnostic, apply_edits
 from atc.check.diagnostic import Edit
+from atc.diagnosis.provenance import MissingValue, lookup
 from atc.diagnosis.runtime_values import RuntimeFact, runtime_facts
 from atc.fault import Attribution, Fault
 from atc.language.enum_words import mentioned_values
 from atc.language.question import Question
-from atc.program.source import parsed, subscripts_at
+from atc.program.source import calls_of, parsed, subscripts_at
 from atc.program.tree import called_name, nodes_of
 from protocols.dataflow.call_paths import AvailableObject, path_to_field, path_to_resource, search_expression
 from protocols.dataflow.graph import ProtocolGraph, ProvidedField
-from protocols.json_path import Step, subscripts
+from protocols.json_path import Step, leaves, subscripts
 from protocols.text.words import abbreviated_names, stem, words
 from sandbox.body_store import LargeBody
 from sandbox.records import CallRecord, Run
 
-__all__ = ["Suggestion", "fix_from_responses", "outline", "suggest", "suggest_for"]
-
+__all__ = ["Suggester", "Suggestion", "fix_from_responses"]
 
 _TAKES = "; it takes "
 """The part of a message before the arguments of a tool."""
+_MAX_OUTLINE = 400
 _MIN_SIMILARITY = 0.78
 """Least similarity of an unknown key and the field that was meant."""
 
@@ -47,67 +48,169 @@ class Suggestion:
     whole: str = ""
 
 
-def suggest(
-    fault: Fault,
-    attribution: Attribution,
-    program: str,
-    run: Run | None,
-    question: Question,
-    graph: ProtocolGraph,
-    tools: Sequence[str],
-    enum_values: Mapping[str, frozenset[str]],
-) -> Suggestion:
-    """The facts that a revision needs; empty when nothing is known beyond the error.
+@dataclass(frozen=True, slots=True)
+class Suggester:
+    """What is known of failures, from the protocol and the records of runs.
 
     Args:
-        fault: What went wrong.
-        attribution: The call to blame.
-        program: The program's text.
-        run: The run, with its calls.
-        question: Its words need not come from a call.
         graph: The data flow of the protocol.
+        question: Its words need not come from a call.
         tools: Names of the tools that the program may use, the best for the question first.
         enum_values: The enum values of the API's fields (see `protocols.dataflow.enum_values`).
     """
-    if run is None or attribution.call is None:
-        return Suggestion()
-    rejected = run.error.call if run.error else None
-    call = run.calls[attribution.call if rejected is None else rejected]
-    if call.tool is None:
-        return Suggestion()
-    lines: list[str] = []
-    if call.status is None or call.status >= 400:
-        lines.extend(_identifier_advice(call, run.calls[: call.index], question, graph, tools))
-    else:
-        facts = runtime_facts(program, fault.line, run.calls) if fault.line else []
-        lines.extend(fact.text for fact in facts)
+
+    graph: ProtocolGraph
+    question: Question
+    tools: Sequence[str]
+    enum_values: Mapping[str, frozenset[str]]
+
+    def for_run(self, fault: Fault, attribution: Attribution, program: str, run: Run | None) -> Suggestion:
+        """The facts that a revision needs; empty when nothing is known beyond the error."""
+        if run is None or attribution.call is None:
+            return Suggestion()
+        rejected = run.error.call if run.error else None
+        call = run.calls[attribution.call if rejected is None else rejected]
+        if call.tool is None:
+            return Suggestion()
+        if call.status is None or call.status >= 400:
+            return Suggestion(tuple(self._identifier_advice(call, run.calls[: call.index])))
+        facts = runtime_facts(program, run)
+        lines = [fact.text for fact in facts]
         if not facts:
-            lines.extend(attribution.evidence or [f"{call.tool} returned {outline(call.response)}"])
-        if any("empty list" in fact.text for fact in facts) and (finders := _search_tools(call.tool, graph, tools)):
+            lines.extend(attribution.evidence or [f"{call.tool} returned {_outline(call.response)}"])
+        if any("empty list" in text for text in lines[: len(facts)]) and (finders := self._search_tools(call.tool)):
             lines.append(f"{call.tool} found nothing for these arguments; by name one searches with {finders}")
         missing = {fact.missing_key: fact for fact in facts if fact.missing_key}
         if not missing and fault.type == "KeyError":
             missing[fault.message.strip("'\"")] = RuntimeFact("", call.tool)
         for key, fact in sorted(missing.items()):
-            inside = [subscripts(path) for path in _paths_to_key(call.response, key)]
-            if inside:
-                lines.append(f'"{key}" is in {call.tool}(…){inside[0]}')
-                continue
-            advice, _ = _key_elsewhere(key, fact, graph, tools, enum_values)
+            inside = next(_paths_to_key(call.response, key), None)
+            where = f'"{key}" is in {call.tool}(…){subscripts(inside)}' if inside is not None else ""
+            advice = where or self._key_elsewhere(key, fact)[0]
             lines.extend([advice] if advice else [])
-    return Suggestion(tuple(lines))
+        return Suggestion(tuple(lines))
+
+    def for_program(self, program: str, diagnostics: Sequence[Diagnostic]) -> Suggestion:
+        """The facts that a revision of an unrun program needs."""
+        facts, edited, sure = _further_problems(diagnostics), [], True
+        lines, tree = program.split("\n"), parsed(program) or ast.Module([], [])
+        for diagnostic in diagnostics:
+            if diagnostic.edit is not None or diagnostic.key is None or diagnostic.tool is None:
+                edited.append(diagnostic)
+                continue
+            wrong = next(subscripts_at(tree, diagnostic.line, diagnostic.column), None)
+            advice, text = self._key_replacement(diagnostic, wrong, tree) if wrong is not None else ("", "")
+            facts.extend([advice] if advice and advice not in facts else [])
+            # one value, and not the first of several, unless the program itself took the first
+            old = ast.unparse(wrong) if wrong is not None else ""
+            sure = sure and text.count("[0]") <= old.count("[0]") and not text.startswith("[")
+            alike = (node for node in nodes_of(tree, ast.Subscript) if node.lineno == diagnostic.line)
+            edits = [Edit.of(lines, node, text) for node in alike if text and ast.unparse(node) == old]
+            edited += [replace(diagnostic, edit=edit) for edit in edits or [None]]
+        with_edit = [diagnostic for diagnostic in edited if diagnostic.edit is not None]
+        whole = apply_edits(program, with_edit) if edited[0].edit is not None else None
+        return Suggestion(tuple(facts), whole or "" if sure else "")
+
+    def _key_replacement(self, diagnostic: Diagnostic, wrong: ast.Subscript, tree: ast.Module) -> tuple[str, str]:
+        """The advice and the expression for a key that an object lacks; see `_key_elsewhere`."""
+        tool = diagnostic.tool or ""
+        objects = (AvailableObject(ast.unparse(wrong.value), tool, diagnostic.path),)
+        calls = [node for node, _ in calls_of(tree, {tool}) if node.lineno <= diagnostic.line]
+        last = max(calls, key=lambda node: (node.lineno, node.col_offset), default=None)
+        arguments = {word.arg: ast.unparse(word.value) for word in (last.keywords if last else ()) if word.arg}
+        fact = RuntimeFact("", tool, diagnostic.path, diagnostic.key, objects, arguments)
+        advice, text = self._key_elsewhere(diagnostic.key or "", fact)
+        short = _with_held_variable(tree, diagnostic.line, text)
+        return advice.replace(text, short) if text else advice, short
+
+    def _identifier_advice(self, call: CallRecord, earlier: Sequence[CallRecord]) -> Iterator[str]:
+        """The right provider of each wrong identifier in a rejected call."""
+        tool, graph = call.tool or "", self.graph
+        for argument, value in call.arguments.items():
+            reference = graph.reference(tool, argument)
+            providers = graph.providers(tool, argument, self.tools)
+            if reference is None or not providers:
+                continue
+            if str(value) in self.question.text:
+                text = search_expression(graph, providers, value) if isinstance(value, str) else None
+                if text is not None:
+                    yield f"{argument}={value!r} is a name and no identifier. Write {text}"
+                continue
+            origin = next(((c, path) for c in reversed(earlier) for path in _paths_to_value(c.response, value)), None)
+            if origin is None:
+                message = f"{argument}={value!r} was made up."
+                source = providers[0]
+            else:
+                provider, path = origin
+                general = tuple(0 if isinstance(step, int) else step for step in path)
+                if any(s.tool == provider.tool and s.path == general for s in providers):
+                    continue
+                problem = f"which is no {reference.noun} {reference.attribute}"
+                message = f"{argument}={value!r} came from {provider.tool}{subscripts(path)}, {problem}."
+                beside = next((s.path[-1] for s in providers if s.tool == provider.tool and s.path), None)
+                if beside is not None and beside != path[-1] and _holds(provider.response, (*path[:-1], beside)):
+                    yield f'{message} Use "{beside}" of the same object'
+                    continue
+                source = self._reachable_provider(provider.tool or "", providers)
+            yield f"{message} Take {argument} from {graph.expression(source)}"
+
+    def _reachable_provider(self, provider: str, providers: tuple[ProvidedField, ...]) -> ProvidedField:
+        """The provider that needs only what the program already has, else the best."""
+        for source in providers:
+            feeds = (self.graph.providers(source.tool, argument) for argument in self.graph.needs(source.tool))
+            if any(feeding.tool == provider for producers in feeds for feeding in producers[:1]):
+                return source
+        return providers[0]
+
+    def _key_elsewhere(self, key: str, fact: RuntimeFact) -> tuple[str, str]:
+        """The way from an object without a key to the field of that name, or with that value.
+
+        Returns: The advice, and the expression; both may be empty.
+        """
+        graph, tools = self.graph, self.tools
+        mentions = sorted(
+            mentioned_values(map(stem, words(key)), self.enum_values).items(),
+            key=lambda item: item[1].lower() != key.lower(),
+        )
+        arguments = {
+            reference: text
+            for name, text in fact.arguments.items()
+            if (reference := graph.reference(fact.tool or "", name)) is not None
+        }
+        fields = {field.lower(): field for name in tools for field in graph.response_fields(name)}
+        alike = get_close_matches(key.lower(), fields, 1, _MIN_SIMILARITY) or abbreviated_names(key, fields)
+        alike = [] if key.lower() in fields else alike
+        for field, value in [(fields[alike[0]] if alike else key, ""), *mentions[:1]]:
+            call_path = path_to_field(graph, field, fact.objects, arguments, tools)
+            if call_path is not None and value:
+                items = call_path.text + subscripts(call_path.path[:-2])
+                text = f'[item for item in {items} if item["{field}"] == "{value}"]'
+                return f"Write {text} to find it", text
+            call_path = call_path or (None if value else path_to_resource(graph, key, fact.objects, arguments, tools))
+            if call_path is not None:
+                return f'Write {call_path} in place of {fact.objects[0].text}["{key}"]', str(call_path)
+            if names := [name for name in tools if name != fact.tool and field in graph.response_fields(name)][:2]:
+                location = f'"{value}" is a value of "{field}" in' if value else f'"{key}" is a field of'
+                return f"{location} what {' and '.join(names)} return{'s' if len(names) == 1 else ''}", ""
+        return "", ""
+
+    def _search_tools(self, tool: str) -> str:
+        """The search tools, other than the one that found nothing."""
+        names = [name for name in self.tools if name != tool and name in self.graph.roots and self.graph.searches(name)]
+        return " or ".join(names[:3])
 
 
-def fix_from_responses(program: str, line: int | None, run: Run) -> str | None:
+def fix_from_responses(program: str, run: Run) -> str | None:
     """The program with the failed line as its responses leave one way to write it; None where they do not.
 
     The same expression is fixed wherever it stands.
     """
     lines, tree = program.split("\n"), parsed(program)
+    line = run.error.line if run.error is not None else None
     if line is None or tree is None:
         return None
     edits: list[Edit] = []
-    for fact in runtime_facts(program, line, run.calls):
+    for fact in runtime_facts(program, run):
         if fact.replacement is not None:
             wrong, text = ast.unparse(fact.replacement[0]), fact.replacement[1]
             alike = [node for node in nodes_of(tree, ast.expr) if ast.unparse(node) == wrong]
@@ -137,70 +240,10 @@ def _relation_edits(tree: ast.AST, lines: Sequence[str], line: int, run: Run) ->
                     yield edit
 
 
-def suggest_for(
-    diagnostics: Sequence[Diagnostic],
-    program: str,
-    graph: ProtocolGraph,
-    tools: Sequence[str],
-    enum_values: Mapping[str, frozenset[str]],
-) -> Suggestion:
-    """The facts that a revision of an unrun program needs; `tools` and `enum_values` as for `suggest`."""
-    facts, edited, sure = _further_problems(diagnostics), [], True
-    for diagnostic in diagnostics:
-        if diagnostic.edit is None and diagnostic.key is not None and diagnostic.tool is not None:
-            advice, text = _key_replacement(diagnostic, program, graph, tools, enum_values)
-            facts.extend([advice] if advice and advice not in facts else [])
-            # one value, and not the first of several, unless the program itself took the first
-            wrong = _wrong_subscript(program, diagnostic)
-            firsts = ast.unparse(wrong).count("[0]") if wrong is not None else 0
-            sure = sure and text.count("[0]") <= firsts and not text.startswith("[")
-            nodes = _equal_subscripts(program, diagnostic) if text else []
-            edits = [Edit.of(program.split("\n"), node, text) for node in nodes]
-            edited += [replace(diagnostic, edit=edit) for edit in edits or [None]]
-            continue
-        edited.append(diagnostic)
-    with_edit = [diagnostic for diagnostic in edited if diagnostic.edit is not None]
-    whole = apply_edits(program, with_edit) if edited[0].edit is not None else None
-    return Suggestion(tuple(facts), whole or "" if sure else "")
-
-
-def _key_replacement(
-    diagnostic: Diagnostic,
-    program: str,
-    graph: ProtocolGraph,
-    tools: Sequence[str],
-    enum_values: Mapping[str, frozenset[str]],
-) -> tuple[str, str]:
-    """The advice and the expression for a key that an object lacks; see `_key_elsewhere`."""
-    node = _wrong_subscript(program, diagnostic)
-    if node is None:
-        return "", ""
-    objects = (AvailableObject(ast.unparse(node.value), diagnostic.tool or "", diagnostic.path),)
-    arguments = _call_arguments(program, diagnostic.line, diagnostic.tool or "")
-    fact = RuntimeFact("", diagnostic.tool, diagnostic.path, diagnostic.key, objects=objects, arguments=arguments)
-    advice, text = _key_elsewhere(diagnostic.key or "", fact, graph, tools, enum_values)
-    short = _with_held_variable(program, diagnostic.line, text)
-    return advice.replace(text, short) if text else advice, short
-
-
-def _wrong_subscript(program: str, diagnostic: Diagnostic) -> ast.Subscript | None:
-    """The subscript with a missing key."""
-    return next(subscripts_at(parsed(program) or ast.Module([], []), diagnostic.line, diagnostic.column), None)
-
-
-def _equal_subscripts(program: str, diagnostic: Diagnostic) -> list[ast.Subscript]:
-    """The subscript with a missing key, and its equals on the same line."""
-    wrong = _wrong_subscript(program, diagnostic)
-    wrong_text = ast.unparse(wrong) if wrong is not None else None
-    nodes = nodes_of(parsed(program) or ast.Module([], []), ast.Subscript)
-    return [node for node in nodes if node.lineno == diagnostic.line and ast.unparse(node) == wrong_text]
-
-
-def _with_held_variable(program: str, line: int, text: str) -> str:
+def _with_held_variable(tree: ast.Module, line: int, text: str) -> str:
     """An expression with the variable that already holds its call, if there is one on that line."""
-    tree = parsed(program)
     expression = parsed(text)
-    if tree is None or expression is None:
+    if expression is None:
         return text
     calls = {ast.unparse(node): node for node in nodes_of(expression, ast.Call)}
     for statement in _statements_before(tree.body, line):
@@ -245,98 +288,34 @@ def _further_problems(diagnostics: Sequence[Diagnostic]) -> list[str]:
     return facts[1:]
 
 
-def _call_arguments(program: str, line: int, tool: str) -> dict[str, str]:
-    """The keyword arguments of the last call of a tool up to a line, as program text."""
-    calls = [
-        node
-        for node in nodes_of(parsed(program) or ast.Module([], []), ast.Call)
-        if called_name(node) == tool and node.lineno <= line
-    ]
-    last = max(calls, key=lambda call: (call.lineno, call.col_offset), default=None)
-    return {word.arg: ast.unparse(word.value) for word in last.keywords if word.arg} if last is not None else {}
+def _outline(response: object) -> str:
+    """A response by its keys: `{page, results: [{id, name}, … 20 items]}`; cut to about 400 characters."""
+    text = _outline_part(response, 0)
+    return text if len(text) <= _MAX_OUTLINE else text[:_MAX_OUTLINE].rsplit(",", 1)[0] + ", …"
 
 
-def outline(value: object, most: int = 400) -> str:
-    """A response by its keys: `{page, results: [{id, name}, … 20 items]}`; cut to about `most` characters."""
-    text = _outline(value, 0)
-    return text if len(text) <= most else text[:most].rsplit(",", 1)[0] + ", …"
-
-
-def _outline(value: object, depth: int) -> str:
-    if isinstance(value, Mapping):
+def _outline_part(value: object, depth: int) -> str:
+    if isinstance(value, dict):
         if depth > 2:
             return "{…}"
         parts = []
         for key, part in value.items():
-            inner = _outline(part, depth + 1) if isinstance(part, (Mapping, list)) or part is None else ""
+            inner = _outline_part(part, depth + 1) if isinstance(part, (dict, list)) or part is None else ""
             parts.append(f"{key}: {inner}" if inner else str(key))
         return "{" + ", ".join(parts) + "}"
     if isinstance(value, list):
-        if not value:
-            return "[] (empty)"
-        return (
-            f"[{_outline(value[0], depth + 1)}, … {len(value)} items]"
-            if len(value) > 1
-            else f"[{_outline(value[0], depth + 1)}]"
-        )
+        more = f", … {len(value)} items" if len(value) > 1 else ""
+        return f"[{_outline_part(value[0], depth + 1)}{more}]" if value else "[] (empty)"
     if isinstance(value, LargeBody):
         return value.beginning[:40]
     return "None" if value is None else json.dumps(value, ensure_ascii=False)[:40]
 
 
-def _identifier_advice(
-    call: CallRecord, earlier: Collection[CallRecord], question: Question, graph: ProtocolGraph, tools: Collection[str]
-) -> Iterator[str]:
-    """The right provider of each wrong identifier in a rejected call."""
-    tool = call.tool or ""
-    for argument, value in call.arguments.items():
-        reference = graph.reference(tool, argument)
-        providers = graph.providers(tool, argument, tools)
-        if reference is None or not providers:
-            continue
-        if str(value) in question.text:
-            text = search_expression(graph, providers, value) if isinstance(value, str) else None
-            if text is not None:
-                yield f"{argument}={value!r} is a name and no identifier. Write {text}"
-            continue
-        origin = next(((c, path) for c in reversed(list(earlier)) for path in _paths_to_value(c.response, value)), None)
-        if origin is None:
-            message = f"{argument}={value!r} was made up."
-            source = providers[0]
-        else:
-            provider, path = origin
-            general = tuple(0 if isinstance(step, int) else step for step in path)
-            if any(s.tool == provider.tool and s.path == general for s in providers):
-                continue
-            problem = f"which is no {reference.noun} {reference.attribute}"
-            message = f"{argument}={value!r} came from {provider.tool}{subscripts(path)}, {problem}."
-            beside = next((s.path[-1] for s in providers if s.tool == provider.tool and s.path), None)
-            if beside is not None and beside != path[-1] and _has_value(provider.response, (*path[:-1], beside)):
-                yield f'{message} Use "{beside}" of the same object'
-                continue
-            source = _reachable_provider(provider.tool or "", providers, graph)
-        yield f"{message} Take {argument} from {graph.expression(source)}"
-
-
-def _reachable_provider(provider: str, providers: tuple[ProvidedField, ...], graph: ProtocolGraph) -> ProvidedField:
-    """The provider that needs only what the program already has, else the best."""
-    for source in providers:
-        feeds = (graph.providers(source.tool, argument) for argument in graph.needs(source.tool))
-        if any(feeding.tool == provider for producers in feeds for feeding in producers[:1]):
-            return source
-    return providers[0]
-
-
-def _paths_to_value(value: object, target: object, path: tuple[Step, ...] = ()) -> Iterator[tuple[Step, ...]]:
+def _paths_to_value(value: object, target: object) -> Iterator[tuple[Step, ...]]:
     """The paths of a value in a response."""
-    if isinstance(value, Mapping):
-        for key, part in value.items():
-            yield from _paths_to_value(part, target, (*path, str(key)))
-    elif isinstance(value, list):
-        for index, part in enumerate(value):
-            yield from _paths_to_value(part, target, (*path, index))
-    elif value is not None and not isinstance(value, bool) and str(value) == str(target):
-        yield path
+    for path, leaf in leaves(value):
+        if leaf is not None and not isinstance(leaf, bool) and str(leaf) == str(target):
+            yield path
 
 
 def _paths_to_key(value: object, key: str, path: tuple[Step, ...] = ()) -> Iterator[tuple[Step, ...]]:
@@ -350,52 +329,7 @@ def _paths_to_key(value: object, key: str, path: tuple[Step, ...] = ()) -> Itera
         yield from _paths_to_key(value[0], key, (*path, 0))
 
 
-def _has_value(value: object, path: tuple[Step, ...]) -> bool:
+def _holds(response: object, path: tuple[Step, ...]) -> bool:
     """True if a response has a value at a path."""
-    for step in path:
-        if isinstance(value, Mapping) and step in value:
-            value = value[step]
-            continue
-        if not isinstance(value, list) or not isinstance(step, int) or step >= len(value):
-            return False
-        value = value[step]
-    return value is not None
-
-
-def _key_elsewhere(
-    key: str, fact: RuntimeFact, graph: ProtocolGraph, tools: Sequence[str], enum_values: Mapping[str, frozenset[str]]
-) -> tuple[str, str]:
-    """The way from an object without a key to the field of that name, or with that value.
-
-    Returns: The advice, and the expression; both may be empty.
-    """
-    mentions = sorted(
-        mentioned_values(map(stem, words(key)), enum_values).items(), key=lambda item: item[1].lower() != key.lower()
-    )
-    arguments = {
-        reference: text
-        for name, text in fact.arguments.items()
-        if (reference := graph.reference(fact.tool or "", name)) is not None
-    }
-    fields = {field.lower(): field for name in tools for field in graph.response_fields(name)}
-    alike = get_close_matches(key.lower(), fields, 1, _MIN_SIMILARITY) or abbreviated_names(key, fields)
-    alike = [] if key.lower() in fields else alike
-    for field, value in [(fields[alike[0]] if alike else key, ""), *mentions[:1]]:
-        call_path = path_to_field(graph, field, fact.objects, arguments, tools)
-        if call_path is not None and value:
-            items = call_path.text + subscripts(call_path.path[:-2])
-            text = f'[item for item in {items} if item["{field}"] == "{value}"]'
-            return f"Write {text} to find it", text
-        call_path = call_path or (None if value else path_to_resource(graph, key, fact.objects, arguments, tools))
-        if call_path is not None:
-            return f'Write {call_path} in place of {fact.objects[0].text}["{key}"]', str(call_path)
-        if names := [name for name in tools if name != fact.tool and field in graph.response_fields(name)][:2]:
-            location = f'"{value}" is a value of "{field}" in' if value else f'"{key}" is a field of'
-            return f"{location} what {' and '.join(names)} return{'s' if len(names) == 1 else ''}", ""
-    return "", ""
-
-
-def _search_tools(tool: str, graph: ProtocolGraph, tools: Collection[str]) -> str:
-    """The search tools, other than the one that found nothing."""
-    names = [name for name in tools if name != tool and name in graph.roots and graph.searches(name)]
-    return " or ".join(names[:3])
+    value = lookup(response, path)
+    return value is not None and not isinstance(value, MissingValue)

@@ -16,7 +16,7 @@ from atc.check import Diagnostic
 from atc.check.precheck import Precheck, fault_of
 from atc.diagnosis.api_health import api_health_problem
 from atc.diagnosis.attribution import attribute as attribute_fault
-from atc.diagnosis.suggestions import Suggestion, fix_from_responses, suggest, suggest_for
+from atc.diagnosis.suggestions import Suggester, Suggestion, fix_from_responses
 from atc.events import FaultFound, ModelWaiting, ProgramWritten
 from atc.fault import Attribution, Fault, Stage
 from atc.models import Completion, Message, Usage
@@ -75,6 +75,7 @@ class _Revision:
             toolbox.opening.plans,
             toolbox.elsewhere,
         )
+        self.suggester = Suggester(toolbox.graph, toolbox.question, toolbox.opening.ranked, toolbox.vocabulary)
         self.challenged: set[str] = set()
         self.challenged_answers: list[str] = []
         self.reply_fixes = 0
@@ -115,7 +116,9 @@ class _Revision:
             if fault is not None and run is not None:
                 answer = describe_silent_writes(run, toolbox.question, toolbox.protocol)
                 fault = None if answer else fault
-            unhealthy = self.api_problem(run) if run else ""
+            stopped = run is not None and run.outcome == "limit"
+            calls = run.calls if run is not None else ()
+            unhealthy = api_health_problem(toolbox.protocol, calls, stopped=stopped, signed=toolbox.signed)
             finding = self.challenge(program, run) if fault is None and run is not None else None
             if finding is not None:
                 fault = finding.fault()
@@ -127,14 +130,15 @@ class _Revision:
             if unhealthy:
                 raise TryEnded("api_error", "APIError", unhealthy)
             if self.exhausted:
-                raise TryEnded(
-                    _status(run), fault.type, f"{fault.type}: {fault.message}" if fault.message else fault.type
-                )
+                ended: Status = "limit" if stopped else "failed"
+                if run is not None and run.outcome == "refused":
+                    ended = "refused"
+                raise TryEnded(ended, fault.type, f"{fault.type}: {fault.message}" if fault.message else fault.type)
             if toolbox.journal is not None and run is not None:
                 toolbox.journal.over()
             toolbox.sandbox.prepare()
             if fault.stage == "run" and run is not None and not made_writes(run):
-                fixed = self.fixed_by_replies(program, fault, run)
+                fixed = self.fixed_by_replies(program, run)
             if fixed is None:
                 self.reflect(program, run, fault, attribution, finding)
 
@@ -145,9 +149,18 @@ class _Revision:
         except BaseException:
             self.add_attempt(program, fault.stage, run, fault)
             raise
+        self.fail(program, fault, attribution, run)
+        return attribution
+
+    def fail(self, program: str, fault: Fault, attribution: Attribution, run: Run | None = None) -> None:
+        """Record the attempt that has just failed, and say so."""
         self.add_attempt(program, fault.stage, run, fault, attribution)
         self.toolbox.emit(FaultFound(len(self.toolbox.attempts), fault, attribution))
-        return attribution
+
+    def autofixed(self, program: str) -> None:
+        """Take a program that was fixed without the model."""
+        self.fixed = True
+        self.toolbox.emit(ProgramWritten(self.toolbox.number, program, Usage()))
 
     def add_attempt(
         self,
@@ -169,14 +182,19 @@ class _Revision:
         """
         toolbox = self.toolbox
         if self.cut_at is not None:
-            self.reject_for_length(program)
+            message = f"the answer was cut at {self.cut_at} tokens; write a shorter program"
+            fault, attribution = Fault("write", "TokenLimit", message), Attribution(None, None, None, "none")
+            self.fail(program, fault, attribution)
+            self.reflect(program, None, fault, attribution, None)
             return None
-        diagnostics = self.diagnose(program)
+        diagnostics = self.precheck.diagnose(program) if program and self.profile.check else []
+        if program and not diagnostics:
+            diagnostics = self.unfounded_write(program)
         if not diagnostics:
             return program
         suggestion = Suggestion()
         if self.profile.suggestions:
-            suggestion = suggest_for(diagnostics, program, toolbox.graph, toolbox.opening.ranked, toolbox.vocabulary)
+            suggestion = self.suggester.for_program(program, diagnostics)
         better = self.new(self.fix(program, diagnostics, suggestion)) if self.profile.autofix else None
         # What a program takes as run before it began is put there, whatever else is wrong with it.
         completed = None
@@ -186,31 +204,14 @@ class _Revision:
         if better is None and completed is None and last and not self.precheck.any_harmful(diagnostics):
             return program
         fault, attribution = fault_of(program, diagnostics)
-        self.add_attempt(program, "check", None, fault, attribution)
-        toolbox.emit(FaultFound(len(toolbox.attempts), fault, attribution))
+        self.fail(program, fault, attribution)
         if (fixed := better or completed) is not None:
-            self.fixed = True
             self.conversation.wrote(fixed)
-            toolbox.emit(ProgramWritten(toolbox.number, fixed, Usage()))
+            self.autofixed(fixed)
             return self.checked(fixed) if completed is not None else fixed
         self.precheck.mark_reported(diagnostics)
-        self.conversation.failed(program, fault, attribution.tool, suggestion)
+        self.conversation.failed(program, fault, attribution.tool, suggestion.facts)
         return None
-
-    def diagnose(self, program: str) -> list[Diagnostic]:
-        """What is wrong with a program before it runs."""
-        if not program:
-            return []
-        return (self.precheck.diagnose(program) if self.profile.check else []) or self.unfounded_write(program)
-
-    def reject_for_length(self, program: str) -> None:
-        """Ask for a shorter program where the model's answer was cut off."""
-        message = f"the answer was cut at {self.cut_at} tokens; write a shorter program"
-        fault = Fault("write", "TokenLimit", message)
-        attribution = Attribution(None, None, None, "none")
-        self.add_attempt(program, "write", None, fault, attribution)
-        self.toolbox.emit(FaultFound(len(self.toolbox.attempts), fault, attribution))
-        self.reflect(program, None, fault, attribution, None)
 
     def unfounded_write(self, program: str) -> list[Diagnostic]:
         """Why a program that writes at a real service should not; reported once."""
@@ -235,7 +236,6 @@ class _Revision:
 
     def fix(self, program: str, diagnostics: Sequence[Diagnostic], suggestion: Suggestion) -> str | None:
         """The program with all of its mistakes fixed, also hidden ones; None where that needs the model."""
-        toolbox = self.toolbox
         for _ in range(_ROUNDS):
             better = self.precheck.fixed(program, diagnostics)
             if better is None and suggestion.whole:
@@ -248,27 +248,20 @@ class _Revision:
             program, diagnostics = partly, self.precheck.diagnose(partly)
             if not diagnostics:  # a mistake that nobody fixed is only hidden
                 return None
-            suggestion = suggest_for(diagnostics, program, toolbox.graph, toolbox.opening.ranked, toolbox.vocabulary)
+            suggestion = self.suggester.for_program(program, diagnostics)
         return None
 
     # After the run
 
-    def api_problem(self, run: Run) -> str:
-        """Why no program gets further with this API; empty where one may."""
-        toolbox = self.toolbox
-        stopped = run.outcome == "limit"
-        return api_health_problem(toolbox.protocol, run.calls, stopped=stopped, signed=toolbox.signed)
-
-    def fixed_by_replies(self, program: str, fault: Fault, run: Run) -> str | None:
+    def fixed_by_replies(self, program: str, run: Run) -> str | None:
         """The program as the replies leave one way to write it, where they are not as the document says."""
         if not (self.profile.autofix and self.profile.suggestions) or self.reply_fixes == _REPLY_FIXES:
             return None
-        better = self.new(fix_from_responses(program, fault.line, run))
+        better = self.new(fix_from_responses(program, run))
         if better is not None:
             self.reply_fixes += 1
-            self.fixed = True
             self.conversation.instead(better)
-            self.toolbox.emit(ProgramWritten(self.toolbox.number, better, Usage()))
+            self.autofixed(better)
         return better
 
     def refuse(self, program: str, run: Run, call: CallRecord) -> None:
@@ -303,7 +296,6 @@ class _Revision:
         self, program: str, run: Run | None, fault: Fault, attribution: Attribution, finding: Finding | None
     ) -> None:
         """Tell the model what went wrong, and what is known about it (Eq. 2)."""
-        toolbox = self.toolbox
         if finding is not None:
             about = run.calls[finding.call].tool if run is not None and finding.call is not None else None
             self.conversation.challenged(program, fault, about)
@@ -313,13 +305,10 @@ class _Revision:
             return
         suggestion = Suggestion()
         if self.profile.suggestions:
-            ranked = toolbox.opening.ranked
-            suggestion = suggest(
-                fault, attribution, program, run, toolbox.question, toolbox.graph, ranked, toolbox.vocabulary
-            )
+            suggestion = self.suggester.for_run(fault, attribution, program, run)
         rejected = run.calls[run.error.call].tool if run and run.error and run.error.call is not None else None
         tool = (rejected or attribution.tool) if attribution.tool else None
-        self.conversation.failed(program, fault, tool, suggestion)
+        self.conversation.failed(program, fault, tool, suggestion.facts)
 
     # The model
 
@@ -395,9 +384,3 @@ class _Revision:
     def is_tried(self, program: str) -> bool:
         """Whether a program was tried before, comments and layout aside."""
         return any(same(program, attempt.program) for attempt in self.toolbox.attempts)
-
-
-def _status(run: Run | None) -> Status:
-    if run is not None and run.outcome == "refused":
-        return "refused"
-    return "limit" if run is not None and run.outcome == "limit" else "failed"

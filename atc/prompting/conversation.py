@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from atc.diagnosis.suggestions import Suggestion
 from atc.fault import Fault
 from atc.models import Message
 from atc.profile import Profile
@@ -77,18 +76,17 @@ class Conversation:
             return
         self._add(self._rendered("reflect_answer", finding=said(fault), documentation=self._documented(tool)))
 
-    def failed(self, program: str, fault: Fault, tool: str | None, suggestion: Suggestion) -> None:
+    def failed(self, program: str, fault: Fault, tool: str | None, suggestions: Sequence[str]) -> None:
         """Tell what went wrong with a tool, or with the program itself, and what is known about it."""
         message = [fault.message[:_SHORT]] if fault.stage == "check" or tool is None else []
-        new = [line for line in (*message, *suggestion.facts) if line not in self.facts]
+        new = [line for line in (*message, *suggestions) if line not in self.facts]
         if self._profile.focus:
             blamed = f", and the fault comes from the call of {tool}" if tool is not None else ""
-            self._revise(program, "\n".join([f"It failed{blamed}:\n{said(fault)}", *suggestion.facts]), tool)
+            self._revise(program, "\n".join([f"It failed{blamed}:\n{said(fault)}", *suggestions]), tool)
         elif tool is None:
             self._add(self._rendered("reflect_program", error=said(fault)))
         else:
-            documentation, suggestions = self._documented(tool), "\n".join(suggestion.facts)
-            values = {"documentation": documentation, "suggestions": suggestions}
+            values = {"documentation": self._documented(tool), "suggestions": "\n".join(suggestions)}
             self._add(self._rendered("reflect", error=said(fault), tool=tool, **values))
         self.facts.extend(new)
 

@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 from atc.check import Diagnostic, apply_edits, check, fix_syntax, type_checker
 from atc.check.type_checker import available
 from atc.cli import main
-from atc.diagnosis.suggestions import suggest_for
+from atc.diagnosis.suggestions import Suggester
 from atc.language.question import Question
 from benchmarks.tasks.datasets import open_dataset
 from benchmarks.tasks.references import FOLDER
@@ -522,7 +522,8 @@ def test_a_key_may_be_a_word_cut_short() -> None:
     program = f'{first}\nprint(GET_dishes_dish_id(dish_id=dish["dish_id"])["carbohydrates"])'
 
     diagnostics = check(program, contract, None, None, graph)
-    suggestion = suggest_for(diagnostics, program, graph, [tool.name for tool in graph.protocol.tools], {})
+    suggester = Suggester(graph, Question(""), [tool.name for tool in graph.protocol.tools], {})
+    suggestion = suggester.for_program(program, diagnostics)
     assert suggestion.whole == f"{first}\nprint(GET_dishes_dish_id_nutrition(dish_id=dish['dish_id'])[\"carbs\"])"
     assert check(suggestion.whole, contract, None, None, graph) == []
     here = suggestion.whole.replace("carbs", "carbohydrates")
@@ -534,7 +535,7 @@ def test_a_key_may_be_a_word_cut_short() -> None:
     held = f"{first}\n{nutrition}\ncarbs = GET_dishes_dish_id(dish_id=dish['dish_id'])['carbs']\n{printed}\n"
     later = "other = GET_dishes()[1]\nprint(GET_dishes_dish_id(dish_id=other['dish_id'])['title'])"
     diagnostics = check(held + later, contract, None, None, graph)
-    suggestion = suggest_for(diagnostics, held + later, graph, [tool.name for tool in graph.protocol.tools], {})
+    suggestion = suggester.for_program(held + later, diagnostics)
     lines = suggestion.whole.split("\n")
     assert lines[2] == 'carbs = nutrition["carbs"]'
     assert lines[3] == "print(f\"{nutrition['carbs']}, {nutrition['carbs']} and {carbs}\")"
@@ -546,11 +547,11 @@ def test_a_key_may_be_a_word_cut_short() -> None:
     )
     either = held.replace(nutrition, f"if GET_dishes():\n    {nutrition}\nelse:\n    carbs = {wrong}")
     diagnostics = check(either, contract, None, None, graph)
-    suggestion = suggest_for(diagnostics, either, graph, [tool.name for tool in graph.protocol.tools], {})
+    suggestion = suggester.for_program(either, diagnostics)
     assert "    carbs = GET_dishes_dish_id_nutrition(dish_id=dish['dish_id'])[\"carbs\"]\n" in suggestion.whole
     again = (held + later).replace("\ncarbs =", "\ndish = GET_dishes()[2]\ncarbs =")
     diagnostics = check(again, contract, None, None, graph)
-    suggestion = suggest_for(diagnostics, again, graph, [tool.name for tool in graph.protocol.tools], {})
+    suggestion = suggester.for_program(again, diagnostics)
     assert "carbs = GET_dishes_dish_id_nutrition(dish_id=dish['dish_id'])[\"carbs\"]" in suggestion.whole
 
 
@@ -649,7 +650,7 @@ def test_what_another_call_returns_of_a_thing_is_no_key_of_like_spelling() -> No
     ]
     assert (
         'GET_books_book_id_notes(book_id=book["book_id"])'
-        in suggest_for(diagnostics, program, graph, names, {}).facts[0]
+        in Suggester(graph, Question(""), names, {}).for_program(program, diagnostics).facts[0]
     )
 
 
