@@ -6,12 +6,21 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import click
 
 from atc.cli import say
-from atc.cli.options import bench_api_options, check_api_options, model_options, out_file
+from atc.cli.options import (
+    ModelOptions,
+    ServiceOptions,
+    argument,
+    check_api_options,
+    json_option,
+    option,
+    out_file,
+    takes,
+)
 from atc.profile import FEATURES
 from benchmarks.tasks import NAMES
 
@@ -26,94 +35,141 @@ __all__ = ["bench", "data"]
 _EPILOG = "\b\nNames:\n" + "\n".join(f"  {name:<18} {text}" for name, text in NAMES.items())
 
 
+@dataclass(frozen=True, kw_only=True)
+class _TaskOptions:
+    """The benchmark, and the files that it is read from."""
+
+    name: str = argument(type=click.Choice(list(NAMES)), metavar="NAME")
+    task_file: Path | None = option(
+        "--tasks",
+        type=click.Path(exists=True, dir_okay=False, path_type=Path),
+        metavar="FILE",
+        help="Tasks in RestBench's or ToolFlow's format  [default: as under $ATC_DATA]",
+    )
+    apis: tuple[str, ...] = option(
+        "--api",
+        multiple=True,
+        metavar="[DOMAIN=]SPEC",
+        help="OpenAPI document or *.tools.json, where tasks are of several domains one for each  [default: as under "
+        "$ATC_DATA]",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _WorldOptions:
+    """What the service is simulated from, and what the agent sees of it."""
+
+    world: tuple[str, ...] = option(
+        "--world",
+        multiple=True,
+        metavar="[DOMAIN=]FILE",
+        help="Simulate with this world file (see docs/simulation.md) in place of the benchmark's. Repeatable.",
+    )
+    learned: tuple[str, ...] = option(
+        "--learned",
+        multiple=True,
+        metavar="[DOMAIN=]FILE",
+        help="Show the agent this document in place of the API's own, such as one that `atc probe` wrote; the API is "
+        "simulated and calls are scored by its own. Repeatable.",
+    )
+    usage: bool = option(
+        "--usage", is_flag=True, help="With --learned: show its usage examples with questions like theirs."
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _BenchOptions(ModelOptions, _WorldOptions, ServiceOptions, _TaskOptions):
+    """The command line of `atc bench`."""
+
+    candidates: int | None = option(
+        "--candidates",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="Offer the gold tools among random others, N in all, where FILE lists no candidates  [default: all tools]",
+    )
+    select: int | None = option(
+        "--select",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="Let atc choose N tools for each question from the whole API, as `atc solve` does, whatever FILE lists.",
+    )
+    limit: int | None = option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the first N tasks.")
+    half: str | None = option(
+        "--half",
+        type=click.Choice(["even", "odd"]),
+        help="Every other task: even from the first on, odd from the second.",
+    )
+    workers: int = option(
+        "--workers", type=click.IntRange(min=1), default=1, show_default=True, metavar="N", help="Tasks at once."
+    )
+    engine: str = option(
+        "--engine",
+        type=click.Choice(["threads", "ray"]),
+        default="threads",
+        show_default=True,
+        help="What runs the tasks.",
+    )
+    address: str | None = option(
+        "--address", metavar="HOST:PORT", help="A Ray cluster; without it, --engine ray starts one here."
+    )
+    repeat: int | None = option(
+        "--repeat",
+        type=click.IntRange(min=1),
+        metavar="K",
+        help="Run K times, into DIR/1 to DIR/K: the same tasks in the same worlds, with the model's seed from --seed "
+        "on.",
+    )
+    writes: Literal["allow", "deny", "simulate"] | None = option(
+        "--writes",
+        type=click.Choice(("allow", "deny", "simulate")),
+        help="Whether calls that may change something are sent  [default: allow where simulated, else deny]",
+    )
+    learn: bool = option(
+        "--learn", is_flag=True, help="Let tasks go by what earlier ones found out of responses; off by default."
+    )
+    without: tuple[str, ...] = option(
+        "--without",
+        multiple=True,
+        type=click.Choice(list(FEATURES)),
+        help="Turn off a feature of the profile, to measure what it is worth.",
+    )
+    ablate: bool = option(
+        "--ablate",
+        is_flag=True,
+        help="Run with all features, into DIR/all, and without each one, into DIR/without-FEATURE.",
+    )
+    max_model_calls: int = option(
+        "--max-model-calls", type=click.IntRange(min=0), default=0, metavar="N", help="Most model calls a task."
+    )
+    max_tokens: int = option(
+        "--max-tokens", type=click.IntRange(min=0), default=0, metavar="N", help="Most tokens a task."
+    )
+    max_seconds: float = option(
+        "--max-seconds", type=click.FloatRange(min=0), default=0.0, metavar="S", help="Most seconds a task."
+    )
+    out: Path = option(
+        "--out",
+        required=True,
+        type=click.Path(file_okay=False, path_type=Path),
+        metavar="DIR",
+        help="Results; tasks already in it are skipped.",
+    )
+    record: Path | None = option(
+        "--record", type=out_file, metavar="FILE", help="Record the model's answers for --model replay:FILE."
+    )
+    reuse: Path | None = option(
+        "--reuse",
+        type=out_file,
+        metavar="FILE",
+        help="Take the model's answers from FILE where a run recorded them, and add the others: modes share what they "
+        "ask.",
+    )
+    as_json: bool = json_option("Print summary.json instead of the table.")
+
+
 @click.command(epilog=_EPILOG)
-@click.argument("name", type=click.Choice(list(NAMES)), metavar="NAME")
-@click.option(
-    "--tasks",
-    "task_file",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="Tasks in RestBench's or ToolFlow's format  [default: as under $ATC_DATA]",
-)
-@bench_api_options
-@click.option(
-    "--world",
-    multiple=True,
-    metavar="[DOMAIN=]FILE",
-    help="Simulate with this world file (see docs/simulation.md) in place of the benchmark's. Repeatable.",
-)
-@click.option(
-    "--learned",
-    multiple=True,
-    metavar="[DOMAIN=]FILE",
-    help="Show the agent this document in place of the API's own, such as one that `atc probe` wrote; the API is "
-    "simulated and calls are scored by its own. Repeatable.",
-)
-@click.option("--usage", is_flag=True, help="With --learned: show its usage examples with questions like theirs.")
-@model_options
-@click.option(
-    "--candidates",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="Offer the gold tools among random others, N in all, where FILE lists no candidates  [default: all tools]",
-)
-@click.option(
-    "--select",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="Let atc choose N tools for each question from the whole API, as `atc solve` does, whatever FILE lists.",
-)
-@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the first N tasks.")
-@click.option(
-    "--half", type=click.Choice(["even", "odd"]), help="Every other task: even from the first on, odd from the second."
-)
-@click.option("--workers", type=click.IntRange(min=1), default=1, show_default=True, metavar="N", help="Tasks at once.")
-@click.option(
-    "--engine", type=click.Choice(["threads", "ray"]), default="threads", show_default=True, help="What runs the tasks."
-)
-@click.option("--address", metavar="HOST:PORT", help="A Ray cluster; without it, --engine ray starts one here.")
-@click.option(
-    "--repeat",
-    type=click.IntRange(min=1),
-    metavar="K",
-    help="Run K times, into DIR/1 to DIR/K: the same tasks in the same worlds, with the model's seed from --seed on.",
-)
-@click.option(
-    "--writes",
-    type=click.Choice(("allow", "deny", "simulate")),
-    help="Whether calls that may change something are sent  [default: allow where simulated, else deny]",
-)
-@click.option("--learn", is_flag=True, help="Let tasks go by what earlier ones found out of responses; off by default.")
-@click.option(
-    "--without",
-    multiple=True,
-    type=click.Choice(list(FEATURES)),
-    help="Turn off a feature of the profile, to measure what it is worth.",
-)
-@click.option(
-    "--ablate",
-    is_flag=True,
-    help="Run with all features, into DIR/all, and without each one, into DIR/without-FEATURE.",
-)
-@click.option("--max-model-calls", type=click.IntRange(min=0), default=0, metavar="N", help="Most model calls a task.")
-@click.option("--max-tokens", type=click.IntRange(min=0), default=0, metavar="N", help="Most tokens a task.")
-@click.option("--max-seconds", type=click.FloatRange(min=0), default=0.0, metavar="S", help="Most seconds a task.")
-@click.option(
-    "--out",
-    required=True,
-    type=click.Path(file_okay=False, path_type=Path),
-    metavar="DIR",
-    help="Results; tasks already in it are skipped.",
-)
-@click.option("--record", type=out_file, metavar="FILE", help="Record the model's answers for --model replay:FILE.")
-@click.option(
-    "--reuse",
-    type=out_file,
-    metavar="FILE",
-    help="Take the model's answers from FILE where a run recorded them, and add the others: modes share what they ask.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print summary.json instead of the table.")
-def bench(**values: Any) -> None:
+@takes(_BenchOptions)
+def bench(options: _BenchOptions) -> None:
     """Run the benchmark NAME and print its figures.
 
     Each finished task is one JSON file in DIR/tasks, the figures are in DIR/summary.json. To go on after a stop, repeat
@@ -128,166 +184,121 @@ def bench(**values: Any) -> None:
     from benchmarks.tasks.datasets import BENCHMARKS, named_documents
     from benchmarks.worlds import find_worlds
 
-    arguments = _Arguments(**values)
-    fictional = BENCHMARKS[arguments.name].fictional and not arguments.base_url
-    arguments = replace(arguments, simulate=arguments.simulate or fictional)
-    _check_service(arguments)
-    dataset = _open(arguments)
-    if arguments.candidates and dataset.listed:
+    fictional = BENCHMARKS[options.name].fictional and not options.base_url
+    options = replace(options, simulate=options.simulate or fictional)
+    _check_service(options)
+    dataset = _open(options)
+    if options.candidates and dataset.listed:
         say("warning: --candidates goes without effect: the task file lists the candidates of each task")
-        arguments = replace(arguments, candidates=None)
-    _check_runs(arguments, dataset)
-    own = named_documents("--world", arguments.world)
-    worlds = find_worlds(dataset.protocols, own, lambda text: say(f"warning: {text}")) if arguments.simulate else {}
-    model = arguments.model or default_model()
+        options = replace(options, candidates=None)
+    _check_runs(options, dataset)
+    own = named_documents("--world", options.world)
+    worlds = find_worlds(dataset.protocols, own, lambda text: say(f"warning: {text}")) if options.simulate else {}
+    model = options.model or default_model()
     offer_pull(model)
-    settings = _settings(arguments, dataset, worlds, model)
+    settings = _settings(options, dataset, worlds, model)
     summaries = []
-    for folder, run_settings in _run_folders(arguments, settings).items():
-        summary = summarize(_run(run_settings, dataset, folder, arguments, worlds), run_settings)
+    for folder, run_settings in _run_folders(options, settings).items():
+        summary = summarize(_run(run_settings, dataset, folder, options, worlds), run_settings)
         write_json(folder / "summary.json", {**summary, "date": datetime.now(UTC).date().isoformat()})
         summaries.append(summary)
-        if not arguments.as_json and not arguments.ablate:
+        if not options.as_json and not options.ablate:
             without = f" · without {', '.join(run_settings.without)}" if run_settings.without else ""
-            click.echo(_title(run_settings, arguments.half) + without)
+            click.echo(_title(run_settings, options.half) + without)
             Console().print(table(summary))
-    if arguments.as_json:
-        click.echo(to_json(summaries if len(summaries) > 1 or arguments.repeat else summaries[0]), nl=False)
-    elif arguments.ablate:
-        click.echo(_title(settings, arguments.half))
+    if options.as_json:
+        click.echo(to_json(summaries if len(summaries) > 1 or options.repeat else summaries[0]), nl=False)
+    elif options.ablate:
+        click.echo(_title(settings, options.half))
         Console().print(ablation(summaries))
 
 
-@dataclass(frozen=True, slots=True)
-class _Arguments:
-    """The command line of `atc bench`."""
-
-    name: str
-    task_file: Path | None
-    apis: tuple[str, ...]
-    simulate: bool
-    base_url: str | None
-    auth: tuple[str, ...]
-    seed: int
-    now: datetime | None
-    world: tuple[str, ...]
-    learned: tuple[str, ...]
-    usage: bool
-    model: str | None
-    mode: str
-    max_reflections: int | None
-    profile: str | None
-    candidates: int | None
-    select: int | None
-    limit: int | None
-    half: str | None
-    workers: int
-    engine: str
-    address: str | None
-    repeat: int | None
-    writes: Literal["allow", "deny", "simulate"] | None
-    learn: bool
-    without: tuple[str, ...]
-    ablate: bool
-    max_model_calls: int
-    max_tokens: int
-    max_seconds: float
-    out: Path
-    record: Path | None
-    reuse: Path | None
-    as_json: bool
-
-
-def _check_service(arguments: _Arguments) -> None:
-    """Refuse options that do not fit the service."""
-    check_api_options(arguments.simulate, arguments.base_url, arguments.auth)
-    if arguments.usage and not arguments.learned:
+def _check_service(options: _BenchOptions) -> None:
+    check_api_options(options.simulate, options.base_url, options.auth)
+    if options.usage and not options.learned:
         raise click.UsageError("--usage shows the examples of a learned document: add --learned FILE")
-    if arguments.world and not arguments.simulate:
+    if options.world and not options.simulate:
         raise click.UsageError("--world is of a simulated API: add --simulate")
-    if arguments.learned and not arguments.simulate:
+    if options.learned and not options.simulate:
         raise click.UsageError("--learned needs --simulate: a real service is asked by --api alone")
 
 
-def _open(arguments: _Arguments) -> Dataset:
+def _open(options: _BenchOptions) -> Dataset:
     """The tasks with the documents to solve them by; their warnings go to stderr."""
     from benchmarks.tasks.datasets import open_dataset
     from benchmarks.tasks.learned_documents import with_learned
 
-    dataset = open_dataset(arguments.name, arguments.task_file, arguments.apis)
-    if arguments.learned:
-        dataset = with_learned(dataset, arguments.learned, arguments.usage)
+    dataset = open_dataset(options.name, options.task_file, options.apis)
+    if options.learned:
+        dataset = with_learned(dataset, options.learned, options.usage)
     for warning in dataset.warnings:
         say(f"warning: {warning}")
-    if arguments.select and arguments.candidates:
+    if options.select and options.candidates:
         raise click.UsageError("--select N chooses from the whole API: leave out --candidates")
-    if arguments.select:
+    if options.select:
         dataset = replace(dataset, tasks=tuple(replace(task, candidates=()) for task in dataset.tasks))
     return dataset
 
 
-def _check_runs(arguments: _Arguments, dataset: Dataset) -> None:
+def _check_runs(options: _BenchOptions, dataset: Dataset) -> None:
     """Refuse options that do not fit the tasks, or one another."""
-    if arguments.address and arguments.engine != "ray":
+    if options.address and options.engine != "ray":
         raise click.UsageError("--address is of a Ray cluster: add --engine ray")
-    if arguments.base_url and len(dataset.protocols) > 1:
+    if options.base_url and len(dataset.protocols) > 1:
         raise click.UsageError("--base-url: the tasks are of several APIs; run one of them, or --simulate")
-    if arguments.ablate and (arguments.repeat or arguments.without):
+    if options.ablate and (options.repeat or options.without):
         raise click.UsageError("--ablate leaves out one part after another: give it without --repeat and --without")
 
 
-def _settings(arguments: _Arguments, dataset: Dataset, worlds: Mapping[str, Path], model: str) -> RunSettings:
-    """The settings of a run: all that decides the outcome of a task."""
+def _settings(options: _BenchOptions, dataset: Dataset, worlds: Mapping[str, Path], model: str) -> RunSettings:
     from atc.agent import SIMULATED_NOW
     from atc.profile import PROFILES, open_profile, profile_of
     from benchmarks.run.runner import BEST, RunSettings
     from benchmarks.tasks.datasets import file_digest
     from benchmarks.tasks.references import references_digest
 
-    select, simulate, profile = arguments.select, arguments.simulate, arguments.profile
+    select, simulate, profile = options.select, options.simulate, options.profile
     chosen = open_profile(profile) if profile else profile_of(model)
-    drawn = arguments.candidates or ("listed" if dataset.listed else "all")
+    drawn = options.candidates or ("listed" if dataset.listed else "all")
     return RunSettings(
-        benchmark=arguments.name,
+        benchmark=options.name,
         model=model,
-        mode=arguments.mode,
-        max_reflections=chosen.reflections if arguments.max_reflections is None else arguments.max_reflections,
+        mode=options.mode,
+        max_reflections=chosen.reflections if options.max_reflections is None else options.max_reflections,
         candidates=f"{BEST}{select}" if select else str(drawn),
-        seed=arguments.seed,
-        now=(arguments.now or SIMULATED_NOW).isoformat(),
-        api="simulated" if simulate else arguments.base_url or "documented",
+        seed=options.seed,
+        now=(options.now or SIMULATED_NOW).isoformat(),
+        api="simulated" if simulate else options.base_url or "documented",
         files={
             **dataset.files,
             **{f"world-{domain}": file_digest(file) for domain, file in worlds.items()},
-            **({"references": {"sha256": references_digest(arguments.name)}} if simulate else {}),
+            **({"references": {"sha256": references_digest(options.name)}} if simulate else {}),
             **({"profile": file_digest(Path(profile))} if profile and profile not in PROFILES else {}),
             **({"replay": file_digest(Path(model.removeprefix("replay:")))} if model.startswith("replay:") else {}),
         },
-        max_model_calls=arguments.max_model_calls,
-        max_tokens=arguments.max_tokens,
-        max_seconds=arguments.max_seconds,
-        without=arguments.without,
+        max_model_calls=options.max_model_calls,
+        max_tokens=options.max_tokens,
+        max_seconds=options.max_seconds,
+        without=options.without,
         profile=profile or "",
-        learn=arguments.learn,
-        writes=arguments.writes or ("allow" if simulate else "deny"),
+        learn=options.learn,
+        writes=options.writes or ("allow" if simulate else "deny"),
     )
 
 
-def _run_folders(arguments: _Arguments, settings: RunSettings) -> dict[Path, RunSettings]:
-    """The settings of each run, by its folder."""
-    out = arguments.out
-    if arguments.repeat:
-        return {out / str(number + 1): replace(settings, repeat=number) for number in range(arguments.repeat)}
-    if not arguments.ablate:
+def _run_folders(options: _BenchOptions, settings: RunSettings) -> dict[Path, RunSettings]:
+    out = options.out
+    if options.repeat:
+        return {out / str(number + 1): replace(settings, repeat=number) for number in range(options.repeat)}
+    if not options.ablate:
         return {out: settings}
     # Demonstrations come from a learned document alone: no task is an example for another one.
-    features = [feature for feature in FEATURES if arguments.usage or feature != "demonstrations"]
+    features = [feature for feature in FEATURES if options.usage or feature != "demonstrations"]
     ablated = {out / f"without-{feature}": replace(settings, without=(feature,)) for feature in features}
     return {out / "all": settings, **ablated}
 
 
 def _title(settings: RunSettings, half: str | None) -> str:
-    """The line above the figures of a run."""
     parts = [settings.benchmark, settings.model, f"mode {settings.mode}", f"seed {settings.seed + settings.repeat}"]
     parts += [f"candidates {settings.candidates}"] * (settings.candidates != "listed")
     parts += [f"{half} tasks"] * (half is not None) + [f"profile {settings.profile}"] * bool(settings.profile)
@@ -295,7 +306,7 @@ def _title(settings: RunSettings, half: str | None) -> str:
 
 
 def _run(
-    settings: RunSettings, dataset: Dataset, folder: Path, arguments: _Arguments, worlds: Mapping[str, Path]
+    settings: RunSettings, dataset: Dataset, folder: Path, options: _BenchOptions, worlds: Mapping[str, Path]
 ) -> list[TaskResult]:
     """Solve what is missing in a folder; the results in the order of the tasks."""
     from benchmarks.run.engines import ray_engine, thread_engine
@@ -304,18 +315,18 @@ def _run(
     from benchmarks.tasks.task_files import candidate_tools
 
     prepare_folder(folder, settings)
-    tasks = dataset.tasks if arguments.half is None else dataset.tasks[arguments.half == "odd" :: 2]
-    tasks = tasks[: arguments.limit]
-    count = arguments.candidates
+    tasks = dataset.tasks if options.half is None else dataset.tasks[options.half == "odd" :: 2]
+    tasks = tasks[: options.limit]
+    count = options.candidates
     offered = [(task, candidate_tools(task, dataset.protocols[task.domain], count, settings.seed)) for task in tasks]
     store = folder / "store"
     runner = TaskRunner(
         settings,
         dataset.protocols,
-        arguments.base_url,
-        arguments.auth,
-        arguments.record,
-        arguments.reuse,
+        options.base_url,
+        options.auth,
+        options.record,
+        options.reuse,
         worlds,
         store,
         dataset.learned,
@@ -325,10 +336,10 @@ def _run(
         },
     )
     with closing(runner):
-        if arguments.engine == "ray":
-            engine = ray_engine(runner, arguments.workers, arguments.address)
+        if options.engine == "ray":
+            engine = ray_engine(runner, options.workers, options.address)
         else:
-            engine = thread_engine(runner, arguments.workers)
+            engine = thread_engine(runner, options.workers)
         results = _watch(run_tasks(offered, settings, folder, engine), len(offered))
     order = {task.id: place for place, task in enumerate(tasks)}
     return sorted(results, key=lambda result: order[result.id])

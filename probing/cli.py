@@ -6,14 +6,13 @@ import fcntl
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
-from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import click
 from click.core import ParameterSource
 
-from atc.cli.options import check_api_options, clock_options, out_file, target_options
+from atc.cli.options import ServiceOptions, argument, check_api_options, json_option, option, out_file, takes
 
 if TYPE_CHECKING:
     from atc.models import Model
@@ -37,58 +36,102 @@ def _graph_file(text: str) -> Path:
     return out_file(text)
 
 
+@dataclass(frozen=True, kw_only=True)
+class _DocumentOptions:
+    """The document whose responses are sought; optional with --check."""
+
+    spec: str | None = argument(required=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProbeOptions(ServiceOptions, _DocumentOptions):
+    """The parameters of `atc probe`."""
+
+    out: Path | None = option("-o", "--out", type=out_file, metavar="FILE", help="The OpenAPI 3.1 document to write.")
+    report: Path | None = option(
+        "--report", type=out_file, metavar="FILE", help="Write what came of each tool, as JSON."
+    )
+    graph: Path | None = option(
+        "--graph", type=_graph_file, metavar="FILE", help="Draw who yields what: FILE.svg, .mmd or .json."
+    )
+    blind: bool = option(
+        "--blind", is_flag=True, help="Hide what SPEC says of responses, and compare with it at the end."
+    )
+    model: str | None = option(
+        "--model",
+        metavar="NAME",
+        help="Who writes programs for tools that are not reached without it; none for nobody  [default: as atc solve, "
+        "none where that cannot be had]",
+    )
+    record: Path | None = option(
+        "--record", type=out_file, metavar="FILE", help="Append the model's answers to FILE, for replay:FILE."
+    )
+    writes: WriteScope | None = option(
+        "--writes",
+        type=click.Choice(["deny", "own", "all"]),
+        help="Whether tools that may change something are called; own: to make objects that can be removed, and are, "
+        "and on these  [default: deny; all with --simulate]",
+    )
+    reads: tuple[str, ...] = option(
+        "--read", multiple=True, metavar="TOOL", help="This one only reads: 'POST /x/filter'. Repeatable."
+    )
+    only: tuple[str, ...] = option(
+        "--only", multiple=True, metavar="TOOL", help="Find out about this tool. Repeatable."
+    )
+    iterations: int = option(
+        "--iterations", type=click.IntRange(min=0), default=4, show_default=True, help="Rounds after the first."
+    )
+    samples: int = option(
+        "--samples", type=click.IntRange(min=1), default=3, show_default=True, help="Programs a tool and round."
+    )
+    no_multi_sample: bool = option(
+        "--no-multi-sample", is_flag=True, help="One program a tool and round, to see what more are worth."
+    )
+    no_chain: bool = option(
+        "--no-chain", is_flag=True, help="Give no tool what another one answered, to see what that is worth."
+    )
+    budget_calls: int | None = option(
+        "--budget-calls", type=click.IntRange(min=1), metavar="N", help="Most requests in all."
+    )
+    budget_tokens: int | None = option(
+        "--budget-tokens", type=click.IntRange(min=1), metavar="N", help="Most tokens of the model in all."
+    )
+    schema: Literal["full", "paper"] = option(
+        "--schema",
+        type=click.Choice(["full", "paper"]),
+        default="full",
+        show_default=True,
+        help="Schemas from all answers, or as the ATC paper's Algorithm 2 makes them, from one.",
+    )
+    store: Path | None = option(
+        "--store", type=click.Path(file_okay=False, path_type=Path), metavar="DIR", help="Teach atc solve --store."
+    )
+    resume: bool = option(
+        "--resume", is_flag=True, help="Go on where a probe that wrote to the same --out was cut off."
+    )
+    checked: str | None = option(
+        "--check",
+        type=click.Path(exists=True, dir_okay=False),
+        metavar="FILE",
+        help="Write nothing: tell what a service answers otherwise than the documented FILE says.",
+    )
+    as_json: bool = json_option("Print the report as JSON instead of the table.")
+
+    @property
+    def out_path(self) -> Path:
+        """`out`, which is only optional with `checked`."""
+        assert self.out is not None
+        return self.out
+
+    @property
+    def log(self) -> Path:
+        """The log to resume from, beside the document."""
+        return self.out_path.with_name(f"{self.out_path.name}.log")
+
+
 @click.command()
-@click.argument("spec", required=False)
-@target_options
-@clock_options
-@click.option("-o", "--out", type=out_file, metavar="FILE", help="The OpenAPI 3.1 document to write.")
-@click.option("--report", type=out_file, metavar="FILE", help="Write what came of each tool, as JSON.")
-@click.option("--graph", type=_graph_file, metavar="FILE", help="Draw who yields what: FILE.svg, .mmd or .json.")
-@click.option("--blind", is_flag=True, help="Hide what SPEC says of responses, and compare with it at the end.")
-@click.option(
-    "--model",
-    metavar="NAME",
-    help="Who writes programs for tools that are not reached without it; none for nobody  [default: as atc solve, none "
-    "where that cannot be had]",
-)
-@click.option("--record", type=out_file, metavar="FILE", help="Append the model's answers to FILE, for replay:FILE.")
-@click.option(
-    "--writes",
-    type=click.Choice(["deny", "own", "all"]),
-    help="Whether tools that may change something are called; own: to make objects that can be removed, and are, and "
-    "on these  [default: deny; all with --simulate]",
-)
-@click.option(
-    "--read", "reads", multiple=True, metavar="TOOL", help="This one only reads: 'POST /x/filter'. Repeatable."
-)
-@click.option("--only", multiple=True, metavar="TOOL", help="Find out about this tool. Repeatable.")
-@click.option("--iterations", type=click.IntRange(min=0), default=4, show_default=True, help="Rounds after the first.")
-@click.option("--samples", type=click.IntRange(min=1), default=3, show_default=True, help="Programs a tool and round.")
-@click.option("--no-multi-sample", is_flag=True, help="One program a tool and round, to see what more are worth.")
-@click.option("--no-chain", is_flag=True, help="Give no tool what another one answered, to see what that is worth.")
-@click.option("--budget-calls", type=click.IntRange(min=1), metavar="N", help="Most requests in all.")
-@click.option("--budget-tokens", type=click.IntRange(min=1), metavar="N", help="Most tokens of the model in all.")
-@click.option(
-    "--schema",
-    type=click.Choice(["full", "paper"]),
-    default="full",
-    show_default=True,
-    help="Schemas from all answers, or as the ATC paper's Algorithm 2 makes them, from one.",
-)
-@click.option(
-    "--store", type=click.Path(file_okay=False, path_type=Path), metavar="DIR", help="Teach atc solve --store."
-)
-@click.option("--resume", is_flag=True, help="Go on where a probe that wrote to the same --out was cut off.")
-@click.option(
-    "--check",
-    "checked",
-    type=click.Path(exists=True, dir_okay=False),
-    metavar="FILE",
-    help="Write nothing: tell what a service answers otherwise than the documented FILE says.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON instead of the table.")
-@click.pass_context
-def probe(ctx: click.Context, /, **parameters: Any) -> None:
+@takes(ProbeOptions)
+def probe(options: ProbeOptions) -> None:
     """Find out what the tools of SPEC return by calling them, and write SPEC down with it.
 
     Exit code 0 when all tools are documented, 1 when some are not, 4 when a budget ended it, 6 when the service refuses
@@ -100,7 +143,7 @@ def probe(ctx: click.Context, /, **parameters: Any) -> None:
     from protocols import load
     from protocols.errors import UsageError
 
-    options = ProbeOptions(**parameters)
+    ctx = click.get_current_context()
     _check_usage(ctx, options)
     truth = load(options.spec or str(options.checked))
     if unknown := [name for name in options.only if name not in truth]:
@@ -118,49 +161,6 @@ def probe(ctx: click.Context, /, **parameters: Any) -> None:
     _write_files(options, prober, report)
     _print_result(options, report)
     ctx.exit(report.exit_code)
-
-
-@dataclass(frozen=True, slots=True)
-class ProbeOptions:
-    """The parameters of `atc probe`."""
-
-    spec: str | None
-    simulate: bool
-    base_url: str | None
-    auth: tuple[str, ...]
-    seed: int
-    now: datetime | None
-    out: Path | None
-    report: Path | None
-    graph: Path | None
-    blind: bool
-    model: str | None
-    record: Path | None
-    writes: WriteScope | None
-    reads: tuple[str, ...]
-    only: tuple[str, ...]
-    iterations: int
-    samples: int
-    no_multi_sample: bool
-    no_chain: bool
-    budget_calls: int | None
-    budget_tokens: int | None
-    schema: Literal["full", "paper"]
-    store: Path | None
-    resume: bool
-    checked: str | None
-    as_json: bool
-
-    @property
-    def out_path(self) -> Path:
-        """`out`, which is only optional with `checked`."""
-        assert self.out is not None
-        return self.out
-
-    @property
-    def log(self) -> Path:
-        """The log to resume from, beside the document."""
-        return self.out_path.with_name(f"{self.out_path.name}.log")
 
 
 def _check_usage(ctx: click.Context, options: ProbeOptions) -> None:
