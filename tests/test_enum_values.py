@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from atc.language.enum_words import mentioned_values
+from atc.language.api_words import mentioned_values
 from atc.language.question import Question
 from protocols import load
 from protocols.dataflow.enum_values import enum_values

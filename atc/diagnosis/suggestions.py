@@ -17,7 +17,7 @@ from atc.check.diagnostic import Edit
 from atc.diagnosis.provenance import MissingValue, lookup
 from atc.diagnosis.runtime_values import RuntimeFact, runtime_facts
 from atc.fault import Attribution, Fault
-from atc.language.enum_words import mentioned_values
+from atc.language.api_words import mentioned_values
 from atc.language.question import Question
 from atc.program.source import calls_of, parsed, subscripts_at
 from atc.program.tree import called_name, nodes_of

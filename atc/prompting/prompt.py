@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from atc.language.enum_words import mentioned_values
+from atc.language.api_words import mentioned_values
 from atc.language.question import Question
 from atc.language.relative_dates import with_dates
 from atc.models import Message

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from atc.language.api_words import api_synonyms, with_api_words
 from atc.language.question import Question
-from atc.language.synonyms import api_synonyms, with_api_words
 from atc.language.word_lists import QUESTIONS
 from atc.retrieval.embeddings import likeness
 from protocols.dataflow.graph import ProtocolGraph
@@ -53,10 +53,6 @@ def _tool_text(tool: Tool) -> str:
     return f"{own_name or tool.path} {tool.path} {tool.summary} {tool.description}"
 
 
-def _tool_stems(tool: Tool) -> set[str]:
-    return {stem(word) for word in words(_tool_text(tool))}
-
-
 class Candidates:
     """The tools of a protocol, searchable by question; built once, asked often.
 
@@ -72,10 +68,13 @@ class Candidates:
         self._texts = [
             f"{' '.join(words(tool.name))}. {tool.summary}. {tool.description}" for tool in graph.protocol.tools
         ]
+        tool_words = [words(_tool_text(tool)) for tool in graph.protocol.tools]
+        field_words = [
+            {word for key in graph.response_fields(tool.name) for word in words(key)} for tool in graph.protocol.tools
+        ]
         self._fields = {
-            tool.name: {stem(word) for key in graph.response_fields(tool.name) for word in words(key)}
-            - _tool_stems(tool)
-            for tool in graph.protocol.tools
+            tool.name: set(map(stem, returned)).difference(map(stem, own))
+            for tool, returned, own in zip(graph.protocol.tools, field_words, tool_words, strict=True)
         }
         times = Counter(word for stems in self._fields.values() for word in stems)
         most = len(graph.protocol.tools)
@@ -87,11 +86,8 @@ class Candidates:
             for parameter in tool.arguments
             if parameter.required and not {"date", "day"}.isdisjoint(words(parameter.argument))
         }
-        self._index = BM25Plus([[stem(word) for word in words(_tool_text(tool))] for tool in graph.protocol.tools])
-        vocabulary = {word for tool in graph.protocol.tools for word in words(_tool_text(tool))}
-        vocabulary |= {
-            word for tool in graph.protocol.tools for key in graph.response_fields(tool.name) for word in words(key)
-        }
+        self._index = BM25Plus([list(map(stem, own)) for own in tool_words])
+        vocabulary = {word for every_word in (*tool_words, *field_words) for word in every_word}
         self._vocabulary = tuple(sorted(word for word in vocabulary - _STOP_WORDS if len(word) >= _MIN_LETTERS))
         self._word_scores: dict[str, Any] = {}
 
@@ -103,7 +99,7 @@ class Candidates:
         """The score of each tool for a question, in words and in meaning; the best first.
 
         Args:
-            speaks_of: Fields of which the question has a value (see `atc.language.enum_words`).
+            speaks_of: Fields of which the question has a value (see `atc.language.api_words`).
         Equal ones keep the order of the document.
         """
         tools = self.graph.protocol.tools
@@ -128,7 +124,7 @@ class Candidates:
         return {tools[place].name: float(scores[place]) for place in order}
 
     def in_api_words(self, question: Question) -> Question:
-        """A question in the API's own words (see `atc.language.synonyms`)."""
+        """A question in the API's own words (see `atc.language.api_words`)."""
         return Question(with_api_words(self._synonyms, question.text))
 
     def _by_words(self, query_words: Sequence[str]) -> list[float]:

@@ -8,13 +8,12 @@ from itertools import pairwise
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.dataflow.identifiers import IdentifierReference
 from protocols.model import Parameter, Tool
+from protocols.text.word_lists import NAMES
 from protocols.text.words import WRAPPERS, attribute_of, is_identifier, noun_of, noun_of_identifier, singular, words
 
 __all__ = ["is_value", "linked_identifiers", "name_reference", "noun_of_path", "reference_of"]
 
-_QUERY_WORDS = frozenset(
-    {"all", "count", "filter", "find", "get", "latest", "list", "lookup", "paginate", "query", "search"}
-)
+_QUERY_WORDS = NAMES["search verbs"] | NAMES["query words"]
 """Words of a path that name the kind of query, not the entity."""
 
 _MAX_ITEMS = 8

@@ -1,18 +1,19 @@
-"""Synonyms of the words of an API: a user's song is the API's track.
+"""The words of an API in a question: synonyms of them, and its enum values.
 
-The words are everyday English, and of no particular API; its paths and summaries tell which of them it uses.
+A user's song is the API's track. "Who directed it?" is answered by a field `job` whose value is "Director": only the
+examples and enums of the document connect the two, and a small model has to be told of it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from atc.language.word_lists import SYNONYMS
 from protocols.model import Protocol
-from protocols.text.words import singular, words
+from protocols.text.words import singular, stem, words
 
-__all__ = ["api_synonyms", "with_api_words"]
+__all__ = ["api_synonyms", "mentioned_values", "with_api_words"]
 
 _QUOTED = re.compile(r"(\"[^\"]*\"|\u201c[^\u201d]*\u201d|(?<!\w)['\u2018][^'\u2019]*['\u2019](?!\w))")
 _LOWERCASE_WORD = re.compile(r"\b[a-z]+\b")
@@ -37,6 +38,20 @@ def with_api_words(synonyms: Mapping[str, str], query: str) -> str:
         part if place % 2 else _LOWERCASE_WORD.sub(lambda match: _api_word(match[0], synonyms), part)
         for place, part in enumerate(parts)
     )
+
+
+def mentioned_values(spoken_stems: Iterable[str], field_values: Mapping[str, frozenset[str]]) -> dict[str, str]:
+    """The fields with a value among the stems of a question: {"job": "Director"} for "Who directed it?"."""
+    query_stems = frozenset(spoken_stems)
+    mentions: dict[str, str] = {}
+    for name, values in field_values.items():
+        # One word is meant more likely than several, and the shortest is the plainest.
+        for value in sorted(values, key=lambda value: (len(words(value)), len(value), value)):
+            parts = [stem(word) for word in words(value)]
+            if parts and query_stems.issuperset(parts) and stem(words(name)[-1]) not in parts:
+                mentions[name] = value
+                break
+    return mentions
 
 
 def _api_word(word: str, synonyms: Mapping[str, str]) -> str:
