@@ -28,7 +28,7 @@ from atc.program.source import parsed
 from atc.program.tree import called_name, nodes_of
 from protocols.json_path import Step
 
-__all__ = ["DefUse", "Definition", "Origin", "calling", "def_use"]
+__all__ = ["DefUse", "Definition", "ValueOrigin", "calling", "def_use"]
 
 _MAX_STEPS = 200
 """Expressions that are looked at for the origins of one value."""
@@ -43,7 +43,7 @@ _Seen = set[tuple[ast.AST, tuple[Step, ...]]]
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class ValueOrigin:
     """A call, and the path in its response; 0 stands for any item of a list that the program goes through."""
 
     call: ast.Call
@@ -138,11 +138,11 @@ class DefUse:
         except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
             return default
 
-    def origins(self, node: ast.expr, is_source: IsSource) -> tuple[Origin, ...]:
+    def origins(self, node: ast.expr, is_source: IsSource) -> tuple[ValueOrigin, ...]:
         """Where a value may be taken from, unchanged; empty where it is computed, or not of any source."""
         return tuple(dict.fromkeys(self._trace(node, (), is_source, set())))
 
-    def _trace(self, node: ast.expr, path: tuple[Step, ...], is_source: IsSource, seen: _Seen) -> Iterator[Origin]:
+    def _trace(self, node: ast.expr, path: tuple[Step, ...], is_source: IsSource, seen: _Seen) -> Iterator[ValueOrigin]:
         """The origins of what lies at a path in the value of an expression."""
         if (node, path) in seen or len(seen) > _MAX_STEPS:
             return
@@ -173,7 +173,7 @@ class DefUse:
                 elif not path:  # a list of items is the list, or a part of it
                     for origin in self._trace(node.elt, (), is_source, set(seen)):
                         if origin.path[-1:] == (0,):
-                            yield Origin(origin.call, origin.path[:-1])
+                            yield ValueOrigin(origin.call, origin.path[:-1])
             case ast.Dict():
                 for key, value in zip(node.keys, node.values, strict=True):
                     if path and isinstance(key, ast.Constant) and key.value == path[0]:
@@ -182,7 +182,7 @@ class DefUse:
                 if path and isinstance(path[0], int) and path[0] < len(node.elts):
                     yield from self._trace(node.elts[path[0]], path[1:], is_source, seen)
             case ast.Call() if is_source(node):
-                yield Origin(node, path)
+                yield ValueOrigin(node, path)
             case ast.Call():
                 yield from self._traced_call(node, path, is_source, seen)
 
@@ -202,7 +202,7 @@ class DefUse:
 
     def _traced_call(
         self, node: ast.Call, path: tuple[Step, ...], is_source: IsSource, seen: _Seen
-    ) -> Iterator[Origin]:
+    ) -> Iterator[ValueOrigin]:
         """The origins of what a method or a builtin passes on, and of what a function of the program returns."""
         name, first = called_name(node), node.args[0] if node.args else None
         if isinstance(node.func, ast.Attribute):
@@ -225,7 +225,7 @@ class DefUse:
 
     def _appended(
         self, definition: Definition, path: tuple[Step, ...], is_source: IsSource, seen: _Seen
-    ) -> Iterator[Origin]:
+    ) -> Iterator[ValueOrigin]:
         """The origins of what is appended to a list that begins empty."""
         if not (path and isinstance(path[0], int) and isinstance(definition.value, ast.List)):
             return

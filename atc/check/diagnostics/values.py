@@ -6,7 +6,6 @@ import ast
 import re
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
-from typing import TypeGuard
 
 from atc.check.diagnostic import Diagnostic, Edit
 from atc.check.diagnostics.keys import missing_key
@@ -15,7 +14,8 @@ from atc.check.diagnostics.subject import CLASS, SCALARS, Subject, listed
 from atc.check.operands import mismatched_operand, uninitialized_operand
 from atc.check.stubs import ResponseObject
 from atc.check.type_checker import CheckerReport
-from atc.program.tree import called_name, nodes_of
+from atc.program.def_use import Definition
+from atc.program.tree import nodes_of
 from protocols.json_path import subscripts
 from protocols.text.words import WRAPPERS, is_identifier, noun_of
 
@@ -190,42 +190,42 @@ def _unwrapped(subject: Subject, report: CheckerReport) -> Edit | None:
     return None
 
 
-def _dict_loop(subject: Subject, report: CheckerReport, loop: ast.For | ast.comprehension) -> Diagnostic:
+def _dict_loop(subject: Subject, report: CheckerReport, loop: Definition) -> Diagnostic:
     """A loop over a dict: its lists, and the only one with the keys that the program reads."""
     problem = "going through a dict gives its keys, which are texts"
-    origin = subject.origin_of(loop.iter)
-    if origin is None or not isinstance(loop.target, ast.Name):
+    iterated = loop.value
+    origin = subject.origin_of(iterated) if iterated is not None else None
+    if iterated is None or origin is None:
         return subject.wrong_type(report, problem)
     tool, path = origin
     body = subject.contract.body(tool)
     shape = body.at(path) if body is not None else None
     lists = {key: value.type.item for key, value in shape.keys.items() if value.type.kind == "list"} if shape else {}
-    used_keys = set(_keys_used_in(subject, loop, loop.target.id))
+    used_keys = set(_keys_used_in(subject, loop))
     fitting = [key for key, item in lists.items() if item is not None and used_keys <= set(item.keys)]
     unused_list = _unused_list(subject, used_keys) if not fitting else None
     if unused_list is not None:
-        edit = Edit.of(subject.lines, loop.iter, unused_list)
+        edit = Edit.of(subject.lines, iterated, unused_list)
         return subject.wrong_type(report, f"{problem}; go through {unused_list}", tool, unused_list, edit)
     message = f"{problem}; the lists of {tool}(…){subscripts(path)} are {listed(list(lists))}" if lists else problem
     edit = None
-    if len(fitting) == 1 and loop.iter.lineno == loop.iter.end_lineno:
-        end = loop.iter.end_col_offset or 0
-        edit = Edit(loop.iter.lineno, end, end, f'["{fitting[0]}"]')
+    if len(fitting) == 1 and iterated.lineno == iterated.end_lineno:
+        end = iterated.end_col_offset or 0
+        edit = Edit(iterated.lineno, end, end, f'["{fitting[0]}"]')
         message = f'{problem}; go through ["{fitting[0]}"] of {tool}(…){subscripts(path)}'
     return subject.wrong_type(report, message, tool, f'["{fitting[0]}"]' if edit else None, edit)
 
 
-def _keys_used_in(subject: Subject, loop: ast.For | ast.comprehension, name: str) -> Iterator[object]:
+def _keys_used_in(subject: Subject, loop: Definition) -> Iterator[object]:
     """The keys that are read from the variable of a loop, or from an item picked by it."""
-    for node in nodes_of(subject.tree, ast.Subscript):
-        if isinstance(node.slice, ast.Constant):
-            holder = node.value
-            if isinstance(holder, ast.Subscript) and isinstance(holder.value, ast.ListComp):  # [… for …][0]["key"]
-                picked = holder.value
-                if loop in picked.generators and isinstance(picked.elt, ast.Name) and picked.elt.id == name:
-                    yield node.slice.value
-            elif isinstance(holder, ast.Name) and holder.id == name:
-                yield node.slice.value
+    for use in subject.flow.uses(loop):
+        holder: ast.AST | None = use
+        picked = subject.flow.parent(use)
+        if isinstance(picked, ast.ListComp) and picked.elt is use:  # [… for …][0]["key"]
+            holder = subject.flow.parent(picked)
+        match subject.flow.parent(holder) if holder is not None else None:
+            case ast.Subscript(value=value, slice=ast.Constant(key)) if value is holder:
+                yield key
 
 
 def _unused_list(subject: Subject, used_keys: AbstractSet[object]) -> str | None:
@@ -240,35 +240,17 @@ def _unused_list(subject: Subject, used_keys: AbstractSet[object]) -> str | None
     return lists[0] if len(lists) == 1 and used_keys else None
 
 
-def _loop(subject: Subject, report: CheckerReport) -> ast.For | ast.comprehension | None:
-    """The loop of the variable that the checker points at; `max(x, key=lambda one: …)` is a loop over x, too."""
+def _loop(subject: Subject, report: CheckerReport) -> Definition | None:
+    """The variable that the checker points at, if it takes the items of something in turn.
+
+    `for`, a comprehension, and `max(x, key=lambda one: …)`, which is a loop over x, too.
+    """
     node = subject.expression(report)
-    names = {part.id for part in nodes_of(node, ast.Name)} if node is not None else set()
-    around: list[tuple[ast.expr | ast.stmt, ast.For | ast.comprehension]] = [
-        (node, loop)
-        for node in ast.walk(subject.tree)
-        if isinstance(node, ast.For | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp)
-        and node.lineno <= report.line <= (node.end_lineno or node.lineno)
-        for loop in ([node] if isinstance(node, ast.For) else node.generators)
-        if isinstance(loop.target, ast.Name) and loop.target.id in names
-    ]
-    for call in filter(_is_sorting, ast.walk(subject.tree)):
-        key = next((word.value for word in call.keywords if word.arg == "key"), None)
-        if (
-            isinstance(key, ast.Lambda)
-            and key.args.args
-            and key.args.args[0].arg in names
-            and key.lineno == report.line
-        ):
-            target = ast.Name(key.args.args[0].arg)
-            around.append((key, ast.comprehension(target, call.args[0], [], 0)))
-    around.sort(key=lambda pair: (pair[0].end_lineno or 0) - pair[0].lineno)
-    return around[0][1] if around else None
-
-
-def _is_sorting(node: ast.AST) -> TypeGuard[ast.Call]:
-    """True if a call picks an item, or sorts."""
-    return isinstance(node, ast.Call) and called_name(node) in ("max", "min", "sorted") and len(node.args) == 1
+    for name in nodes_of(node, ast.Name) if node is not None else ():
+        definition = subject.flow.only(name)
+        if definition is not None and definition.path == (0,) and definition.kind != "assignment":
+            return definition
+    return None
 
 
 def _plain(literal: re.Match[str]) -> str:
