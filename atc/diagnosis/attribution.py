@@ -8,7 +8,7 @@ error, the call itself. Where no response is involved, the fault is the program'
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from atc.diagnosis.provenance import MissingValue, evidence, lookup, traced_arguments
 from atc.fault import Attribution, Fault
@@ -97,7 +97,9 @@ def _rejected(call: CallRecord, run: Run, graph: ProtocolGraph) -> Attribution:
             return _data_attribution(source, run, _names([provider, call]))
         wrong_sources[name] = source if source.how == "exact" and _is_wrong(call, name, source, run, graph) else None
     for name, wrong_source in wrong_sources.items():
-        if wrong_source is not None and not _is_swapped(call, name, wrong_source, run, wrong_sources, graph):
+        # Another argument that is itself wrong may take this identifier: the two are swapped.
+        others = (other for other in call.arguments if other != name and wrong_sources.get(other, call) is not None)
+        if wrong_source is not None and not any(_provides(call, other, wrong_source, run, graph) for other in others):
             return _data_attribution(wrong_source, run, _names([run.calls[wrong_source.call], call]))
     return Attribution(call.tool, call.index, None, "call", _names([call, *providers]))
 
@@ -108,23 +110,6 @@ def _is_wrong(call: CallRecord, argument: str, source: Source, run: Run, graph: 
     if not names or attribute_of(names[-1]) is None or not graph.providers(call.tool or "", argument):
         return False
     return not _provides(call, argument, source, run, graph)
-
-
-def _is_swapped(
-    call: CallRecord,
-    argument: str,
-    source: Source,
-    run: Run,
-    wrong_sources: Mapping[str, Source | None],
-    graph: ProtocolGraph,
-) -> bool:
-    """True if another argument of the call, itself wrong, takes this identifier."""
-    return any(
-        _provides(call, other_argument, source, run, graph)
-        for other_argument in call.arguments
-        if other_argument != argument
-        and (other_argument not in wrong_sources or wrong_sources[other_argument] is not None)
-    )
 
 
 def _provides(call: CallRecord, argument: str, source: Source, run: Run, graph: ProtocolGraph) -> bool:

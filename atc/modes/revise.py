@@ -91,7 +91,6 @@ class _Revision:
 
     @property
     def exhausted(self) -> bool:
-        """Whether no revision is left."""
         return self.revisions > self.toolbox.max_reflections
 
     def run(self) -> str | None:
@@ -143,7 +142,7 @@ class _Revision:
                 self.reflect(program, run, fault, attribution, finding)
 
     def blame(self, program: str, run: Run | None, fault: Fault) -> Attribution:
-        """Attribute a fault, and record the attempt."""
+        """Attribute a fault, and record the attempt in any case."""
         try:
             attribution = attribute_fault(fault, run, self.toolbox.graph)
         except BaseException:
@@ -170,7 +169,6 @@ class _Revision:
         fault: Fault | None = None,
         attribution: Attribution | None = None,
     ) -> None:
-        """Record the attempt that has just ended."""
         self.toolbox.attempts.append(Attempt(program, stage, run, fault, attribution, self.fixed))
 
     # Before the run
@@ -221,18 +219,17 @@ class _Revision:
         calls = calls_of(parsed(program) or ast.Module([], []), toolbox.opening.tools)
         tools = [(call.lineno, toolbox.protocol.tool(name)) for call, name in calls]
         writing = [(line, tool) for line, tool in tools if tool.writes and not looks_like_read(tool)]
-        for line, tool in writing:
-            if why := intent_mismatch(toolbox.question, tool, toolbox.protocol):
-                self.write_challenged = True
-                return [Diagnostic(line, 0, "unsaid-name", f"{tool.name} writes, and {why}", tool.name)]
-        names = missing_names(toolbox.question, program) if writing else []
-        if not names:
-            return []
-        self.write_challenged = True
-        line, tool = writing[0]
-        quoted = ", ".join(f'"{name}"' for name in names)
-        text = f"the program writes and does not name {quoted}; look for it by that, and write to what was found"
-        return [Diagnostic(line, 0, "unsaid-name", text, tool.name)]
+        problems = [
+            (line, tool, f"{tool.name} writes, and {why}")
+            for line, tool in writing
+            if (why := intent_mismatch(toolbox.question, tool, toolbox.protocol))
+        ]
+        if writing and not problems and (names := missing_names(toolbox.question, program)):
+            quoted = ", ".join(f'"{name}"' for name in names)
+            text = f"the program writes and does not name {quoted}; look for it by that, and write to what was found"
+            problems = [(*writing[0], text)]
+        self.write_challenged = bool(problems)
+        return [Diagnostic(line, 0, "unsaid-name", text, tool.name) for line, tool, text in problems[:1]]
 
     def fix(self, program: str, diagnostics: Sequence[Diagnostic], suggestion: Suggestion) -> str | None:
         """The program with all of its mistakes fixed, also hidden ones; None where that needs the model."""
@@ -281,12 +278,11 @@ class _Revision:
         is not followed by another one.
         """
         answer = run.stdout.strip()
-        if not self.profile.challenge or self.revisions >= self.toolbox.max_reflections:
+        spent = self.revisions >= self.toolbox.max_reflections
+        if not self.profile.challenge or spent or answer in self.challenged_answers or made_writes(run):
             return None
-        if answer in self.challenged_answers or made_writes(run):
-            return None
-        findings = self.toolbox.findings(program, run)
-        finding = next((finding for finding in findings if finding.kind not in self.challenged), None)
+        findings = (finding for finding in self.toolbox.findings(program, run) if finding.kind not in self.challenged)
+        finding = next(findings, None)
         if finding is not None:
             self.challenged.add(finding.kind)
             self.challenged_answers.append(answer)
@@ -303,12 +299,10 @@ class _Revision:
         if self.naive:
             self.conversation.naive(fault)
             return
-        suggestion = Suggestion()
-        if self.profile.suggestions:
-            suggestion = self.suggester.for_run(fault, attribution, program, run)
+        suggestions = self.profile.suggestions and self.suggester.for_run(fault, attribution, program, run).facts
         rejected = run.calls[run.error.call].tool if run and run.error and run.error.call is not None else None
         tool = (rejected or attribution.tool) if attribution.tool else None
-        self.conversation.failed(program, fault, tool, suggestion.facts)
+        self.conversation.failed(program, fault, tool, suggestions or ())
 
     # The model
 
@@ -364,10 +358,9 @@ class _Revision:
 
     def complete(self, messages: Sequence[Message], text: str, sampled: bool) -> Completion:
         """What the model writes after `text`, the first part of its answer."""
-        toolbox = self.toolbox
-        prefill, stop = (PREFILL, ("\n```",)) if self.profile.prefill else ("", ())
-        if prefill:
-            messages = [*messages, Message("assistant", prefill + text)]
+        toolbox, stop = self.toolbox, ("\n```",) if self.profile.prefill else ()
+        if self.profile.prefill:
+            messages = [*messages, Message("assistant", PREFILL + text)]
         elif text:
             further = templates.render("continue").strip()
             messages = [*messages, Message("assistant", text), Message("user", further)]
