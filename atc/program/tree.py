@@ -1,4 +1,4 @@
-"""Queries of a syntax tree: nodes of a type, names that are read or assigned, constant keys."""
+"""Queries of a syntax tree: nodes of a type, names that are called or assigned."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TypeVar
 
-__all__ = ["assigned_names", "called_name", "nodes_of", "read_names", "variable_of"]
+__all__ = ["assigned_names", "called_name", "nodes_of", "variable_of"]
 
 Node = TypeVar("Node", bound=ast.AST)
 
@@ -15,11 +15,6 @@ Node = TypeVar("Node", bound=ast.AST)
 def nodes_of(tree: ast.AST, kind: type[Node]) -> Iterator[Node]:
     """The nodes of one type, in the order of `ast.walk`."""
     return (node for node in ast.walk(tree) if isinstance(node, kind))
-
-
-def read_names(tree: ast.AST) -> Counter[str]:
-    """How often each name is read."""
-    return Counter(node.id for node in nodes_of(tree, ast.Name) if isinstance(node.ctx, ast.Load))
 
 
 def assigned_names(tree: ast.AST) -> Counter[str]:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from difflib import SequenceMatcher
 
 from atc.check.diagnostic import Diagnostic, Edit, Rule
-from atc.check.diagnostics.subject import Subject, listed
+from atc.check.diagnostics.subject import Subject, is_misspelled, listed
 from atc.check.type_checker import CheckerReport
 from atc.program.tree import called_name
 from protocols.calls.binding import nearest_argument
@@ -14,9 +13,6 @@ from protocols.model import Tool
 from protocols.text.words import words
 
 __all__ = ["describe_argument"]
-
-_MIN_SIMILARITY = 0.8
-"""Least similarity of a name and its misspelling."""
 
 
 def describe_argument(subject: Subject, report: CheckerReport, rule: Rule, quoted: list[str]) -> Diagnostic | None:
@@ -47,7 +43,7 @@ def describe_argument(subject: Subject, report: CheckerReport, rule: Rule, quote
     ]
     if other_tools:
         hint += f"; {' and '.join(other_tools[:2])} take{'s' if len(other_tools) == 1 else ''} it"
-    sure = near is not None and SequenceMatcher(None, near.lower(), quoted[0].lower()).ratio() >= _MIN_SIMILARITY
+    sure = near is not None and is_misspelled(near, quoted[0])
     edit = None
     if near is not None and (sure or not other_tools) and (sure or len(takes) == 1):
         edit = Edit(report.line, report.column, report.column + len(quoted[0]), near)

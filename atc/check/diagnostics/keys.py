@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 from dataclasses import replace
-from difflib import SequenceMatcher, get_close_matches
+from difflib import get_close_matches
 
 from atc.check.diagnostic import Diagnostic, Edit
-from atc.check.diagnostics.subject import CLASS, Subject, listed
+from atc.check.diagnostics.subject import CLASS, Subject, is_misspelled, listed
 from atc.check.stubs import ResponseObject
 from atc.check.type_checker import CheckerReport
 from atc.program.source import calls_of, subscripts_at
@@ -17,8 +17,6 @@ from protocols.text.words import abbreviated_names, noun_of
 
 __all__ = ["describe_key", "missing_key"]
 
-_MIN_SIMILARITY = 0.8
-"""Least similarity of a name and its misspelling."""
 _SYNONYMS = (frozenset({"label", "name", "title"}), frozenset({"date", "day"}))
 """Keys of the same meaning; one of them stands for another."""
 
@@ -81,9 +79,7 @@ def missing_key(subject: Subject, report: CheckerReport, holder: ResponseObject,
     near = synonyms or [lower[match] for match in get_close_matches(key.lower(), lower, 1, 0.6)]
     if _is_resource(subject, key):  # another call is meant, and no key that is spelled nearly so
         synonyms, near = [], []
-    sure = bool(synonyms) or (
-        bool(near) and SequenceMatcher(None, near[0].lower(), key.lower()).ratio() >= _MIN_SIMILARITY
-    )
+    sure = bool(synonyms) or (bool(near) and is_misspelled(near[0], key))
     suggestion = f'["{near[0]}"]' if near else None
     text = f'"{near[0]}"' if sure else None
     if inside := _key_below(subject, report, holder, key):
@@ -122,14 +118,11 @@ def _without_inner_key(subject: Subject, report: CheckerReport, holder: Response
     """Leave a key or index out where the object has the next key that is taken: `reply["data"]` for
     `reply["daily"]["data"]`."""
     inner = next(subscripts_at(subject.tree, report.line, report.column), None)
-    for node in ast.walk(subject.tree):
-        if inner is None or not isinstance(node, ast.Subscript) or node.value is not inner:
-            continue
-        following = node.slice.value if isinstance(node.slice, ast.Constant) else None
-        whole = Edit.of(subject.lines, inner, "")
-        container = Edit.of(subject.lines, inner.value, "")
-        if following in holder.keys and whole is not None and container is not None:
-            return Edit(whole.line, container.end, whole.end, "")
+    match subject.flow.parent(inner) if inner is not None else None:
+        case ast.Subscript(value=ast.Subscript() as value, slice=ast.Constant(following)) if value is inner:
+            whole, container = Edit.of(subject.lines, value, ""), Edit.of(subject.lines, value.value, "")
+            if following in holder.keys and whole is not None and container is not None:
+                return Edit(whole.line, container.end, whole.end, "")
     return None
 
 

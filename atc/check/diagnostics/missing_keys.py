@@ -10,7 +10,6 @@ from atc.check.diagnostic import Diagnostic, Edit
 from atc.check.diagnostics.subject import Subject, listed
 from atc.check.operands import NUMBER
 from atc.check.stubs import ResponseObject
-from atc.program.tree import nodes_of
 from protocols.json_path import subscripts
 from protocols.text.words import abbreviated_names, noun_of
 
@@ -24,15 +23,16 @@ def describe_entries(subject: Subject) -> Iterator[Diagnostic]:
             f'the entries of {accumulated.name} have no "{missing}", only {listed(accumulated.keys)}: append it, too'
         )
         yield Diagnostic(node.slice.lineno, node.slice.col_offset, "unknown-key", message, key=missing)
-    inner = {id(node.value): node for node in nodes_of(subject.tree, ast.Subscript)}
     for accumulated, subscript, name in entry_reads(subject.tree):
-        outer, holder = inner.get(id(subscript)), _response_object(subject, accumulated, name)
-        key = outer.slice.value if outer is not None and isinstance(outer.slice, ast.Constant) else None
-        if outer is None or holder is None or not isinstance(key, str):
+        outer, holder = subject.flow.parent(subscript), _response_object(subject, accumulated, name)
+        if holder is None or not isinstance(outer, ast.Subscript) or outer.value is not subscript:
+            continue
+        key = outer.slice.value if isinstance(outer.slice, ast.Constant) else None
+        if not isinstance(key, str):
             continue
         column = outer.slice.col_offset
         if key in holder.keys:
-            if _is_text(subject, holder, key) and _is_compared(subject.tree, outer):
+            if _is_text(subject, holder, key) and _is_compared(subject.flow.parent(outer)):
                 edit = Edit.of(subject.lines, outer, NUMBER.format(ast.unparse(outer).replace("'", '"')))
                 message = f"{holder.tool}(…){subscripts((*holder.path, key))} is a text and is compared with a number"
                 yield Diagnostic(outer.slice.lineno, column, "wrong-type", message, holder.tool, edit=edit)
@@ -55,16 +55,11 @@ def _is_text(subject: Subject, holder: ResponseObject, key: str) -> bool:
     return shape is not None and shape.kind == "str"
 
 
-def _is_compared(tree: ast.AST, value: ast.expr) -> bool:
-    """True if a value is compared with a numeric constant."""
-    for node in ast.walk(tree):
-        sides = [node.left, *node.comparators] if isinstance(node, ast.Compare) else []
-        if value in sides and any(
-            isinstance(side, ast.Constant) and isinstance(side.value, int | float) and not isinstance(side.value, bool)
-            for side in sides
-        ):
-            return True
-    return False
+def _is_compared(node: ast.AST | None) -> bool:
+    """True if an expression compares something with a numeric constant."""
+    sides = [node.left, *node.comparators] if isinstance(node, ast.Compare) else []
+    constants = [side.value for side in sides if isinstance(side, ast.Constant)]
+    return any(isinstance(constant, int | float) and not isinstance(constant, bool) for constant in constants)
 
 
 def _response_object(subject: Subject, accumulated: AccumulatedEntries, name: str) -> ResponseObject | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Sequence
+from difflib import SequenceMatcher
 
 from atc.check.diagnostic import Diagnostic, Edit, Rule
 from atc.check.operands import initial_value
@@ -16,7 +17,7 @@ from protocols.contracts.contract import Contract
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.json_path import Step
 
-__all__ = ["CLASS", "SCALARS", "Subject", "listed"]
+__all__ = ["CLASS", "SCALARS", "Subject", "is_misspelled", "listed"]
 
 _KEYS = 14
 """Most names in a message."""
@@ -26,6 +27,8 @@ CLASS = re.compile(r"_T\d+")
 """Names of the stub classes, each of which stands for the objects at one path of a response."""
 _MAX_DEPTH = 20
 """Keys between a response and an expression; a variable may be taken from itself."""
+_MIN_SIMILARITY = 0.8
+"""Least similarity of a name and its misspelling."""
 _BLOCKS = (ast.For, ast.While, ast.If, ast.Try, ast.With)
 """Blocks that may end without setting their variables."""
 
@@ -173,6 +176,11 @@ class Subject:
     def in_bytes(self, line: int, column: int) -> tuple[int, int]:
         """A position with its column in bytes, as in the syntax tree."""
         return line, len(self.lines[line - 1][:column].encode())
+
+
+def is_misspelled(name: str, other: str) -> bool:
+    """True if two names differ by a slip."""
+    return SequenceMatcher(None, name.lower(), other.lower()).ratio() >= _MIN_SIMILARITY
 
 
 def listed(names: Sequence[str]) -> str:
