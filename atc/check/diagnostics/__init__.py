@@ -8,8 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from atc.check.diagnostic import Diagnostic, Rule
 from atc.check.diagnostics.arguments import describe_argument
-from atc.check.diagnostics.keys import describe_key
-from atc.check.diagnostics.missing_keys import describe_entries
+from atc.check.diagnostics.keys import describe_entries, describe_key
 from atc.check.diagnostics.names import describe_name
 from atc.check.diagnostics.subject import Subject
 from atc.check.diagnostics.values import describe_value
