@@ -175,12 +175,7 @@ class Solution:
             ],
             "reflections": self.reflections,
             "warnings": list(self.warnings),
-            "usage": {
-                "prompt_tokens": self.usage.prompt_tokens,
-                "completion_tokens": self.usage.completion_tokens,
-                "cached_tokens": self.usage.cached_tokens,
-                "model_calls": self.usage.model_calls,
-            },
+            "usage": self.usage.counts(),
             "seconds": dict(self.seconds),
             "versions": dict(self.versions),
         }

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from atc.models import Completion, Message, Usage
+from atc.models import Completion, Message, Model, Usage
+from atc.models.base import ModelRequest, answer
 from protocols.errors import ModelError
 
-__all__ = ["ScriptedModel"]
+__all__ = ["ScriptedModel", "sample"]
 
 
 class ScriptedModel:
@@ -27,3 +28,10 @@ class ScriptedModel:
 
     def close(self) -> None:
         """Nothing to close."""
+
+
+def sample(
+    model: Model, messages: Sequence[Message], *, stop: Sequence[str] = (), max_tokens: int = 1024, seed: int
+) -> Completion:
+    """Sample an answer with a seed."""
+    return answer(model, ModelRequest(messages, stop, max_tokens, seed))

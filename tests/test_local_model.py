@@ -18,8 +18,7 @@ import requests
 
 from atc.models import DEFAULT_MODEL, Completion, Message, Model, Progress, open_model
 from atc.models.base import ModelRequest, answer
-from atc.models.local import LocalEngine
-from atc.models.threads import default_threads
+from atc.models.local import LocalEngine, default_threads
 from protocols.errors import ModelError, UsageError
 
 QUESTION = [Message("system", "You write Python."), Message("user", "Write a function add(a, b).")]
@@ -209,7 +208,7 @@ def test_the_local_model_answers_after_an_interrupted_question(local: Model, mon
 def test_a_core_is_left_to_other_work(monkeypatch: pytest.MonkeyPatch, cores: int, threads: int) -> None:
     """From four cores on a local model leaves one alone."""
     monkeypatch.delenv("ATC_THREADS", raising=False)
-    monkeypatch.setattr("atc.models.threads._physical_cores", lambda: cores)
+    monkeypatch.setattr("atc.models.local._physical_cores", lambda: cores)
 
     assert default_threads() == threads
 

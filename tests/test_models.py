@@ -22,12 +22,12 @@ import pytest
 
 from atc import Agent
 from atc.models import DEFAULT_MODEL, Completion, Message, Model, Usage, default_model, files, open_model
-from atc.models.base import ModelBase, ModelRequest, sample
+from atc.models.base import ModelBase, ModelRequest
 from atc.models.replay import CachingModel, request_hash
 from protocols import load
 from protocols.errors import ModelError, UsageError
 from protocols.samples import sample as api
-from tests.scripted import ScriptedModel
+from tests.scripted import ScriptedModel, sample
 
 KEY = "sk-0123456789-very-secret"
 _CODED = base64.b64encode(f"Bearer {KEY}".encode()).decode()

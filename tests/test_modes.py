@@ -11,7 +11,6 @@ import pytest
 from atc import Agent, Solution
 from atc.events import CallMade, Event, ModelWaiting, ProgramWritten, SolveEnded
 from atc.models import Completion, Message, Usage
-from atc.models.base import sample
 from atc.models.budget import BudgetedModel
 from atc.modes import BASELINES, MODES, parse
 from atc.profile import SMALL
@@ -22,7 +21,7 @@ from protocols.render import estimate
 from protocols.samples import sample as sample_document
 from sandbox import Journal
 from tests.local_api import Answer, LocalAPI
-from tests.scripted import ScriptedModel
+from tests.scripted import ScriptedModel, sample
 
 CITY = 'GET_cities(query="Oslo")'
 WEATHER = 'GET_cities_city_id_weather(city_id="osl")'

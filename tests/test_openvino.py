@@ -15,10 +15,11 @@ from typing import Any
 import pytest
 
 from atc.models import Message, Model, open_model
-from atc.models.base import ModelBase, ModelRequest, sample
+from atc.models.base import ModelBase, ModelRequest
 from atc.models.files import path
 from atc.models.openvino_model import OpenVINOModel
 from protocols.errors import ModelError, PromptRefused
+from tests.scripted import sample
 
 pytestmark = [pytest.mark.model, pytest.mark.openvino]
 

@@ -62,8 +62,7 @@ def _open(name: str, seed: int, keep: bool, threads: int | None) -> Model:
     if model_name:
         if scheme == "local":
             from atc.models import files
-            from atc.models.local import LocalEngine
-            from atc.models.threads import default_threads
+            from atc.models.local import LocalEngine, default_threads
 
             prefix_folder = files.prefixes() if keep else None
             return LocalEngine(
@@ -71,8 +70,8 @@ def _open(name: str, seed: int, keep: bool, threads: int | None) -> Model:
             )
         if scheme == "openvino":
             from atc.models import files
+            from atc.models.local import default_threads
             from atc.models.openvino_model import OpenVINOModel
-            from atc.models.threads import default_threads
 
             return OpenVINOModel(name, files.path(model_name), files.converted(), threads or default_threads())
         if scheme == "openai":

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import typing
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, astuple, dataclass, field
+from operator import add
 from typing import Literal, TypeAlias
 
 from protocols.errors import PromptRefused
@@ -25,7 +26,6 @@ __all__ = [
     "answer",
     "check_context_length",
     "cut_at_stop",
-    "sample",
     "split_prefill",
 ]
 
@@ -52,13 +52,11 @@ class Usage:
     seconds: float = 0.0
 
     def __add__(self, other: Usage) -> Usage:
-        return Usage(
-            self.prompt_tokens + other.prompt_tokens,
-            self.completion_tokens + other.completion_tokens,
-            self.cached_tokens + other.cached_tokens,
-            self.model_calls + other.model_calls,
-            self.seconds + other.seconds,
-        )
+        return Usage(*map(add, astuple(self), astuple(other)))
+
+    def counts(self) -> dict[str, int]:
+        """All but the seconds, as a dictionary."""
+        return {name: value for name, value in asdict(self).items() if name != "seconds"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,10 +189,3 @@ def answer(model: Model, request: ModelRequest) -> Completion:
         return model.complete(request.messages, stop=request.stop, max_tokens=request.max_tokens)
     drawn: Completion = draw(request.messages, stop=request.stop, max_tokens=request.max_tokens, seed=request.seed)
     return drawn
-
-
-def sample(
-    model: Model, messages: Sequence[Message], *, stop: Sequence[str] = (), max_tokens: int = 1024, seed: int
-) -> Completion:
-    """Sample an answer with a seed, at TEMPERATURE."""
-    return answer(model, ModelRequest(messages, stop, max_tokens, seed))

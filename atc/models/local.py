@@ -33,10 +33,9 @@ from typing import Any
 from atc.models import unfinished
 from atc.models.base import TEMPERATURE, Completion, ModelBase, ModelRequest, Progress, Usage, check_context_length
 from atc.models.grammar import program_grammar
-from atc.models.threads import default_threads
-from protocols.errors import ModelError
+from protocols.errors import ModelError, UsageError
 
-__all__ = ["CONTEXT", "Engine", "LocalEngine"]
+__all__ = ["CONTEXT", "Engine", "LocalEngine", "default_threads"]
 
 CONTEXT = 8192
 """Tokens of prompt and answer together."""
@@ -55,6 +54,9 @@ MIN_PREFIX_TOKENS = 64
 
 BATCH = 256
 """Tokens of a batch. The engine stops only between two batches: two to four seconds on two slow cores."""
+
+_MANY_CORES = 4
+"""Cores from which one is left to other work: a thread that waits for its core delays all others."""
 
 
 class LocalEngine(ModelBase):
@@ -364,3 +366,25 @@ def _parameters(xllamacpp: Any, file: Path, context: int, key: str, threads: int
     parameters.no_extra_bufts = True
     parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = threads
     return parameters
+
+
+def default_threads() -> int:
+    """The threads of a local model: `ATC_THREADS`, else one a core, and a core less from four cores on.
+
+    Raises: UsageError: ATC_THREADS is no number from 1.
+    """
+    if setting := os.environ.get("ATC_THREADS"):
+        if not setting.isdecimal() or int(setting) < 1:
+            raise UsageError(f"ATC_THREADS is {setting!r}: it must be a number from 1")
+        return int(setting)
+    cores = _physical_cores()
+    return cores - 1 if cores >= _MANY_CORES else cores
+
+
+def _physical_cores() -> int:
+    """Count the processor cores that this process may use; hardware threads of one core share its arithmetic."""
+    cores = set()
+    for cpu in os.sched_getaffinity(0):
+        siblings = Path(f"/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list")
+        cores.add(siblings.read_text() if siblings.exists() else str(cpu))
+    return len(cores)

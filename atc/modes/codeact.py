@@ -16,11 +16,10 @@ from atc.events import FaultFound
 from atc.fault import Fault
 from atc.models import Message
 from atc.modes.actions import read_answer
-from atc.modes.api import check_health
+from atc.modes.api import NO_ATTRIBUTION, check_health
 from atc.modes.observations import truncate
-from atc.modes.path import NO_ATTRIBUTION
 from atc.modes.rules import OUTPUT, TryEnded
-from atc.modes.toolbox import Toolbox
+from atc.modes.toolbox import Toolbox, correction
 from atc.program.source import extract, fenced
 from atc.prompting import templates
 from atc.solution import Attempt
@@ -41,8 +40,7 @@ def codeact(toolbox: Toolbox) -> str:
         if fenced(reply) is None and (answer := read_answer(reply)):
             return answer
         if not snippet:
-            text = templates.render("codeact_neither").strip()
-            messages += [Message("assistant", reply or "…"), Message("user", text)]
+            messages += correction(reply, "codeact_neither")
             continue
         messages.append(Message("assistant", f"```python\n{snippet}\n```"))
         messages.append(Message("user", _run_snippet(toolbox, snippet)))

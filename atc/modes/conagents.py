@@ -14,7 +14,7 @@ from atc.models import Message
 from atc.modes.actions import read_answer, unknown_function
 from atc.modes.roles import execute_task
 from atc.modes.rules import RESULT, TryBudget
-from atc.modes.toolbox import Toolbox
+from atc.modes.toolbox import Toolbox, conversation, correction
 from atc.prompting import templates
 
 __all__ = ["conagents"]
@@ -31,8 +31,8 @@ _TASK = re.compile(r"^[\s*#-]*task[\s*]*:[\s*]*(.+)", re.IGNORECASE | re.MULTILI
 def conagents(toolbox: Toolbox) -> str:
     """Answer by three roles in turns. Raises: TryEnded, ModelError."""
     toolbox.budget = BUDGET
-    lead = templates.render("conagents_ground", tools=toolbox.functions(), today=toolbox.today).strip()
-    messages = [Message("system", lead), Message("user", f"Question: {toolbox.question.text}")]
+    lead = templates.render("conagents_ground", tools=toolbox.functions(), today=toolbox.today)
+    messages = conversation(lead, f"Question: {toolbox.question.text}")
     results: list[str] = []
     while True:
         reply = toolbox.ask(messages, stop=(f"\n{RESULT.strip()}",), max_tokens=160)
@@ -41,8 +41,7 @@ def conagents(toolbox: Toolbox) -> str:
             return answer
         if function is None or function[1] not in toolbox.tools:
             why = "that gives no task" if function is None else unknown_function(function[1], toolbox.tools)
-            text = templates.render("conagents_ask", why=why).strip()
-            messages += [Message("assistant", reply or "…"), Message("user", text)]
+            messages += correction(reply, "conagents_ask", why=why)
             continue
         tool, subtask = function[1], task[1].strip() if task else toolbox.question.text
         result, _ = execute_task(toolbox, tool, subtask, results, CORRECTIONS)

@@ -15,7 +15,7 @@ from atc.models import Message
 from atc.modes.actions import read_answer
 from atc.modes.roles import execute_task, render_results
 from atc.modes.rules import RESULT, TryBudget
-from atc.modes.toolbox import Toolbox
+from atc.modes.toolbox import Toolbox, conversation, correction
 from atc.prompting import templates
 
 __all__ = ["restgpt"]
@@ -29,8 +29,8 @@ MOST_SELECTED = 2
 def restgpt(toolbox: Toolbox) -> str:
     """Answer by planning, selecting and executing in turns. Raises: TryEnded, ModelError."""
     toolbox.budget = BUDGET
-    plan = templates.render("restgpt_plan", title=toolbox.protocol.title, today=toolbox.today).strip()
-    messages = [Message("system", plan), Message("user", f"Question: {toolbox.question.text}")]
+    plan = templates.render("restgpt_plan", title=toolbox.protocol.title, today=toolbox.today)
+    messages = conversation(plan, f"Question: {toolbox.question.text}")
     results: list[str] = []
     while True:
         reply = toolbox.ask(messages, stop=(f"\n{RESULT.strip()}",), max_tokens=120)
@@ -67,15 +67,12 @@ def _execute_step(toolbox: Toolbox, task: str, earlier_results: list[str]) -> st
 
 def _select_tools(toolbox: Toolbox, task: str, results: list[str]) -> list[str]:
     """The functions for a task, in the order of their calls; requested once more where none is named."""
-    text = templates.render("restgpt_select_task", known=render_results(results), task=task).strip()
-    messages = [
-        Message("system", templates.render("restgpt_select", tools=toolbox.functions()).strip()),
-        Message("user", text),
-    ]
+    request = templates.render("restgpt_select_task", known=render_results(results), task=task)
+    messages = conversation(templates.render("restgpt_select", tools=toolbox.functions()), request)
     for _ in range(2):
         reply = toolbox.ask(messages, max_tokens=80)
         selected = [name for name in dict.fromkeys(re.findall(r"\w+", reply)) if name in toolbox.tools]
         if selected:
             return selected[:MOST_SELECTED]
-        messages += [Message("assistant", reply or "…"), Message("user", templates.render("select_none").strip())]
+        messages += correction(reply, "select_none")
     return []

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from atc.models import Message
 from atc.modes.actions import Action, BadActionError, read_action
-from atc.modes.toolbox import Toolbox
+from atc.modes.toolbox import Toolbox, conversation, correction
 from atc.prompting import templates
 from protocols.render import render
 
@@ -35,10 +35,7 @@ def execute_task(toolbox: Toolbox, tool: str, task: str, results: Sequence[str],
         [toolbox.protocol.tool(tool)], toolbox.graph, speaks_of=toolbox.opening.speaks_of, budget=800
     )
     text = templates.render("role_call_task", documentation=documentation, known=render_results(results), task=task)
-    messages = [
-        Message("system", templates.render("role_call", today=toolbox.today).strip()),
-        Message("user", text.strip()),
-    ]
+    messages = conversation(templates.render("role_call", today=toolbox.today), text)
     while True:
         action = _write_call(toolbox, tool, messages)
         if action is None:
@@ -56,16 +53,16 @@ def _write_call(toolbox: Toolbox, tool: str, messages: list[Message]) -> Action 
     """Have the call written, and corrected once; the conversation grows by it."""
     for _ in range(2):
         reply = toolbox.ask(messages, max_tokens=_CALL_TOKENS)
-        messages.append(Message("assistant", reply or "…"))
         try:
-            return read_action(reply, (tool,))
+            action = read_action(reply, (tool,))
+            messages.append(Message("assistant", reply))
+            return action
         except BadActionError as error:
-            text = templates.render("role_call_bad", why=str(error), tool=tool)
-            messages.append(Message("user", text.strip()))
+            messages += correction(reply, "role_call_bad", why=str(error), tool=tool)
     return None
 
 
 def _read_reply(toolbox: Toolbox, task: str, action: Action, reply: str) -> str:
     text = templates.render("role_read_task", query=toolbox.question.text, task=task, call=str(action), reply=reply)
-    messages = [Message("system", templates.render("role_read").strip()), Message("user", text.strip())]
+    messages = conversation(templates.render("role_read"), text)
     return " ".join(toolbox.ask(messages, max_tokens=_READ_TOKENS).split())

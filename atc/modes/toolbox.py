@@ -17,8 +17,7 @@ from atc.knowledge import Knowledge
 from atc.language.question import Question
 from atc.models import Completion, Message, Usage
 from atc.modes.actions import Action, BadActionError, read_action
-from atc.modes.api import ApiSession, Observation
-from atc.modes.path import NO_ATTRIBUTION
+from atc.modes.api import NO_ATTRIBUTION, ApiSession, Observation
 from atc.modes.rules import OBSERVATION, TryBudget, TryEnded, shorten_observations
 from atc.profile import Profile
 from atc.prompting import templates
@@ -31,7 +30,17 @@ from protocols.model import Protocol
 from protocols.render import estimate, render
 from sandbox import Journal, Limits, Run, Sandbox
 
-__all__ = ["Toolbox"]
+__all__ = ["Toolbox", "conversation", "correction"]
+
+
+def conversation(instruction: str, request: str) -> list[Message]:
+    """How a conversation begins that has no examples."""
+    return [Message("system", instruction.strip()), Message("user", request.strip())]
+
+
+def correction(reply: str, template: str, **values: str) -> list[Message]:
+    """A reply of no use, and what the model is told of it."""
+    return [Message("assistant", reply or "…"), Message("user", templates.render(template, **values).strip())]
 
 
 @dataclass
@@ -180,8 +189,7 @@ class Toolbox:
         try:
             action = read_action(text, names)
         except BadActionError as error:
-            correction = templates.render("bad_action", why=str(error)).strip()
-            messages += [Message("assistant", text or "…"), Message("user", correction)]
+            messages += correction(text, "bad_action", why=str(error))
             return None
         messages.append(Message("assistant", text[: action.end].rstrip()))
         return action
