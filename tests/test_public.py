@@ -12,7 +12,7 @@ import pytest
 import atc
 from atc.models import Usage
 from atc.solution import Solution
-from atc.tui.answer import format_answer
+from atc.tui.text import format_answer
 
 SCRIPT = """\
 from collections.abc import Sequence

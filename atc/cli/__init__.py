@@ -19,7 +19,7 @@ import click
 from atc.tui.text import visible
 from protocols.errors import ATCError
 
-__all__ = ["main", "say"]
+__all__ = ["main", "print_json", "say"]
 
 COMMANDS = {
     "solve": "atc.cli.solve:solve",
@@ -48,6 +48,13 @@ def say(message: str) -> None:
     """Tell the user something of ours, on stderr; nothing in it can act on the terminal."""
     text = visible(message).replace("\n", "\n  ")  # a further line cannot look like one that we began
     click.echo(f"atc: {text}", err=True)
+
+
+def print_json(data: object) -> None:
+    """Print a result as JSON on stdout."""
+    from atc.files import to_json
+
+    click.echo(to_json(data), nl=False)
 
 
 class LazyGroup(click.Group):

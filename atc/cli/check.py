@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from atc.cli import print_json
 from atc.cli.options import DocumentOptions, argument, json_option, option, read_program, takes
 from atc.tui.text import visible
 
@@ -38,7 +39,6 @@ def check(options: _Options) -> None:
     have no value. Exit code 0: nothing was found; 1: something was; 2: it could not be checked.
     """
     from atc.check import check as diagnose
-    from atc.files import to_json
     from atc.language.question import Question
     from atc.program.source import renamed
     from protocols import load
@@ -52,7 +52,7 @@ def check(options: _Options) -> None:
     question = Question(options.query) if options.query is not None else None
     diagnostics = diagnose(program, contract, question=question, graph=ProtocolGraph(protocol), strict=True)
     if options.as_json:
-        click.echo(to_json([diagnostic.to_json() for diagnostic in diagnostics]), nl=False)
+        print_json([diagnostic.to_json() for diagnostic in diagnostics])
     else:
         for diagnostic in diagnostics:
             line = f"{options.file}:{diagnostic.line}:{diagnostic.column + 1}: {diagnostic.rule}: {diagnostic.message}"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from atc.cli import print_json
 from atc.cli.options import DocumentOptions, argument, json_option, option, out_file, takes
 from atc.tui.text import visible
 from protocols.errors import UsageError
@@ -67,8 +68,6 @@ def show(options: _ShowOptions) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from atc.files import to_json
-
     tool = options.tool
     protocol, contract_store = options.opened()
     observed = contract_store.observed(protocol)
@@ -78,7 +77,7 @@ def show(options: _ShowOptions) -> None:
             for name, observations in sorted(observed.items())
         }
         if options.as_json:
-            click.echo(to_json(rows), nl=False)
+            print_json(rows)
             return
         table = Table("tool", "bodies", "statuses", title=Text(one_line(f"Observed of {protocol.title}")))
         for name, observations in sorted(observed.items()):
@@ -90,7 +89,7 @@ def show(options: _ShowOptions) -> None:
         raise UsageError(f"{protocol.title} has no tool {tool}")
     body = contract_store.contract(protocol).body(tool)
     if options.as_json:
-        click.echo(to_json(asdict(body) if body else None), nl=False)
+        print_json(asdict(body) if body else None)
     else:
         lines = [visible(line).replace("\n", "␊") for line in _lines(body, "")] if body else []
         click.echo("\n".join(lines) or f"nothing is known of what {tool} returns")
@@ -107,13 +106,12 @@ def diff(options: _DiffOptions) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from atc.files import to_json
     from protocols.contracts.store import contract_drift
 
     protocol, contract_store = options.opened()
     drift = contract_drift(protocol, contract_store.observed(protocol))
     if options.as_json:
-        click.echo(to_json([asdict(difference) for difference in drift]), nl=False)
+        print_json([asdict(difference) for difference in drift])
         return
     title = Text(one_line(f"{protocol.title}: {len(drift)} differences"))
     table = Table("tool", "", "place", "difference", title=title)
@@ -126,7 +124,7 @@ def diff(options: _DiffOptions) -> None:
 @takes(_ExportOptions)
 def export(options: _ExportOptions) -> None:
     """Print the JSON schemas of the bodies that were observed, by tool."""
-    from atc.files import to_json, write_json
+    from atc.files import write_json
 
     protocol, contract_store = options.opened()
     schemas = {
@@ -137,7 +135,7 @@ def export(options: _ExportOptions) -> None:
     if options.out:
         write_json(options.out, schemas)
     else:
-        click.echo(to_json(schemas), nl=False)
+        print_json(schemas)
 
 
 def _lines(shape: ValueType, indent: str) -> list[str]:

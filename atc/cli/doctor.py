@@ -6,6 +6,7 @@ from dataclasses import asdict
 
 import click
 
+from atc.cli import print_json
 from protocols.errors import UsageError
 
 __all__ = ["doctor"]
@@ -32,12 +33,11 @@ def doctor(strict: bool, as_json: bool) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from atc.files import to_json
     from sandbox import Sandbox
 
     layers = Sandbox(None).layers()
     if as_json:
-        click.echo(to_json([asdict(layer) for layer in layers]), nl=False)
+        print_json([asdict(layer) for layer in layers])
     else:
         table = Table("layer", "what it gives", "active", "reason")
         for layer in layers:

@@ -9,6 +9,7 @@ from typing import Literal
 
 import click
 
+from atc.cli import print_json
 from atc.cli.options import DocumentOptions, argument, json_option, option, profile_option, takes, tool_count
 from protocols.errors import UsageError
 
@@ -48,7 +49,6 @@ def explain(options: _Options) -> None:
     from rich.table import Table
 
     from atc.agent import Agent
-    from atc.files import to_json
     from atc.tui.text import visible
 
     query = options.query.strip()
@@ -73,7 +73,7 @@ def explain(options: _Options) -> None:
             "tokens": tokens,
             "estimated": options.model is None,
         }
-        click.echo(to_json(data), nl=False)
+        print_json(data)
         return
     console = Console()
     table = Table(title=f"{len(opened.tools)} of {total} tools, the likeliest first")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from atc.cli import say
+from atc.cli import print_json, say
 from atc.cli.confirm import WriteConfirmation, can_ask
 from atc.cli.options import (
     ProgramOptions,
@@ -90,7 +90,6 @@ def run(options: _Options) -> None:
     comes through as it is printed; messages of ours go to stderr.
     """
     options.check()
-    from atc.files import to_json
     from atc.tui.parts import call_text
     from protocols import load
     from protocols.calls.auth import credential
@@ -131,7 +130,7 @@ def run(options: _Options) -> None:
         )
         result = sandbox.run(program)
     if options.as_json:
-        click.echo(to_json(asdict(result)), nl=False)
+        print_json(asdict(result))
     warned = (*(protocol.warnings if protocol else ()), *result.warnings) if options.verbose else result.missing_layers
     for warning in warned:
         say(f"warning: {warning}")

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 import click
 from click.core import ParameterSource
 
-from atc.cli import say
+from atc.cli import print_json, say
 from atc.cli.confirm import WriteConfirmation, can_ask
 from atc.cli.model import offer_pull
 from atc.cli.options import (
@@ -34,8 +34,7 @@ from atc.cli.options import (
     tool_count,
     writes_option,
 )
-from atc.tui.answer import format_answer
-from atc.tui.text import for_stream
+from atc.tui.text import for_stream, format_answer
 from protocols.errors import ATCError, UsageError
 from sandbox.truncation import one_line
 
@@ -267,11 +266,11 @@ def _refuse_more(ctx: click.Context) -> None:
 
 def _tell(data: Mapping[str, Any], options: _Options, *, on_screen: bool = False, hidden: tuple[str, ...] = ()) -> int:
     """Print and write a solution, given as JSON; gives the exit code. `hidden`: warnings for --verbose alone."""
-    from atc.files import to_json, write_json
+    from atc.files import write_json
 
     solution = {name: value for name, value in data.items() if name != "exit_code"}
     if options.as_json:
-        click.echo(to_json(solution), nl=False)
+        print_json(solution)
     elif solution["answer"] is not None and not on_screen:
         click.echo(for_stream(format_answer(solution["answer"]), sys.stdout))
     if options.out:

@@ -29,9 +29,8 @@ from atc.events import (
 from atc.fault import Attribution, Fault
 from atc.models.base import Progress
 from atc.solution import Solution
-from atc.tui.answer import format_answer
 from atc.tui.parts import attribution_text, call_row, fault_text, program_code, progress_text, summary_line
-from atc.tui.text import visible
+from atc.tui.text import format_answer, visible
 from sandbox.records import CallRecord
 
 __all__ = ["LiveView"]
