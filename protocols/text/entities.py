@@ -67,14 +67,10 @@ def read_entities(query: str) -> NamedEntities:
     """The named entities of a text. `query` is only searched for words."""
     plain = query.translate(_STRAIGHT)
     names: dict[str, NamedEntity] = {}
-    for start, end in (*_quoted_spans(plain), *_capitalized_spans(_QUOTED.sub(_blanked, plain))):
+    unquoted = _QUOTED.sub(lambda quotation: "\0" * len(quotation[0]), plain)  # no run of words reaches across
+    for start, end in (*_quoted_spans(plain), *_capitalized_spans(list(_TOKEN.finditer(unquoted)))):
         names.setdefault(query[start:end].casefold(), _named_entity(query[start:end], plain[:start], plain[end:]))
     return NamedEntities(tuple(names.values())[:_MAX_NAMES], frozenset(re.findall(r"[a-z]+", query.lower())))
-
-
-def _blanked(quotation: re.Match[str]) -> str:
-    """Filler of a quotation's length, so that no run of words reaches across it."""
-    return "\0" * len(quotation[0])
 
 
 def _named_entity(text: str, before: str, after: str) -> NamedEntity:
@@ -101,35 +97,36 @@ def _quoted_spans(query: str) -> Iterator[tuple[int, int]]:
             yield start + len(text) - len(text.lstrip()), start + len(text)
 
 
-def _capitalized_spans(query: str) -> Iterator[tuple[int, int]]:
+def _capitalized_spans(tokens: Sequence[re.Match[str]]) -> Iterator[tuple[int, int]]:
     """Spans of capitalized words, with the small words and numbers inside them."""
-    tokens = list(_TOKEN.finditer(query))
     position = 0
     while position < len(tokens):
-        if not _starts_name(query, tokens, position):
+        if not _starts_name(tokens, position):
             position += 1
             continue
-        end = _end_of_name(query, tokens, position)
+        end = _end_of_name(tokens, position)
         word = tokens[position][0]
         if end > position + 1 or (word.casefold() not in _NEVER_ALONE and len(word) > 1):
-            start = position - 1 if _has_leading_number(query, tokens, position) else position
-            if not _is_date(tokens[start:end]):
-                yield _token_span(tokens, start, end)
+            start = position - 1 if _has_leading_number(tokens, position) else position
+            texts = [token[0].casefold() for token in tokens[start:end]]
+            if not all(text in _CALENDAR or _DAY_NUMBER.fullmatch(text) for text in texts):  # no `14 July 2021`
+                yield tokens[start].start(), tokens[end - 1].end()
             # `Jay Chou's Mojito` is two names and `Fisherman's Wharf` is one: all three are taken for names.
-            if _is_possessive(query, tokens, end) and end < len(tokens) and _starts_name(query, tokens, end):
-                yield _token_span(tokens, start, _end_of_name(query, tokens, end))
+            if end < len(tokens) and re.match(r"'s\s", _gap(tokens, end)) and _starts_name(tokens, end):
+                yield tokens[start].start(), tokens[_end_of_name(tokens, end) - 1].end()
         position = end
 
 
-def _token_span(tokens: Sequence[re.Match[str]], start: int, end: int) -> tuple[int, int]:
-    return tokens[start].start(), tokens[end - 1].end()
+def _gap(tokens: Sequence[re.Match[str]], position: int) -> str:
+    """The text before a token, from the one before it."""
+    return tokens[position].string[tokens[position - 1].end() : tokens[position].start()]
 
 
-def _end_of_name(query: str, tokens: Sequence[re.Match[str]], start: int) -> int:
+def _end_of_name(tokens: Sequence[re.Match[str]], start: int) -> int:
     """The index after the last token of a name."""
     end = start + 1
     while end < len(tokens):
-        gap = query[tokens[end - 1].end() : tokens[end].start()]
+        gap = _gap(tokens, end)
         shortened = gap == ". " and len(tokens[end - 1][0]) <= 2  # `Dr. Strange`, `J. Cole`
         if gap.strip(" -") and (not shortened or tokens[end][0].casefold() in _SENTENCE_STARTERS):
             break
@@ -140,18 +137,18 @@ def _end_of_name(query: str, tokens: Sequence[re.Match[str]], start: int) -> int
             break
         if tokens[ahead][0].casefold() in TEXTS["first person"]:
             break
-        if query[tokens[end].end() : tokens[ahead].start()].strip(" &" + "".join(_INNER_WORDS)):
+        if tokens[end].string[tokens[end].end() : tokens[ahead].start()].strip(" &" + "".join(_INNER_WORDS)):
             break
         end = ahead + 1
     return end
 
 
-def _starts_name(query: str, tokens: Sequence[re.Match[str]], position: int) -> bool:
+def _starts_name(tokens: Sequence[re.Match[str]], position: int) -> bool:
     """True if a token starts a name: capitalized, and not only because it starts a sentence."""
     token = tokens[position]
     if not token[0][0].isupper():
         return False
-    before = query[: token.start()]
+    before = token.string[: token.start()]
     if not before.strip(" \"'(") or _ENDS.search(before):
         word = token[0].casefold()
         if word in _ARTICLES or _SHORTENED.search(word):
@@ -160,17 +157,7 @@ def _starts_name(query: str, tokens: Sequence[re.Match[str]], position: int) -> 
     return True
 
 
-def _is_date(tokens: Sequence[re.Match[str]]) -> bool:
-    """True if all tokens are parts of a date: `14 July 2021`."""
-    return all(token[0].casefold() in _CALENDAR or _DAY_NUMBER.fullmatch(token[0]) for token in tokens)
-
-
-def _has_leading_number(query: str, tokens: Sequence[re.Match[str]], position: int) -> bool:
+def _has_leading_number(tokens: Sequence[re.Match[str]], position: int) -> bool:
     """True if the number right before a name belongs to it: `2 Broke Girls`."""
-    if position == 0 or not tokens[position - 1][0].isdecimal() or len(tokens[position - 1][0]) > 3:
-        return False
-    return query[tokens[position - 1].end() : tokens[position].start()] == " "
-
-
-def _is_possessive(query: str, tokens: Sequence[re.Match[str]], end: int) -> bool:
-    return bool(re.match(r"'s\s", query[tokens[end - 1].end() :]))
+    number = tokens[position - 1][0] if position else ""
+    return number.isdecimal() and len(number) <= 3 and _gap(tokens, position) == " "
