@@ -64,24 +64,28 @@ def _subscript_of(node: ast.AST) -> object:
 
 
 def _keys(tree: ast.AST) -> Iterator[str]:
-    """All keys that a program reads."""
     return (key for node in ast.walk(tree) if isinstance(key := _subscript_of(node), str))
 
 
-def _print_statement(arguments: Sequence[ast.expr]) -> ast.Expr:
-    return ast.Expr(ast.Call(ast.Name("print", ast.Load()), list(arguments), []))
+def _statements(text: str) -> list[ast.stmt]:
+    return ast.parse(text).body
 
 
-def _replace_prints(tree: ast.Module, arguments: Sequence[ast.expr]) -> ast.Module:
+def _replace_prints(tree: ast.Module, arguments: str) -> ast.Module:
     """A program whose first print has these arguments, without its other prints."""
-    replacements = [_print_statement(arguments)]
+    replacements: list[ast.stmt] = _statements(f"print({arguments})")
 
-    def change(node: ast.AST) -> ast.AST | None:
-        if not isinstance(node, ast.Expr) or not _is_print(node.value):
-            return None
+    def change(statement: ast.Expr, _: ast.Call) -> ast.stmt:
         return replacements.pop() if replacements else ast.Pass()
 
-    return _replace_nodes(tree, change)
+    return _change_prints(tree, change)
+
+
+def _change_prints(tree: ast.Module, change: Callable[[ast.Expr, ast.Call], ast.stmt]) -> ast.Module:
+    """A program with other statements in place of those that print; `change` gets a statement and its call."""
+    return _replace_nodes(
+        tree, lambda node: change(node, node.value) if isinstance(node, ast.Expr) and _is_print(node.value) else None
+    )
 
 
 def _split_head(tree: ast.Module) -> tuple[list[ast.stmt], list[ast.stmt]]:
@@ -92,12 +96,17 @@ def _split_head(tree: ast.Module) -> tuple[list[ast.stmt], list[ast.stmt]]:
     return heads, [statement for statement in tree.body if statement not in heads]
 
 
-def _wrap_in_try(body: list[ast.stmt], handler: str) -> ast.Try:
-    """Statements in a `try`; `handler` is one line, in which the error is `error`."""
-    statement = ast.parse(f"try:\n    pass\nexcept Exception as error:\n    {handler}").body[0]
-    assert isinstance(statement, ast.Try)
+def _put_into(frame: str, body: list[ast.stmt]) -> ast.stmt:
+    """The statement `frame` with `body` in place of its own."""
+    statement = _statements(frame)[0]
+    assert isinstance(statement, (ast.Try, ast.FunctionDef))
     statement.body = body
     return statement
+
+
+def _wrap_in_try(body: list[ast.stmt], handler: str) -> ast.stmt:
+    """Statements in a `try`; `handler` is one line, in which the error is `error`."""
+    return _put_into(f"try:\n    pass\nexcept Exception as error:\n    {handler}", body)
 
 
 def _guard_first_item(tree: ast.Module, instead: str) -> ast.Module:
@@ -115,7 +124,7 @@ def _guard_first_item(tree: ast.Module, instead: str) -> ast.Module:
 
         rest = _replace_nodes(ast.Module(tree.body[at:], []), use_variable)
         assignment = ast.Assign([ast.Name("found", ast.Store())], items)
-        condition = ast.If(ast.Name("found", ast.Load()), rest.body, [_print_statement([ast.Constant(instead)])])
+        condition = ast.If(ast.Name("found", ast.Load()), rest.body, _statements(f"print({instead!r})"))
         return ast.Module([*tree.body[:at], assignment, condition], [])
     return tree
 
@@ -237,32 +246,22 @@ class _Injection:
 
 
 def _try_all(source: _Injection, handler: str) -> ast.Module:
-    """The program with all of its statements in a `try`."""
     heads, rest = _split_head(source.tree)
     return ast.Module([*heads, _wrap_in_try(rest, handler)], [])
 
 
 def _nothing_printed(source: _Injection) -> Iterator[_Mutation]:
-    def assign(node: ast.AST) -> ast.AST | None:
-        if isinstance(node, ast.Expr) and _is_print(node.value):
-            return ast.Assign([ast.Name("answer", ast.Store())], ast.Tuple(node.value.args, ast.Load()))
-        return None
-
-    def hide(node: ast.AST) -> ast.AST | None:
-        if isinstance(node, ast.Expr) and _is_print(node.value):
-            return ast.If(_expression("len(str(0)) > 5"), [node], [])
-        return None
-
-    def empty(node: ast.AST) -> ast.AST | None:
-        return _print_statement([]) if isinstance(node, ast.Expr) and _is_print(node.value) else None
-
-    yield _Mutation("kept in a variable", source.replaced(assign))
-    yield _Mutation("never reached", source.replaced(hide))
-    yield _Mutation("an empty line", source.replaced(empty))
+    changes: dict[str, Callable[[ast.Expr, ast.Call], ast.stmt]] = {
+        "kept in a variable": lambda _, call: ast.Assign(
+            [ast.Name("answer", ast.Store())], ast.Tuple(call.args, ast.Load())
+        ),
+        "never reached": lambda statement, _: ast.If(_expression("len(str(0)) > 5"), [statement], []),
+        "an empty line": lambda *_: _statements("print()")[0],
+    }
+    for name, change in changes.items():
+        yield _Mutation(name, _change_prints(source.tree, change))
     heads, rest = _split_head(source.tree)
-    main = ast.parse("def main():\n    pass").body[0]
-    assert isinstance(main, ast.FunctionDef)
-    main.body = rest
+    main = _put_into("def main():\n    pass", rest)
     yield _Mutation("a function that nobody calls", ast.Module([*heads, main], []))
 
 
@@ -327,20 +326,19 @@ def _no_call(source: _Injection) -> Iterator[_Mutation]:
 
 
 def _rests_on_nothing(source: _Injection) -> Iterator[_Mutation]:
-    constant = ast.Constant(source.answer)
-    yield _Mutation("another answer in its place", _replace_prints(source.tree, [constant]))
-    yield _Mutation("in a sentence", _replace_prints(source.tree, [ast.Constant("The answer is"), constant]))
+    yield _Mutation("another answer in its place", _replace_prints(source.tree, f"{source.answer!r}"))
+    yield _Mutation("in a sentence", _replace_prints(source.tree, f"'The answer is', {source.answer!r}"))
     first = next((at for at, statement in enumerate(source.tree.body) if _calls_tool(statement)), None)
     if first is None:
         return
     head = [statement for statement in source.tree.body[: first + 1] if not any(map(_is_print, ast.walk(statement)))]
     if not _calls_tool(ast.Module(head, [])):
         return
-    tail = ast.parse(f"answer = {source.answer!r}\nprint(answer)").body
+    tail = _statements(f"answer = {source.answer!r}\nprint(answer)")
     yield _Mutation("after the first call", ast.Module([*head, *tail], []))
     last = head[-1]
     if isinstance(last, ast.Assign) and isinstance(last.targets[0], ast.Name):
-        tail = ast.parse(f"if {last.targets[0].id}:\n    print({source.answer!r})").body
+        tail = _statements(f"if {last.targets[0].id}:\n    print({source.answer!r})")
         yield _Mutation("if there is a reply", ast.Module([*head, *tail], []))
 
 
@@ -378,7 +376,6 @@ def _other_entity(source: _Injection) -> Iterator[_Mutation]:
 
 
 def _replace_text(text: str, replacement: str) -> _Change:
-    """One text becomes another one."""
     return lambda node: ast.Constant(replacement) if isinstance(node, ast.Constant) and node.value == text else None
 
 
@@ -389,7 +386,7 @@ def _take_second(node: ast.AST) -> ast.AST | None:
     inner = node.value
     while isinstance(inner, ast.Subscript):
         inner = inner.value
-    return ast.Subscript(node.value, ast.Constant(1), ast.Load()) if _is_tool_call(inner) else None
+    return _expression(f"{ast.unparse(node.value)}[1]") if _is_tool_call(inner) else None
 
 
 def _fix_identifier(call: ast.AST, name: str, value: int | str) -> _Change:
@@ -434,8 +431,7 @@ def _range_once(node: ast.AST) -> ast.AST | None:
     """A range over pages ends after the first one."""
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or node.func.id != "range":
         return None
-    start = node.args[0] if len(node.args) > 1 else ast.Constant(0)
-    return ast.Call(node.func, [start, ast.Constant(2)], [])
+    return _expression(f"range({ast.unparse(node.args[0]) if len(node.args) > 1 else 0}, 2)")
 
 
 def _count_items(key: str) -> _Change:
@@ -445,8 +441,7 @@ def _count_items(key: str) -> _Change:
         counts = {"total", "totalCount", "total_results", "count"}
         if not isinstance(node, ast.Subscript) or _subscript_of(node) not in counts:
             return None
-        items = ast.Subscript(node.value, ast.Constant(key), ast.Load())
-        return ast.Call(ast.Name("len", ast.Load()), [items], [])
+        return _expression(f"len({ast.unparse(node.value)}[{key!r}])")
 
     return change
 
@@ -470,7 +465,7 @@ def _empty_for_negative(source: _Injection) -> Iterator[_Mutation]:
             yield _Mutation("a field that is not there", _guard_first_item(changed, instead))
     for key in dict.fromkeys(_keys(source.tree)):
         for other_key in sorted({"items", "data", "results"} - {key}) if key in source.list_keys() else ():
-            changed = source.replaced(_missing_key(key, other_key, _expression("[]")))
+            changed = source.replaced(_missing_key(key, other_key, ", []"))
             yield _Mutation("a list that is not there", _guard_first_item(changed, instead))
     for text in source.named_entities():
         for _ in range(2):
@@ -480,15 +475,14 @@ def _empty_for_negative(source: _Injection) -> Iterator[_Mutation]:
             )
 
 
-def _missing_key(key: str, other_key: str, *default: ast.expr) -> _Change:
+def _missing_key(key: str, other_key: str, default: str = "") -> _Change:
     """`reply["key"]` becomes `reply.get("other_key")`, with this default."""
 
     def change(node: ast.AST) -> ast.AST | None:
         if not isinstance(node, ast.Subscript) or _subscript_of(node) != key:
             return None
-        inner = _replace_nodes(ast.Module([ast.Expr(node.value)], []), change).body[0]
-        assert isinstance(inner, ast.Expr)
-        return ast.Call(ast.Attribute(inner.value, "get", ast.Load()), [ast.Constant(other_key), *default], [])
+        inner = ast.unparse(_replace_nodes(ast.Module([ast.Expr(node.value)], []), change))
+        return _expression(f"{inner}.get({other_key!r}{default})")
 
     return change
 

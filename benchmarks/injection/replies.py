@@ -152,7 +152,6 @@ class FixedReplies:
     count: int = 0
 
     def __call__(self, request: Request, forward: Forward) -> Reply:
-        """Answer one request."""
         canned = next((answer for answer in self.answers if answer.pattern.fits(request, self.prefix)), None)
         self.count += canned is not None
         if canned is not None and (self.number is None or self.count == self.number + 1):

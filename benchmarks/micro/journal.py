@@ -35,8 +35,9 @@ from rich.console import Console
 from atc import Agent
 from atc.events import Event, ProgramWritten
 from atc.files import to_json
-from atc.models import Completion, Message, Usage
+from atc.models import Message
 from benchmarks.micro.frame import Measurement, json_option, print_table, seconds_of
+from benchmarks.run.scripted_model import ScriptedModel
 from protocols import Protocol, load
 from protocols.simulator.http.connection import ConnectionServer
 from sandbox import Broker, Journal, Limits
@@ -181,26 +182,17 @@ def _service() -> Iterator[tuple[str, Callable[[], dict[str, Counter[str]]]]]:
 # One solve, in a process that may die
 
 
-class _RepairingModel:
+def _repairing_model(run: str) -> ScriptedModel:
     """A model that writes the failing program first, then the repaired one."""
 
-    name = "script"
+    def reply(messages: Sequence[Message]) -> str:
+        repairs = any(message.role == "assistant" and run in message.content for message in messages)
+        return (REPAIRED if repairs else FIRST).format(run=run)
 
-    def __init__(self, run: str) -> None:
-        self._run = run
-
-    def complete(self, messages: Sequence[Message], *, stop: Sequence[str] = (), max_tokens: int = 1024) -> Completion:
-        repairs = any(message.role == "assistant" and self._run in message.content for message in messages)
-        text = (REPAIRED if repairs else FIRST).format(run=self._run)
-        return Completion(text, Usage(1, 1, 0, 1, 0.0), "stop")
-
-    def close(self) -> None:
-        """Nothing is held."""
+    return ScriptedModel("script", reply)
 
 
 class _JournallessAgent(Agent):
-    """An agent without a journal."""
-
     def new_journal(self) -> Journal | None:
         return None
 
@@ -231,7 +223,7 @@ def _solve(solve: _InterruptedSolve, protocol: Protocol) -> None:
         _die_at_write(solve.nth, solve.fault)
     kind = _JournallessAgent if solve.file is None else Agent
     journal = Journal(solve.file) if solve.file is not None else None
-    script = _RepairingModel(solve.name)
+    script = _repairing_model(solve.name)
 
     def mark_started(event: Event) -> None:
         if isinstance(event, ProgramWritten):

@@ -11,14 +11,14 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 import click
 
 from atc.agent import Agent
-from atc.models import Completion, Message, Usage
 from benchmarks.micro.frame import Measurement, median_ms, print_table
+from benchmarks.run.scripted_model import ScriptedModel
 from protocols import load
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.render import estimate, render, render_full
@@ -27,19 +27,6 @@ from sandbox import Sandbox
 __all__ = ["main", "measure"]
 
 _LOAD = "from protocols import load; import sys; load(sys.argv[1])"
-
-
-class _Instant:
-    """A model that writes the same program at once."""
-
-    name = "instant"
-
-    def complete(self, messages: Sequence[Message], *, stop: Sequence[str] = (), max_tokens: int = 1024) -> Completion:
-        """Answer without thinking."""
-        return Completion("print('answer', len('x'))", Usage(model_calls=1), "stop")
-
-    def close(self) -> None:
-        """Nothing to close."""
 
 
 def _process(code: str, *arguments: str, home: Path | None = None) -> None:
@@ -65,7 +52,8 @@ def measure(spec: str, runs: int) -> list[tuple[str, str]]:
         row("a process that loads it again", lambda: _process(_LOAD, spec, home=Path(folder) / "again"))
     with Sandbox(protocol, base_url="http://127.0.0.1:9") as sandbox:
         row("a trivial program in the sandbox", lambda: sandbox.run("print(1)"))
-    with Agent(protocol, model=_Instant(), mode="none", simulate=True) as agent:
+    instant = ScriptedModel("instant", lambda _: "print('answer', len('x'))")
+    with Agent(protocol, model=instant, mode="none", simulate=True) as agent:
         row("a whole solve, model and API aside", lambda: agent.solve("How many things are there?"))
     graph = ProtocolGraph(protocol)
     compact, full = (

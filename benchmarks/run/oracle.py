@@ -25,10 +25,11 @@ from rich.console import Console
 from rich.progress import track
 
 from atc.agent import SIMULATED_NOW
-from atc.models import Completion, Message, Usage, open_model
+from atc.models import Message, open_model
 from atc.models.replay import Recorder
 from atc.modes import LOOP, MODES
 from benchmarks.run.runner import RunSettings
+from benchmarks.run.scripted_model import ScriptedModel
 from benchmarks.run.task_run import TaskRunner
 from benchmarks.tasks.datasets import BENCHMARKS, Dataset, open_dataset
 from benchmarks.tasks.references import FOLDER, find_reference
@@ -64,27 +65,14 @@ class OracleScript:
     answer: str
 
 
-class OracleModel:
-    """A model that follows the script of one task in one mode.
-
-    Args:
-        count: The tokens of a text.
-    """
+class OracleModel(ScriptedModel):
+    """A model that follows the script of one task in one mode; `count` gives the tokens of a text."""
 
     name = "perfect"
 
     def __init__(self, mode: str, script: OracleScript, count: Callable[[str], int]) -> None:
-        self._reply = _REPLIES[mode](script)
-        self._count = count
-
-    def complete(self, messages: Sequence[Message], *, stop: Sequence[str] = (), max_tokens: int = 1024) -> Completion:
-        """The next reply. The tokens of a prompt are those of its messages, without marks between them."""
-        text = self._reply(messages[0].content)
-        read = sum(self._count(message.content) for message in messages)
-        return Completion(text, Usage(read, self._count(text), 0, 1, 0.0), "stop")
-
-    def close(self) -> None:
-        """Nothing is held."""
+        reply = _REPLIES[mode](script)
+        super().__init__(self.name, lambda messages: reply(messages[0].content), count)
 
 
 def _program_replies(script: OracleScript) -> Callable[[str], str]:
@@ -249,7 +237,7 @@ def record_answers(dataset: Dataset, file: Path, count: Callable[[str], int], mo
     recorded = 0
     with closing(TaskRunner(settings, dataset.protocols, worlds=find_worlds(dataset.protocols))) as runner:
         for task in track(dataset.tasks, "tasks", console=Console(stderr=True)):
-            runner.model = _NoModel()
+            runner.model = ScriptedModel("nobody", _refuse)
             offered = candidate_tools(task, dataset.protocols[task.domain], None, settings.seed)
             solution = oracle_script(runner, task, offered)
             if solution is None:
@@ -262,16 +250,8 @@ def record_answers(dataset: Dataset, file: Path, count: Callable[[str], int], mo
     return recorded
 
 
-class _NoModel:
-    """A model that must not be asked."""
-
-    name = "nobody"
-
-    def complete(self, messages: Sequence[Message], *, stop: Sequence[str] = (), max_tokens: int = 1024) -> Completion:
-        raise ModelError("a reference asks no model")
-
-    def close(self) -> None:
-        """Nothing is held."""
+def _refuse(messages: Sequence[Message]) -> str:
+    raise ModelError("a reference asks no model")
 
 
 @click.command()
