@@ -7,7 +7,7 @@ import secrets
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -95,6 +95,7 @@ def first_prompt(
     )
 
 
+@dataclass
 class Solve:
     """One question on its way.
 
@@ -104,44 +105,35 @@ class Solve:
         tools: Names of the tools to offer; chosen for the question by default.
     """
 
-    def __init__(
-        self,
-        question: Question,
-        knowledge: Knowledge,
-        service: Service,
-        settings: SolveSettings,
-        open_model: Callable[[], Model],
-        model_name: str,
-        on_event: EventSink,
-        tools: Sequence[str] | None,
-        journal: Journal | None,
-    ) -> None:
-        self.question = question
-        self.knowledge = knowledge
-        self.service = service
-        self.open_model = open_model
-        self.model_name = model_name
-        self.on_event = on_event
-        self.journal = journal
+    question: Question
+    knowledge: Knowledge
+    service: Service
+    settings: SolveSettings
+    open_model: Callable[[], Model]
+    model_name: str
+    on_event: EventSink
+    tools: Sequence[str] | None
+    journal: Journal | None
+    attempts: list[Attempt] = field(default_factory=list)
+    program: str = ""
+    calls: list[CallRecord] = field(default_factory=list)
+    requests: int = 0
+    tried: int = 1
+    toolbox: Toolbox | None = None
+    answer: str | None = None
+    usage: Usage = field(default_factory=Usage)
+    run_seconds: float = 0.0
+
+    def __post_init__(self) -> None:
         self.id = secrets.token_hex(6)
         with suppress(ModelError):  # the first question to the model says so
-            profile = settings.profile.within(getattr(open_model(), "context", None))
-            settings = replace(settings, profile=profile)
-        self.settings = settings
-        self.today = settings.today
-        if journal is not None:
-            self.today = note_question(journal, question.text, knowledge.protocol, self.today)
-        self.opening = first_prompt(question, knowledge, settings, tools, self.today)
-        self.guarded = settings.writes == "allow" and not service.simulated
-        self.attempts: list[Attempt] = []
-        self.program = ""
-        self.calls: list[CallRecord] = []
-        self.requests = 0
-        self.tried = 1
-        self.toolbox: Toolbox | None = None
-        self.answer: str | None = None
-        self.usage = Usage()
-        self.run_seconds = 0.0
+            profile = self.settings.profile.within(getattr(self.open_model(), "context", None))
+            self.settings = replace(self.settings, profile=profile)
+        self.today = self.settings.today
+        if self.journal is not None:
+            self.today = note_question(self.journal, self.question.text, self.knowledge.protocol, self.today)
+        self.opening = first_prompt(self.question, self.knowledge, self.settings, self.tools, self.today)
+        self.guarded = self.settings.writes == "allow" and not self.service.simulated
         self.started = time.perf_counter()
 
     def emit(self, event: Event) -> None:
