@@ -47,6 +47,7 @@ def argument(flow: DefUse) -> ast.expr:
         ('x = GET_a()["a"]\nif x:\n    x = GET_b()["b"]\nuse(x)', ['["a"]', '["b"]']),
         ('x = GET_a()["a"]\nx = GET_b()["b"]\nuse(x)', ['["b"]']),
         ('def year(film):\n    return film["year"]\nuse(year(GET_film()))', ['["year"]']),
+        ('def year(film):\n    use(film["year"])\nfor film in GET_films():\n    year(film=film)', ['[0]["year"]']),
         ("x = GET_a() or GET_b()\nuse(x)", ["", ""]),
         ('use(f"{GET_film()}")', []),
         ("x = GET_a()\nx += 1\nuse(x)", []),
@@ -91,7 +92,7 @@ def test_a_use_reads_the_definitions_that_can_reach_it(program: str, lines: list
     flow = analysed(program)
     name = argument(flow)
     assert isinstance(name, ast.Name)
-    assert [getattr(one.node, "lineno", 0) for one in sorted(flow.reaching(name), key=flow.definitions.index)] == lines
+    assert [getattr(definition.node, "lineno", 0) for definition in flow.reaching(name)] == lines
     assert flow.may_be_unbound(name) is unbound
     assert all(name in flow.uses(definition) for definition in flow.reaching(name))
 

@@ -65,13 +65,16 @@ def uninitialized_operand(
         if not isinstance(side, ast.Name):
             continue
         initial = [
-            one for one in flow.reaching(side) if isinstance(one.value, ast.Constant) and one.value.value is None
+            (node, definition)
+            for definition in flow.reaching(side)
+            if isinstance(node := definition.value, ast.Constant) and node.value is None
         ]
         value = initial_value(flow.tree, side.id)
-        if len(initial) != 1 or initial[0].value is None or value == "None":
+        if len(initial) != 1 or value == "None":
             continue
-        if not any(_is_test(flow.parent(use), use) for use in flow.uses(initial[0])):
-            return side.id, initial[0].value, value
+        nothing, definition = initial[0]
+        if not any(_is_test(flow.parent(use), use) for use in flow.uses(definition)):
+            return side.id, nothing, value
     return None
 
 

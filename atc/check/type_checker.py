@@ -122,8 +122,8 @@ def _is_union_artifact(binary: str, program: str, tree: ast.Module, report: Chec
     if target is None or not lines[target.line - 1].isascii():
         return False
     written = lines[target.line - 1][target.start : target.end]
-    asked = edited(program, [replace(target, text=f"reveal_type({written})")])
-    for answer in _query(binary, {"program.py": asked}, "program.py"):
+    probe = edited(program, [replace(target, text=f"reveal_type({written})")])
+    for answer in _query(binary, {"program.py": probe}, "program.py"):
         if answer.rule == "revealed-type" and answer.line == target.line:
             return len(_kinds(answer.text.partition("`")[2].rpartition("`")[0]) - {"None"}) > 1
     return False

@@ -349,7 +349,7 @@ class ControlFlow:
         keys = dict.fromkeys(key for block in self._blocks for key, _, _ in block.events)
         unbound = {key: 1 << place for place, key in enumerate(keys)}
         bits = {definition: 1 << place for place, definition in enumerate(self.definitions, len(unbound))}
-        masks = {key: sum((bits[one] for one in self._by_key[key]), unbound[key]) for key in keys}
+        masks = {key: sum((bits[definition] for definition in self._by_key[key]), unbound[key]) for key in keys}
         order = {block: place for place, block in enumerate(self._topological(entries))}
         blocks = list(order)
         states = dict.fromkeys(entries, sum(unbound.values()))
@@ -359,8 +359,8 @@ class ControlFlow:
             state = states[block]
             for key, event, is_weak in self._blocks[block].events:
                 if not isinstance(event, ast.Name):
-                    kept = state if is_weak else state & ~masks[key]
-                    state = kept | (bits[event] if event is not None else unbound[key])
+                    remaining = state if is_weak else state & ~masks[key]
+                    state = remaining | (bits[event] if event is not None else unbound[key])
             for successor in self._blocks[block].successors:
                 merged = states.get(successor, 0) | state
                 if merged != states.get(successor):
@@ -376,8 +376,8 @@ class ControlFlow:
                 if event is not None and not is_weak:
                     for replaced in self._set_bits(state & masks[key] & ~bits[event], len(unbound)):
                         self.replaced[replaced].append(event)
-                kept = state if is_weak else state & ~masks[key]
-                state = kept | (bits[event] if event is not None else unbound[key])
+                remaining = state if is_weak else state & ~masks[key]
+                state = remaining | (bits[event] if event is not None else unbound[key])
 
     def _set_bits(self, held: int, first: int) -> Iterator[Definition]:
         """The definitions in a state, which begin at a bit."""
@@ -390,16 +390,16 @@ class ControlFlow:
     def _topological(self, entries: Sequence[int]) -> list[int]:
         """The reachable blocks, each after those before it but for the ends of loops."""
         finished: list[int] = []
-        seen = set(entries)
+        reached = set(entries)
         stack = [(entry, iter(self._blocks[entry].successors)) for entry in entries]
         while stack:
             block, successors = stack[-1]
-            following = next((successor for successor in successors if successor not in seen), None)
+            following = next((successor for successor in successors if successor not in reached), None)
             if following is None:
                 finished.append(block)
                 stack.pop()
             else:
-                seen.add(following)
+                reached.add(following)
                 stack.append((following, iter(self._blocks[following].successors)))
         return finished[::-1]
 

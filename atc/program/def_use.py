@@ -39,7 +39,7 @@ _SAME_VALUE = frozenset({"copy", "json"})
 _FOLLOWED = frozenset({"assignment", "comprehension", "loop", "parameter"})
 
 IsSource = Callable[[ast.Call], bool]
-_Seen = set[tuple[ast.AST, tuple[Step, ...]]]
+_Visited = set[tuple[ast.AST, tuple[Step, ...]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,49 +142,51 @@ class DefUse:
         """Where a value may be taken from, unchanged; empty where it is computed, or not of any source."""
         return tuple(dict.fromkeys(self._trace(node, (), is_source, set())))
 
-    def _trace(self, node: ast.expr, path: tuple[Step, ...], is_source: IsSource, seen: _Seen) -> Iterator[ValueOrigin]:
+    def _trace(
+        self, node: ast.expr, path: tuple[Step, ...], is_source: IsSource, visited: _Visited
+    ) -> Iterator[ValueOrigin]:
         """The origins of what lies at a path in the value of an expression."""
-        if (node, path) in seen or len(seen) > _MAX_STEPS:
+        if (node, path) in visited or len(visited) > _MAX_STEPS:
             return
-        seen.add((node, path))
+        visited.add((node, path))
         match node:
             case ast.Name():
                 for definition in self.reaching(node):
                     for value in self._values(definition):
-                        yield from self._trace(value, (*definition.path, *path), is_source, seen)
-                    yield from self._appended(definition, path, is_source, seen)
+                        yield from self._trace(value, (*definition.path, *path), is_source, visited)
+                    yield from self._appended(definition, path, is_source, visited)
             case ast.Subscript(slice=ast.Slice()):
-                yield from self._trace(node.value, path, is_source, seen)
+                yield from self._trace(node.value, path, is_source, visited)
             case ast.Subscript(slice=ast.Constant(str() | int() as step)):
-                yield from self._trace(node.value, (step, *path), is_source, seen)
+                yield from self._trace(node.value, (step, *path), is_source, visited)
             case ast.Subscript(slice=ast.UnaryOp(op=ast.USub(), operand=ast.Constant(int()))):
-                yield from self._trace(node.value, (0, *path), is_source, seen)
+                yield from self._trace(node.value, (0, *path), is_source, visited)
             case ast.NamedExpr():
-                yield from self._trace(node.value, path, is_source, seen)
+                yield from self._trace(node.value, path, is_source, visited)
             case ast.IfExp():
                 for branch in (node.body, node.orelse):
-                    yield from self._trace(branch, path, is_source, seen)
+                    yield from self._trace(branch, path, is_source, visited)
             case ast.BoolOp():
                 for branch in node.values:
-                    yield from self._trace(branch, path, is_source, seen)
+                    yield from self._trace(branch, path, is_source, visited)
             case ast.ListComp() | ast.GeneratorExp() | ast.SetComp():
                 if path and isinstance(path[0], int):
-                    yield from self._trace(node.elt, path[1:], is_source, seen)
+                    yield from self._trace(node.elt, path[1:], is_source, visited)
                 elif not path:  # a list of items is the list, or a part of it
-                    for origin in self._trace(node.elt, (), is_source, set(seen)):
+                    for origin in self._trace(node.elt, (), is_source, set(visited)):
                         if origin.path[-1:] == (0,):
                             yield ValueOrigin(origin.call, origin.path[:-1])
             case ast.Dict():
                 for key, value in zip(node.keys, node.values, strict=True):
                     if path and isinstance(key, ast.Constant) and key.value == path[0]:
-                        yield from self._trace(value, path[1:], is_source, seen)
+                        yield from self._trace(value, path[1:], is_source, visited)
             case ast.List() | ast.Tuple():
                 if path and isinstance(path[0], int) and path[0] < len(node.elts):
-                    yield from self._trace(node.elts[path[0]], path[1:], is_source, seen)
+                    yield from self._trace(node.elts[path[0]], path[1:], is_source, visited)
             case ast.Call() if is_source(node):
                 yield ValueOrigin(node, path)
             case ast.Call():
-                yield from self._traced_call(node, path, is_source, seen)
+                yield from self._traced_call(node, path, is_source, visited)
 
     def _values(self, definition: Definition) -> Iterator[ast.expr]:
         """The expressions that a definition takes its value from: for a parameter, what the calls pass."""
@@ -201,30 +203,30 @@ class DefUse:
                     yield from (passed[definition.name],) if definition.name in passed else ()
 
     def _traced_call(
-        self, node: ast.Call, path: tuple[Step, ...], is_source: IsSource, seen: _Seen
+        self, node: ast.Call, path: tuple[Step, ...], is_source: IsSource, visited: _Visited
     ) -> Iterator[ValueOrigin]:
         """The origins of what a method or a builtin passes on, and of what a function of the program returns."""
         name, first = called_name(node), node.args[0] if node.args else None
         if isinstance(node.func, ast.Attribute):
             if node.func.attr in _SAME_VALUE:
-                yield from self._trace(node.func.value, path, is_source, seen)
+                yield from self._trace(node.func.value, path, is_source, visited)
             elif node.func.attr == "get" and isinstance(first, ast.Constant) and isinstance(first.value, str):
-                yield from self._trace(node.func.value, (first.value, *path), is_source, seen)
+                yield from self._trace(node.func.value, (first.value, *path), is_source, visited)
         elif isinstance(node.func, ast.Name) and self.reaching(node.func):
             for definition in self.reaching(node.func):
                 if isinstance(definition.node, ast.FunctionDef):
                     for returned in nodes_of(definition.node, ast.Return):
                         if returned.value is not None:
-                            yield from self._trace(returned.value, path, is_source, seen)
+                            yield from self._trace(returned.value, path, is_source, visited)
         elif first is not None and name in _SAME_ITEMS:
-            yield from self._trace(first, path, is_source, seen)
+            yield from self._trace(first, path, is_source, visited)
         elif first is not None and name in _ONE_ITEM and len(node.args) == 1:
-            yield from self._trace(first, (0, *path), is_source, seen)
+            yield from self._trace(first, (0, *path), is_source, visited)
         elif first is not None and name == "enumerate" and path[:2] == (0, 1):
-            yield from self._trace(first, (0, *path[2:]), is_source, seen)
+            yield from self._trace(first, (0, *path[2:]), is_source, visited)
 
     def _appended(
-        self, definition: Definition, path: tuple[Step, ...], is_source: IsSource, seen: _Seen
+        self, definition: Definition, path: tuple[Step, ...], is_source: IsSource, visited: _Visited
     ) -> Iterator[ValueOrigin]:
         """The origins of what is appended to a list that begins empty."""
         if not (path and isinstance(path[0], int) and isinstance(definition.value, ast.List)):
@@ -233,7 +235,7 @@ class DefUse:
             method = self.parent(use)
             call = self.parent(method) if isinstance(method, ast.Attribute) and method.attr == "append" else None
             if isinstance(call, ast.Call) and call.func is method and len(call.args) == 1:
-                yield from self._trace(call.args[0], path[1:], is_source, seen)
+                yield from self._trace(call.args[0], path[1:], is_source, visited)
 
     def dead_calls(self, is_source: IsSource) -> Iterator[ast.Call]:
         """Calls whose result goes nowhere: alone on a line, or in a variable that nothing needs.
@@ -246,15 +248,15 @@ class DefUse:
         for definition in self.definitions:
             targets[self.statement(definition.node)].append(definition)
         while True:
-            more = {
+            unneeded = {
                 node
                 for node in assignments
                 if node not in dead and self._binds_names(node)
                 if all(self._is_dead(use, dead, is_source) for target in targets[node] for use in self.uses(target))
             }
-            if not more:
+            if not unneeded:
                 break
-            dead |= more
+            dead |= unneeded
         for call in nodes_of(self.tree, ast.Call):
             if is_source(call):
                 statement = self.statement(call)

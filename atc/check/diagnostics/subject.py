@@ -158,11 +158,15 @@ class Subject:
     def single_value(self, name: str) -> ast.expr | None:
         """The value of a variable that the program sets in one place alone."""
         definitions = self.flow.definitions_of(name)
-        return definitions[0].value if [(one.kind, one.path) for one in definitions] == [("assignment", ())] else None
+        return (
+            definitions[0].value
+            if [(definition.kind, definition.path) for definition in definitions] == [("assignment", ())]
+            else None
+        )
 
     def unread_responses(self) -> Iterator[tuple[str, str, tuple[Step, ...]]]:
         """The variables that nothing reads: name, tool and path in its response."""
-        for name in sorted({one.name for one in self.flow.definitions}):
+        for name in sorted({definition.name for definition in self.flow.definitions}):
             value = self.single_value(name)
             origin = self.origin_of(value) if value is not None else None
             if origin is not None and not any(map(self.flow.uses, self.flow.definitions_of(name))):
