@@ -90,8 +90,7 @@ def declared_types(schema: Schema) -> tuple[str, ...]:
 
 def json_types(schema: Schema) -> tuple[str, ...]:
     """The JSON types that a schema names, without null."""
-    kind = schema.get("type")
-    kinds = [kind] if isinstance(kind, str) else list(cast("list[str]", kind or []))
+    kinds = list(declared_types(schema))
     for word in ("oneOf", "anyOf"):
         for part in cast("list[Schema]", schema.get(word) or []):
             kinds.extend(json_types(part))

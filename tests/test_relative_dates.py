@@ -20,6 +20,7 @@ from protocols import load
         ("on this day last year", "2023-02-28"),
         ("at the same time last month", "2024-01-29"),
         ("three days ago", "2024-02-26"),
+        ("nine days ago", "2024-02-20"),
         ("2 weeks ago", "2024-02-15"),
         ("a month ago", "2024-01-29"),
         ("a year ago", "2023-02-28"),

@@ -6,9 +6,11 @@ import calendar
 import re
 from datetime import date, timedelta
 
+from atc.language.word_lists import QUESTIONS
+
 __all__ = ["with_dates"]
 
-_COUNTS = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "ten": 10}
+_COUNTS = {"a": 1, "an": 1} | {word: number for number, word in enumerate(QUESTIONS["counts"], 1)}
 _DAY = re.compile(
     r"\b(?:(?P<before>(?:the day before )?yesterday)|(?P<after>(?:the day after )?tomorrow)"
     r"|(?P<again>th(?:is|e same) (?:day|date|time) last (?P<last>week|month|year))"

@@ -1,4 +1,4 @@
-"""English word lists as data: text files with one entry a line, and comments after `#`."""
+"""English word lists as data, in the form of `protocols.text.word_lists`."""
 
 from __future__ import annotations
 
