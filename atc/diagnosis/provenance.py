@@ -11,25 +11,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-import networkx as nx
-
 from atc.language.question import Question
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.json_path import readable_path
 from protocols.model import Tool
 from sandbox.body_store import LargeBody
-from sandbox.records import CallRecord, Run, Source
+from sandbox.records import CallRecord, ProgramError, Run, Source
 
-__all__ = [
-    "ArgumentFlow",
-    "MissingValue",
-    "evidence",
-    "flow_graph",
-    "flows",
-    "lookup",
-    "readable_path",
-    "traced_arguments",
-]
+__all__ = ["ArgumentFlow", "MissingValue", "evidence", "flows", "lookup", "traced_arguments"]
 
 _KEYS = 14
 
@@ -80,43 +69,44 @@ def evidence(run: Run) -> tuple[str, ...]:
     """
     if run.provenance is None or run.error is None:
         return ()
-    facts: dict[str, None] = {}
-    for source in run.provenance.fault:
-        call = run.calls[source.call]
-        if (fact := _fact(call, source, run.error.type, run.error.message)) is not None:
-            facts[fact] = None
-    return tuple(facts)
+    facts = (_fact(run.calls[source.call], source, run.error) for source in run.provenance.fault)
+    return tuple(dict.fromkeys(facts))
 
 
-def _fact(call: CallRecord, source: Source, error: str, message: str) -> str | None:
+def _fact(call: CallRecord, source: Source, error: ProgramError) -> str:
     if call.status is None or call.status >= 400:
         return f"{call.tool or call.url} was not answered with data: {call.error}"
     name = call.tool or f"{call.method} {call.url}"
     value = lookup(call.response, source.path)
     if isinstance(value, MissingValue):
-        steps = list(source.path)
-        while steps and isinstance(lookup(call.response, steps), MissingValue):
-            steps.pop()
-        return f"{name} → {readable_path(steps)} has no {value.step!r}; {_described_keys(value.parent)}"
+        path = source.path
+        while path and isinstance(lookup(call.response, path), MissingValue):
+            path = path[:-1]
+        return f"{name} → {readable_path(path)} has no {value.step!r}; {_described_keys(value.parent)}"
     where = f"{name} → {readable_path(source.path)}"
-    if error == "KeyError" and isinstance(value, dict) and (key := message.strip("'\"")) not in value:
+    if error.type == "KeyError" and isinstance(value, dict) and (key := error.message.strip("'\"")) not in value:
         return f"{where} has no {key!r}; {_described_keys(value)}"
-    return f"{where} is {_described_value(value)}"
+    return f"{where} is {_described(value)}"
 
 
 def _described_keys(value: object) -> str:
-    if isinstance(value, dict):
-        return f"its keys are {', '.join(list(map(str, value))[:_KEYS]) or 'none'}"
-    return f"it is {_described_value(value)}"
+    return f"its keys are {_listed_keys(value) or 'none'}" if isinstance(value, dict) else f"it is {_described(value)}"
 
 
-def _described_value(value: object) -> str:
-    if isinstance(value, dict):
-        return f"an object with the keys {', '.join(list(map(str, value))[:_KEYS])}" if value else "an empty object"
-    if isinstance(value, list):
-        return f"a list of {len(value)} items" if value else "an empty list"
-    if isinstance(value, str):
-        return f"the text {value[:60]!r}" + ("…" if len(value) > 60 else "")
+def _listed_keys(value: dict[str, object]) -> str:
+    return ", ".join(list(map(str, value))[:_KEYS])
+
+
+def _described(value: object) -> str:
+    match value:
+        case dict() | list() if not value:
+            return f"an empty {'object' if isinstance(value, dict) else 'list'}"
+        case dict():
+            return f"an object with the keys {_listed_keys(value)}"
+        case list():
+            return f"a list of {len(value)} items"
+        case str():
+            return f"the text {value[:60]!r}" + "…" * (len(value) > 60)
     return repr(value)
 
 
@@ -140,13 +130,11 @@ def traced_arguments(call: CallRecord, run: Run, tool: Tool | None) -> Iterator[
 def _sharpened(run: Run, sources: Sequence[Source], value: object) -> tuple[Source, ...]:
     """The sources of an argument; `exact` where the value is the source's text unchanged."""
     return tuple(
-        replace(source, how="exact") if source.how == "made" and _text(run, source) == str(value) else source
+        replace(source, how="exact")
+        if source.how == "made" and str(lookup(run.calls[source.call].response, source.path)) == str(value)
+        else source
         for source in sources
     )
-
-
-def _text(run: Run, source: Source) -> str:
-    return str(lookup(run.calls[source.call].response, source.path))
 
 
 def flows(question: Question, run: Run, graph: ProtocolGraph) -> tuple[ArgumentFlow, ...]:
@@ -155,24 +143,9 @@ def flows(question: Question, run: Run, graph: ProtocolGraph) -> tuple[ArgumentF
     tools = {tool.name: tool for tool in graph.protocol.tools}
     for call in run.calls:
         for name, value, sources in traced_arguments(call, run, tools.get(call.tool or "")):
-            nearest = next(iter(sources), None)
-            if nearest is not None:
-                observed.append(ArgumentFlow(call.index, name, "response", nearest.call, nearest.path))
+            if sources:
+                observed.append(ArgumentFlow(call.index, name, "response", sources[0].call, sources[0].path))
             else:
-                in_question = str(value).strip() != "" and question.says(str(value).strip())
-                observed.append(ArgumentFlow(call.index, name, "query" if in_question else "constant"))
+                text = str(value).strip()
+                observed.append(ArgumentFlow(call.index, name, "query" if text and question.says(text) else "constant"))
     return tuple(observed)
-
-
-def flow_graph(run: Run, observed: Sequence[ArgumentFlow]) -> nx.MultiDiGraph[int]:
-    """The data flow as a graph: calls as nodes (attribute `tool`), an edge for each provided argument.
-
-    Edges have the attributes `argument` and `path`.
-    """
-    graph: nx.MultiDiGraph[int] = nx.MultiDiGraph()
-    for call in run.calls:
-        graph.add_node(call.index, tool=call.tool)
-    for flow in observed:
-        if flow.source is not None:
-            graph.add_edge(flow.source, flow.call, argument=flow.argument, path=flow.path)
-    return graph
