@@ -53,8 +53,7 @@ class Spool:
 
     def parts(self) -> Iterator[bytes]:
         self._file.seek(0)
-        while part := self._file.read(CHUNK):
-            yield part
+        yield from iter(lambda: self._file.read(CHUNK), b"")
 
     def close(self) -> None:
         self._file.close()
@@ -101,8 +100,7 @@ def parts(body: bytes | LargeBody) -> Iterator[bytes]:
             yield body
         return
     with body.path.open("rb") as file:
-        while part := file.read(CHUNK):
-            yield part
+        yield from iter(lambda: file.read(CHUNK), b"")
 
 
 _lock = threading.RLock()

@@ -512,15 +512,7 @@ def _reply_head(reply: BrokerReply, number: int, function: bool) -> dict[str, ob
         return head
     if reply.failure is not None:
         return {**head, "error": reply.failure, "message": reply.record.error or "", "url": reply.url}
-    return {
-        **head,
-        "reason": reply.reason,
-        "url": reply.url,
-        "headers": dict(reply.headers),
-        "cookies": dict(reply.cookies),
-        "sent": dict(reply.sent),
-        "encoding": reply.encoding,
-        "history": reply.history,
-        "set_on_the_way": [dict(cookies) for cookies in reply.set_on_the_way] or [{}] * len(reply.history),
-        "seconds": reply.record.ms / 1000,
-    }
+    head |= {name: getattr(reply, name) for name in ("reason", "url", "encoding", "history")}
+    head |= {name: dict(getattr(reply, name)) for name in ("headers", "cookies", "sent")}
+    head["set_on_the_way"] = [dict(cookies) for cookies in reply.set_on_the_way] or [{}] * len(reply.history)
+    return {**head, "seconds": reply.record.ms / 1000}

@@ -377,7 +377,7 @@ def _tool(name: str, parent: ParentChannel, tracker: Tracker | None) -> Callable
             tracker.called(reply["index"], args, kwargs)
         problem = reply.get("error")
         try:
-            value = _value(reply, body)
+            value = json.loads(body) if reply["form"] == "json" else body.decode(errors="replace") if body else None
         except (ValueError, RecursionError):  # a large body, into which the parent does not look
             value = body.decode(errors="replace")
             problem = problem or f"{name}: the reply is not JSON"
@@ -394,12 +394,6 @@ def _tool(name: str, parent: ParentChannel, tracker: Tracker | None) -> Callable
     return tool
 
 
-def _value(reply: dict[str, Any], body: bytes) -> object:
-    if reply["form"] == "json":
-        return json.loads(body)
-    return body.decode(errors="replace") if body else None
-
-
 def _as_json(value: object) -> object:
     if value is None or isinstance(value, (bool, int, float)):
         return value
@@ -412,7 +406,13 @@ def _as_json(value: object) -> object:
     if isinstance(value, (set, frozenset)):
         return sorted((_as_json(item) for item in value), key=str)
     if isinstance(value, (bytes, bytearray)):
-        return _text(value)
+        try:
+            return value.decode()
+        except UnicodeDecodeError:
+            text = (
+                "bytes that are not UTF-8 can't be sent; make a text of them first, for example with base64.b64encode"
+            )
+            raise TypeError(text) from None
     if hasattr(value, "isoformat"):
         return value.isoformat()
     if hasattr(value, "__iter__") and hasattr(value, "__next__"):
@@ -423,14 +423,6 @@ def _as_json(value: object) -> object:
     if type(value).__name__ in ("UUID", "Decimal", "Fraction"):
         return str(value)
     raise TypeError(f"an argument of type {type(value).__name__} can't be sent; pass text, numbers, lists or dicts")
-
-
-def _text(value: bytes | bytearray) -> str:
-    try:
-        return value.decode()
-    except UnicodeDecodeError:
-        text = "bytes that are not UTF-8 can't be sent; make a text of them first, for example with base64.b64encode"
-        raise TypeError(text) from None
 
 
 def _requests_sources(parent: ParentChannel) -> dict[str, Callable[[], dict[str, Any]]]:

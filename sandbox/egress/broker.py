@@ -19,17 +19,19 @@ from protocols.model import Protocol
 from sandbox.egress.call_policy import CallPolicy
 from sandbox.egress.egress_rules import URL_LIMIT, CallTarget, EgressRules, Origin, UnreachableError, has_parent_step
 from sandbox.egress.executor import CallExecutor
-from sandbox.egress.overrides import (
+from sandbox.egress.pending_call import LimitExceeded, PlannedRequest, join_url, plan, request_arguments
+from sandbox.egress.replies import BrokerReply
+from sandbox.egress.signing import (
     allowed_form,
     allowed_query,
     may_pass,
     normalized_header,
     overrides_method,
+    parse_cookies,
+    prepare,
+    with_defaults,
     without_overrides,
 )
-from sandbox.egress.pending_call import LimitExceeded, PlannedRequest, join_url, plan, request_arguments
-from sandbox.egress.replies import BrokerReply
-from sandbox.egress.signing import parse_cookies, prepare, with_defaults
 from sandbox.egress.writes import WriteApproval, Writes
 from sandbox.records import CallRecord, Limits
 from sandbox.truncation import cut, one_line

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import contextlib
+import json
+import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Literal
 
 from protocols.errors import LimitReached
 from protocols.model import Protocol, Tool
 from sandbox.body_store import MEMORY_LIMIT, store_body
-from sandbox.egress.call_fingerprint import call_key, idempotency_header
 from sandbox.egress.egress_rules import EgressRules
 from sandbox.egress.executor import CallExecutor
-from sandbox.egress.pending_call import PendingCall, PlannedRequest
+from sandbox.egress.pending_call import PendingCall, PlannedRequest, call_key, idempotency_header
 from sandbox.egress.replies import BrokerReply, header, parse_body
 from sandbox.egress.writes import WriteApproval
 from sandbox.journal.journal import Entry, JournalAttempt, State
-from sandbox.journal.reconciliation import read_operation, write_outcome
 from sandbox.records import SAFE, CallRecord
 from sandbox.truncation import cut_arguments, nested, size_of
 
@@ -175,7 +175,7 @@ class CallPolicy:
         from sandbox.egress.transport import NoAnswerError, TooLargeError
 
         planned = call.planned
-        tool = read_operation(self._protocol, call.target.tool)
+        tool = _read_operation(self._protocol, call.target.tool)
         if tool is not None:
             read_target = call.target._replace(tool=tool)
             read = replace(planned, method="GET", query=(), headers={"Accept": "application/json"}, body=None)
@@ -186,7 +186,7 @@ class CallPolicy:
                 body = store_body(self._executor.redact_body(response))
                 response.body.close()
                 form, parsed, _ = parse_body(tool, response.headers, body, response.encoding)
-                outcome = write_outcome(planned.method, planned.body, response.status, parsed)
+                outcome = _write_outcome(planned.method, planned.body, response.status, parsed)
                 if outcome == "not done":
                     return None
                 if outcome == "done":
@@ -273,3 +273,66 @@ def _reply_to_json(reply: BrokerReply) -> dict[str, object]:
     cookies = [dict(hop) for hop in reply.set_on_the_way]
     own |= {"history": reply.history, "set_on_the_way": cookies}
     return {**own, "status": reply.record.status, "error": reply.record.error}
+
+
+# Whether a write was done whose reply never came: the item that a PUT, PATCH or DELETE writes shows it.
+
+_VARIABLE = re.compile(r"\{[^{}]*\}")
+
+
+def _read_operation(protocol: Protocol | None, tool: Tool | None) -> Tool | None:
+    """The operation that reads the item which a PUT, PATCH or DELETE writes, with no argument but the item's path."""
+    if protocol is None or tool is None or tool.method not in ("PUT", "PATCH", "DELETE"):
+        return None
+    if not tool.path.endswith("}"):
+        return None
+    path = _VARIABLE.sub("{}", tool.path)
+    for candidate in protocol.tools:
+        if candidate.method == "GET" and _VARIABLE.sub("{}", candidate.path) == path:
+            needs = [p for p in candidate.parameters if p.required and p.location != "path"]
+            return None if needs else candidate
+    return None
+
+
+def _write_outcome(
+    method: str, sent: bytes | None, status: int, item: object
+) -> Literal["done", "not done", "unknown"]:
+    """Tell from a read of the same path, its status and parsed body, whether a write with a body was done.
+
+    Where the read leaves a doubt, nothing is concluded.
+    """
+    if status in (404, 410):
+        return "done" if method == "DELETE" else "not done"
+    if not 200 <= status < 300:
+        return "unknown"
+    if method == "DELETE":
+        return "not done"
+    try:
+        expected = json.loads(sent or b"")
+    except (ValueError, RecursionError):
+        return "unknown"
+    if not isinstance(expected, dict) or not any(True for _ in _scalars(expected)):
+        return "unknown"
+    held = next((candidate for candidate in _objects(item) if expected.keys() <= candidate.keys()), None)
+    if held is None:
+        return "unknown"
+    return "done" if dict(_scalars(expected)).items() <= dict(_scalars(held)).items() else "not done"
+
+
+def _objects(value: object) -> Iterator[Mapping[str, object]]:
+    if isinstance(value, Mapping):
+        yield value
+        yield from (item for item in value.values() if isinstance(item, Mapping))
+
+
+def _scalars(value: object, place: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Every scalar with its place, as text: services answer 3 for "3", and 3.0 for 3."""
+    if isinstance(value, Mapping):
+        for name, item in value.items():
+            yield from _scalars(item, (*place, str(name)))
+    elif isinstance(value, list):
+        for number, item in enumerate(value):
+            yield from _scalars(item, (*place, str(number)))
+    else:
+        whole = isinstance(value, float) and value.is_integer()
+        yield place, str(int(value)) if whole else str(value)  # type: ignore[call-overload]

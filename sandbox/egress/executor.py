@@ -17,7 +17,6 @@ from protocols.calls.auth import Credential, holds_secret, redact, redact_stream
 from protocols.model import Protocol
 from sandbox.body_store import MEMORY_LIMIT, beginning, store_body
 from sandbox.egress.egress_rules import CallTarget, EgressRules, UnreachableError
-from sandbox.egress.overrides import allowed_query
 from sandbox.egress.pending_call import LimitExceeded, PendingCall, PlannedRequest, join_url
 from sandbox.egress.replies import (
     BrokerReply,
@@ -29,7 +28,7 @@ from sandbox.egress.replies import (
     text_encoding,
     transcode,
 )
-from sandbox.egress.signing import Signer
+from sandbox.egress.signing import Signer, allowed_query
 from sandbox.egress.writes import WriteApproval
 from sandbox.records import CallRecord, Limits
 from sandbox.truncation import cut, cut_arguments, nested, one_line, size_of

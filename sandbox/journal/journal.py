@@ -1,6 +1,6 @@
 """The journal of a solve: each call is written down before it leaves, so that no later program repeats a write.
 
-A call of one attempt is the call of another when both ask for the same (see call_fingerprint.py) and have the same
+A call of one attempt is the call of another when both ask for the same (see `call_key`) and have the same
 place among equal calls. That place is the task of the program that made it, and the number of equal calls before it in
 that task. Where no earlier call has that place, one with the same numbers in it stands for it (a function was renamed,
 a loop became a pool), and last the earliest equal one that is not taken. So a repaired program, whose lines have moved,
@@ -272,16 +272,14 @@ class JournalAttempt:
             self._made[key, place] += 1
             candidates = self._journal._entries[key]
             before = "" if write else self._before()
-            for entry in self._beginning._touched if self._beginning is not None else ():
-                if entry.key == key and entry.has_reply and (entry.task, entry.nth) == (place, nth):
+            earlier = [e for e in self._beginning._touched if e.key == key] if self._beginning is not None else []
+            if self._over and (write or not self._journal.refresh):
+                own = (e for e in candidates if e.owner is None and e.attempt == self._number)
+                earlier += [entry for entry in own if entry not in self._touched]
+            for entry in earlier:
+                if entry.has_reply and (entry.task, entry.nth) == (place, nth):
                     self._touched[entry] = None
                     return entry, "replay"
-            if self._over and (write or not self._journal.refresh):
-                for entry in candidates:
-                    own = entry.owner is None and entry.attempt == self._number and entry.has_reply
-                    if own and (entry.task, entry.nth) == (place, nth) and entry not in self._touched:
-                        self._touched[entry] = None
-                        return entry, "replay"
             chosen = self._chosen(candidates, write, before, place, nth)
             if chosen is not None:
                 self._touched[chosen] = None

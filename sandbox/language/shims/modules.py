@@ -373,10 +373,6 @@ def _operator(real: ModuleType) -> dict[str, object]:
     return {"attrgetter": attrgetter, "methodcaller": methodcaller}
 
 
-def _typing(real: ModuleType) -> dict[str, object]:
-    return {"Type": guards.TYPE}  # the real one holds the real `type`
-
-
 _REPLACED: dict[str, Callable[[ModuleType], dict[str, object]]] = {
     "abc": _abc,
     "collections": _collections,
@@ -388,5 +384,5 @@ _REPLACED: dict[str, Callable[[ModuleType], dict[str, object]]] = {
     "logging": _logging,
     "operator": _operator,
     "pprint": pprint_parts,
-    "typing": _typing,
+    "typing": lambda real: {"Type": guards.TYPE},  # the real one holds the real `type`
 }
