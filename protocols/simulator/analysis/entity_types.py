@@ -121,9 +121,7 @@ class EntityTypes:
             kind = self.get_or_add("_".join(stem))
             kind.addressed_by_name = kind.addressed = True
             return PathStep("entity", name, kind.name)
-        type_name = "_".join(stem)
-        if not type_name:
-            type_name = segment_noun or (holder or "thing")
+        type_name = "_".join(stem) or segment_noun or holder or "thing"
         if segment_noun and (segment_noun.endswith("_" + type_name) or type_name.endswith("_" + segment_noun)):
             type_name = segment_noun
         own_alias = segment_noun not in GENERIC and not self._is_alias_of_another(segment_noun, type_name)
@@ -233,13 +231,8 @@ class EntityTypes:
         """The type of an object whose identifier is named after its list: `reviewId` in `reviews`."""
         if set(_ID_FIELDS) & set(shape.properties):
             return ""
-        key = (
-            shape.name
-            if shape.name and singular(label_of(shape.name)) not in GENERIC
-            else ""
-            if shape.path
-            else plan.label
-        )
+        telling = bool(shape.name) and singular(label_of(shape.name)) not in GENERIC
+        key = shape.name if telling else "" if shape.path else plan.label
         if not key and item:
             key = plan.label or next((s.name for s in reversed(plan.steps) if s.role == "literal"), "")
         noun = singular(words(key)[-1]) if words(key) else ""
@@ -293,36 +286,20 @@ class EntityTypes:
             kind = find_entity_type(key, self.by_name)
             if kind is None and id_field_of(shape.properties) and not item:
                 kind = find_entity_type(key, self.by_name, loose=True)
-            if kind and self._plausible(shape, kind):
-                return kind.name
             if kind:
-                return ""
+                return kind.name if self._plausible(shape, kind) else ""
+        segments = [kind for segment in reversed(plan.tail) if (kind := find_entity_type(segment, self.by_name))]
         if not shape.path and not item and (not plan.subject or plan.tool.writes):
-            for segment in reversed(plan.tail):
-                kind = find_entity_type(segment, self.by_name)
-                if kind and id_field_of(shape.properties, kind.aliases):
-                    return kind.name
-        if self._principal(shape, item):
-            for segment in reversed(plan.tail):
-                kind = find_entity_type(segment, self.by_name)
-                if kind and self._plausible(shape, kind):
-                    return kind.name
-            if plan.tail and plan.subject and len(plan.tail) == 1:
-                return ""
+            return next((kind.name for kind in segments if id_field_of(shape.properties, kind.aliases)), "")
+        if item and all(singular(label_of(key)) in GENERIC for key in shape.path):
+            return next((kind.name for kind in segments if self._plausible(shape, kind)), "")
         return ""
 
-    def _principal(self, shape: ResponseShape, item: bool) -> bool:
-        keys = [key for key in shape.path if singular(label_of(key)) not in GENERIC]
-        return not keys and item
-
     def _plausible(self, shape: ResponseShape, kind: EntityType) -> bool:
-        if id_field_of(shape.properties, kind.aliases):
+        if id_field_of(shape.properties, kind.aliases) or (kind.ordinal and kind.ordinal in shape.properties):
             return True
-        if kind.ordinal and kind.ordinal in shape.properties:
-            return True
-        names = {name for name in shape.properties if name in NAMES}
         lists = any(part.is_array for part in shape.properties.values())
-        return bool(names) and not lists and kind.addressed is False
+        return not shape.properties.keys().isdisjoint(NAMES) and not lists and not kind.addressed
 
     def _type_by_similarity(self, final: bool) -> None:
         type_fields = self._fields_by_type()
@@ -376,13 +353,9 @@ class EntityTypes:
             links = [name for name, part in shape.properties.items() if part.shows_entity]
             if not links:
                 continue
-            label_words = (
-                set(words(plan.label))
-                | {singular(w) for w in words(plan.label)}
-                | {singular(w) for w in words(shape.name)}
-            )
-            links.sort(key=lambda name: (not set(words(name)) & label_words, -_size(shape.properties[name])))
-            shape.main = links[0]
+            label_words = {*words(plan.label), *map(singular, (*words(plan.label), *words(shape.name)))}
+            sizes = {name: max(len(v.properties) for v in shape.properties[name].variants()) for name in links}
+            shape.main = min(links, key=lambda name: (not label_words.intersection(words(name)), -sizes[name]))
 
     # -- what a world file says ------------------------------------------------------------------------------------
 
@@ -437,14 +410,8 @@ def id_field_of(properties: Iterable[str], aliases: Iterable[str] = ()) -> str:
 def is_enumerated(parameter: Parameter | None) -> bool:
     """True if a parameter, or each item of a list parameter, has enumerated values."""
     schema = parameter.schema if parameter else {}
-    if "enum" in schema:
-        return True
     items = schema.get("items")
-    return isinstance(items, dict) and "enum" in items
-
-
-def _size(shape: ResponseShape) -> int:
-    return max(len(variant.properties) for variant in shape.variants())
+    return "enum" in schema or (isinstance(items, dict) and "enum" in items)
 
 
 def _descend(
@@ -464,13 +431,8 @@ def _descend(
 
 def _bare(shape: ResponseShape) -> bool:
     """True if a shape says nothing, or only that an object stands here."""
-    return (
-        not shape.properties
-        and not shape.options
-        and shape.item is None
-        and shape.types <= {"object"}
-        and not shape.closed
-    )
+    contents = shape.properties or shape.options or shape.item or shape.closed
+    return not contents and shape.types <= {"object"}
 
 
 def _plain_copy(shape: ResponseShape) -> ResponseShape:

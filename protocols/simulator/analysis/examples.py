@@ -128,11 +128,8 @@ def _example_fields(entity_types: EntityTypes, kind: EntityType) -> frozenset[st
 
 
 def _title_field(kind: EntityType) -> str:
-    named = [name for name in NAMES if name in kind.fields]
-    if not named:
-        named = [
-            n for n in kind.fields if words(n) and words(n)[0] in kind.aliases and words(n)[-1] in {"name", "title"}
-        ]
+    own = [n for n in kind.fields if kind.aliases.intersection(words(n)[:1]) and words(n)[-1] in {"name", "title"}]
+    named = [name for name in NAMES if name in kind.fields] or own
     return max(named, key=lambda name: (len(kind.fields[name].shapes), -named.index(name)), default="")
 
 
@@ -140,9 +137,7 @@ def _stands_alone(plan: ResponsePlan, shape: ResponseShape, around: ResponseShap
     """True if an entity stands here for itself, not as a member with fields about its membership."""
     if not shape.path and not item:
         return plan.detail or bool(plan.root) or not plan.subject
-    if around is not None:
-        return False
-    return not plan.subject
+    return around is None and not plan.subject
 
 
 def _date_field(kind: EntityType) -> str:
@@ -152,13 +147,10 @@ def _date_field(kind: EntityType) -> str:
         formats = {check.get("format") for shape in info.shapes for check in shape.checks}
         if (texts and all(_DATE.fullmatch(value) for value in texts)) or formats & {"date", "date-time"}:
             dated.append(name)
-    in_summary = [name for name in dated if name in kind.summary]
-    return (in_summary or [""])[0] if not kind.local else (dated or [""])[0]
+    return next((name for name in dated if kind.local or name in kind.summary), "")
 
 
 def _record_values(fields: dict[str, FieldInfo], part: ResponseShape) -> None:
     info = fields.setdefault(part.name, FieldInfo(part.name))
     info.shapes.append(part)
-    for value in part.examples:
-        if not isinstance(value, (dict, list)):
-            info.examples.append(value)
+    info.examples += [value for value in part.examples if not isinstance(value, (dict, list))]

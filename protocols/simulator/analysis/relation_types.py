@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import replace
+from itertools import combinations
 
 from protocols.simulator.analysis.entity_types import EntityTypes
 from protocols.simulator.analysis.response_shape import ResponseShape
@@ -109,11 +110,7 @@ class RelationTypes:
 
     def pairs(self) -> list[RelationPair]:
         """The relations that are two ends of one; call it once the fields of all types are known."""
-        pairs: list[RelationPair] = []
-        names = list(self.entity_types)
-        for i, first in enumerate(names):
-            for second in names[i + 1 :]:
-                pairs.extend(self._pairs_between(first, second))
+        pairs = [pair for ends in combinations(self.entity_types, 2) for pair in self._pairs_between(*ends)]
         return [self._inherited(pair, pairs) for pair in pairs]
 
     def _pairs_between(self, first: str, second: str) -> list[RelationPair]:
@@ -123,12 +120,9 @@ class RelationTypes:
         back = [r for r in self.relations.values() if (r.owner, r.target) == (second, first)]
         if not forth or not back:
             return []
-        pairs: list[RelationPair] = []
         same_label = [(a, b) for a in forth for b in back if a.label == b.label and a.many and b.many]
-        for a, b in same_label:
-            pairs.append(self._pair_lists(a, b))
-        if pairs:
-            return pairs
+        if same_label:
+            return [self._pair_lists(a, b) for a, b in same_label]
         for many, single, parent, child in ((forth, back, first, second), (back, forth, second, first)):
             lists = sorted((r for r in many if r.many), key=lambda r: _label_distance(r, child))
             links = sorted((r for r in single if not r.many), key=lambda r: _label_distance(r, parent))
@@ -141,10 +135,9 @@ class RelationTypes:
 
     def _pair_lists(self, a: Relation, b: Relation) -> RelationPair:
         """Pair two lists of one another; the type with dates and more fields is the work."""
-        first, second = self.entity_types[a.owner], self.entity_types[b.owner]
-        weight_first = (bool(first.date and first.date in first.summary), len(first.summary))
-        weight_second = (bool(second.date and second.date in second.summary), len(second.summary))
-        if weight_first < weight_second:
+        kinds = [self.entity_types[relation.owner] for relation in (a, b)]
+        weights = [(bool(kind.date and kind.date in kind.summary), len(kind.summary)) for kind in kinds]
+        if weights[0] < weights[1]:
             a, b = b, a
         summary = a.label in {label_of(name) for name in self.entity_types[a.owner].summary}
         return RelationPair(a.owner, a.label, b.owner, b.label, summary=summary)

@@ -14,6 +14,7 @@ from typing import cast
 
 from protocols.model import Protocol, Schema
 from protocols.patterns import matches
+from protocols.schema_fields import declared_types
 
 __all__ = ["ResponseShape", "build", "conforms", "fits", "type_name"]
 
@@ -161,9 +162,7 @@ def _format_ok(value: str, form: object) -> bool:
 
 def conforms(value: object, schema: Schema) -> bool:
     """True if a scalar meets the constraints of one schema."""
-    kind = type_name(value)
-    declared = schema.get("type")
-    allowed = [declared] if isinstance(declared, str) else cast("Sequence[str]", declared or ())
+    kind, allowed = type_name(value), declared_types(schema)
     if allowed and kind not in allowed and not (kind == "integer" and "number" in allowed):
         return False
     if "enum" in schema and value not in cast("list[object]", schema["enum"]):
@@ -171,10 +170,8 @@ def conforms(value: object, schema: Schema) -> bool:
     if "const" in schema and value != schema["const"]:
         return False
     if isinstance(value, str):
-        if (
-            not int(cast("int", schema.get("minLength", 0)))
-            <= len(value)
-            <= cast("float", schema.get("maxLength", 1e9))
+        if len(value) < cast("int", schema.get("minLength", 0)) or len(value) > cast(
+            "int", schema.get("maxLength", 1e9)
         ):
             return False
         if isinstance(pattern := schema.get("pattern"), str) and not matches(pattern, value):
@@ -249,11 +246,8 @@ def _flat(schema: Schema, protocol: Protocol, stack: tuple[str, ...]) -> tuple[S
 
 
 def _types(schema: Schema) -> set[str]:
-    declared = schema.get("type")
-    if isinstance(declared, str):
-        return {declared}
-    if isinstance(declared, list):
-        return set(cast("list[str]", declared))
+    if declared := declared_types(schema):
+        return set(declared)
     if "properties" in schema or "additionalProperties" in schema:
         return {"object"}
     if "items" in schema:
@@ -264,15 +258,10 @@ def _types(schema: Schema) -> set[str]:
 
 
 def _own_examples(schema: Schema) -> list[object]:
-    examples: list[object] = []
-    if "example" in schema:
-        examples.append(schema["example"])
     several = schema.get("examples")
-    if isinstance(several, list):
-        examples.extend(several)
-    if "default" in schema and not isinstance(schema["default"], (dict, list)):
-        examples.append(schema["default"])
-    return examples
+    default = [schema["default"]] if "default" in schema and not isinstance(schema["default"], (dict, list)) else []
+    own = [schema["example"]] if "example" in schema else []
+    return [*own, *(several if isinstance(several, list) else []), *default]
 
 
 def build(
@@ -316,9 +305,7 @@ def build(
         if len(variants) > 1:
             nullable = frozenset({"null"} if "null" in types else set())
             return ResponseShape(path, types=nullable | {"object"}, options=variants, examples=values, checks=checks)
-        if variants:
-            return variants[0]
-        return None
+        return variants[0] if variants else None
     elif structured:
         for inner, _ in structured:
             schema = _merge(inner, schema)
@@ -342,13 +329,12 @@ def _matching(schema: Schema, values: Sequence[object]) -> list[object]:
 def _object(
     protocol: Protocol, schema: Schema, examples: Sequence[object], shape: ResponseShape, stack: tuple[str, ...]
 ) -> ResponseShape:
-    examples = [value for value in examples if isinstance(value, dict)]
-    bodies = cast("list[dict[str, object]]", examples)
+    bodies = [value for value in examples if isinstance(value, dict)]
     declared = cast("Mapping[str, Schema]", schema.get("properties") or {})
     additional = schema.get("additionalProperties")
     example_keys = dict.fromkeys(key for body in bodies for key in body if key)
     shape.expected = frozenset(example_keys)
-    shape.examples = examples
+    shape.examples = list(bodies)
     shape.required = frozenset(cast("list[str]", schema.get("required") or []))
     shape.closed = additional is False
     open_schema = cast("Schema", additional) if isinstance(additional, Mapping) else {}

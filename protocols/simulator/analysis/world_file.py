@@ -1,7 +1,6 @@
 """A world file: facts about the entities behind an API that its document cannot say.
 
-Its form is `world.schema.json`. `world_check` compares it with the world schema of the protocol. A message says file,
-line and key.
+Its form is `world.schema.json`. `analyze_api` compares it with the protocol. A message says file, line and key.
 """
 
 from __future__ import annotations

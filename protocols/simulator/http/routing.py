@@ -126,17 +126,14 @@ class Responder:
         self, shape: ResponseShape, entity: Entity, status: int, message: str, example: Mapping[str, object]
     ) -> object:
         body: dict[str, object] = {}
-        has_message = False
+        texts = {"message", "detail", "error", "title", "description", "reason"}
+        has_message = any(part.properties for part in shape.properties.values())
         for name, part in shape.properties.items():
             last = words(name)[-1:] or ("",)
             if part.properties:
                 inner = example.get(name)
                 body[name] = self._error(part, entity, status, message, inner if isinstance(inner, dict) else {})
-            elif (
-                "string" in part.types
-                and last[0] in {"message", "detail", "error", "title", "description", "reason"}
-                and fits(message, part)
-            ):
+            elif "string" in part.types and last[0] in texts and fits(message, part):
                 body[name] = message
                 has_message = True
             elif name.lower() in {"status", "code", "http_status", "statuscode"} and fits(status, part):
@@ -145,11 +142,6 @@ class Responder:
                 body[name] = [message] if part.item and "string" in part.item.types else []
             else:
                 body[name] = example[name] if name in example else self._fields.value(entity, name, part)
-        if (
-            not has_message
-            and not shape.closed
-            and "message" not in body
-            and not any(p.properties for p in shape.properties.values())
-        ):
-            body["message"] = message
+        if not has_message and not shape.closed:
+            body.setdefault("message", message)
         return body

@@ -211,7 +211,7 @@ class Simulator:
             path = slash + rest
         session = self._sessions.get(id)
         if session is None:
-            return _json_message(404, f"there is no session {id}: it was closed, or never opened")
+            return _unknown_session(id)
         if self._prefix and (path == self._prefix or path.startswith(self._prefix + "/")):
             path = path[len(self._prefix) :] or "/"
         if path == _RESET:
@@ -227,7 +227,7 @@ class Simulator:
         """Open a session with POST, close one with DELETE."""
         if id and method == "DELETE":
             if id not in self._sessions:
-                return _json_message(404, f"there is no session {id}: it was closed, or never opened")
+                return _unknown_session(id)
             self.close_session(id)
             return 204, b"", "", {}
         if id or method != "POST":
@@ -257,6 +257,10 @@ class Simulator:
 
 def _json_message(status: int, message: str, headers: Mapping[str, str] | None = None) -> EncodedAnswer:
     return status, json.dumps({"message": message, "status": status}).encode(), "application/json", headers or {}
+
+
+def _unknown_session(id: str) -> EncodedAnswer:
+    return _json_message(404, f"there is no session {id}: it was closed, or never opened")
 
 
 def _simulated_credentials(protocol: Protocol, seed: int) -> Iterator[Credential]:

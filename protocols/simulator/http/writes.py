@@ -231,9 +231,8 @@ class WriteHandler:
             self.schema.entity_type_named(str(value)) for name, value in sent.items() if words(name)[-1:] == ("type",)
         ]
         requested = [kind.name for kind in named if kind]
-        if not related:
-            return requested
-        return [kind for kind in requested if kind in related] + [kind for kind in related if kind not in requested]
+        first = [kind for kind in requested if kind in related or not related]
+        return first + [kind for kind in related if kind not in requested]
 
     def _references(self, sent: Mapping[str, object], targets: list[str]) -> Iterator[tuple[str, str]]:
         """(type, identifier) of every entity in the sent fields, in order."""

@@ -1,14 +1,18 @@
-"""An entity of a simulated world, and its membership in a relation."""
+"""An entity of a simulated world, its membership in a relation, and the interface of a world for its own parts."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import typing
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from types import MappingProxyType
 
-from protocols.simulator.analysis.world_schema import RelationPair
+from protocols.simulator.analysis.world_schema import EntityType, Relation, RelationPair, WorldSchema
+from protocols.simulator.world.seeded_rng import SeededRNG
+from protocols.text.entities import NamedEntities, NamedEntity
 
-__all__ = ["Entity", "RelationEdge"]
+__all__ = ["Entity", "FieldReader", "RelationEdge", "WorldContext"]
 
 _NO_ENDS: Mapping[str, Entity] = MappingProxyType({})
 
@@ -42,6 +46,12 @@ class Entity:
         self.values[name] = value
         self.sent |= {name}
 
+    def ancestors(self) -> Iterator[Entity]:
+        """The entities around it, innermost first."""
+        if self.parent is not None:
+            yield self.parent
+            yield from self.parent.ancestors()
+
     @property
     def around(self) -> Entity | None:
         """The center of its neighbourhood; None for the base population and for created entities."""
@@ -54,3 +64,36 @@ class RelationEdge:
 
     own: Entity
     target: Entity
+
+
+class FieldReader(typing.Protocol):
+    """The field values on which relations depend."""
+
+    def value(self, entity: Entity, name: str) -> object: ...
+    def count(self, entity: Entity, name: str) -> int | None: ...
+
+
+class WorldContext(typing.Protocol):
+    """The population of a world and its source of chance; `World` explains the methods."""
+
+    schema: WorldSchema
+    seed: int | str
+    now: datetime
+    named_entities: NamedEntities
+    created: dict[str, list[Entity]]
+    neighbours: dict[tuple[Entity, str], list[Entity]]
+    anchor: Entity
+    dependent_types: frozenset[str]
+
+    @property
+    def fields(self) -> FieldReader: ...
+    def rng(self, entity: Entity, *name: object) -> SeededRNG: ...
+    def entity_type(self, entity: Entity) -> EntityType: ...
+    def base(self, kind: str) -> list[Entity]: ...
+    def owned_by(self, kind: EntityType) -> list[Relation]: ...
+    def is_enumeration(self, kind: EntityType) -> bool: ...
+    def register(self, entity: Entity) -> Entity: ...
+    def question_entities(self, kind: str) -> list[Entity]: ...
+    def kinds_beside(self, name: NamedEntity) -> set[str]: ...
+    def signed_in(self, entity: Entity) -> bool: ...
+    def mark_changed(self, kind: str) -> None: ...

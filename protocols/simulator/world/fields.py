@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import datetime, timedelta
 from math import isfinite
 from typing import cast
@@ -16,8 +17,7 @@ from protocols.simulator.analysis.response_shape import ResponseShape, fits
 from protocols.simulator.analysis.world_file import NO_SPEC, NumberRange
 from protocols.simulator.analysis.world_schema import EntityType, FieldInfo, label_of
 from protocols.simulator.world import word_lists
-from protocols.simulator.world.context import WorldContext
-from protocols.simulator.world.entity import Entity
+from protocols.simulator.world.entity import Entity, WorldContext
 from protocols.simulator.world.relations import EntityRelations
 from protocols.simulator.world.seeded_rng import SeededRNG
 from protocols.simulator.world.values import is_date, make_value, mimic, number, plausible_number, slug
@@ -28,6 +28,8 @@ __all__ = ["FieldValues", "is_upcoming"]
 _COUNT_WORDS = frozenset("number of total count num no amount".split())
 _UPCOMING = frozenset("start begin departure departs due opening".split())
 _ANY = ResponseShape(("value",))
+_MOMENT_FORMS = {"%Y-%m-%dT%H:%M:%S": 19, "%Y-%m-%d": 10, "%Y-%m": 7, "%Y": 4}
+"""Forms of a date, the finest first, and their lengths."""
 _MEASURED = re.compile(r"\d+(?:\.\d+)?( ?[A-Za-z%]{1,4})")
 """A number with its unit."""
 
@@ -72,12 +74,8 @@ class FieldValues:
                 text += f"-{rng.below(16**4):04x}"  # whoever comes first must not get the better name
             return text if attempt == 0 else f"{text}-{attempt + 1}"
         if not texts and not any("format" in check for check in shape.checks):
-            texts = [
-                v
-                for k in self._schema.entity_types.values()
-                for v in k.ids
-                if isinstance(v, str) and re.search(r"\d", v)
-            ]
+            ids = [value for other in self._schema.entity_types.values() for value in other.ids]
+            texts = [value for value in ids if isinstance(value, str) and re.search(r"\d", value)]
         if texts:
             return mimic(texts[0] if len(texts[0]) > 5 else texts[0] + "00000", rng)
         return make_value(kind.id_field, shape, (), rng, self._now)
@@ -225,21 +223,16 @@ class FieldValues:
             recorded = {record.get(kind.title) for record in kind.records}
             prescribed = self._schema.world_file.entities.get(kind.name, NO_SPEC).names
             start = SeededRNG(self._schema.protocol.digest, self._world.seed, "names", kind.name)
-            unused = [
-                name
-                for name in dict.fromkeys(start.sample(prescribed, len(prescribed)) or examples)
-                if name not in recorded
-            ]
+            documented = dict.fromkeys(start.sample(prescribed, len(prescribed)) or examples)
+            unused = [name for name in documented if name not in recorded]
             taken = {*names, *unused}
             for position in range(len(names)):
                 attempt = 0
                 while not names[position] and unused:
                     names[position] = unused.pop(0)
                 while not names[position]:
-                    rng = SeededRNG(
-                        self._schema.protocol.digest, self._world.seed, "name", kind.name, position, attempt
-                    )
-                    name = word_lists.invent_name(kind.name, rng)
+                    source = (self._schema.protocol.digest, self._world.seed, "name", kind.name, position, attempt)
+                    name = word_lists.invent_name(kind.name, SeededRNG(*source))
                     attempt += 1
                     if name not in taken or attempt > 8:
                         names[position] = name
@@ -265,12 +258,8 @@ class FieldValues:
             childish = any(child_type.parent == kind.name for child_type in self._schema.entity_types.values())
             moment = self._now.replace(tzinfo=None) - timedelta(days=rng.between(2600 if childish else 40, 9000))
         example = next((text for text in examples if text), "")
-        for text in (
-            moment.strftime("%Y-%m-%dT%H:%M:%S"),
-            moment.strftime("%Y-%m-%d"),
-            moment.strftime("%Y-%m"),
-            moment.strftime("%Y"),
-        ):
+        for form in _MOMENT_FORMS:
+            text = moment.strftime(form)
             if ((not example and len(text) <= 10) or len(text) == len(example)) and fits(text, shape):
                 return text
         return moment.strftime("%Y-%m-%dT%H:%M:%SZ") if "T" in example else moment.strftime("%Y-%m-%d")
@@ -286,13 +275,10 @@ class FieldValues:
             for part in info.shapes if info else ():
                 for check in part.checks:
                     pool.update({str(v).casefold(): v for v in cast("list[object]", check.get("enum") or [])})
-            about = (
-                entity
-                if parts == (parts[-1],) or entity.kind in pool
-                else entity.parent or next(iter(entity.ends.values()), entity)
-            )
-            names = [about.kind, *self._world.entity_type(about).aliases]
-            for alias in names:
+            about = entity
+            if len(parts) > 1 and entity.kind not in pool:
+                about = entity.parent or next(iter(entity.ends.values()), entity)
+            for alias in (about.kind, *self._world.entity_type(about).aliases):
                 if alias in pool:
                     return pool[alias]
             if parts == ("type",) and not pool and info and entity.kind in self._schema.entity_types:
@@ -315,12 +301,8 @@ class FieldValues:
             return reference
         if kind.title and parts[-1] in {"name", "title"} and parts[0] in {"original", "localized", "full", "display"}:
             return self.title(entity)
-        if (
-            name not in kind.fields
-            and parts in {("name",), ("title",)}
-            and kind.title
-            and entity.kind in self._schema.entity_types
-        ):
+        named = kind.title and entity.kind in self._schema.entity_types
+        if named and name not in kind.fields and parts in {("name",), ("title",)}:
             return self.title(entity)
         if kind.date and parts[0] == "last" and parts[-1] == "date" and name != kind.date:
             latest = self._relations.last_child(entity)
@@ -350,11 +332,8 @@ class FieldValues:
             servers = self._schema.protocol.servers
             host = re.sub(r"^https?://(api\.|www\.)?([^/]+).*$", r"\2", servers[0].url) if servers else "example.com"
             host = host if "." in host else "example.com"
-            return (
-                f"https://www.{host}/{entity.kind}/{self.identifier(entity)}"
-                if parts[-1] not in {"image", "preview"}
-                else None
-            )
+            if parts[-1] not in {"image", "preview"}:
+                return f"https://www.{host}/{entity.kind}/{self.identifier(entity)}"
         return None
 
     def _template(self, name: str, kind: EntityType) -> tuple[str, str] | None:
@@ -375,9 +354,8 @@ class FieldValues:
         root = servers[0].url if servers else ""
         if kind.detail is None:
             for plan in self._schema.plans:
-                place = next(
-                    (i for i, step in enumerate(plan.steps) if step.role == "entity" and step.kind == kind.name), 0
-                )
+                stands = [step.role == "entity" and step.kind == kind.name for step in plan.steps]
+                place = stands.index(True) if any(stands) else 0
                 if place and all(step.role == "literal" for step in plan.steps[:place]):
                     start = "/".join(step.name for step in plan.steps[:place])
                     return f"{root}/{start}/{quote(str(self.identifier(entity)), safe='')}"
@@ -408,22 +386,19 @@ class FieldValues:
         for relation in lists:
             if noun in {relation.target, singular(relation.label), singular(relation.label.rpartition("_")[2])}:
                 return len(self._relations.related(entity, relation.label, relation.target))
-        for child in self._schema.entity_types.values():
-            if child.parent == kind.name:
-                for grandchild in self._schema.entity_types.values():
-                    if grandchild.parent == child.name and grandchild.name == noun:
-                        return sum(
-                            len(self._relations.children(e.target, noun))
-                            for e in self._relations.children(entity, child.name)
-                        )
-        return None
+        grandchild = self._schema.entity_types.get(noun)
+        middle = self._schema.entity_types.get(grandchild.parent) if grandchild else None
+        if middle is None or middle.parent != kind.name:
+            return None
+        children = [edge.target for edge in self._relations.children(entity, middle.name)]
+        return sum(len(self._relations.children(child, noun)) for child in children)
 
     def _ordinal(self, entity: Entity, kind: EntityType, name: str) -> int | None:
-        level: Entity | None = entity
-        while level is not None and self._world.entity_type(level).local:
+        for level in (entity, *entity.ancestors()):
+            if not self._world.entity_type(level).local:
+                break
             if self._world.entity_type(level).ordinal == name:
                 return level.position
-            level = level.parent
         parts = words(name)
         if len(parts) == 2 and parts[0] in kind.aliases and parts[1] in {"number", "position", "index"}:
             for pair in self._schema.pairs:
@@ -443,23 +418,18 @@ class FieldValues:
         target = self._schema.entity_type_named("_".join(stem))
         many = parts[-1] == "ids"
         if target is None:
-            level = entity.parent
-            while level is not None and level.parent is not None and self._world.entity_type(level).local:
-                level = level.parent
-            return (
-                self.identifier(level)
-                if (level is not None and name not in kind.fields) or (level and self._numbered(name, kind))
-                else None
-            )
+            whole = entity.parent
+            while whole is not None and whole.parent is not None and self._world.entity_type(whole).local:
+                whole = whole.parent
+            told = whole is not None and (name not in kind.fields or self._numbered(name, kind))
+            return self.identifier(whole) if whole is not None and told else None
         if target.name in entity.ends:
             return self.identifier(entity.ends[target.name])
         if target.name == entity.kind:
             return self.identifier(entity) if not many else None
-        level = entity.parent
-        while level is not None:
+        for level in entity.ancestors():
             if level.kind == target.name:
                 return self.identifier(level)
-            level = level.parent
         if many:
             return [self.identifier(edge.target) for edge in self._relations.first_related(entity, target.name)]
         linked_entity = self._relations.linked(entity, "_".join(stem), target.name)
@@ -478,10 +448,7 @@ def is_upcoming(name: str) -> bool:
 
 
 def _parse(value: object) -> datetime | None:
-    text = str(value)
-    for form, size in (("%Y-%m-%dT%H:%M:%S", 19), ("%Y-%m-%d", 10), ("%Y-%m", 7), ("%Y", 4)):
-        try:
-            return datetime.strptime(text[:size], form)
-        except ValueError:
-            continue
+    for form, size in _MOMENT_FORMS.items():
+        with suppress(ValueError):
+            return datetime.strptime(str(value)[:size], form)
     return None

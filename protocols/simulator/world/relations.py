@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from typing import cast
 
 from protocols.simulator.analysis.world_schema import RelationPair
-from protocols.simulator.world.context import WorldContext
-from protocols.simulator.world.entity import Entity, RelationEdge
+from protocols.simulator.world.entity import Entity, RelationEdge, WorldContext
 from protocols.text.entities import NO_ENTITIES, NamedEntity
 from protocols.text.words import identifier_stem, words
 
@@ -149,8 +148,7 @@ class EntityRelations:
 
     def _inherited(self, entity: Entity, label: str, target: str) -> list[RelationEdge]:
         """Members that a part inherits from the whole: the cast of an episode comes from the cast of its show."""
-        whole = entity.parent
-        while whole is not None:
+        for whole in entity.ancestors():
             options = [
                 r for r in self._schema.relations_of(whole.kind, target, many=True) if self._schema.pair_for(*r.key)
             ]
@@ -164,7 +162,6 @@ class EntityRelations:
                 if self._schema.roles.get(label) or not nested:
                     return edges
                 return edges[: max(3, len(edges) - self._world.rng(entity, label).below(3))]
-            whole = whole.parent
         return []
 
     def _columns(self, label: str) -> set[str]:
@@ -191,11 +188,8 @@ class EntityRelations:
         pair, is_work = self._schema.pair_for(entity.kind, label, target) or (family, True)
         if pair and is_work and pair.family:
             return self.parent(entity, pair)
-        level = entity.parent
-        while level is not None:
-            if level.kind == target:
-                return level
-            level = level.parent
+        if around := next((level for level in entity.ancestors() if level.kind == target), None):
+            return around
         parts = words(label)
         if self._schema.entity_types[target].local:
             relation = self._schema.relations.get((entity.kind, label, target))
@@ -239,7 +233,7 @@ class EntityRelations:
         if entity.parent is not None:
             return entity.parent
         if entity.base:
-            return self._family_of(pair).get(entity.position)
+            return self._family(pair).get(entity.position)
         if pair.nullable or entity.key[0] == "created" or entity.kind == pair.maker:
             return None
         if pair.maker in self._schema.singletons.values():
@@ -257,8 +251,10 @@ class EntityRelations:
 
     def _family(self, pair: RelationPair) -> dict[int, Entity]:
         """The makers of the base population, by the position of the work."""
+        if pair in self._families:
+            return self._families[pair]
         makers = self._world.base(pair.maker)
-        members: dict[int, Entity] = {}
+        members = self._families[pair] = {}
         special = 8 if pair.maker in self._schema.singletons.values() else 0
         counter = 0
         for work in self._world.base(pair.work):
@@ -277,7 +273,7 @@ class EntityRelations:
         pair = self._schema.family(kind, parent.kind)
         children: list[Entity] = list(parent.adopted) if pair else []
         if pair and parent.base:
-            children += [work for work in self._world.base(kind) if self._family_of(pair).get(work.position) is parent]
+            children += [work for work in self._world.base(kind) if self._family(pair).get(work.position) is parent]
         elif parent.key[0] != "created" or not pair:
             low, high = (6, 10) if child_type.local or pair else (2, 5)
             if child_type.local and not self._world.entity_type(parent).local:
@@ -295,11 +291,6 @@ class EntityRelations:
     def _created_children(self, parent: Entity, kind: str) -> list[RelationEdge]:
         added = [entity for entity in self._world.created[kind] if entity.parent is parent]
         return [RelationEdge(self.membership(kind, parent, child), child) for child in added]
-
-    def _family_of(self, pair: RelationPair) -> dict[int, Entity]:
-        if pair not in self._families:
-            self._families[pair] = self._family(pair)
-        return self._families[pair]
 
     def makers(self, work: Entity, pair: RelationPair) -> list[RelationEdge]:
         """The makers of a work, with their roles."""
@@ -334,18 +325,11 @@ class EntityRelations:
         population = self._peers(work, pair.maker)
         forced = [(maker, role) for forced_pair, maker, role in work.forced if forced_pair == pair]
         roles = self._schema.roles.get(label, [])[:9]
-        if roles:
-            size = len(roles)
-        elif pair.summary:
-            size = rng.between(1, 2)
-        else:
-            size = rng.between(6, 11)
+        size = len(roles) if roles else rng.between(1, 2) if pair.summary else rng.between(6, 11)
         lead = [population[work.position % len(population)]] if work.base and not roles else []
         candidates = [maker for maker in rng.sample(population, size + 1) if maker not in lead]
         chosen = ([maker for maker, _ in forced] or lead) + candidates
-        if forced and pair.summary:
-            chosen = [maker for maker, _ in forced]
-        chosen = chosen[:size] if len(chosen) > size else chosen
+        chosen = ([maker for maker, _ in forced] if forced and pair.summary else chosen)[:size]
         if roles and forced:
             maker, role = forced[0]
             rest = [peer for peer in chosen if peer is not maker]

@@ -255,7 +255,7 @@ def _text(name: str, shape: ResponseShape, examples: list[str], rng: SeededRNG, 
     form = next((str(check["format"]) for check in shape.checks if "format" in check), "")
     parts = words(name)
     last = parts[-1] if parts else ""
-    if form == "date" or form == "date-time" or (examples and all(is_date(text) for text in examples)):
+    if form in {"date", "date-time"} or (examples and all(is_date(text) for text in examples)):
         dated = [text for text in examples if is_date(text)]
         example = dated[0] if dated else "2024-01-01" if form == "date" else "2024-01-01T00:00:00Z"
         if dated:

@@ -119,15 +119,14 @@ class World:
         records.sort(key=lambda record: kind.title not in record)
         if spec.pinned:
             records[:0] = [{n or kind.title: value for n, value in pin.items()} for pin in spec.pinned]
-        size = max(_BASE, len(records) + 24)
-        if self.is_enumeration(kind):
-            size = len(records)
+        size = len(records) if self.is_enumeration(kind) else max(_BASE, len(records) + 24)
         for pair in self.schema.pairs:
-            if pair.family and pair.work == kind.name and not pair.nullable:
-                size = max(
-                    size, _BASE if pair.maker in self.schema.singletons.values() else 7 * len(self.base(pair.maker))
-                )
-            elif not pair.family and not pair.through and pair.work == kind.name:
+            if pair.work != kind.name:
+                continue
+            if pair.family and not pair.nullable:
+                users = pair.maker in self.schema.singletons.values()
+                size = max(size, _BASE if users else 7 * len(self.base(pair.maker)))
+            elif not pair.family and not pair.through:
                 size = max(size, 2 * _BASE)
         if spec.size is not None:
             size = max(spec.size, len(spec.pinned))
@@ -155,10 +154,8 @@ class World:
         """The entity of exactly that key, such as the signed-in user or the state of a player."""
         whole = (kind, *key)
         if whole not in self._keyed_entities:
-            if key[:1] == ("singleton",) and self.base(kind):
-                self._keyed_entities[whole] = self.base(kind)[0]
-            else:
-                self._keyed_entities[whole] = Entity(kind, key)
+            user = self.base(kind)[:1] if key[:1] == ("singleton",) else []
+            self._keyed_entities[whole] = user[0] if user else Entity(kind, key)
         return self._keyed_entities[whole]
 
     def find(self, kind: str, identifier: str) -> Entity | None:
@@ -294,10 +291,8 @@ class World:
 
     def child_at(self, parent: Entity, kind: str, ordinal: str) -> Entity | None:
         """The child of that number, such as season 2 of a show."""
-        for edge in self.relations.children(parent, kind):
-            if str(edge.target.position) == ordinal:
-                return edge.target
-        return None
+        children = [edge.target for edge in self.relations.children(parent, kind)]
+        return next((child for child in children if str(child.position) == ordinal), None)
 
     def entity_named(
         self, kind: str, name: str, makers: Sequence[Entity] = (), fixed: dict[str, object] | None = None
@@ -313,7 +308,7 @@ class World:
         existing = self._by_name(kind).get(low) or self._question_entities[kind].get(low)
         fixed = fixed or {}
         same_values = existing and all(self.fields.value(existing, key) == value for key, value in fixed.items())
-        if existing and same_values and self._made_by(existing, makers):
+        if existing and same_values and all(self._is_made_by(existing, maker) for maker in makers):
             return existing
         if self.fields.uses_slugs(self.schema.entity_types[kind]) and (name.islower() or name.isupper()):
             name = capwords(name)  # one link, one thing: `london` is London
@@ -344,10 +339,6 @@ class World:
         low = name.casefold()
         return low in self._by_name(kind) or low in self._question_entities[kind]
 
-    def _made_by(self, work: Entity, makers: Sequence[Entity]) -> bool:
-        """True if a work belongs to all of these makers."""
-        return all(self._is_made_by(work, maker) for maker in makers)
-
     def _is_made_by(self, work: Entity, maker: Entity) -> bool:
         for pair in self.schema.pairs_between(work.kind, maker.kind):
             if pair.family and self.relations.parent(work, pair) is maker:
@@ -375,15 +366,14 @@ class World:
             for e in self.question_entities(kind)
             if re.search(rf"\W{re.escape(self.fields.title(e).casefold())}\W", low)
         ]
-        maker_types = {pair.maker for pair in self.schema.pairs}
-        contained.sort(
-            key=lambda e: (not e.forced, kind in maker_types and not self._is_maker(e), -len(self.fields.title(e)))
-        )
-        return list(dict.fromkeys([*whole, *contained]))
+        makes = any(pair.maker == kind for pair in self.schema.pairs)
 
-    def _is_maker(self, entity: Entity) -> bool:
-        name = entity.memo.get("name")
-        return isinstance(name, NamedEntity) and name.maker
+        def rank(entity: Entity) -> tuple[bool, bool, int]:
+            name = entity.memo.get("name")
+            is_maker = isinstance(name, NamedEntity) and name.maker
+            return not entity.forced, makes and not is_maker, -len(self.fields.title(entity))
+
+        return list(dict.fromkeys([*whole, *sorted(contained, key=rank)]))
 
     def _by_name(self, kind: str) -> dict[str, Entity]:
         """The entities of a type by name; read again after each write, which may rename."""
@@ -392,9 +382,8 @@ class World:
         if version != self.version:
             names = {}
             for entity in (*self._base[kind], *self.created[kind]):
-                if entity.deleted:
-                    continue
-                names.setdefault(self.fields.title(entity).casefold(), entity)
+                if not entity.deleted:
+                    names.setdefault(self.fields.title(entity).casefold(), entity)
             self._names[kind] = (self.version, names)
         return names
 
