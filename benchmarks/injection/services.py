@@ -22,7 +22,7 @@ import yaml
 from benchmarks.injection.corpus import DATA, FailingProgram, Script
 from benchmarks.injection.replies import CannedReply, FixedReplies, Forward, Reply, Request, RequestPattern, json_reply
 from benchmarks.tasks.datasets import SHIPPED
-from benchmarks.tasks.references import is_correct, read_claim
+from benchmarks.tasks.references import is_correct, read_claim, run_reference
 from protocols import Protocol, load
 from protocols.calls.auth import for_scheme
 from protocols.dataflow.graph import ProtocolGraph
@@ -59,7 +59,6 @@ class Paged:
     style: int = 0
 
     def __call__(self, request: Request, forward: Forward) -> Reply:
-        """Answer one request."""
         reply = forward(request.target)
         listing = _Listing.read(request, reply)
         if listing is None or any(name.lower().startswith(("page", "total")) for name in listing.body):
@@ -85,7 +84,6 @@ class Namesakes:
     first: bool = True
 
     def __call__(self, request: Request, forward: Forward) -> Reply:
-        """Answer one request."""
         reply = forward(request.target)
         search, listing = _search_term(request), _Listing.read(request, reply)
         if search is None or listing is None:
@@ -106,7 +104,6 @@ class Closed:
     query: str
 
     def __call__(self, request: Request, forward: Forward) -> Reply:
-        """Answer one request."""
         reply = forward(request.target)
         search, listing = _search_term(request), _Listing.read(request, reply)
         if search is None or listing is None or search[1].casefold() in self.query.casefold():
@@ -121,7 +118,6 @@ class _Fleet:
     replies: FixedReplies
 
     def __call__(self, request: Request, forward: Forward) -> Reply:
-        """Answer one request."""
         if request.headers.get("authorization") != f"Bearer {_SECRET}":
             return json_reply({"message": "no valid token"}, 401)
         table = FixedReplies(_table(), prefix=self.replies.prefix)
@@ -134,7 +130,6 @@ Twist = FixedReplies | Paged | Namesakes | Closed | _Fleet
 
 @lru_cache(maxsize=1)
 def _table() -> tuple[CannedReply, ...]:
-    """The replies of the fleet's service."""
     return tuple(
         CannedReply(
             RequestPattern.read(entry["request"], entry.get("with")),
@@ -196,7 +191,6 @@ class _TwistedSimulator(Simulator):
         self.twists: dict[str, Twist] = {}
 
     def handle(self, method: str, target: str, headers: Mapping[str, str], body: bytes) -> Reply:
-        """Answer one request."""
         match = re.match(r"/__session__/([^/]+)/", target)
         twist = self.twists.get(match[1] if match else "")
 
@@ -256,22 +250,20 @@ class ProgramWorld:
         answer = run.stdout.strip()
         if run.outcome != "ok" or not answer:
             return False
-        reference, before = self.script.reference, ""
-        self.services.untwist(self)
-        if reference.before:
-            with self.services.world(self.script, self.seed) as fresh:
-                before = f"before = {json.loads(fresh.run_reference(reference.before))!r}\n"
-        if reference.after:
-            return is_correct(answer, read_claim(self.run_reference(before + reference.program)))
-        with self.services.world(self.script, self.seed) as fresh:
-            return is_correct(answer, read_claim(fresh.run_reference(reference.program)))
 
-    def run_reference(self, program: str) -> str:
-        """What a reference program prints. Raises: ValueError: It fails."""
+        def run_fresh(program: str) -> Run:
+            with self.services.world(self.script, self.seed) as fresh:
+                return fresh.run_to_end(program)
+
+        self.services.untwist(self)
+        return is_correct(answer, read_claim(run_reference(self.script.reference, self.run_to_end, run_fresh).stdout))
+
+    def run_to_end(self, program: str) -> Run:
+        """Run a reference program. Raises: ValueError: It fails."""
         run = self.run(program, track=False)
         if run.error is not None:
             raise ValueError(f"the reference of {self.script.name} fails: {run.error.type}: {run.error.message}")
-        return run.stdout
+        return run
 
 
 class CorpusServices(ExitStack):

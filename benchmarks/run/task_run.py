@@ -6,10 +6,10 @@ import json
 import re
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,6 +27,7 @@ from benchmarks.tasks.references import (
     find_reference,
     is_correct,
     read_claim,
+    run_reference,
     sibling_texts,
 )
 from benchmarks.tasks.task_files import Task
@@ -211,16 +212,16 @@ class TaskRunner:
             solved: The world that the solve left. A reference runs in it or in a fresh one, as it says.
         Raises: UsageError: The reference does not run to its end, or claims nothing.
         """
+
+        def run_fresh(program: str) -> Run:
+            with self.world(task) as fresh:
+                return _run_to_end(fresh, program)
+
         try:
-            before = ""
-            if reference.before:
-                with self.world(task) as fresh:
-                    before = f"before = {json.loads(_run_to_end(fresh, reference.before).stdout)!r}\n"
-            with nullcontext(solved) if reference.after else self.world(task) as where:
-                run = _run_to_end(where, before + reference.program)
-                claim = read_claim(run.stdout)
-                siblings = sibling_texts(claim, [(call.tool or "", call.response) for call in run.calls])
-                return {"others": siblings, **claim} if siblings else claim
+            run = run_reference(reference, partial(_run_to_end, solved), run_fresh)
+            claim = read_claim(run.stdout)
+            siblings = sibling_texts(claim, [(call.tool or "", call.response) for call in run.calls])
+            return {"others": siblings, **claim} if siblings else claim
         except ValueError as error:
             raise UsageError(f"the reference for {task.query!r} is broken: {error}") from None
 
@@ -267,7 +268,6 @@ def _solved_task(
     correct: bool | None,
     alternatives: tuple[Alternative, ...],
 ) -> SolvedTask:
-    """Judge a solution by its calls."""
     _raise_if_unavailable(solution)
     attempts = [attempt.calls for attempt in solution.attempts]
     judged = score(task.gold, attempts, solution.status)

@@ -25,7 +25,7 @@ import hashlib
 import json
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from functools import cache
@@ -33,6 +33,7 @@ from pathlib import Path
 
 from benchmarks.tasks.metrics import Alternative
 from protocols.errors import UsageError
+from sandbox import Run
 
 __all__ = [
     "Reference",
@@ -42,6 +43,7 @@ __all__ = [
     "query_hash",
     "read_claim",
     "references_digest",
+    "run_reference",
     "sibling_texts",
 ]
 
@@ -128,6 +130,16 @@ def find_alternatives(benchmark: str, query: str) -> tuple[Alternative, ...]:
 def _alternatives(benchmark: str) -> Mapping[str, tuple[Alternative, ...]]:
     listed = json.loads(ALTERNATIVES.read_text("utf-8")).get(benchmark, {})
     return {task: tuple(Alternative(**entry) for entry in entries) for task, entries in listed.items()}
+
+
+def run_reference(reference: Reference, solved: Callable[[str], Run], fresh: Callable[[str], Run]) -> Run:
+    """The run that prints the claim of a reference.
+
+    Args:
+        solved: Runs a program in the world that the solve left; `fresh` in one in which nothing was done.
+    """
+    before = f"before = {json.loads(fresh(reference.before).stdout)!r}\n" if reference.before else ""
+    return (solved if reference.after else fresh)(before + reference.program)
 
 
 def read_claim(printed: str) -> Mapping[str, object]:
