@@ -84,15 +84,18 @@ class Paginator:
         parts = words(name)
         joined = "_".join(parts)
         pages = max(-(-frame.total // max(frame.limit, 1)), 1)
-        counted = parts[:1] == ("total",) and len(parts) > 1 and self._names_list(parts[-1], frame)
-        numbers = (
-            (joined in _PAGES or joined == "current_page", frame.page),
-            (joined in {"total_pages", "pages", "page_count", "last_page", "num_pages"}, pages),
-            (joined in _TOTALS or counted, frame.total),
-            (joined in LIMITS, frame.limit),
-            (joined in _OFFSETS, frame.offset),
-        )
-        for page_value in [value for meant, value in numbers if meant][:1]:
+        page_value: int | None = None
+        if joined in _PAGES or joined == "current_page":
+            page_value = frame.page
+        elif joined in {"total_pages", "pages", "page_count", "last_page", "num_pages"}:
+            page_value = pages
+        elif joined in _TOTALS or (parts[0] == "total" and len(parts) > 1 and self._names_list(parts[-1], frame)):
+            page_value = frame.total
+        elif joined in LIMITS:
+            page_value = frame.limit
+        elif joined in _OFFSETS:
+            page_value = frame.offset
+        if page_value is not None:
             fitting = [value for value in (page_value, str(page_value)) if fits(value, part)]
             return (True, fitting[0]) if fitting else (False, None)
         if (
