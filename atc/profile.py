@@ -46,7 +46,6 @@ class Profile:
     meaning: bool = _feature("choose tools and solved questions by word vectors, and not by words alone")
     planner: bool = _feature("show plan sketches: a few lines of a program from the data flow")
     demonstrations: bool = _feature("show solved questions like this one, where a store has them")
-    grammar: bool = _feature("hold the model to the names of functions and of first arguments")
     suggestions: bool = _feature("tell a revision what would have been right, where that is known")
     focus: bool = _feature("show a revision the functions that it needs, and not the whole conversation")
     restart: bool = _feature("ask anew without the program when the model repeats a failed one")

@@ -25,7 +25,7 @@ from atc.events import (
 from atc.knowledge import Knowledge
 from atc.language.question import Question
 from atc.models import Completion, Message, Model, Usage
-from atc.models.base import AllowedCalls, ModelRequest, answer
+from atc.models.base import ModelRequest, answer
 from atc.models.replay import request_hash
 from atc.modes import LOOP, mode_function
 from atc.modes.toolbox import Toolbox
@@ -251,7 +251,6 @@ class Solve:
         stop: Sequence[str] = (),
         max_tokens: int,
         sampled: bool = False,
-        functions: AllowedCalls | None = None,
     ) -> Completion:
         """Ask the model, unless the journal has its answer; either way it counts.
 
@@ -271,7 +270,6 @@ class Solve:
                     stop,
                     max_tokens,
                     None if likeliest else seed,
-                    functions or None,
                     lambda progress: self.emit(ModelProgress(self.number, progress)),
                 ),
             )

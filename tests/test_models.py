@@ -21,9 +21,8 @@ from urllib.parse import quote
 import pytest
 
 from atc import Agent
-from atc.models import DEFAULT_MODEL, Completion, Message, Model, Usage, default_model, files, open_model
-from atc.models.base import ModelBase, ModelRequest
-from atc.models.replay import CachingModel, request_hash
+from atc.models import DEFAULT_MODEL, Message, Model, Usage, default_model, files, open_model
+from atc.models.replay import request_hash
 from protocols import load
 from protocols.errors import ModelError, UsageError
 from protocols.samples import sample as api
@@ -394,28 +393,6 @@ def test_what_another_model_said_is_no_answer_of_this_one(endpoint: Endpoint, tm
         open_model(name, reuse=file).complete(QUESTION)
     assert len(endpoint.requests) == 2
     assert [json.loads(line)["model"] for line in file.read_text().splitlines()] == ["openai:small", "openai:large"]
-
-
-class Held(ModelBase):
-    """A model that says which functions it is held to."""
-
-    name = "held"
-    supports_grammar = True
-
-    def answer(self, request: ModelRequest) -> Completion:
-        return Completion(", ".join(request.functions or ["none"]), Usage(10, 5, 0, 1, 0.0), "stop")
-
-    def close(self) -> None:
-        """Nothing is held."""
-
-
-def test_an_answer_is_reused_only_where_it_was_held_to_the_same(tmp_path: Path) -> None:
-    """What a model wrote freely is not what it writes when it may call only some functions, and the other way round."""
-    file = tmp_path / "answers.jsonl"
-    requests = [ModelRequest(QUESTION, functions=held) for held in (None, {"f": ()}, {"f": (), "g": ()}, None)]
-
-    assert [CachingModel(Held(), file).answer(request).text for request in requests] == ["none", "f", "f, g", "none"]
-    assert len(file.read_text().splitlines()) == 3
 
 
 def test_the_hash_of_a_request_never_changes() -> None:

@@ -15,7 +15,6 @@ from typing import Any
 import pytest
 
 from atc.models import Message, Model, open_model
-from atc.models.base import ModelBase, ModelRequest
 from atc.models.files import path
 from atc.models.openvino_model import OpenVINOModel
 from protocols.errors import ModelError, PromptRefused
@@ -51,22 +50,6 @@ def test_it_goes_on_from_an_opened_code_block(model: Model) -> None:
     assert "```" not in completion.text
     assert 20 < completion.usage.prompt_tokens < 60
     assert 8 < completion.usage.completion_tokens < 60
-
-
-def test_it_calls_no_function_that_there_is_not(model: Model) -> None:
-    """It is held to the functions of a request, though it is told of others."""
-    assert isinstance(model, ModelBase)
-    messages = [
-        Message("user", "Write Python that prints GET_album()."),
-        Message("assistant", "```python\nprint(GET_album"),
-    ]
-    free = model.answer(ModelRequest(messages, ("\n",), 20))
-    held = model.answer(
-        ModelRequest([messages[0], Message("assistant", "```python\nprint(")], ("\n",), 20, None, {"GET_art": ()})
-    )
-
-    assert free.text.startswith("(")
-    assert "GET_album" not in held.text
 
 
 def test_copies_without_end_are_ended(model: Model) -> None:

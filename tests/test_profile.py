@@ -29,7 +29,7 @@ def test_a_model_behind_an_endpoint_gets_the_large_profile() -> None:
     assert profile_of("openai:gpt-4.1") is LARGE
     assert profile_of("local:qwen2.5-coder-1.5b") is profile_of("hf:some") is SMALL
     assert all(getattr(SMALL, name) for name in FEATURES)
-    assert not any(getattr(LARGE, name) for name in ("check", "autofix", "planner", "grammar", "challenge"))
+    assert not any(getattr(LARGE, name) for name in ("check", "autofix", "planner", "challenge"))
 
 
 def test_a_profile_file_changes_fields_of_a_shipped_one(tmp_path: Path) -> None:

@@ -7,10 +7,10 @@ completion holds only the continuation. Programs are requested in this way, with
 from __future__ import annotations
 
 import typing
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, astuple, dataclass, field
 from operator import add
-from typing import Literal, TypeAlias
+from typing import Literal
 
 from protocols.errors import PromptRefused
 
@@ -134,34 +134,23 @@ def check_context_length(name: str, length: int, max_tokens: int, context: int) 
         )
 
 
-AllowedCalls: TypeAlias = Mapping[str, tuple[str, ...]]
-"""For each function the arguments of which one comes first in a call; `)` stands for none."""
-
-
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
     """A request to a model.
 
-    `seed` is None for the likeliest answer; with one, the answer is sampled at TEMPERATURE. `functions` are the only
-    ones that a program may call, with their first arguments; models without grammar support ignore them. `on_progress`
-    is called during the completion where the model supports it; it is not part of the request's identity.
+    `seed` is None for the likeliest answer; with one, the answer is sampled at TEMPERATURE. `on_progress` is called
+    during the completion where the model supports it; it is not part of the request's identity.
     """
 
     messages: Sequence[Message]
     stop: Sequence[str] = ()
     max_tokens: int = 1024
     seed: int | None = None
-    functions: AllowedCalls | None = None
     on_progress: Callable[[Progress], None] | None = field(default=None, compare=False, repr=False)
 
 
 class ModelBase:
-    """Base class of the models that answer any `ModelRequest`; their `complete` makes one.
-
-    `supports_grammar`: answers keep to a request's `functions`.
-    """
-
-    supports_grammar = False
+    """Base class of the models that answer any `ModelRequest`; their `complete` makes one."""
 
     @property
     def context(self) -> int | None:
@@ -180,7 +169,7 @@ class ModelBase:
 def answer(model: Model, request: ModelRequest) -> Completion:
     """Answer a request with any model.
 
-    A model outside `ModelBase` samples with its method `sample`, if it has one, and ignores `functions`.
+    A model outside `ModelBase` samples with its method `sample`, if it has one.
     """
     if isinstance(model, ModelBase):
         return model.answer(request)

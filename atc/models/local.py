@@ -32,7 +32,6 @@ from typing import Any
 
 from atc.models import unfinished
 from atc.models.base import TEMPERATURE, Completion, ModelBase, ModelRequest, Progress, Usage, check_context_length
-from atc.models.grammar import program_grammar
 from protocols.errors import ModelError, UsageError
 
 __all__ = ["CONTEXT", "Engine", "LocalEngine", "default_threads"]
@@ -69,8 +68,6 @@ class LocalEngine(ModelBase):
         keep: A folder for the prefix of the first conversation, for later processes.
         threads: Threads to compute with, by default `default_threads()`.
     """
-
-    supports_grammar = True
 
     def __init__(
         self,
@@ -119,7 +116,6 @@ class LocalEngine(ModelBase):
                     "temperature": temperature,
                     "seed": seed,
                     "cache_prompt": True,
-                    "grammar": program_grammar(request.functions) if request.functions else "",
                     # A small model may fall into writing the same few tokens for ever (an endless number, say).
                     "dry_multiplier": 0.8,
                     "dry_allowed_length": 24,

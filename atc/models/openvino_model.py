@@ -32,7 +32,6 @@ from atc.models.base import (
     cut_at_stop,
     split_prefill,
 )
-from atc.models.grammar import program_grammar
 from atc.models.repetition import repetition_start
 from protocols.errors import ModelError
 
@@ -69,8 +68,6 @@ class OpenVINOModel(ModelBase):
         threads: Threads to compute with, by default OpenVINO's own choice.
     Raises: ModelError: the extra `openvino` is not installed.
     """
-
-    supports_grammar = True
 
     def __init__(self, name: str, file: Path, converted: Path, threads: int | None = None) -> None:
         if importlib.util.find_spec("openvino_genai") is None:
@@ -228,10 +225,6 @@ def settings(request: ModelRequest) -> Any:
     if request.seed is not None:  # as llama.cpp draws
         config.temperature, config.top_k, config.top_p, config.min_p = TEMPERATURE, 40, 0.95, 0.05
         config.rng_seed = request.seed
-    if request.functions:
-        config.structured_output_config = openvino_genai.StructuredOutputConfig(
-            grammar=program_grammar(request.functions)
-        )
     return config
 
 

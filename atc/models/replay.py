@@ -19,20 +19,16 @@ from pathlib import Path
 from typing import Any
 
 from atc.files import append_line, open_to_append
-from atc.models.base import AllowedCalls, Completion, Message, Model, ModelBase, ModelRequest, Usage, answer
+from atc.models.base import Completion, Message, Model, ModelBase, ModelRequest, Usage, answer
 from protocols.errors import ModelError, UsageError
 
 __all__ = ["CachingModel", "Recorder", "ReplayModel", "recorded_model", "request_hash"]
 
 
-def request_hash(
-    messages: Sequence[Message], stop: Sequence[str], max_tokens: int, functions: AllowedCalls | None = None
-) -> str:
-    """sha256, in hex, over the canonical JSON of a request; `functions` are those that it is restricted to."""
+def request_hash(messages: Sequence[Message], stop: Sequence[str], max_tokens: int) -> str:
+    """sha256, in hex, over the canonical JSON of a request."""
     turns = [asdict(message) for message in messages]
     request: dict[str, object] = {"messages": turns, "stop": list(stop), "max_tokens": max_tokens}
-    if functions is not None:
-        request["functions"] = functions
     text = json.dumps(request, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
@@ -42,16 +38,13 @@ class ReplayModel(ModelBase):
 
     Args:
         file: A recorder's file.
-        model_name: Use only the answers of this model with exactly the requested functions; without it, use all.
+        model_name: Use only the answers of this model; without it, use all.
     Raises: ModelError: there is no such file. UsageError: a line in it is no recorded answer.
     """
-
-    supports_grammar = True
 
     def __init__(self, file: Path, model_name: str | None = None) -> None:
         self.name = f"replay:{file}"
         self._file = file
-        self._is_exact = model_name is not None
         self._answers = _read(file, model_name)
         self._play_counts: dict[str, int] = defaultdict(int)
         self._lock = threading.Lock()
@@ -63,21 +56,9 @@ class ReplayModel(ModelBase):
         return context
 
     def answer(self, request: ModelRequest) -> Completion:
-        """As `ModelBase.answer`; usage has the recorded tokens and the seconds of the replay.
-
-        The answer may be that of a model without grammar support.
-        """
-        return self._play(self._key(request))
-
-    def _key(self, request: ModelRequest) -> str:
-        """The hash of a request in the record."""
-        key = request_hash(request.messages, request.stop, request.max_tokens, request.functions)
-        if self._is_exact or request.functions is None or key in self._answers:
-            return key
-        return request_hash(request.messages, request.stop, request.max_tokens)
-
-    def _play(self, key: str) -> Completion:
+        """As `ModelBase.answer`; usage has the recorded tokens and the seconds of the replay."""
         started = time.monotonic()
+        key = request_hash(request.messages, request.stop, request.max_tokens)
         answers = self._answers.get(key)
         if answers is None:
             raise ModelError(
@@ -90,7 +71,7 @@ class ReplayModel(ModelBase):
 
     def count_answers(self, request: ModelRequest) -> tuple[int, int]:
         """The number of recorded answers to a request, and of those not yet played."""
-        key = self._key(request)
+        key = request_hash(request.messages, request.stop, request.max_tokens)
         recorded = len(self._answers.get(key, ()))
         with self._lock:
             return recorded, max(recorded - self._play_counts[key], 0)
@@ -112,11 +93,9 @@ class CachingModel(ModelBase):
         self.name = model.name
         self._model = Recorder(model, file)
         self._recorded = ReplayModel(file, model.name)
-        self.supports_grammar = self._model.supports_grammar
 
     def answer(self, request: ModelRequest) -> Completion:
         """As `ModelBase.answer`."""
-        request = request if self.supports_grammar else replace(request, functions=None)
         recorded, unplayed = self._recorded.count_answers(request)
         available = recorded if request.seed is None else unplayed
         return (self._recorded if available else self._model).answer(request)
@@ -165,7 +144,6 @@ class Recorder(ModelBase):
     def __init__(self, model: Model, file: Path) -> None:
         self.name = model.name
         self._model = model
-        self.supports_grammar = isinstance(model, ModelBase) and model.supports_grammar
         self._file = file
         try:
             os.close(open_to_append(file, 0o600))
@@ -175,9 +153,8 @@ class Recorder(ModelBase):
     def answer(self, request: ModelRequest) -> Completion:
         """As `ModelBase.answer`. Raises: UsageError: The answer could not be written to the file."""
         completion = answer(self._model, request)
-        functions = request.functions if self.supports_grammar else None
         entry = {
-            "hash": request_hash(request.messages, request.stop, request.max_tokens, functions),
+            "hash": request_hash(request.messages, request.stop, request.max_tokens),
             "model": self.name,
             "context": self.context,
             "messages": [asdict(message) for message in request.messages],

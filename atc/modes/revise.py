@@ -20,7 +20,6 @@ from atc.diagnosis.suggestions import Suggester, Suggestion, fix_from_responses
 from atc.events import FaultFound, ModelWaiting, ProgramWritten
 from atc.fault import Attribution, Fault, Stage
 from atc.models import Completion, Message, Usage
-from atc.models.grammar import first_arguments
 from atc.models.repetition import repetition_start
 from atc.modes.rules import TryEnded
 from atc.modes.toolbox import Toolbox
@@ -364,11 +363,7 @@ class _Revision:
         elif text:
             further = templates.render("continue").strip()
             messages = [*messages, Message("assistant", text), Message("user", further)]
-        tools = self.conversation.tools if self.profile.grammar else ()
-        allowed = {name: first_arguments(toolbox.protocol.tool(name)) for name in tools}
-        return toolbox.complete(
-            messages, stop=stop, max_tokens=self.profile.output_tokens, sampled=sampled, functions=allowed
-        )
+        return toolbox.complete(messages, stop=stop, max_tokens=self.profile.output_tokens, sampled=sampled)
 
     def new(self, program: str | None) -> str | None:
         """The program, unless it was tried before."""

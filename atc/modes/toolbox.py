@@ -48,7 +48,7 @@ class Toolbox:
     """One try at one question.
 
     Args:
-        complete: Asks the model; takes messages, and by name `stop`, `max_tokens`, `sampled` and `functions`.
+        complete: Asks the model; takes messages, and by name `stop`, `max_tokens` and `sampled`.
         attempts: Those of all tries at this question; this try adds its own.
         max_reflections: Revisions of a program, in the modes that revise.
         guarded: A write has to have a reason in the question.
