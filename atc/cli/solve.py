@@ -260,6 +260,7 @@ def _refuse_more(ctx: click.Context) -> None:
         and ctx.get_parameter_source(str(parameter.name)) is ParameterSource.COMMANDLINE
     ]
     if named:
+        named.sort(key=lambda parameter: isinstance(parameter, click.Option))
         names = ", ".join(p.opts[0] if p.opts[0].startswith("-") else p.opts[0].upper() for p in named)
         raise click.UsageError(f"--resume takes the question and its options from FILE; leave out {names}")
 
