@@ -102,7 +102,8 @@ class Solve:
     Args:
         open_model: Gives the model; called when it is needed. Raises: ModelError.
         model_name: For the record, also where the model cannot be had.
-        tools: Names of the tools to offer; chosen for the question by default.
+        tools: Names of the tools to offer, and the only ones that may be called. By default some are chosen for the
+            question, and any of the protocol may be called.
     """
 
     question: Question
@@ -161,7 +162,7 @@ class Solve:
                 # What CodeAct runs again must find the same time, and the same chance.
                 now=settings.now or (datetime.now(UTC) if settings.mode == "codeact" else None),
                 seed=settings.seed,
-                tools=self.opening.tools,
+                tools=self.opening.tools if self.tools is not None else None,
                 strict=settings.strict_sandbox,
                 journal=self.journal,
                 writes=self.writes(),
@@ -223,6 +224,9 @@ class Solve:
             question=self.question,
             today=self.today,
             opening=self.opening,
+            callable_tools=frozenset(
+                self.opening.tools if self.tools is not None else (tool.name for tool in self.knowledge.protocol.tools)
+            ),
             knowledge=self.knowledge,
             profile=settings.profile,
             sandbox=sandbox,

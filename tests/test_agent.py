@@ -42,6 +42,24 @@ def test_a_question_is_answered_by_one_program(weather: LocalAPI) -> None:
     assert json.loads(json.dumps(solution.to_json()))["attempts"][0]["stage"] == "done"
 
 
+def test_any_operation_of_the_document_may_be_called(weather: LocalAPI) -> None:
+    """One that was not offered is checked and documented as the others; tools that are given are the only ones."""
+    wrong = 'print(GET_cities_city_id_weather(city_id="osl", unit="metric")["now"]["degrees"])'
+    right = wrong.replace("unit=", "units=")
+    question = "How many people live in Oslo?"
+    model = ScriptedModel(wrong, right)
+
+    with Agent(weather.protocol, model=model, tools=1, without=["closure", "autofix"]) as agent:
+        assert "GET_cities_city_id_weather" not in agent.opening(question).tools
+        solution = agent.solve(question)
+        given = Agent(weather.protocol, model=ScriptedModel(right), max_reflections=0).solve(question, ["GET_cities"])
+
+    assert (solution.answer, len(model.asked)) == ("7", 2)
+    assert "GET_cities_city_id_weather(city_id: str" in model.asked[1][-2].content
+    assert given.status == "failed"
+    assert given.calls == ()
+
+
 def test_a_failure_is_attributed_and_repaired(weather: LocalAPI) -> None:
     """The first program trips over a field far from the call; told which tool it came from, the second one answers."""
     model = ScriptedModel(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from atc.check import Diagnostic, apply_edits, check, fix_syntax
 from atc.check.autofix.accumulated_entries import with_entry_key
@@ -11,7 +11,7 @@ from atc.fault import Attribution, Fault
 from atc.language.question import Question
 from atc.planning.plan import Plan, Step, reads
 from atc.planning.sketch import sketch
-from atc.program.source import parsed
+from atc.program.source import called, parsed
 from atc.program.tree import nodes_of, variable_of
 from protocols.contracts.contract import Contract
 from protocols.dataflow.graph import ProtocolGraph
@@ -37,7 +37,8 @@ class Precheck:
 
     Args:
         contract: What is known of the responses; asked for each time, for runs add to it.
-        tools: The functions that a program may call.
+        tools: The functions that the model was offered.
+        callable_tools: All those that a program may call; one that was not offered is checked as well.
         question: What it says need not come from a call.
         plans: Those that the model was shown; it may take their variables for set.
         elsewhere: Whether programs may reach services that the document does not know.
@@ -48,6 +49,7 @@ class Precheck:
         graph: ProtocolGraph,
         contract: Callable[[], Contract],
         tools: Sequence[str],
+        callable_tools: Collection[str],
         question: Question,
         plans: Sequence[Plan],
         elsewhere: bool,
@@ -55,6 +57,7 @@ class Precheck:
         self._graph = graph
         self._contract = contract
         self._tools = tools
+        self._callable_tools = callable_tools
         self._question = question
         self._plans = plans
         self._ignored_rules = {"syntax", "unknown-url"} if elsewhere else {"syntax"}
@@ -65,7 +68,8 @@ class Precheck:
 
         What can be put right is looked at again, for then nobody need be told.
         """
-        diagnostics = check(program, self._contract(), self._tools, self._question, self._graph)
+        tools = dict.fromkeys([*self._tools, *called(program, self._callable_tools)])
+        diagnostics = check(program, self._contract(), tuple(tools), self._question, self._graph)
         ignored = self._ignored_rules if fix_syntax(program) is None else self._ignored_rules - {"syntax"}
         return [
             diagnostic

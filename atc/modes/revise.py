@@ -23,7 +23,7 @@ from atc.models import Completion, Message, Usage
 from atc.models.repetition import repetition_start
 from atc.modes.rules import TryEnded
 from atc.modes.toolbox import Toolbox
-from atc.program.source import calls_of, extract, parsed, renamed, same, without_fence
+from atc.program.source import called, calls_of, extract, parsed, renamed, same, without_fence
 from atc.prompting import templates
 from atc.prompting.conversation import PREFILL, Conversation
 from atc.resume import refused_write
@@ -70,6 +70,7 @@ class _Revision:
             toolbox.graph,
             toolbox.contract,
             toolbox.opening.tools,
+            toolbox.callable_tools,
             toolbox.question,
             toolbox.opening.plans,
             toolbox.elsewhere,
@@ -178,6 +179,7 @@ class _Revision:
         The last program is run in any case, but for one that would write to a hallucinated identifier.
         """
         toolbox = self.toolbox
+        self.conversation.offer(called(program, toolbox.callable_tools))
         if self.cut_at is not None:
             message = f"the answer was cut at {self.cut_at} tokens; write a shorter program"
             fault, attribution = Fault("write", "TokenLimit", message), Attribution(None, None, None, "none")
@@ -215,7 +217,7 @@ class _Revision:
         toolbox = self.toolbox
         if not toolbox.guarded or self.write_challenged:
             return []
-        calls = calls_of(parsed(program) or ast.Module([], []), toolbox.opening.tools)
+        calls = calls_of(parsed(program) or ast.Module([], []), toolbox.callable_tools)
         tools = [(call.lineno, toolbox.protocol.tool(name)) for call, name in calls]
         writing = [(line, tool) for line, tool in tools if tool.writes and not looks_like_read(tool)]
         problems = [

@@ -7,7 +7,7 @@ answer it raises TryEnded.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -48,6 +48,7 @@ class Toolbox:
     """One try at one question.
 
     Args:
+        callable_tools: Names of the tools that a program may call, whether they were offered or not.
         complete: Asks the model; takes messages, and by name `stop`, `max_tokens` and `sampled`.
         attempts: Those of all tries at this question; this try adds its own.
         max_reflections: Revisions of a program, in the modes that revise.
@@ -59,6 +60,7 @@ class Toolbox:
     question: Question
     today: str
     opening: Opening
+    callable_tools: Collection[str]
     knowledge: Knowledge
     profile: Profile
     sandbox: Sandbox

@@ -7,7 +7,7 @@ better, and for a fraction of the tokens, with the last program alone and its fu
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from atc.fault import Fault
 from atc.models import Message
@@ -43,7 +43,12 @@ class Conversation:
         self.messages: list[Message] = opened.messages()
         self._first = len(self.messages)
         self.tools: Sequence[str] = opened.tools
+        self._offered_later: dict[str, None] = {}
         self.facts: list[str] = []
+
+    def offer(self, tools: Iterable[str]) -> None:
+        """Have revisions document tools that were not offered at first, where they concern them."""
+        self._offered_later.update(dict.fromkeys(name for name in tools if name not in self._opened.tools))
 
     def wrote(self, program: str) -> None:
         """The model wrote a program, or one was put right for it."""
@@ -105,9 +110,9 @@ class Conversation:
     def _related(self, *texts: str) -> str:
         """The functions that texts name, those that the question is likeliest about, and those that these need."""
         named_words = set(re.findall(r"\w+", " ".join(texts)))
-        opened, ranked = self._opened, self._opened.ranked
+        opened, ranked = self._opened, list(dict.fromkeys([*self._opened.ranked, *self._offered_later]))
         likely = dict.fromkeys([*ranked[:_LIKELIEST], *(name for name in ranked if name in named_words)])
-        names = self._graph.closure(list(likely)[:_SHOWN], opened.tools)
+        names = self._graph.closure(list(likely)[:_SHOWN], (*opened.tools, *self._offered_later))
         self.tools = [name for name in ranked if name in names]
         return render(
             map(self._graph.protocol.tool, self.tools),
