@@ -57,6 +57,8 @@ def test_what_is_said_by_the_program_or_given_to_a_call_is_said() -> None:
 
     assert missing_names(Question('Set "Red Vase" to 89.50'), "", [call]) == []
     assert missing_names(Question('Set "Red Vase" to 89.50'), 'x(name="Red Vase", price=89.5)') == []
+    assert missing_names(Question("Charge 24.99 euros"), 'x(amount={"value": 2499})') == [], "in cents"
+    assert missing_names(Question("Charge 24.99 euros"), 'x(amount={"value": 2500})') == ["24.99"]
     assert missing_names(Question("Move a/draft.txt"), 'move(folder="a", file="draft.txt")') == []
     assert missing_names(Question('Set "Red Vase" to 89.50'), "x(GET_x()[0])") == ["Red Vase", "89.50"]
 

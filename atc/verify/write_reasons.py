@@ -19,6 +19,9 @@ from sandbox.records import CallRecord
 
 __all__ = ["challenge_write", "intent_mismatch", "missing_names"]
 
+_MINOR_UNITS = (1, 100, 1000)
+"""What an amount is multiplied with where a service counts in cents: 24.99 becomes 2499."""
+
 
 def missing_names(question: Question, program: str, calls: Iterable[CallRecord] = ()) -> list[str]:
     """The named values that neither the program holds nor a call received."""
@@ -36,7 +39,7 @@ def _is_used(name: str, texts: Sequence[str], numbers: set[float]) -> bool:
     if any(_fold(name) in text for text in texts):
         return True
     try:
-        return float(name) in numbers
+        return any(round(float(name) * factor, 6) in numbers for factor in _MINOR_UNITS)
     except ValueError:
         parts = [_fold(part) for part in name.split("/") if part]  # a folder and what lies in it, given apart
         return len(parts) > 1 and all(any(part in text for text in texts) for part in parts)
