@@ -46,7 +46,6 @@ class Profile:
     meaning: bool = _feature("choose tools and solved questions by word vectors, and not by words alone")
     planner: bool = _feature("show plan sketches: a few lines of a program from the data flow")
     demonstrations: bool = _feature("show solved questions like this one, where a store has them")
-    suggestions: bool = _feature("tell a revision what would have been right, where that is known")
     focus: bool = _feature("show a revision the functions that it needs, and not the whole conversation")
     restart: bool = _feature("ask anew without the program when the model repeats a failed one")
     challenge: bool = _feature("ask again when findings speak against an answer; else they are warnings")
@@ -97,7 +96,7 @@ LARGE = Profile(
     documentation="full",
     prefill=False,
     reflections=3,
-    **{name: name in {"hints", "closure", "meaning", "demonstrations", "suggestions"} for name in FEATURES},
+    **{name: name in {"hints", "closure", "meaning", "demonstrations"} for name in FEATURES},
 )
 """For strong models: full documentation, room to write, and programs that run as they were written."""
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 
 from atc.language.question import Question
 from atc.program.def_use import DefUse
 from atc.program.source import calls_of
 from protocols.calls.binding import check_argument
-from protocols.dataflow.call_paths import search_expression
-from protocols.dataflow.graph import ProtocolGraph
+from protocols.dataflow.graph import ProtocolGraph, ProvidedField, selector_arguments
 from protocols.errors import ToolError
 from protocols.model import Protocol
+from protocols.text.words import SEARCHES
 
 __all__ = ["hallucinated_identifiers", "placeholders", "wrong_constants"]
 
@@ -115,10 +116,10 @@ def hallucinated_identifiers(
                 continue
             expression = None
             if name and not placeholder and len(text) == 1:
-                expression = search_expression(graph, providers, text[0])
+                expression = _search_expression(graph, providers, text[0])
             elif not name and question is not None:  # the question may name just one entity of this type
                 question_name = question.name_of(reference.noun)
-                expression = search_expression(graph, providers, question_name) if question_name is not None else None
+                expression = _search_expression(graph, providers, question_name) if question_name is not None else None
             if expression is None and acceptable and not placeholder and " " not in text[0]:
                 continue
             problem = "is a name and no identifier" if name and not placeholder else "is made up"
@@ -150,4 +151,22 @@ def _text(node: ast.expr) -> list[str] | None:
     if isinstance(node, ast.List) and node.elts:
         parts = [_text(part) for part in node.elts]
         return [text for part in parts for text in part or ()] if all(part for part in parts) else None
+    return None
+
+
+def _search_expression(graph: ProtocolGraph, sources: Sequence[ProvidedField], name: str) -> str | None:
+    """The expression that finds a named entity by the first source that searches by text; None if no source does."""
+    for source in sources:
+        tool = graph.protocol.tool(source.tool)
+        required = [parameter.argument for parameter in tool.arguments if parameter.required]
+        # without required arguments, a list with a search argument
+        names = required or [parameter.argument for parameter in tool.arguments]
+        search = next((argument for argument in names if argument.lower() in SEARCHES), None)
+        if search is None or source.header:
+            continue
+        values = {search: name, **selector_arguments(tool, source)}
+        if values.keys() >= set(required):
+            texts = (f"{argument}={json.dumps(value, ensure_ascii=False)}" for argument, value in values.items())
+            arguments = ", ".join(texts)
+            return f"{tool.name}({arguments}){source.accessor()}"
     return None

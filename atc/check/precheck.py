@@ -17,7 +17,10 @@ from protocols.contracts.contract import Contract
 from protocols.dataflow.graph import ProtocolGraph
 from sandbox.sandbox import snippet
 
-__all__ = ["Precheck", "fault_of"]
+__all__ = ["Precheck", "fault_of", "further_problems"]
+
+_TAKES = "; it takes "
+"""The part of a message before the arguments of a tool."""
 
 _MAX_ROUNDS = 5
 """Rounds of fixes; a name that is fixed may show what else is wrong."""
@@ -110,16 +113,6 @@ class Precheck:
             program, diagnostics = better, ()
         return None
 
-    def partly_fixed(self, program: str) -> str:
-        """A program with all of it put right that can be, so that the model is left with the rest."""
-        for _ in range(_MAX_ROUNDS):
-            fixable = [diagnostic for diagnostic in self.diagnose(program) if diagnostic.edit is not None]
-            better = apply_edits(program, fixable) if fixable else None
-            if better is None or parsed(better) is None:
-                break
-            program = better
-        return program
-
     def _with_missing_key(self, program: str, diagnostics: Sequence[Diagnostic]) -> str | None:
         """The program with the key that the entries of its own list lack, where it or a plan sets a variable so called.
 
@@ -180,3 +173,21 @@ def fault_of(program: str, diagnostics: Sequence[Diagnostic]) -> tuple[Fault, At
     fault = Fault("check", _RULES.get(first.rule, "TypeError"), first.message, first.line, snippet(program, first.line))
     tools = tuple(dict.fromkeys(diagnostic.tool for diagnostic in diagnostics if diagnostic.tool))
     return fault, Attribution(first.tool, None, None, "check" if first.tool else "none", tools)
+
+
+def further_problems(diagnostics: Sequence[Diagnostic]) -> list[str]:
+    """The messages after the first one, each once; the arguments of a tool are listed once, too."""
+    messages: set[str] = set()
+    listed: set[tuple[str | None, str]] = set()
+    facts = []
+    for diagnostic in diagnostics:
+        if diagnostic.message in messages:
+            continue
+        messages.add(diagnostic.message)
+        problem, _, rest = diagnostic.message.partition(_TAKES)
+        takes, _, remainder = rest.partition("; ")
+        is_listed = takes and (diagnostic.tool, takes) in listed
+        listed.add((diagnostic.tool, takes))
+        message = "; ".join(filter(None, (problem, remainder))) if is_listed else diagnostic.message
+        facts.append(f"line {diagnostic.line}: {message}")
+    return facts[1:]

@@ -8,42 +8,34 @@ def-use analysis which expressions stand for them.
 from __future__ import annotations
 
 import ast
+import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from difflib import get_close_matches
 
 from atc.diagnosis.provenance import lookup
+from atc.fault import Attribution, Fault
 from atc.program.def_use import DefUse, def_use
-from atc.program.tree import called_name, nodes_of, variable_of
-from protocols.dataflow.call_paths import AvailableObject
-from protocols.json_path import Step
-from protocols.text.words import WRAPPERS, is_identifier, noun_of
+from atc.program.tree import called_name, nodes_of
+from protocols.json_path import Step, subscripts
+from sandbox.body_store import LargeBody
 from sandbox.records import CallRecord, Run, Source
 
-__all__ = ["RuntimeFact", "runtime_facts"]
+__all__ = ["run_facts", "runtime_facts"]
 
 _KEYS = 14
+_MAX_OUTLINE = 400
 _REQUESTS = frozenset({"delete", "get", "patch", "post", "put", "request"})
 
 Key = str | int | None
 
 
 @dataclass(frozen=True, slots=True)
-class RuntimeFact:
-    """A fact about an expression of the failing line: a value of `tool`'s response at `path`, 0 for any item of a list.
-
-    `missing_key` is the key that a response lacks, and `objects` the object without it and the objects around it on the
-    line, nearest first. `arguments` are those of the object's call, as program text. `replacement` is an expression and
-    its fix, where the reply leaves only one.
-    """
+class _RuntimeFact:
+    """A fact about an expression of the failing line; `missing_key` is the key that a response lacks."""
 
     text: str
-    tool: str | None
-    path: tuple[Step, ...] = ()
     missing_key: str | None = None
-    objects: tuple[AvailableObject, ...] = ()
-    arguments: Mapping[str, str] = field(default_factory=dict)
-    replacement: tuple[ast.expr, str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +58,35 @@ class _Access:
         return ast.get_source_segment(self.program, node) or ast.unparse(node)
 
 
-def runtime_facts(program: str, run: Run) -> list[RuntimeFact]:
-    """Facts that explain the failure of a run; empty when nothing is known."""
+def run_facts(fault: Fault, attribution: Attribution, program: str, run: Run | None) -> list[str]:
+    """What a revision is told of a failed run beside the error; empty where nothing more is known."""
+    if run is None or attribution.call is None:
+        return []
+    rejected = run.error.call if run.error else None
+    call = run.calls[attribution.call if rejected is None else rejected]
+    if call.tool is None or call.status is None or call.status >= 400:
+        return []
+    facts = _runtime_facts(program, run)
+    lines = [fact.text for fact in facts] or [*attribution.evidence]
+    lines = lines or [f"{call.tool} returned {_outline(call.response)}"]
+    missing_keys = {fact.missing_key for fact in facts if fact.missing_key}
+    if not missing_keys and fault.type == "KeyError":
+        missing_keys.add(fault.message.strip("'\""))
+    places = [(key, next(_paths_to_key(call.response, key), None)) for key in sorted(missing_keys)]
+    return lines + [f'"{key}" is in {call.tool}(…){subscripts(path)}' for key, path in places if path is not None]
+
+
+def runtime_facts(program: str, run: Run) -> list[str]:
+    """Facts that explain the failure of a run, from its provenance; empty when nothing is known."""
+    return [fact.text for fact in _runtime_facts(program, run)]
+
+
+def _runtime_facts(program: str, run: Run) -> list[_RuntimeFact]:
     flow = def_use(program)
     if flow is None or run.error is None or run.error.line is None or run.provenance is None:
         return []
     accesses = list(_accesses(program, flow.tree, run.error.line))
-    facts: dict[str, RuntimeFact] = {}
+    facts: dict[str, _RuntimeFact] = {}
     for source in run.provenance.fault:
         read = [(access.name, _fact(access, source, run.calls[source.call], flow)) for access in accesses]
         known = [(name, fact) for name, fact in read if fact is not None]
@@ -82,7 +96,7 @@ def runtime_facts(program: str, run: Run) -> list[RuntimeFact]:
     return list(facts.values())
 
 
-def _fact(access: _Access, source: Source, call: CallRecord, flow: DefUse) -> RuntimeFact | None:
+def _fact(access: _Access, source: Source, call: CallRecord, flow: DefUse) -> _RuntimeFact | None:
     """The problem of an access to a value of a response."""
     value = lookup(call.response, source.path)
     if source.how == "decided" or call.status is None or call.status >= 300:
@@ -91,7 +105,7 @@ def _fact(access: _Access, source: Source, call: CallRecord, flow: DefUse) -> Ru
     origins = flow.origins(access.base, lambda node: _made(node, call))
     if isinstance(value, dict) and any(origin.path == (*path, 0) for origin in origins):
         text = _iterated_keys(access, value, flow)
-        return RuntimeFact(text, call.tool, path) if text else None
+        return _RuntimeFact(text) if text else None
     if source.how == "made" and value:  # a part of it may be left
         return None
     origin = next((origin for origin in origins if origin.path == path), None)
@@ -99,13 +113,7 @@ def _fact(access: _Access, source: Source, call: CallRecord, flow: DefUse) -> Ru
     # A fact speaks of any item of a list; where only some have the problem, the attribution's evidence names one.
     if origin is None or not text or _explain(access, lookup(call.response, path)) != (text, is_missing):
         return None
-    if (replacement := _replacement(access, value, _used_keys(flow.tree, access.node))) is not None:
-        return RuntimeFact(text, call.tool, path, replacement=(access.node, replacement))
-    if not is_missing:
-        return RuntimeFact(text, call.tool, path)
-    objects = tuple(_around(access, call.tool or "", path))
-    arguments = {word.arg: access.text(word.value) for word in origin.call.keywords if word.arg}
-    return RuntimeFact(text, call.tool, path, str(access.key), objects, arguments)
+    return _RuntimeFact(text, str(access.key) if is_missing else None)
 
 
 def _made(node: ast.Call, call: CallRecord) -> bool:
@@ -138,50 +146,6 @@ def _key(node: ast.expr) -> Key:
         return 0
     key = node.slice.value if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) else None
     return key if isinstance(key, (str, int)) else None
-
-
-def _around(access: _Access, tool: str, path: tuple[Step, ...]) -> Iterator[AvailableObject]:
-    """An object and the objects around it that the expression names."""
-    node = access.base
-    yield AvailableObject(access.text(node), tool, path)
-    while isinstance(node, ast.Subscript) and path:
-        node, path = node.value, path[:-1]
-        yield AvailableObject(access.text(node), tool, path)
-
-
-def _replacement(access: _Access, value: object, uses: set[str]) -> str | None:
-    """The expression to take for an access, where a reply deviates from its document and leaves one way.
-
-    The object itself, where it has the inner key; the value under a wrapper key; the value itself, where its identifier
-    is read: a relation that was not expanded.
-
-    Args:
-        uses: Keys that the program reads from the variable of the access.
-    """
-    key, inner_key = access.key, access.inner_key
-    if isinstance(value, (str, int)) and isinstance(key, str) and is_identifier(key):
-        return access.name
-    if not isinstance(value, dict) or not isinstance(key, str) or key in value:
-        return None
-    if (isinstance(inner_key, str) and inner_key in value) or (inner_key is None and uses and uses <= value.keys()):
-        return access.name
-    wraps = [
-        wrapper
-        for wrapper, part in value.items()
-        if noun_of(wrapper) in WRAPPERS and isinstance(part, dict) and key in part
-    ]
-    return f'{access.name}["{wraps[0]}"]["{key}"]' if len(wraps) == 1 else None
-
-
-def _used_keys(tree: ast.AST, node: ast.expr) -> set[str]:
-    """The keys that are read from the variable of an expression."""
-    targets = {variable_of(assignment) for assignment in nodes_of(tree, ast.Assign) if assignment.value is node}
-    return {
-        key
-        for subscript in nodes_of(tree, ast.Subscript)
-        if isinstance(subscript.value, ast.Name) and subscript.value.id in targets
-        if isinstance(key := _key(subscript), str)
-    }
 
 
 def _explain(access: _Access, value: object) -> tuple[str, bool]:
@@ -222,3 +186,37 @@ def _iterated_keys(access: _Access, value: Mapping[str, object], flow: DefUse) -
 def _quoted_keys(value: Mapping[str, object]) -> str:
     listed = ", ".join(f'"{key}"' for key in list(value)[:_KEYS])
     return listed + (", …" if len(value) > _KEYS else "")
+
+
+def _outline(response: object) -> str:
+    """A response by its keys: `{page, results: [{id, name}, … 20 items]}`; cut to about 400 characters."""
+    text = _outline_part(response, 0)
+    return text if len(text) <= _MAX_OUTLINE else text[:_MAX_OUTLINE].rsplit(",", 1)[0] + ", …"
+
+
+def _outline_part(value: object, depth: int) -> str:
+    if isinstance(value, dict):
+        if depth > 2:
+            return "{…}"
+        parts = []
+        for key, part in value.items():
+            inner = _outline_part(part, depth + 1) if isinstance(part, (dict, list)) or part is None else ""
+            parts.append(f"{key}: {inner}" if inner else str(key))
+        return "{" + ", ".join(parts) + "}"
+    if isinstance(value, list):
+        more = f", … {len(value)} items" if len(value) > 1 else ""
+        return f"[{_outline_part(value[0], depth + 1)}{more}]" if value else "[] (empty)"
+    if isinstance(value, LargeBody):
+        return value.beginning[:40]
+    return "None" if value is None else json.dumps(value, ensure_ascii=False)[:40]
+
+
+def _paths_to_key(value: object, key: str, path: tuple[Step, ...] = ()) -> Iterator[tuple[Step, ...]]:
+    """The paths of a key in a response, in the first item of each list."""
+    if isinstance(value, Mapping):
+        if key in value:
+            yield (*path, key)
+        for name, part in value.items():
+            yield from _paths_to_key(part, key, (*path, str(name)))
+    elif isinstance(value, list) and value:
+        yield from _paths_to_key(value[0], key, (*path, 0))

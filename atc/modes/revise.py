@@ -13,10 +13,10 @@ from collections.abc import Sequence
 from typing import Literal
 
 from atc.check import Diagnostic
-from atc.check.precheck import Precheck, fault_of
+from atc.check.precheck import Precheck, fault_of, further_problems
 from atc.diagnosis.api_health import api_health_problem
 from atc.diagnosis.attribution import attribute as attribute_fault
-from atc.diagnosis.suggestions import Suggester, Suggestion, fix_from_responses
+from atc.diagnosis.runtime_values import run_facts
 from atc.events import FaultFound, ModelWaiting, ProgramWritten
 from atc.fault import Attribution, Fault, Stage
 from atc.models import Completion, Message, Usage
@@ -37,10 +37,6 @@ __all__ = ["attribute", "naive", "none"]
 
 _UNSUPPORTED = frozenset({"NoCall", "NoOutput", "NoProgram"})
 """Faults of answers that rest on nothing, however often they are given."""
-_REPLY_FIXES = 8
-"""Times in a try that a program is fixed by what replies held."""
-_ROUNDS = 3
-"""Times that a program is fixed in parts before the model is asked."""
 
 
 def attribute(toolbox: Toolbox) -> str | None:
@@ -75,10 +71,8 @@ class _Revision:
             toolbox.opening.plans,
             toolbox.elsewhere,
         )
-        self.suggester = Suggester(toolbox.graph, toolbox.question, toolbox.opening.ranked, toolbox.vocabulary)
         self.challenged: set[str] = set()
         self.challenged_answers: list[str] = []
-        self.reply_fixes = 0
         self.restarted = False
         self.fixed = False
         self.cut_at: int | None = None
@@ -97,10 +91,8 @@ class _Revision:
         """Write and revise until there is an answer; None where the output of the last run is it. Raises: TryEnded."""
         toolbox = self.toolbox
         toolbox.sandbox.prepare()
-        fixed: str | None = None
         while True:
-            program = fixed or self.checked(self.write())
-            fixed = None
+            program = self.checked(self.write())
             if program is None:
                 if self.exhausted and (last := toolbox.attempts[-1].fault) is not None:
                     raise TryEnded("failed", last.type, f"{last.type}: {last.message}")
@@ -136,10 +128,7 @@ class _Revision:
             if toolbox.journal is not None and run is not None:
                 toolbox.journal.over()
             toolbox.sandbox.prepare()
-            if fault.stage == "run" and run is not None and not made_writes(run):
-                fixed = self.fixed_by_replies(program, run)
-            if fixed is None:
-                self.reflect(program, run, fault, attribution, finding)
+            self.reflect(program, run, fault, attribution, finding)
 
     def blame(self, program: str, run: Run | None, fault: Fault) -> Attribution:
         """Attribute a fault, and record the attempt in any case."""
@@ -191,10 +180,7 @@ class _Revision:
             diagnostics = self.unfounded_write(program)
         if not diagnostics:
             return program
-        suggestion = Suggestion()
-        if self.profile.suggestions:
-            suggestion = self.suggester.for_program(program, diagnostics)
-        better = self.new(self.fix(program, diagnostics, suggestion)) if self.profile.autofix else None
+        better = self.new(self.precheck.fixed(program, diagnostics)) if self.profile.autofix else None
         # What a program takes as run before it began is put there, whatever else is wrong with it.
         completed = None
         if better is None and self.profile.autofix:
@@ -209,7 +195,7 @@ class _Revision:
             self.autofixed(fixed)
             return self.checked(fixed) if completed is not None else fixed
         self.precheck.mark_reported(diagnostics)
-        self.conversation.failed(program, fault, attribution.tool, suggestion.facts)
+        self.conversation.failed(program, fault, attribution.tool, further_problems(diagnostics))
         return None
 
     def unfounded_write(self, program: str) -> list[Diagnostic]:
@@ -232,35 +218,7 @@ class _Revision:
         self.write_challenged = bool(problems)
         return [Diagnostic(line, 0, "unsaid-name", text, tool.name) for line, tool, text in problems[:1]]
 
-    def fix(self, program: str, diagnostics: Sequence[Diagnostic], suggestion: Suggestion) -> str | None:
-        """The program with all of its mistakes fixed, also hidden ones; None where that needs the model."""
-        for _ in range(_ROUNDS):
-            better = self.precheck.fixed(program, diagnostics)
-            if better is None and suggestion.whole:
-                better = self.precheck.fixed(suggestion.whole)
-            if better is not None:
-                return better
-            partly = self.precheck.partly_fixed(suggestion.whole or program)
-            if same(partly, program) or not self.profile.suggestions:
-                return None
-            program, diagnostics = partly, self.precheck.diagnose(partly)
-            if not diagnostics:  # a mistake that nobody fixed is only hidden
-                return None
-            suggestion = self.suggester.for_program(program, diagnostics)
-        return None
-
     # After the run
-
-    def fixed_by_replies(self, program: str, run: Run) -> str | None:
-        """The program as the replies leave one way to write it, where they are not as the document says."""
-        if not (self.profile.autofix and self.profile.suggestions) or self.reply_fixes == _REPLY_FIXES:
-            return None
-        better = self.new(fix_from_responses(program, run))
-        if better is not None:
-            self.reply_fixes += 1
-            self.conversation.instead(better)
-            self.autofixed(better)
-        return better
 
     def refuse(self, program: str, run: Run, call: CallRecord) -> None:
         """End a solve whose program may not write, whatever the program made of it. Raises: TryEnded."""
@@ -300,10 +258,9 @@ class _Revision:
         if self.naive:
             self.conversation.naive(fault)
             return
-        suggestions = self.profile.suggestions and self.suggester.for_run(fault, attribution, program, run).facts
         rejected = run.calls[run.error.call].tool if run and run.error and run.error.call is not None else None
         tool = (rejected or attribution.tool) if attribution.tool else None
-        self.conversation.failed(program, fault, tool, suggestions or ())
+        self.conversation.failed(program, fault, tool, run_facts(fault, attribution, program, run))
 
     # The model
 

@@ -54,12 +54,6 @@ class Conversation:
         """The model wrote a program, or one was put right for it."""
         self.messages.append(Message("assistant", f"{PREFILL}{program}\n```"))
 
-    def instead(self, program: str) -> None:
-        """Another program is taken for the one that was written last."""
-        if self.messages[-1].role == "assistant":
-            self.messages.pop()
-        self.wrote(program)
-
     def restart(self) -> None:
         """Begin anew, with the facts but without any program: a small model tends to repeat what it reads."""
         if self._profile.focus:
@@ -81,17 +75,17 @@ class Conversation:
             return
         self._add(self._rendered("reflect_answer", finding=said(fault), documentation=self._documented(tool)))
 
-    def failed(self, program: str, fault: Fault, tool: str | None, suggestions: Sequence[str]) -> None:
+    def failed(self, program: str, fault: Fault, tool: str | None, known: Sequence[str]) -> None:
         """Tell what went wrong with a tool, or with the program itself, and what is known about it."""
         message = [fault.message[:_SHORT]] if fault.stage == "check" or tool is None else []
-        new = [line for line in (*message, *suggestions) if line not in self.facts]
+        new = [line for line in (*message, *known) if line not in self.facts]
         if self._profile.focus:
             blamed = f", and the fault comes from the call of {tool}" if tool is not None else ""
-            self._revise(program, "\n".join([f"It failed{blamed}:\n{said(fault)}", *suggestions]), tool)
+            self._revise(program, "\n".join([f"It failed{blamed}:\n{said(fault)}", *known]), tool)
         elif tool is None:
             self._add(self._rendered("reflect_program", error=said(fault)))
         else:
-            values = {"documentation": self._documented(tool), "suggestions": "\n".join(suggestions)}
+            values = {"documentation": self._documented(tool), "known": "\n".join(known)}
             self._add(self._rendered("reflect", error=said(fault), tool=tool, **values))
         self.facts.extend(new)
 

@@ -13,7 +13,6 @@ from click.testing import CliRunner, Result
 from atc.check import Diagnostic, apply_edits, check, fix_syntax, type_checker
 from atc.check.type_checker import available
 from atc.cli import main
-from atc.diagnosis.suggestions import Suggester
 from atc.language.question import Question
 from benchmarks.tasks.datasets import open_dataset
 from benchmarks.tasks.references import FOLDER
@@ -501,60 +500,6 @@ def test_the_command_tells_people_and_machines(tmp_path: Path) -> None:
     assert atc("check", program).exit_code == 2
 
 
-def test_a_key_may_be_a_word_cut_short() -> None:
-    """What is asked for by its whole word is called by a shorter one; it may be in the reply of another tool."""
-    dish = {"in": "path", "name": "dish_id", "required": True, "schema": {"type": "integer"}}
-    dishes = {"type": "array", "items": {"type": "object", "properties": {"dish_id": {"type": "integer"}}}}
-    page = {"200": {"description": "Good", "content": {"application/json": {"schema": dishes}}}}
-    spec = {
-        "openapi": "3.1.0",
-        "info": {"title": "Kitchen", "version": "1"},
-        "servers": [{"url": "https://kitchen.example"}],
-        "paths": {
-            "/dishes": {"get": {"responses": page}},
-            "/dishes/{dish_id}": {"get": {"parameters": [dish], "responses": body(title="string")}},
-            "/dishes/{dish_id}/nutrition": {"get": {"parameters": [dish], "responses": body(carbs="string")}},
-        },
-    }
-    graph = ProtocolGraph(load(spec))
-    contract = Contract(graph.protocol)
-    first = "dish = GET_dishes()[0]"
-    program = f'{first}\nprint(GET_dishes_dish_id(dish_id=dish["dish_id"])["carbohydrates"])'
-
-    diagnostics = check(program, contract, None, None, graph)
-    suggester = Suggester(graph, Question(""), [tool.name for tool in graph.protocol.tools], {})
-    suggestion = suggester.for_program(program, diagnostics)
-    assert suggestion.whole == f"{first}\nprint(GET_dishes_dish_id_nutrition(dish_id=dish['dish_id'])[\"carbs\"])"
-    assert check(suggestion.whole, contract, None, None, graph) == []
-    here = suggestion.whole.replace("carbs", "carbohydrates")
-    assert apply_edits(here, check(here, contract, None, None, graph)) == suggestion.whole
-
-    nutrition = "nutrition = GET_dishes_dish_id_nutrition(dish_id=dish['dish_id'])"
-    wrong = "GET_dishes_dish_id(dish_id=dish['dish_id'])['carbs']"
-    printed = f'print(f"{{{wrong}}}, {{{wrong}}} and {{carbs}}")'
-    held = f"{first}\n{nutrition}\ncarbs = GET_dishes_dish_id(dish_id=dish['dish_id'])['carbs']\n{printed}\n"
-    later = "other = GET_dishes()[1]\nprint(GET_dishes_dish_id(dish_id=other['dish_id'])['title'])"
-    diagnostics = check(held + later, contract, None, None, graph)
-    suggestion = suggester.for_program(held + later, diagnostics)
-    lines = suggestion.whole.split("\n")
-    assert lines[2] == 'carbs = nutrition["carbs"]'
-    assert lines[3] == "print(f\"{nutrition['carbs']}, {nutrition['carbs']} and {carbs}\")"
-    assert (
-        suggestion.facts.count(
-            'Write nutrition["carbs"] in place of GET_dishes_dish_id(dish_id=dish[\'dish_id\'])["carbs"]'
-        )
-        == 1
-    )
-    either = held.replace(nutrition, f"if GET_dishes():\n    {nutrition}\nelse:\n    carbs = {wrong}")
-    diagnostics = check(either, contract, None, None, graph)
-    suggestion = suggester.for_program(either, diagnostics)
-    assert "    carbs = GET_dishes_dish_id_nutrition(dish_id=dish['dish_id'])[\"carbs\"]\n" in suggestion.whole
-    again = (held + later).replace("\ncarbs =", "\ndish = GET_dishes()[2]\ncarbs =")
-    diagnostics = check(again, contract, None, None, graph)
-    suggestion = suggester.for_program(again, diagnostics)
-    assert "carbs = GET_dishes_dish_id_nutrition(dish_id=dish['dish_id'])[\"carbs\"]" in suggestion.whole
-
-
 def test_the_tool_that_takes_what_is_given_is_called() -> None:
     """Where it is the only one of a like name, and nothing of it is missing; what it does not return is left out."""
     place = {"in": "query", "name": "place", "required": True, "schema": {"type": "string"}}
@@ -626,7 +571,7 @@ def test_identifiers_become_objects_where_these_are_listed() -> None:
 
 
 def test_what_another_call_returns_of_a_thing_is_no_key_of_like_spelling() -> None:
-    """`book["notes"]` is what `/books/{book_id}/notes` returns, not `book["note"]`; the remedy writes that call."""
+    """`book["notes"]` is what `/books/{book_id}/notes` returns, not `book["note"]`."""
     text = {"type": "string"}
 
     def answer(*names: str) -> dict[str, object]:
@@ -640,7 +585,7 @@ def test_what_another_call_returns_of_a_thing_is_no_key_of_like_spelling() -> No
         "/books/{book_id}/notes": {"get": {"parameters": number, **answer("note_id", "text")}},
     }
     protocol = load({"openapi": "3.0.3", "info": {"title": "Books", "version": "1"}, "paths": paths})
-    graph, names = ProtocolGraph(protocol), [tool.name for tool in protocol.tools]
+    graph = ProtocolGraph(protocol)
     program = 'book = GET_books()[0]\nprint(book["notes"][0]["text"])\n'
 
     diagnostics = check(program, Contract(protocol), None, None, graph)
@@ -648,10 +593,6 @@ def test_what_another_call_returns_of_a_thing_is_no_key_of_like_spelling() -> No
     assert [(diagnostic.rule, diagnostic.edit, diagnostic.suggestion) for diagnostic in diagnostics] == [
         ("unknown-key", None, None)
     ]
-    assert (
-        'GET_books_book_id_notes(book_id=book["book_id"])'
-        in Suggester(graph, Question(""), names, {}).for_program(program, diagnostics).facts[0]
-    )
 
 
 def test_a_key_is_taken_from_the_entry_of_the_same_day() -> None:
