@@ -501,6 +501,20 @@ def test_a_document_with_any_value_wrong_is_read_or_refused(sample: str) -> None
                 Draft202012Validator.check_schema(schema)
 
 
+def test_a_word_beside_a_date_format_is_not_its_only_value() -> None:
+    """`now`, and any date: no value could be both."""
+    when = {"type": "string", "format": "date-time", "enum": ["now"]}
+    fixed = {"type": "string", "format": "date", "enum": ["2024-06-01", "2024-07-01"]}
+    parameters = [{"name": name, "in": "query", "schema": schema} for name, schema in (("a", when), ("b", fixed))]
+    paths = {"/a": {"get": {"parameters": parameters, "responses": {"200": {"description": ""}}}}}
+
+    tool = load({"openapi": "3.0.3", "info": INFO, "paths": paths}).tools[0]
+
+    assert "enum" not in tool.arguments[0].schema
+    assert tool.arguments[1].schema["enum"] == fixed["enum"]
+    assert bind(tool, (), {"a": "2026-12-05T08:00:00Z"}).query == (("a", "2026-12-05T08:00:00Z"),)
+
+
 def test_a_parameter_with_a_type_of_its_own_gets_a_schema() -> None:
     parameters = [{"name": "n", "in": "query", "type": "integer", "maximum": 5}]
     paths = {"/a": {"get": {"parameters": parameters, "responses": {"200": {"description": ""}}}}}

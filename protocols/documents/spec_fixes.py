@@ -91,6 +91,7 @@ _UNEXPLAINED_NAME = "empty property names that no example explains (dropped)"
 _REQUIRED_ON_PROPERTY = "`required` on a property (moved to its object)"
 _NO_ITEMS = "arrays without `items` (read as arrays of anything)"
 _ENUM_ON_ARRAY = "`enum` of an array whose values are no arrays (moved to its items)"
+_ENUM_WITHOUT_FORMAT = "`enum` beside a date format that none of its values has (dropped)"
 _FORBIDDEN_DEFAULT = "defaults that their own schema forbids (dropped)"
 _UNDECLARED_PATH_PARAMETER = "path parameters that are not declared (read as strings)"
 _OPTIONAL_PATH_PARAMETER = "path parameters not marked as required"
@@ -314,6 +315,10 @@ def _repair_schema(node: Node, place: tuple[str, ...], repairs: _RepairLog, old:
         if inside and not any(isinstance(value, list) for value in node["enum"]):
             node["items"] = {**items, "enum": node.pop("enum")}
             repairs.note(_ENUM_ON_ARRAY, place)
+    is_date = node.get("format") in ("date", "date-time") and isinstance(node.get("enum"), list)
+    if is_date and not any(re.match(r"\d{4}-", str(value)) for value in node["enum"]):  # `now`, besides any date
+        del node["enum"]
+        repairs.note(_ENUM_WITHOUT_FORMAT, place)
     if "default" in node and not _fits(node, node["default"]):
         del node["default"]
         repairs.note(_FORBIDDEN_DEFAULT, place)
