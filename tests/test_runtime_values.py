@@ -24,7 +24,7 @@ def api() -> Iterator[LocalAPI]:
 
 
 def facts(api: LocalAPI, program: str) -> list[str]:
-    return runtime_facts(program, Sandbox(api.protocol).run(program))
+    return [fact.text for fact in runtime_facts(program, Sandbox(api.protocol).run(program))]
 
 
 @pytest.mark.parametrize(

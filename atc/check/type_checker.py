@@ -162,13 +162,13 @@ def _with_reply_stubs(program: str, replies: Mapping[ast.expr, str]) -> tuple[st
     prelude = ["class _Reply:", "    def __getattr__(self, name: str) -> Any: ..."]
     lines, edits = program.split("\n"), []
     for number, (callee, kind) in enumerate(replies.items()):
-        place = Edit.of(lines, callee, "")
-        if place is None or not lines[place.line - 1].isascii():
+        callee_span = Edit.of(lines, callee, "")
+        if callee_span is None or not lines[callee_span.line - 1].isascii():
             continue
-        name = f"_{number}".ljust(place.end - place.start, "_")
-        if len(name) != place.end - place.start:
+        name = f"_{number}".ljust(callee_span.end - callee_span.start, "_")
+        if len(name) != callee_span.end - callee_span.start:
             continue
-        edits.append(replace(place, text=name))
+        edits.append(replace(callee_span, text=name))
         prelude += [f"class _Reply{number}(_Reply):", f"    def json(self, **_: Any) -> {kind}: ..."]
         prelude.append(f"def {name}(*_: Any, **__: Any) -> _Reply{number}: ...")
     return "\n".join([*prelude, ""]), edited(program, edits)

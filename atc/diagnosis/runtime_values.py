@@ -21,7 +21,7 @@ from protocols.json_path import Step, subscripts
 from sandbox.body_store import LargeBody
 from sandbox.records import CallRecord, Run, Source
 
-__all__ = ["run_facts", "runtime_facts"]
+__all__ = ["RuntimeFact", "run_facts", "runtime_facts"]
 
 _KEYS = 14
 _MAX_OUTLINE = 400
@@ -31,7 +31,7 @@ Key = str | int | None
 
 
 @dataclass(frozen=True, slots=True)
-class _RuntimeFact:
+class RuntimeFact:
     """A fact about an expression of the failing line; `missing_key` is the key that a response lacks."""
 
     text: str
@@ -66,7 +66,7 @@ def run_facts(fault: Fault, attribution: Attribution, program: str, run: Run | N
     call = run.calls[attribution.call if rejected is None else rejected]
     if call.tool is None or call.status is None or call.status >= 400:
         return []
-    facts = _runtime_facts(program, run)
+    facts = runtime_facts(program, run)
     lines = [fact.text for fact in facts] or [*attribution.evidence]
     lines = lines or [f"{call.tool} returned {_outline(call.response)}"]
     missing_keys = {fact.missing_key for fact in facts if fact.missing_key}
@@ -76,27 +76,23 @@ def run_facts(fault: Fault, attribution: Attribution, program: str, run: Run | N
     return lines + [f'"{key}" is in {call.tool}(…){subscripts(path)}' for key, path in places if path is not None]
 
 
-def runtime_facts(program: str, run: Run) -> list[str]:
+def runtime_facts(program: str, run: Run) -> list[RuntimeFact]:
     """Facts that explain the failure of a run, from its provenance; empty when nothing is known."""
-    return [fact.text for fact in _runtime_facts(program, run)]
-
-
-def _runtime_facts(program: str, run: Run) -> list[_RuntimeFact]:
     flow = def_use(program)
     if flow is None or run.error is None or run.error.line is None or run.provenance is None:
         return []
     accesses = list(_accesses(program, flow.tree, run.error.line))
-    facts: dict[str, _RuntimeFact] = {}
+    facts: dict[str, RuntimeFact] = {}
     for source in run.provenance.fault:
         read = [(access.name, _fact(access, source, run.calls[source.call], flow)) for access in accesses]
-        known = [(name, fact) for name, fact in read if fact is not None]
-        if len({name for name, _ in known}) == 1:  # else it is uncertain which of the expressions failed
-            for _, fact in known:
+        named_facts = [(name, fact) for name, fact in read if fact is not None]
+        if len({name for name, _ in named_facts}) == 1:  # else it is uncertain which of the expressions failed
+            for _, fact in named_facts:
                 facts.setdefault(fact.text, fact)
     return list(facts.values())
 
 
-def _fact(access: _Access, source: Source, call: CallRecord, flow: DefUse) -> _RuntimeFact | None:
+def _fact(access: _Access, source: Source, call: CallRecord, flow: DefUse) -> RuntimeFact | None:
     """The problem of an access to a value of a response."""
     value = lookup(call.response, source.path)
     if source.how == "decided" or call.status is None or call.status >= 300:
@@ -105,7 +101,7 @@ def _fact(access: _Access, source: Source, call: CallRecord, flow: DefUse) -> _R
     origins = flow.origins(access.base, lambda node: _made(node, call))
     if isinstance(value, dict) and any(origin.path == (*path, 0) for origin in origins):
         text = _iterated_keys(access, value, flow)
-        return _RuntimeFact(text) if text else None
+        return RuntimeFact(text) if text else None
     if source.how == "made" and value:  # a part of it may be left
         return None
     origin = next((origin for origin in origins if origin.path == path), None)
@@ -113,7 +109,7 @@ def _fact(access: _Access, source: Source, call: CallRecord, flow: DefUse) -> _R
     # A fact speaks of any item of a list; where only some have the problem, the attribution's evidence names one.
     if origin is None or not text or _explain(access, lookup(call.response, path)) != (text, is_missing):
         return None
-    return _RuntimeFact(text, str(access.key) if is_missing else None)
+    return RuntimeFact(text, str(access.key) if is_missing else None)
 
 
 def _made(node: ast.Call, call: CallRecord) -> bool:

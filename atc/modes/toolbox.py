@@ -7,7 +7,7 @@ answer it raises TryEnded.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -93,10 +93,6 @@ class Toolbox:
     @property
     def graph(self) -> ProtocolGraph:
         return self.knowledge.graph
-
-    @property
-    def vocabulary(self) -> Mapping[str, frozenset[str]]:
-        return self.knowledge.vocabulary
 
     def contract(self) -> Contract:
         """What is known of the responses, the replies of this solve included."""

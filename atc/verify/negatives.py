@@ -135,8 +135,8 @@ def _foreign_search(inspection: Inspection) -> Finding | None:
         own = (call.index, name) in foreign
         number = isinstance(value, int) and not sources and str(value) not in inspection.question.text
         if own or number:
-            meant = misspelling_of(str(value), inspection.question.text) if own else None
-            hint = repr(meant) if meant else "the words of the question"
+            intended = misspelling_of(str(value), inspection.question.text) if own else None
+            hint = repr(intended) if intended else "the words of the question"
             message = f"nothing was found with {name}={value!r}, which the question does not say; ask with {hint}"
             return Finding.of_call("EmptyForNegative", message, call)
     return None

@@ -6,18 +6,17 @@ these replies stands in for the service, another one for the model: it answers w
 Each program is also run directly in the sandbox. It is accepted if the first attempt is the program without a change
 and the answer is what the direct run printed.
 
-The documents are found under `ATC_DATA` (`openapi/`), or named with `--documents FOLDER`.
+The documents are found in the folder `openapi` of `ATC_DATA`, or in that of `--documents`.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -27,13 +26,16 @@ import click
 import yaml
 from rich.console import Console
 from rich.progress import track
-from rich.table import Table
 
 from atc import Agent
 from atc.files import to_json
 from atc.models.openai_compatible import OpenAIModel
+from benchmarks.injection.replies import Reply, json_reply
+from benchmarks.micro.frame import Measurement, json_option, print_table
 from benchmarks.tasks.datasets import SHIPPED
+from benchmarks.tasks.download import folders
 from protocols import Protocol, UsageError, load
+from protocols.simulator.http.connection import ConnectionServer
 from sandbox import Run, Sandbox
 
 __all__ = ["RightProgram", "ServiceReply", "StandIn", "main", "read_file", "run_directly", "solve"]
@@ -135,34 +137,16 @@ class StandIn:
 def _serving(answer: Callable[[str, str, object], tuple[int, object]]) -> Iterator[str]:
     """A JSON server on this machine; gives its URL."""
 
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def _serve(self) -> None:
-            raw = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-            try:
-                body = json.loads(raw) if raw else None
-            except ValueError:
-                body = dict(parse_qsl(raw.decode("utf-8", "replace"))) or None
-            status, content = answer(self.command, self.path, body)
-            data = b"" if status == 204 else json.dumps(content).encode()
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(data)))
-            self.end_headers()
-            self.wfile.write(data)
-
-        do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = _serve  # noqa: N815 - the names of http.server
-
-        def log_message(self, format: str, *args: object) -> None:
-            """Be silent."""
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+    def handle(method: str, target: str, headers: Mapping[str, str], body: bytes) -> Reply:
         try:
-            yield f"http://127.0.0.1:{server.server_address[1]}"
-        finally:
-            server.shutdown()
+            content = json.loads(body) if body else None
+        except ValueError:
+            content = dict(parse_qsl(body.decode("utf-8", "replace"))) or None
+        status, reply = answer(method, target, content)
+        return (status, b"", "", {}) if status == 204 else json_reply(reply, status)
+
+    with closing(ConnectionServer(0, handle, datetime.now(UTC))) as server:
+        yield server.url
 
 
 class _ModelStub:
@@ -227,38 +211,42 @@ def run_directly(protocol: Protocol, task: RightProgram) -> Run:
         return Sandbox(protocol, base_url=url, writes="allow").run(task.program)
 
 
-@click.command()
+@click.command(cls=Measurement)
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option("--documents", type=click.Path(file_okay=False, path_type=Path), help="The folder of the documents.")
 @click.option("--profile", default="large", show_default=True, help="The profile of the model.")
 @click.option("--tools", metavar="N|all", help="How many tools are offered  [default: as the profile says]")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of the table.")
+@json_option("Print JSON instead of the table.")
 def main(names: tuple[str, ...], documents: Path | None, profile: str, tools: str | None, as_json: bool) -> None:
     """Measure how many right programs are accepted as they are: of all files, or of those with a NAME."""
-    folder = documents or Path(os.environ.get("ATC_DATA", "../shared/data")) / "openapi"
+    document_folders = [documents] if documents is not None else [folder / "openapi" for folder in folders()]
     rows: dict[str, list[dict[str, Any]]] = {}
     for file in sorted(FOLDER.glob("*.yaml")):
         if names and file.stem not in names:
             continue
         document, programs = read_file(file)
-        if not (folder / document).is_file():
-            raise click.UsageError(f"there is no {folder / document}: name the folder with --documents")
-        protocol = load(folder / document)
-        shown = track(programs, file.stem, console=Console(stderr=True), transient=True)
-        rows[file.stem] = [solve(protocol, task, profile, tools) for task in shown]
+        document_file = next((folder / document for folder in document_folders if (folder / document).is_file()), None)
+        if document_file is None:
+            raise click.UsageError(
+                f"{document} is not in {' or '.join(map(str, document_folders))}: name a folder with --documents"
+            )
+        protocol = load(document_file)
+        tracked_programs = track(programs, file.stem, console=Console(stderr=True), transient=True)
+        rows[file.stem] = [solve(protocol, task, profile, tools) for task in tracked_programs]
     if as_json:
         click.echo(to_json(rows), nl=False)
         return
-    table = Table(title=f"Right programs, profile {profile}")
-    for column in ("document", "programs", "accepted", "altered", "answer right", "with a warning", "broken"):
-        table.add_column(column, justify="left" if column == "document" else "right")
     everything = [row for results in rows.values() for row in results]
-    for name, results in (*rows.items(), *([("all", everything)] if len(rows) > 1 else [])):
-        counts = [
-            sum(bool(row[key]) for row in results) for key in ("accepted", "altered", "right", "warnings", "broken")
-        ]
-        table.add_row(name, str(len(results)), *map(str, counts))
-    Console().print(table)
+    counted = ("accepted", "altered", "right", "warnings", "broken")
+    print_table(
+        ("document", "programs", "accepted", "altered", "answer right", "with a warning", "broken"),
+        [
+            (name, len(results), *(sum(bool(row[key]) for row in results) for key in counted))
+            for name, results in (*rows.items(), *([("all", everything)] if len(rows) > 1 else []))
+        ],
+        title=f"Right programs, profile {profile}",
+        figures_from=1,
+    )
     for row in everything:
         if not row["accepted"]:
             Console().print(f"- {row['question']}: {row['broken'] or row['fault']}", markup=False, soft_wrap=True)

@@ -104,9 +104,9 @@ def bars(groups: Sequence[tuple[str, Sequence[Bar]]], x_title: str, y_title: str
         width = min(step * 0.8 / max(len(group), 1), 36)
         for run, bar in enumerate(group):
             if bar.height is not None:
-                place = {"x": middle + (run - len(group) / 2) * width + 1, "y": _up(bar.height)}
-                size = {"width": max(width - 2, 1), "height": max(HEIGHT - BOTTOM - place["y"], 1)}
-                shapes.append(Shape("rect", "bar", run, _rounded(place | size), bar.label))
+                corner = {"x": middle + (run - len(group) / 2) * width + 1, "y": _up(bar.height)}
+                size = {"width": max(width - 2, 1), "height": max(HEIGHT - BOTTOM - corner["y"], 1)}
+                shapes.append(Shape("rect", "bar", run, _rounded(corner | size), bar.label))
     return Plot(f"{y_title} by {x_title}", x_title, y_title, _wrapped(ticks), shapes)
 
 

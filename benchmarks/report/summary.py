@@ -58,7 +58,7 @@ def summarize(results: Sequence[TaskResult], settings: RunSettings) -> dict[str,
     metrics = [result.metrics for result in results]
     means = {name: round(mean(getattr(task, name) for task in metrics), digits) for name, digits in _DIGITS.items()}
     reflections = means.pop("reflections")
-    known = [task.correct for task in metrics if task.correct is not None]
+    verdicts = [task.correct for task in metrics if task.correct is not None]
     judged = [share for task in metrics if (share := task.false_success) is not None]
     solved = sum(task.success for task in metrics)
     by_gold_calls: dict[int, list[float]] = {}
@@ -75,7 +75,7 @@ def summarize(results: Sequence[TaskResult], settings: RunSettings) -> dict[str,
             for task in metrics
         ),
         **means,
-        "correct": percent(known) if known else None,
+        "correct": percent(verdicts) if verdicts else None,
         "false_success": percent(judged) if judged else None,
         "reflections": reflections,
         "tokens_per_solved": round(sum(task.tokens for task in metrics) / solved, 1) if solved else None,

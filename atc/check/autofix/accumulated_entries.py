@@ -82,11 +82,11 @@ def with_entry_key(program: str, key: str, line: str | None) -> str | None:
     append = accumulated.appends[0]
     entry = append.args[0]
     lines = program.split("\n")
-    place = Edit.of(lines, entry, "")
-    if place is None:
+    entry_span = Edit.of(lines, entry, "")
+    if entry_span is None:
         return None
-    row = lines[place.line - 1]
-    lines[place.line - 1] = f'{row[: place.end - 1]}, "{key}": {key}{row[place.end - 1 :]}'
+    row = lines[entry_span.line - 1]
+    lines[entry_span.line - 1] = f'{row[: entry_span.end - 1]}, "{key}": {key}{row[entry_span.end - 1 :]}'
     if line is not None:
         lines.insert(append.lineno - 1, row[: len(row) - len(row.lstrip())] + line)
     better = "\n".join(lines)

@@ -93,8 +93,8 @@ class Subject:
 
     def is_set_later(self, report: CheckerReport) -> bool:
         """True if a loop or branch sets the variable, as in a search for the best of several."""
-        place = self.in_bytes(report.line, report.column)
-        names = (node for node in nodes_of(self.tree, ast.Name) if (node.lineno, node.col_offset) == place)
+        position = self.in_bytes(report.line, report.column)
+        names = (node for node in nodes_of(self.tree, ast.Name) if (node.lineno, node.col_offset) == position)
         return any(name.id in self.set_in_blocks() for name in names)
 
     def set_in_blocks(self) -> set[str]:
