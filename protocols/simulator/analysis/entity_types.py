@@ -29,6 +29,7 @@ from protocols.text.words import identifier_stem, is_identifier, singular, words
 
 __all__ = ["EntityTypes", "id_field_of", "is_enumerated"]
 
+_Node = tuple[ResponsePlan, ResponseShape, ResponseShape | None, bool]
 _ID_FIELDS = ("id", "uuid", "guid", "_id", "uid")
 
 
@@ -45,19 +46,24 @@ class EntityTypes:
         self.plans: list[ResponsePlan] = []
         self.singletons: dict[str, str] = {}
         self._referenced: set[str] = set()
+        self._final_nodes: list[_Node] | None = None
         self._read_paths()
         self._read_shapes()
+        fields = {key for plan in self.plans if plan.shape for s in plan.shape.walk() for key in s.properties}
+        stems = {"_".join(identifier_stem(key)) for key in fields}
         for name in sorted(self._referenced):
-            fields = {key for plan in self.plans if plan.shape for s in plan.shape.walk() for key in s.properties}
-            is_field = any("_".join(identifier_stem(key)) == name for key in fields)
-            if is_field and not find_entity_type(name, self.by_name):
+            if name in stems and not find_entity_type(name, self.by_name):
                 self.get_or_add(name)
         self._apply_world_lists()
         self._type_objects()
         self._apply_world_relations()
+        self._final_nodes = list(self.nodes())
 
-    def nodes(self) -> Iterator[tuple[ResponsePlan, ResponseShape, ResponseShape | None, bool]]:
+    def nodes(self) -> Iterator[_Node]:
         """Every object in every response, outer ones first: plan, shape, surrounding entity, whether it is an item."""
+        if self._final_nodes is not None:
+            yield from self._final_nodes
+            return
         for plan in self.plans:
             if plan.shape is not None:
                 for shape in plan.shape.variants():
@@ -139,12 +145,13 @@ class EntityTypes:
     # -- shapes and what stands in them ----------------------------------------------------------------------------
 
     def _read_shapes(self) -> None:
+        extents: dict[str, int] = {}
         for plan in self.plans:
             response = plan.tool.success
             if response is None or response.schema is None:
                 continue
             plan.media_type = response.media_type
-            plan.shape = build(self.protocol, response.schema, response.examples)
+            plan.shape = build(self.protocol, response.schema, response.examples, extents)
         for plan in self.plans:
             if plan.detail and plan.tool.method == "GET" and plan.shape and not plan.shape.is_array:
                 kind = self.by_name[plan.subject]
@@ -303,7 +310,7 @@ class EntityTypes:
 
     def _type_by_similarity(self, final: bool) -> None:
         type_fields = self._fields_by_type()
-        for _, shape, _, item in self.nodes():
+        for plan, shape, _, item in self.nodes():
             if shape.kind or not shape.properties or not (shape.path or item) or not id_field_of(shape.properties):
                 continue
             if kind := self._most_similar(shape, type_fields):
@@ -312,8 +319,7 @@ class EntityTypes:
             elif final:
                 key = next((k for k in reversed(shape.path) if singular(label_of(k)) not in GENERIC), "")
                 name = singular_name(words(key))
-                plan = next((p for p, s, _, _ in self.nodes() if s is shape), None)
-                if not name and plan:
+                if not name:
                     tail = plan.tail or tuple(step.name for step in plan.steps if step.role == "literal")
                     name = singular_name(words(tail[-1])) if tail else "thing"
                 shape.kind = self.get_or_add(name or "thing", (name or "thing").rpartition("_")[2]).name
@@ -395,9 +401,8 @@ def id_field_of(properties: Iterable[str], aliases: Iterable[str] = ()) -> str:
         if usual in names:
             return usual
     own = {tuple(alias.split("_")) for alias in aliases}
-    for name in names:
-        stem = identifier_stem(name)
-        if own and stem in own:
+    for name in names if own else ():
+        if identifier_stem(name) in own:
             return name
     if not own:
         for position, name in enumerate(names[:2]):
@@ -416,7 +421,7 @@ def is_enumerated(parameter: Parameter | None) -> bool:
 
 def _descend(
     plan: ResponsePlan, shape: ResponseShape, around: ResponseShape | None, item: bool
-) -> Iterator[tuple[ResponsePlan, ResponseShape, ResponseShape | None, bool]]:
+) -> Iterator[_Node]:
     if shape.item is not None:
         for variant in shape.item.variants():
             yield from _descend(plan, variant, around, True)

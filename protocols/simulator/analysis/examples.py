@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 
 from protocols.simulator.analysis.entity_types import EntityTypes, id_field_of
 from protocols.simulator.analysis.response_shape import ResponseShape
@@ -20,8 +21,11 @@ def read_fields(entity_types: EntityTypes) -> dict[str, FieldInfo]:
     fields = _collect_fields(entity_types)
     _complete_fields(entity_types)
     records = _records(entity_types)
+    shapes_by_kind: dict[str, list[ResponseShape]] = defaultdict(list)
+    for _, shape, _, _ in entity_types.nodes():
+        shapes_by_kind[shape.kind].append(shape)
     for kind in entity_types.by_name.values():
-        kind.example_fields = _example_fields(entity_types, kind)
+        kind.example_fields = _example_fields(kind, shapes_by_kind[kind.name])
         kind.records = [record for record in records[kind.name] if not kind.title or record.get(kind.title)]
         kind.date = _date_field(kind)
         id_info = kind.all_fields.get(kind.id_field)
@@ -111,12 +115,12 @@ def _membership_fields(entity_types: EntityTypes) -> set[str]:
     return {name for kind, names in list_fields.items() if own_fields[kind] for name in names - own_fields[kind]}
 
 
-def _example_fields(entity_types: EntityTypes, kind: EntityType) -> frozenset[str]:
+def _example_fields(kind: EntityType, shapes: Sequence[ResponseShape]) -> frozenset[str]:
     """The fields in whole examples of a type; empty if there are too few examples to tell."""
     names: set[str] = set()
     total = 0
-    for _, shape, _, _ in entity_types.nodes():
-        bodies = [value for value in shape.examples if isinstance(value, dict)] if shape.kind == kind.name else []
+    for shape in shapes:
+        bodies = [value for value in shape.examples if isinstance(value, dict)]
         counts = Counter(name for body in bodies for name in body)
         names.update(name for name, count in counts.items() if 2 * count >= len(bodies))
         total += len(bodies)

@@ -7,7 +7,9 @@ making a body is a plain walk.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import cast
@@ -19,8 +21,10 @@ from protocols.schema_fields import declared_types
 __all__ = ["ResponseShape", "build", "conforms", "fits", "type_name"]
 
 _MAX_EXAMPLES = 160
-_MAX_DEPTH = 14
 _MOST_TRIED = 2000
+_MOST_SHAPES = 400
+_EXTENTS = ((14, 64), (4, 8), (3, 6), (2, 6), (1, 6))
+"""Depths of nested objects and numbers of alternatives, widest first; a response takes the first within the limit."""
 
 
 @dataclass(slots=True, eq=False)
@@ -264,20 +268,55 @@ def _own_examples(schema: Schema) -> list[object]:
     return [*own, *(several if isinstance(several, list) else []), *default]
 
 
+class _TooManyShapes(Exception):
+    """A response has more places than the limit."""
+
+
+@dataclass(slots=True)
+class _Extent:
+    """How far a schema is followed: `depth` in keys, `options` in alternatives, `left` in places."""
+
+    protocol: Protocol
+    depth: int
+    options: int
+    left: int
+
+
 def build(
-    protocol: Protocol,
-    schema: Schema,
-    examples: Sequence[object] = (),
-    path: tuple[str, ...] = (),
-    stack: tuple[str, ...] = (),
+    protocol: Protocol, schema: Schema, examples: Sequence[object] = (), extents: dict[str, int] | None = None
 ) -> ResponseShape | None:
     """Build the shape of a schema and its documented values.
 
+    Schemas that hold one another make very large trees. A tree above the limit loses its deepest objects and lists, and
+    then its last alternatives; scalars stay.
+
+    Args:
+        extents: By reference, the first extent within the limit; a cache for the responses of one document.
     Returns: None where a schema contains itself again; the data ends there.
     """
+    extents = {} if extents is None else extents
+    reference = str(schema.get("$ref", ""))
+    for number, (depth, options) in enumerate(_EXTENTS[extents.get(reference, 0) :], extents.get(reference, 0)):
+        with suppress(_TooManyShapes):
+            left = _MOST_SHAPES if number < len(_EXTENTS) - 1 else sys.maxsize
+            shape = _build(_Extent(protocol, depth, options, left), schema, examples, (), ())
+            if reference:
+                extents[reference] = number
+            return shape
+    return None
+
+
+def _build(
+    extent: _Extent, schema: Schema, examples: Sequence[object], path: tuple[str, ...], stack: tuple[str, ...]
+) -> ResponseShape | None:
+    protocol = extent.protocol
     resolved = _flat(schema, protocol, stack)
-    if resolved is None or len(path) > _MAX_DEPTH:
+    if resolved is None:
         return None
+    extent.left -= 1
+    if extent.left < 0:
+        raise _TooManyShapes
+    deepest = len(path) > extent.depth
     schema, stack = resolved
     values = [*examples, *_own_examples(schema)][:_MAX_EXAMPLES]
     types = _types(schema)
@@ -290,6 +329,8 @@ def build(
     ]
     structured = [part for part in alternatives if _types(part[0]) & {"object", "array"} or "properties" in part[0]]
     plain = [part[0] for part in alternatives if part not in structured]
+    if deepest and (structured or types & {"object", "array"} or "properties" in schema):
+        return None
     for bare in plain:
         types |= _types(bare)
         values += [] if examples else _own_examples(bare)
@@ -300,7 +341,9 @@ def build(
         types |= _types(schema)
         values = values or _own_examples(schema)
     elif len(structured) > 1 and "properties" not in schema:
-        options = [build(protocol, part, _matching(part, values), path, inner) for part, inner in structured]
+        options = [
+            _build(extent, part, _matching(part, values), path, inner) for part, inner in structured[: extent.options]
+        ]
         variants = tuple(option for option in options if option is not None)
         if len(variants) > 1:
             nullable = frozenset({"null"} if "null" in types else set())
@@ -315,9 +358,9 @@ def build(
         path, types=frozenset(types), checks=checks, examples=[v for v in values if not isinstance(v, (dict, list))]
     )
     if "object" in types or (not types and "properties" in schema):
-        return _object(protocol, schema, values, shape, stack)
+        return _object(extent, schema, values, shape, stack)
     if "array" in types:
-        return _array(protocol, schema, values, shape, stack)
+        return _array(extent, schema, values, shape, stack)
     return shape
 
 
@@ -327,7 +370,7 @@ def _matching(schema: Schema, values: Sequence[object]) -> list[object]:
 
 
 def _object(
-    protocol: Protocol, schema: Schema, examples: Sequence[object], shape: ResponseShape, stack: tuple[str, ...]
+    extent: _Extent, schema: Schema, examples: Sequence[object], shape: ResponseShape, stack: tuple[str, ...]
 ) -> ResponseShape:
     bodies = [value for value in examples if isinstance(value, dict)]
     declared = cast("Mapping[str, Schema]", schema.get("properties") or {})
@@ -343,23 +386,25 @@ def _object(
     )
     for name in names:
         values = [body[name] for body in bodies if name in body]
-        part = build(protocol, declared.get(name, open_schema), values, (*shape.path, name), stack)
+        part = _build(extent, declared.get(name, open_schema), values, (*shape.path, name), stack)
         if part is not None:
             shape.properties[name] = part
         elif name in shape.required or name in example_keys:
-            shape.properties[name] = ResponseShape((*shape.path, name), types=frozenset({"object"}))
+            described = _flat(declared.get(name, open_schema), extent.protocol, ())
+            types = _types(described[0]) & {"array", "null"} if described else set()
+            shape.properties[name] = ResponseShape((*shape.path, name), types=frozenset(types or {"object"}))
     shape.types |= {"object"}
     return shape
 
 
 def _array(
-    protocol: Protocol, schema: Schema, examples: Sequence[object], shape: ResponseShape, stack: tuple[str, ...]
+    extent: _Extent, schema: Schema, examples: Sequence[object], shape: ResponseShape, stack: tuple[str, ...]
 ) -> ResponseShape:
     lists = [value for value in examples if isinstance(value, list)]
     shape.lengths = [len(value) for value in lists]
     inner = schema.get("items")
     values = [value for entries in lists for value in entries][:_MAX_EXAMPLES]
-    shape.item = build(protocol, inner if isinstance(inner, Mapping) else {}, values, shape.path, stack)
+    shape.item = _build(extent, inner if isinstance(inner, Mapping) else {}, values, shape.path, stack)
     if shape.item and not shape.item.types and not shape.item.properties:
         shape.item = None
     shape.min_items = int(cast("int", schema.get("minItems") or 0))

@@ -27,6 +27,8 @@ __all__ = ["FieldValues", "is_upcoming"]
 
 _COUNT_WORDS = frozenset("number of total count num no amount".split())
 _UPCOMING = frozenset("start begin departure departs due opening".split())
+_FEW_IDENTIFIERS = 24
+"""Attempts after which an identifier is numbered, because its schema allows few values."""
 _ANY = ResponseShape(("value",))
 _MOMENT_FORMS = {"%Y-%m-%dT%H:%M:%S": 19, "%Y-%m-%d": 10, "%Y-%m": 7, "%Y": 4}
 """Forms of a date, the finest first, and their lengths."""
@@ -58,6 +60,8 @@ class FieldValues:
         attempt = 0
         while value is None or (str(value) in taken and taken[str(value)] is not entity):
             value = self._new_identifier(entity, kind, attempt)
+            if attempt >= _FEW_IDENTIFIERS:
+                value = f"{value}{attempt}" if isinstance(value, str) else 10_000 + attempt
             attempt += 1
         entity.memo[kind.id_field] = entity.values[kind.id_field] = value
         taken[str(value)] = entity

@@ -257,7 +257,7 @@ class EntityRelations:
         members = self._families[pair] = {}
         special = 8 if pair.maker in self._schema.singletons.values() else 0
         counter = 0
-        for work in self._world.base(pair.work):
+        for work in self._world.base(pair.work) if makers else ():
             if pair.nullable and work.position % 3:
                 continue
             members[work.position] = makers[0] if counter < special else makers[counter % len(makers)]
@@ -326,7 +326,7 @@ class EntityRelations:
         forced = [(maker, role) for forced_pair, maker, role in work.forced if forced_pair == pair]
         roles = self._schema.roles.get(label, [])[:9]
         size = len(roles) if roles else rng.between(1, 2) if pair.summary else rng.between(6, 11)
-        lead = [population[work.position % len(population)]] if work.base and not roles else []
+        lead = [population[work.position % len(population)]] if population and work.base and not roles else []
         candidates = [maker for maker in rng.sample(population, size + 1) if maker not in lead]
         chosen = ([maker for maker, _ in forced] or lead) + candidates
         chosen = ([maker for maker, _ in forced] if forced and pair.summary else chosen)[:size]
