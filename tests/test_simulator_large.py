@@ -10,6 +10,7 @@ from protocols.model import Protocol
 from protocols.simulator.analysis.api_analysis import analyze_api
 from protocols.simulator.http.messages import SimulatedReply, SimulatedRequest
 from protocols.simulator.http.routing import Responder
+from protocols.simulator.world.question_ids import read_identifiers
 from protocols.simulator.world.world import World
 from protocols.text.entities import read_entities
 
@@ -40,7 +41,8 @@ def response(schema: object) -> dict[str, object]:
 
 
 def world_of(protocol: Protocol, question: str = "") -> Responder:
-    return Responder(World(analyze_api(protocol), "0", NOW, named_entities=read_entities(question)))
+    named, identifiers = read_entities(question), read_identifiers(question)
+    return Responder(World(analyze_api(protocol), "0", NOW, named_entities=named, identifiers=identifiers))
 
 
 def get(world: Responder, path: str, **query: str) -> SimulatedReply:
@@ -102,3 +104,68 @@ def test_identifiers_of_few_values_do_not_stop_a_world() -> None:
     assert reply.status == 200
     assert isinstance(reply.body, list)
     assert len(reply.body) > 1
+
+
+def customers_protocol() -> Protocol:
+    """Customers with a number by which people know them, listed by cursor."""
+    customer = {
+        "type": "object",
+        "properties": {"id": {"type": "string"}, "name": {"type": "string"}, "customer_number": {"type": "string"}},
+    }
+    page = {
+        "type": "object",
+        "properties": {
+            "customers": {"type": "array", "items": ref("Customer")},
+            "has_more": {"type": "boolean"},
+            "pages": {
+                "type": "object",
+                "properties": {
+                    "next": {
+                        "type": "object",
+                        "nullable": True,
+                        "properties": {"per_page": {"type": "integer"}, "starting_after": {"type": "string"}},
+                    },
+                    "total_pages": {"type": "integer"},
+                },
+            },
+        },
+    }
+    query = [
+        {"name": name, "in": "query", "schema": {"type": kind}}
+        for name, kind in {"starting_after": "string", "per_page": "integer"}.items()
+    ]
+    paths = {
+        "/customers": {"get": {"parameters": query, "responses": {"200": response(page)}}},
+        "/customers/{customer_id}": {"get": ref("Customer")},
+    }
+    return described(paths, {"Customer": customer})
+
+
+def test_an_identifier_of_the_question_is_found() -> None:
+    """An identifier that the question tells leads to an entity; any other does not."""
+    world = world_of(customers_protocol(), "What is the name of customer cus_81Kx2?")
+
+    reply = get(world, "/customers/cus_81Kx2")
+
+    assert reply.status == 200
+    assert isinstance(reply.body, dict)
+    assert reply.body["customer_number"] == "cus_81Kx2" or reply.body["id"] == "cus_81Kx2"
+    assert get(world, "/customers/cus_81Kx3").status == 404
+
+
+def test_pages_with_a_cursor_end() -> None:
+    """A loop that follows the cursor of the next page sees each customer once."""
+    world = world_of(customers_protocol())
+    identifiers: list[str] = []
+    after: dict[str, str] = {}
+    for _ in range(20):
+        body = get(world, "/customers", per_page="10", **after).body
+        assert isinstance(body, dict)
+        identifiers += [customer["id"] for customer in body["customers"]]
+        following = body["pages"]["next"]
+        assert body["has_more"] is (following is not None)
+        if following is None:
+            break
+        after = {"starting_after": following["starting_after"]}
+
+    assert len(identifiers) == len(set(identifiers)) > 20

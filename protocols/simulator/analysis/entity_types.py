@@ -419,9 +419,7 @@ def is_enumerated(parameter: Parameter | None) -> bool:
     return "enum" in schema or (isinstance(items, dict) and "enum" in items)
 
 
-def _descend(
-    plan: ResponsePlan, shape: ResponseShape, around: ResponseShape | None, item: bool
-) -> Iterator[_Node]:
+def _descend(plan: ResponsePlan, shape: ResponseShape, around: ResponseShape | None, item: bool) -> Iterator[_Node]:
     if shape.item is not None:
         for variant in shape.item.variants():
             yield from _descend(plan, variant, around, True)

@@ -268,7 +268,7 @@ def _own_examples(schema: Schema) -> list[object]:
     return [*own, *(several if isinstance(several, list) else []), *default]
 
 
-class _TooManyShapes(Exception):
+class _TooManyShapesError(Exception):
     """A response has more places than the limit."""
 
 
@@ -297,7 +297,7 @@ def build(
     extents = {} if extents is None else extents
     reference = str(schema.get("$ref", ""))
     for number, (depth, options) in enumerate(_EXTENTS[extents.get(reference, 0) :], extents.get(reference, 0)):
-        with suppress(_TooManyShapes):
+        with suppress(_TooManyShapesError):
             left = _MOST_SHAPES if number < len(_EXTENTS) - 1 else sys.maxsize
             shape = _build(_Extent(protocol, depth, options, left), schema, examples, (), ())
             if reference:
@@ -315,7 +315,7 @@ def _build(
         return None
     extent.left -= 1
     if extent.left < 0:
-        raise _TooManyShapes
+        raise _TooManyShapesError
     deepest = len(path) > extent.depth
     schema, stack = resolved
     values = [*examples, *_own_examples(schema)][:_MAX_EXAMPLES]

@@ -14,7 +14,7 @@ from protocols.simulator.analysis.response_shape import ResponseShape, fits
 from protocols.simulator.analysis.world_schema import label_of
 from protocols.simulator.http.list_items import ListItems, kinds_in
 from protocols.simulator.http.messages import RequestError
-from protocols.simulator.http.paging import LIMITS, Paginator, ResponseFrame, is_paging
+from protocols.simulator.http.paging import LIMITS, Paginator, ResponseFrame, beyond_first, is_paging
 from protocols.simulator.http.writes import WriteHandler
 from protocols.simulator.world.entity import Entity, RelationEdge
 from protocols.simulator.world.values import is_date
@@ -57,7 +57,7 @@ class ResponseBodies:
             if edges is not None:
                 self._paginator.paginate(frame, edges)
                 return [self._item(cast("ResponseShape", shape.item), edge, frame) for edge in frame.edges]
-            return self._plain_list(shape, self._value_owner(frame), "", frame)
+            return [] if beyond_first(frame) else self._plain_list(shape, self._value_owner(frame), "", frame)
         if not shape.properties:
             if shape.is_object:
                 return {}
@@ -144,6 +144,9 @@ class ResponseBodies:
                     body[name] = (
                         "" if "string" in part.types else self._fields.value(self._value_owner(frame), name, part)
                     )
+                continue
+            if part.is_array and part.item is not None and part.item.properties and beyond_first(frame):
+                body[name] = []
                 continue
             if state is not None and words(name)[-1:] == ("type",) and (kind := self._linked_kind(state, shape, part)):
                 body[name] = kind

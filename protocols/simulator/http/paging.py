@@ -4,9 +4,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import unquote, urlencode
 
+from protocols.model import Schema
+from protocols.schema_fields import declared_types
 from protocols.simulator.analysis.response_shape import ResponseShape, fits
 from protocols.simulator.analysis.world_schema import ResponsePlan, label_of
 from protocols.simulator.world.entity import Entity, RelationEdge
@@ -15,13 +18,24 @@ from protocols.simulator.world.world import World
 from protocols.text.word_lists import NAMES
 from protocols.text.words import singular, words
 
-__all__ = ["LIMITS", "Paginator", "ResponseFrame", "is_paging"]
+__all__ = ["LIMITS", "Paginator", "ResponseFrame", "beyond_first", "is_paging", "page_arguments", "searches"]
 
 LIMITS = NAMES["limits"]
 _OFFSETS = NAMES["offsets"] | {"from"}
 """With `from`, which elsewhere may be a date."""
-_TOTALS = frozenset("total_results total total_count count total_items num_results total_hits total_elements".split())
+_TOTALS = frozenset(
+    "total_results total total_count count item_count total_items num_results total_hits total_elements".split()
+)
 _PAGES = NAMES["pages"]
+_CURSORS = NAMES["cursors"] | frozenset(
+    "scroll_param scroll_id last_seen_id page_token next_page_token next_cursor pagination_token "
+    "continuation_token before".split()
+)
+_PAGE_FIELDS = frozenset(
+    "next prev previous first last next_page previous_page prev_page total_pages page_count".split()
+)
+_SEARCHES = frozenset("search query list filter find".split())
+_NEXT_CURSORS = _CURSORS - {"before"} | {"end_cursor", "next_after"}
 
 
 @dataclass(slots=True)
@@ -32,6 +46,7 @@ class ResponseFrame:
     subject: Entity | None
     values: dict[str, object]
     url: str
+    body: Mapping[str, object] = field(default_factory=dict)
     choice: str = ""
     edges: list[RelationEdge] = field(default_factory=list)
     total: int = 0
@@ -52,24 +67,20 @@ class Paginator:
         """Store the requested page of these items in the frame."""
         limit = offset = page = None
         default = 20
-        for parameter in frame.plan.tool.parameters:
-            if parameter.location != "query":
-                continue
-            label = label_of(parameter.name)
-            if (binding := self.schema.binding(frame.plan, parameter.name)) is not None:
+        for name, schema, sent in page_arguments(frame):
+            label = label_of(name)
+            if (binding := self.schema.binding(frame.plan, name)) is not None:
                 label = binding.how  # "limit", "offset" and "page" are such labels; the others are none of paging
-            value = frame.values.get(parameter.name, parameter.schema.get("default"))
+            value = schema.get("default") if sent is None else sent
             requested = number(value)
             if label in LIMITS:
                 limit = int(requested) if requested is not None else default
             elif label in _OFFSETS and requested is not None:
                 offset = int(requested)
-            elif label in _PAGES:
+            elif sent and is_cursor(name, schema):
+                offset = self._after(str(sent), edges, preceding=label == "before" and not _numeric(schema))
+            elif label in _PAGES and not is_cursor(name, schema):
                 page = int(requested) if requested is not None else 1
-            elif label in NAMES["cursors"] and frame.values.get(parameter.name):
-                cursor = str(frame.values[parameter.name])
-                ids = [str(self._fields.identifier(edge.target)) for edge in edges]
-                offset = ids.index(cursor) + 1 if cursor in ids else 0
         pages = limit is not None or offset is not None or page is not None
         detail = frame.plan.detail
         size = default if pages or frame.subject is None else max(len(edges), 1)
@@ -85,7 +96,9 @@ class Paginator:
         joined = "_".join(parts)
         pages = max(-(-frame.total // max(frame.limit, 1)), 1)
         page_value: int | None = None
-        if joined in _PAGES or joined == "current_page":
+        if part.properties:
+            pass
+        elif joined in _PAGES or joined == "current_page":
             page_value = frame.page
         elif joined in {"total_pages", "pages", "page_count", "last_page", "num_pages"}:
             page_value = pages
@@ -98,29 +111,82 @@ class Paginator:
         if page_value is not None:
             fitting = [value for value in (page_value, str(page_value)) if fits(value, part)]
             return (True, fitting[0]) if fitting else (False, None)
-        if (
-            joined in {"next_cursor", "cursor", "end_cursor", "next_token", "next_page_token"}
-            and "string" in part.types
-        ):
-            last = frame.edges[-1].target if frame.edges and frame.offset + frame.limit < frame.total else None
-            return True, str(self._fields.identifier(last)) if last else None
+        more = frame.offset + frame.limit < frame.total
+        if joined in {"first_id", "last_id"} and "string" in part.types:
+            ids = [str(self._fields.identifier(edge.target)) for edge in frame.edges]
+            return True, (ids[0] if joined == "first_id" else ids[-1]) if ids else None
+        if joined in {"scroll_param", "scroll_id"} and "string" in part.types:
+            return True, str(self._fields.identifier(frame.edges[-1].target)) if frame.edges else "end"
+        if joined in _NEXT_CURSORS and part.types & {"string", "integer", "number"}:
+            return True, self._cursor(frame, part) if more else None
         if joined in {"has_more", "has_next", "has_next_page", "more"} and "boolean" in part.types:
-            return True, frame.page < pages
+            return True, more
         if joined in {"next", "next_page", "next_url", "previous", "prev", "previous_page", "prev_page"}:
             ahead = parts[0] == "next"
-            exists = frame.offset + frame.limit < frame.total if ahead else frame.offset > 0
+            exists = more if ahead else frame.offset > 0
+            if part.types == {"boolean"}:
+                return True, exists
             if not exists:
                 return True, None
+            if part.properties:
+                return True, self._next_page(part, frame, ahead)
             if part.types & {"integer", "number"}:
                 return True, frame.page + (1 if ahead else -1)
+            if ahead and _continues_by_cursor(frame.plan) and not _is_link(part):
+                return True, self._cursor(frame, part)
             return True, self._link(frame, ahead)
         if joined in {"href", "self", "self_link"} and "string" in part.types:
             return True, frame.url
         if joined == "cursors" and part.properties:
             return True, self._cursors(part, frame)
+        if part.properties and not part.kind and _about_pages(part):
+            return True, self._page_object(part, frame)
         if joined == "dates" and {"maximum", "minimum"} & set(part.properties):
             return True, self._dates(part, frame)
         return False, None
+
+    def _after(self, cursor: str, edges: list[RelationEdge], preceding: bool) -> int:
+        """The offset of the items after a cursor, or of those that end before it. An unknown cursor is the end."""
+        ids = [str(self._fields.identifier(edge.target)) for edge in edges]
+        if cursor in ids:
+            return max(ids.index(cursor) - 20, 0) if preceding else ids.index(cursor) + 1
+        return int(cursor) if cursor.isdecimal() and len(cursor) < 9 else len(edges)
+
+    def _cursor(self, frame: ResponseFrame, part: ResponseShape) -> object:
+        """The cursor of the next page: the last identifier, or its offset where the place takes only numbers."""
+        last = str(self._fields.identifier(frame.edges[-1].target)) if frame.edges else ""
+        return last if "string" in part.types and last else frame.offset + frame.limit
+
+    def _next_page(self, part: ResponseShape, frame: ResponseFrame, ahead: bool) -> dict[str, object]:
+        """The object about the next page, or the one before it."""
+        step = 1 if ahead else -1
+        values: dict[str, object] = {}
+        for name, inner in part.properties.items():
+            label = label_of(name)
+            if label in _CURSORS:
+                values[name] = self._cursor(frame, inner)
+            elif label in _PAGES:
+                values[name] = frame.page + step
+            elif label in LIMITS:
+                values[name] = frame.limit
+            elif label in _OFFSETS:
+                values[name] = max(frame.offset + step * frame.limit, 0)
+            elif label in {"href", "url", "link"}:
+                values[name] = self._link(frame, ahead)
+        return values
+
+    def _page_object(self, part: ResponseShape, frame: ResponseFrame) -> dict[str, object]:
+        """An object about the pages of a list, such as `pagination` or `pages`."""
+        values: dict[str, object] = {}
+        for name, inner in part.properties.items():
+            is_paging_field, value = self.value(name, inner, frame)
+            if not is_paging_field:
+                value = self._fields.value(Entity("~list", ("list",)), name, inner) if inner.is_scalar else None
+            if value is not None or inner.nullable:
+                values[name] = value
+            elif name in part.required and "string" in inner.types:
+                values[name] = ""
+        return values
 
     def _names_list(self, word: str, frame: ResponseFrame) -> bool:
         """True if a word means the items of a list: total_films beside films, total_found."""
@@ -163,3 +229,63 @@ class Paginator:
 def is_paging(name: str) -> bool:
     """True if a parameter chooses a page."""
     return label_of(name) in LIMITS | _OFFSETS | _PAGES
+
+
+def is_cursor(name: str, schema: Schema) -> bool:
+    """True if a parameter holds the cursor of a page; a page with a text for a number is one too."""
+    label = label_of(name)
+    return label in _CURSORS or (label in _PAGES and declared_types(schema) == ("string",))
+
+
+def searches(plan: ResponsePlan) -> bool:
+    """True if a tool sends the arguments of a list in its body: `POST /contacts/search`."""
+    literals = [step.name for step in plan.steps if step.role == "literal"]
+    return plan.tool.method == "POST" and bool(literals) and bool(_SEARCHES.intersection(words(literals[-1])))
+
+
+def page_arguments(frame: ResponseFrame) -> Iterator[tuple[str, Schema, object]]:
+    """The parameters that may choose a page: name, schema, and the value that was sent or None."""
+    for parameter in frame.plan.tool.parameters:
+        if parameter.location == "query":
+            yield parameter.name, parameter.schema, frame.values.get(parameter.name)
+    if searches(frame.plan):
+        for name, value in frame.body.items():
+            for inner_name, inner in value.items() if isinstance(value, dict) else [(name, value)]:
+                if is_paging(inner_name) or label_of(inner_name) in _CURSORS:
+                    yield inner_name, {}, inner
+
+
+def beyond_first(frame: ResponseFrame) -> bool:
+    """True if a request asks for a page after the first."""
+    for name, schema, sent in page_arguments(frame):
+        label, requested = label_of(name), number(sent)
+        if sent and is_cursor(name, schema):
+            return True
+        if (label in _OFFSETS and (requested or 0) > 0) or (label in _PAGES and (requested or 0) > 1):
+            return True
+    return False
+
+
+def _numeric(schema: Schema) -> bool:
+    return bool({"integer", "number"} & set(declared_types(schema)))
+
+
+def _is_link(part: ResponseShape) -> bool:
+    texts = [str(check.get("description", "")).lower() + str(check.get("format", "")) for check in part.checks]
+    return any("url" in text or "uri" in text or "link" in text for text in texts) or any(
+        "/" in str(example) for example in part.examples
+    )
+
+
+def _continues_by_cursor(plan: ResponsePlan) -> bool:
+    """True if a tool has a cursor and no number of a page or an item."""
+    query = [p for p in plan.tool.parameters if p.location == "query"]
+    counted = any(label_of(p.name) in _OFFSETS | _PAGES and not is_cursor(p.name, p.schema) for p in query)
+    return not counted and any(is_cursor(p.name, p.schema) for p in query)
+
+
+def _about_pages(part: ResponseShape) -> bool:
+    """True if most fields of an object are about pages."""
+    paging = _PAGES | LIMITS | _OFFSETS | _TOTALS | _CURSORS | _PAGE_FIELDS
+    hits = sum(label_of(name) in paging for name in part.properties)
+    return bool(hits) and 2 * hits >= len(part.properties)

@@ -69,7 +69,7 @@ class Responder:
         root = self.protocol.servers[0].url if self.protocol.servers else ""
         url = root + request.path + ("?" + urlencode(request.query) if request.query else "")
         choices = [str(path_values[self._argument(plan, s.name)]) for s in plan.steps if s.role == "choice"]
-        frame = ResponseFrame(plan, self._subject(plan, path_values), values, url, "".join(choices[:1]))
+        frame = ResponseFrame(plan, self._subject(plan, path_values), values, url, body, "".join(choices[:1]))
         writes = plan.tool.method not in {"GET", "HEAD"}
         if writes:
             frame.subject = self._writer.write(plan, frame.subject, values, body) or frame.subject

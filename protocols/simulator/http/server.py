@@ -22,6 +22,7 @@ from protocols.simulator.http.conditions import FaultInjector, RequestLog, Servi
 from protocols.simulator.http.connection import ConnectionServer
 from protocols.simulator.http.messages import EncodedAnswer, SimulatedRequest
 from protocols.simulator.http.session import Session
+from protocols.simulator.world.question_ids import QuestionIdentifier, read_identifiers
 from protocols.simulator.world.seeded_rng import SeededRNG
 from protocols.simulator.world.world import World
 from protocols.text.entities import NO_ENTITIES, NamedEntities, read_entities
@@ -150,6 +151,7 @@ class Simulator:
         """
         seed = self.seed if seed is None else seed
         named_entities = read_entities(query) if query else NO_ENTITIES
+        identifiers = read_identifiers(query)
         world_seed = f"{seed}/{task}" if task else str(seed)
         name = blake2b(f"{world_seed}\n{query}".encode(), digest_size=6).hexdigest()
         with self._lock:
@@ -158,7 +160,7 @@ class Simulator:
             while id in self._sessions:
                 number += 1
                 id = f"{name}-{number}"
-            session = self._sessions[id] = self._new_session(id, world_seed, named_entities)
+            session = self._sessions[id] = self._new_session(id, world_seed, named_entities, identifiers)
         return session
 
     def close_session(self, id: str) -> None:
@@ -167,7 +169,9 @@ class Simulator:
             with self._lock:
                 self._sessions.pop(id, None)
 
-    def _new_session(self, id: str, seed: str, named_entities: NamedEntities) -> Session:
+    def _new_session(
+        self, id: str, seed: str, named_entities: NamedEntities, identifiers: tuple[QuestionIdentifier, ...] = ()
+    ) -> Session:
         injector = FaultInjector(self._conditions, self.protocol.digest, seed)
         return Session(
             id,
@@ -175,13 +179,13 @@ class Simulator:
             self.credentials,
             address=self.base_url,
             close=self.close_session,
-            make_world=lambda: self._world(seed, named_entities),
+            make_world=lambda: self._world(seed, named_entities, identifiers),
             fault_injector=injector if self._conditions != ServiceConditions() else None,
         )
 
-    def _world(self, seed: str, named_entities: NamedEntities) -> World:
+    def _world(self, seed: str, named_entities: NamedEntities, identifiers: tuple[QuestionIdentifier, ...]) -> World:
         schema = _world_schema(self.protocol, self._world_file)
-        return World(schema, seed, self.now, open=self._open, named_entities=named_entities)
+        return World(schema, seed, self.now, open=self._open, named_entities=named_entities, identifiers=identifiers)
 
     # -- requests --------------------------------------------------------------------------------------------------
 

@@ -32,6 +32,7 @@ _FEW_IDENTIFIERS = 24
 _ANY = ResponseShape(("value",))
 _MOMENT_FORMS = {"%Y-%m-%dT%H:%M:%S": 19, "%Y-%m-%d": 10, "%Y-%m": 7, "%Y": 4}
 """Forms of a date, the finest first, and their lengths."""
+_UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _MEASURED = re.compile(r"\d+(?:\.\d+)?( ?[A-Za-z%]{1,4})")
 """A number with its unit."""
 
@@ -95,6 +96,35 @@ class FieldValues:
             highest = max([9_999_999, *(n + 1 for n in numbers)]) if counted else 0
             self._identifier_info[kind.name] = shape, highest, [value for value in examples if isinstance(value, str)]
         return self._identifier_info[kind.name]
+
+    def identifying_values(self, kind: EntityType, text: str) -> dict[str, object]:
+        """The values of an entity that a text identifies: its number or code where it has one, else its identifier.
+
+        Returns: Empty if no such field takes the text.
+        """
+        numbers = [] if text.isdecimal() or _UUID.fullmatch(text) else self.number_fields(kind)
+        if numbers:
+            return {numbers[0]: text}
+        shape, highest, _ = self._identifier_examples(kind)
+        value: object = int(text) if highest and text.isdecimal() else text
+        return {kind.id_field: value} if not (highest and isinstance(value, str)) and fits(value, shape) else {}
+
+    def number_fields(self, kind: EntityType) -> list[str]:
+        """The fields with the number by which people know an entity: `InvoiceNumber`, `detail.invoice_number`."""
+        own = {word for alias in kind.aliases for word in alias.split("_")} | {"reference"}
+        places = dict(kind.summary)
+        for outer in list(kind.summary.values()):
+            if outer.properties and not outer.kind:
+                places |= {f"{outer.name}.{name}": part for name, part in outer.properties.items()}
+        return [
+            path
+            for path, part in places.items()
+            if (parts := words(part.name))
+            and parts[-1] in {"number", "code", "reference", "sku"}
+            and set(parts[:-1]) <= own
+            and path != kind.id_field
+            and "string" in part.types
+        ]
 
     def uses_slugs(self, kind: EntityType) -> bool:
         """True if the identifiers of a type are slugs of its names."""

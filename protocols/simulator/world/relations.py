@@ -64,7 +64,8 @@ class EntityRelations:
         if memo is not None:
             return cast("list[RelationEdge]", memo)
         edges, lasting = self._compute_initial_edges(entity, label, target)
-        if self._world.named_entities is not NO_ENTITIES and self._world.signed_in(entity):
+        told = self._world.signed_in(entity) or entity.key[0] == "identified"
+        if self._world.named_entities is not NO_ENTITIES and told:
             edges = self._with_question_entities(entity, label, target, edges)
         if lasting:
             entity.memo[("related", label, target)] = edges
@@ -73,7 +74,7 @@ class EntityRelations:
     def _with_question_entities(
         self, user: Entity, label: str, target: str, edges: list[RelationEdge]
     ) -> list[RelationEdge]:
-        """A collection of the signed-in user with the entities that the question presupposes."""
+        """A collection of the signed-in user, or of an entity told by its identifier, with those the question names."""
         collections = {relation.target for relation in self._schema.relations_of(user.kind, many=True)}
         present = {edge.target for edge in edges}
         extended = list(edges)

@@ -18,6 +18,7 @@ from protocols.simulator.analysis.world_schema import EntityType, Relation, Worl
 from protocols.simulator.world import word_lists
 from protocols.simulator.world.entity import Entity
 from protocols.simulator.world.fields import FieldValues
+from protocols.simulator.world.question_ids import QuestionIdentifier
 from protocols.simulator.world.relations import EntityRelations
 from protocols.simulator.world.seeded_rng import SeededRNG
 from protocols.text.entities import NO_ENTITIES, NamedEntities, NamedEntity
@@ -37,6 +38,8 @@ class World:
         open: Accept every identifier as that of an existing entity, because it comes from a real service.
         named_entities: The names in a question. An entity of each name exists in every type, those that belong together
             share a neighbourhood, and the collections of the signed-in user hold them.
+        identifiers: The identifiers in a question. An entity of each exists in the type that stands beside it, and in
+            any type that is asked for it.
     """
 
     def __init__(
@@ -47,10 +50,12 @@ class World:
         *,
         open: bool = False,
         named_entities: NamedEntities = NO_ENTITIES,
+        identifiers: tuple[QuestionIdentifier, ...] = (),
     ) -> None:
         self.schema = schema
         self._open = open
         self.named_entities = named_entities
+        self._identifiers = identifiers
         self.seed = seed
         self.now = now
         self.version = 0
@@ -167,6 +172,8 @@ class World:
         if entity is None and kind not in self._materialized:
             self._materialize(entity_type)
             entity = self._find_identified(entity_type, identifier)
+        if entity is None and identifier in {told.text for told in self._identifiers}:
+            entity = self._identified_entity(entity_type, identifier)
         if entity is None and self._open:
             entity = self._adopt(entity_type, identifier)
         return entity if entity and not entity.deleted else None
@@ -219,7 +226,42 @@ class World:
             if entity_type.title and not entity_type.local and kind not in self._edge_types:
                 for name in self.named_entities.names:
                     self._add_question_entity(entity_type, name)
+            if self._identifiers and not entity_type.local and kind not in self._edge_types:
+                for identifier in self._identifiers:
+                    if not self._identifies(identifier, entity_type):
+                        continue
+                    if (entity := self._identified_entity(entity_type, identifier.text)) is not None:
+                        self._question_entities[kind].setdefault(identifier.text.casefold(), entity)
         return list(self._question_entities[kind].values())
+
+    def _identifies(self, identifier: QuestionIdentifier, kind: EntityType) -> bool:
+        """True if an identifier of the question names an entity of a type: by the words beside it, or its prefix.
+
+        A code without such words may be the number of any type with numbers.
+        """
+        nouns = (*identifier.beside, identifier.prefix)
+        named = next(filter(None, (self.schema.entity_type_named(noun) for noun in nouns if noun)), None)
+        if named is None and identifier.prefix:
+            kinds = self.schema.entity_types.values()
+            named = next((other for other in kinds if other.name.startswith(identifier.prefix)), None)
+        if named is None:
+            return identifier.is_code and bool(self.fields.number_fields(kind))
+        return named is kind
+
+    def _identified_entity(self, kind: EntityType, text: str) -> Entity | None:
+        """The entity with an identifier or number of the question; None if the type can have no such one."""
+        if (known := self.fields.by_identifier[kind.name].get(text)) is not None:
+            return known
+        whole = (kind.name, "identified", text)
+        if whole not in self._keyed_entities:
+            values = self.fields.identifying_values(kind, text)
+            if not values:
+                return None
+            entity = Entity(kind.name, whole[1:], values, root=self.anchor)
+            self._keyed_entities[whole] = self.register(entity)
+            self.fields.identifier(entity)
+            self.fields.by_identifier[kind.name].setdefault(text, entity)
+        return self._keyed_entities[whole]
 
     def _add_question_entity(self, kind: EntityType, name: NamedEntity) -> None:
         question_entities = self._question_entities[kind.name]
