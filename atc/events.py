@@ -63,11 +63,15 @@ class ModelProgress(_SolveEvent):
 
 @dataclass(frozen=True, slots=True)
 class ProgramWritten(_SolveEvent):
-    """The model answered with a program, or with a line of one in the modes that make one call at a time."""
+    """The model answered with a program, or with a line of one in the modes that make one call at a time.
+
+    `diff` has the changed lines where the program was put right without the model (see `atc.solution.Attempt`).
+    """
 
     attempt: int
     program: str
     usage: Usage
+    diff: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

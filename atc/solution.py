@@ -10,11 +10,15 @@ from typing import Literal
 from atc.diagnosis.provenance import ArgumentFlow, lookup
 from atc.fault import Attribution, Fault, Stage
 from atc.models.base import Usage
+from atc.program.choices import Choice, choices
+from atc.verify.findings import Finding
 from sandbox.records import CallRecord, Run, Source
 
-__all__ = ["EXIT_CODES", "Attempt", "Evidence", "Solution", "Status"]
+__all__ = ["EXIT_CODES", "Attempt", "Evidence", "Solution", "Standing", "Status"]
 
 Status = Literal["answered", "failed", "refused", "limit", "model_error", "api_error", "interrupted"]
+
+Standing = Literal["supported", "doubtful", "unsupported"]
 
 EXIT_CODES: Mapping[Status, int] = {
     "answered": 0,
@@ -39,7 +43,8 @@ class Attempt:
     that are in no other attempt; its `run` has no provenance.
 
     `stage` is where it ended: "done", or the stage of its fault. `run` is None when the model wrote no program.
-    `mended`: the program is that of the attempt before, put right without the model.
+    `diff` is what was changed in the program of the attempt before without the model, as unified diff lines; it is
+    empty for a program as the model wrote it.
     """
 
     program: str
@@ -47,7 +52,12 @@ class Attempt:
     run: Run | None
     fault: Fault | None
     attribution: Attribution | None
-    mended: bool = False
+    diff: tuple[str, ...] = ()
+
+    @property
+    def mended(self) -> bool:
+        """The program was put right without the model."""
+        return bool(self.diff)
 
     @property
     def calls(self) -> tuple[CallRecord, ...]:
@@ -76,7 +86,8 @@ class Solution:
     `answer` is what the final program printed, stripped; None without an answer. `seconds` has total, model and run.
     `message` says in one line why there is no answer. `flow` says where each argument of the final attempt's calls came
     from. `abandoned` are the writes that earlier attempts made, or may have made, and that the final program did not
-    repeat.
+    repeat. `findings` are the reasons to doubt the answer, each also a warning. `unsupported` says that nothing of the
+    answer rests on a reply.
     """
 
     query: str
@@ -90,6 +101,8 @@ class Solution:
     message: str = ""
     abandoned: tuple[CallRecord, ...] = ()
     flow: tuple[ArgumentFlow, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    unsupported: bool = False
 
     def __repr__(self) -> str:
         """One line: the status, and the answer or the reason without one, shortened."""
@@ -107,14 +120,30 @@ class Solution:
             for call in self.calls
         )
         program = html.escape(self.program.rstrip())
+        summary = html.escape(self.standing or self.status)
         spent = f"{len(self.attempts)} attempt(s), {self.usage.prompt_tokens:,} tokens read, "
         spent += f"{self.usage.completion_tokens:,} written, {self.seconds.get('total', 0.0):.1f} s"
         return (
             f"<div><p><b>{html.escape(self.query)}</b></p>"
             f'<pre style="white-space: pre-wrap">{html.escape(outcome)}</pre>'
-            f"<details><summary>{html.escape(self.status)}: {spent}</summary><pre>{program}</pre><ol>{calls}</ol>"
+            f"<details><summary>{summary}: {spent}</summary><pre>{program}</pre><ol>{calls}</ol>"
             "</details></div>"
         )
+
+    @property
+    def standing(self) -> Standing | None:
+        """How far the answer can be relied on; None without an answer.
+
+        It is `doubtful` where a finding speaks against it, and `unsupported` where nothing of it rests on a reply.
+        """
+        if self.answer is None:
+            return None
+        return "unsupported" if self.unsupported else "doubtful" if self.findings else "supported"
+
+    @property
+    def choices(self) -> tuple[Choice, ...]:
+        """The filters, orders and limits by which the last program chose what it printed."""
+        return choices(self.program)
 
     @property
     def evidence(self) -> tuple[Evidence, ...]:
@@ -146,8 +175,8 @@ class Solution:
 
     @property
     def exit_code(self) -> int:
-        """The exit code of a command that ends with this solution."""
-        return EXIT_CODES[self.status]
+        """The exit code of a command that ends with this solution; an unsupported answer counts as none."""
+        return EXIT_CODES["failed"] if self.standing == "unsupported" else EXIT_CODES[self.status]
 
     def to_json(self) -> dict[str, object]:
         """Plain data for `json.dumps`; the keys are part of the interface."""
@@ -155,12 +184,15 @@ class Solution:
             "query": self.query,
             "status": self.status,
             "answer": self.answer,
+            "standing": self.standing,
             "message": self.message,
             "program": self.program,
             "calls": [asdict(call) for call in self.calls],
             "abandoned": [asdict(call) for call in self.abandoned],
             "flow": [asdict(flow) for flow in self.flow],
             "evidence": [asdict(source) for source in self.evidence],
+            "choices": [asdict(choice) for choice in self.choices],
+            "findings": [asdict(finding) for finding in self.findings],
             "attempts": [
                 {
                     "program": attempt.program,
@@ -169,6 +201,7 @@ class Solution:
                     "fault": asdict(attempt.fault) if attempt.fault else None,
                     "attribution": asdict(attempt.attribution) if attempt.attribution else None,
                     "mended": attempt.mended,
+                    "diff": list(attempt.diff),
                     "calls": [asdict(call) for call in attempt.calls],
                 }
                 for attempt in self.attempts

@@ -33,7 +33,7 @@ from atc.profile import Profile
 from atc.prompting.prompt import Opening, opening
 from atc.resume import note_question, note_solution, recorded_completion, unresolved_writes
 from atc.solution import Attempt, Solution, Status
-from atc.verify import inspect, is_unsupported
+from atc.verify import Finding, inspect, is_unsupported
 from atc.verify.write_reasons import challenge_write
 from protocols.calls.auth import Credential
 from protocols.errors import LimitReached, ModelError, PromptRefused
@@ -290,10 +290,16 @@ class Solve:
             answer = last.stdout.strip()
         warnings = dict.fromkeys(self.knowledge.protocol.warnings)
         warnings.update(dict.fromkeys(w for attempt in self.attempts if attempt.run for w in attempt.run.warnings))
+        findings: tuple[Finding, ...] = ()
+        unsupported = False
         if status == "answered" and last:
             program = self.attempts[-1].program
-            against = self.warnings(program, last) or self.knowledge.keep_solved(self.question.text, program, last)
-            warnings.update(dict.fromkeys(against))
+            findings, unsupported = self.findings(program, last), is_unsupported(program, last)
+            warnings.update((finding.warning(), None) for finding in findings)
+            if unsupported and not findings:
+                warnings["the answer rests on no reply of the API"] = None
+            elif not findings:
+                warnings.update(dict.fromkeys(self.knowledge.keep_solved(self.question.text, program, last)))
         followed = self.settings.mode in LOOP or (last is not None and last.provenance is not None)
         journal = self.journal
         warnings.update(dict.fromkeys(unresolved_writes(journal) if journal is not None else ()))
@@ -314,18 +320,17 @@ class Solve:
             message=message,
             abandoned=journal.abandoned if journal is not None else (),
             flow=flows(self.question, last, self.knowledge.graph) if last and followed else (),
+            findings=findings,
+            unsupported=unsupported,
         )
 
-    def warnings(self, program: str, run: Run) -> list[str]:
-        """What speaks against the answer; in a mode without programs only that it is unsupported."""
-        if self.settings.mode in LOOP:
-            findings = (
-                self.toolbox.findings(program, run)
-                if self.toolbox is not None
-                else inspect(program, run, self.question, self.knowledge.graph)
-            )
-            return [finding.warning() for finding in findings]
-        return ["the answer rests on no reply of the API"] if is_unsupported(run) else []
+    def findings(self, program: str, run: Run) -> tuple[Finding, ...]:
+        """What speaks against the answer; nothing in a mode without programs."""
+        if self.settings.mode not in LOOP:
+            return ()
+        if self.toolbox is not None:
+            return self.toolbox.findings(program, run)
+        return inspect(program, run, self.question, self.knowledge.graph)
 
     def versions(self) -> Mapping[str, str]:
         """What the solution depends on."""

@@ -572,7 +572,7 @@ def test_unknown_command() -> None:
 
 def test_progress_does_not_need_a_terminal_nor_utf8(films: Path, endpoint: Callable[..., None]) -> None:
     """In a pipe with an ASCII locale, an answer with any letters still ends well."""
-    endpoint("```python\nGET_film_latest()\nprint('Amélie')\n```")
+    endpoint("```python\nfilm = GET_film_latest()\nprint('Amélie' if film else film)\n```")
     done = subprocess.run(
         [ATC, "solve", "Which film?", "--api", str(films), "--simulate", "--model", "openai:scripted"],
         capture_output=True,
@@ -581,3 +581,19 @@ def test_progress_does_not_need_a_terminal_nor_utf8(films: Path, endpoint: Calla
 
     assert done.returncode == 0, done.stderr
     assert done.stdout.decode() == "Amélie\n"
+
+
+def test_a_doubtful_answer_under_strict(films: Path, endpoint: Callable[..., None], tmp_path: Path) -> None:
+    """It exits with 1 and says why; without the option with 0; a supported answer always with 0."""
+    out = tmp_path / "s.json"
+    doubtful = f"{RIGHT.partition('print(')[0]}print(film['id'])\n```"
+    endpoint(doubtful)
+    lenient = solve(films, "--out", out, "--max-reflections", "0")
+    endpoint(doubtful)
+    strict = solve(films, "--strict", "--max-reflections", "0")
+
+    standing = json.loads(out.read_text("utf-8"))["standing"]
+    assert (standing, lenient.exit_code, strict.exit_code) == ("doubtful", 0, 1)
+    assert "the answer is doubtful" in strict.stderr
+    endpoint(RIGHT)
+    assert solve(films, "--strict").exit_code == 0

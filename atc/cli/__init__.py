@@ -35,7 +35,7 @@ COMMANDS = {
 EXIT_CODES = """\b
 Exit codes of all commands:
   0    answered, or finished
-  1    not solved, or the program raised or left with a non-zero exit
+  1    not solved, the answer rests on no reply, or the program raised or left with a non-zero exit
   2    wrong usage or bad input
   3    refused by the sandbox's policy or by the writes policy
   4    a limit was hit

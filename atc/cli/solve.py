@@ -64,7 +64,7 @@ _FOR_AGENT = [
 _ASKED = ("query", "api", "simulate", "model", "writes", *(name for name in _FOR_AGENT if name != "store"))
 """What a journal keeps of the command."""
 
-_BESIDE_RESUME = {"resume", "threads", "writes", "refresh", "store", "record", "out", "as_json", "verbose"}
+_BESIDE_RESUME = {"resume", "threads", "writes", "refresh", "store", "record", "out", "strict", "as_json", "verbose"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,6 +114,7 @@ class _Options(ModelOptions, ProgramOptions):
         "--refresh", is_flag=True, help="Send all reads, also those that the journal has the replies of."
     )
     strict_sandbox: bool = strict_option()
+    strict: bool = option("--strict", is_flag=True, help="Exit with 1 for a doubtful answer, too.")
     as_json: bool = json_option("Print the solution as JSON and nothing else.")
     verbose: bool = option(
         "-v", "--verbose", is_flag=True, help="Show all tools, programs, output, and defects of the document."
@@ -282,7 +283,7 @@ def _tell(data: Mapping[str, Any], options: _Options, *, on_screen: bool = False
     if message := solution["message"]:
         tried = len(solution["attempts"])
         say(f"not solved in {tried} attempts: {message}" if tried > 1 else message)
-    return int(data["exit_code"])
+    return 1 if options.strict and solution.get("standing") == "doubtful" else int(data["exit_code"])
 
 
 def _unsolved(query: str, model: str, exit_code: int, message: str) -> Solution:

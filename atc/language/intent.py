@@ -12,10 +12,24 @@ from typing import Literal
 from atc.language.word_lists import QUESTIONS
 from protocols.text.words import words
 
-__all__ = ["YES_OR_NO", "Aspect", "aspects", "changes_only", "is_information_request", "requested_actions", "sentences"]
+__all__ = [
+    "EST",
+    "YES_OR_NO",
+    "Aspect",
+    "aspects",
+    "changes_only",
+    "is_information_request",
+    "requested_actions",
+    "sentences",
+]
 
 Aspect = Literal["amount", "choice", "count", "date", "first items", "identifier", "name", "one of", "total", "whole"]
 
+EST = (
+    r"(?!(?:inter|for|gu|r|re|har|que|contr?|prot|sugg|mod|hon|dig|inv|pri|w|e|t|n|ch|f|b|requ|arr|cr|j|l|p|v|z)est\b)"
+    r"(?-i:[a-z]+est)"
+)
+"""A superlative that ends in -est, but no other word that does; and no name, as Budapest."""
 _COUNT_WORDS = "|".join(QUESTIONS["counts"][1:])
 _ASPECTS: dict[Aspect, str] = {
     "amount": r"\bhow (many|much)\b|\bnumber of\b",
@@ -27,11 +41,10 @@ _ASPECTS: dict[Aspect, str] = {
     "name": r"\bwho(se)?\b|\bcalled\b|\bnames?\b",
     "one of": r"(?:^|[.?!,;:]\s*(?:and\s+|also\s+)?)(?:who|which one|which of)\b",
     "total": r"\b(altogether|combined|in (all|sum|total)|together)\b",
-    # counts, sums and superlatives; but not a name, as Budapest
+    # counts, sums and superlatives
     "whole": r"\b(how (many|much|often)|number of|count|all|every|each|total|altogether|together|in sum|sum|average"
     r"|mean|median|most|least|fewest|only|ever|complete|entire|whole|none|any|more than|less than|fewer than"
-    r"|at least|at most|(?!(?:inter|for|gu|r|re|har|que|contr?|prot|sugg|mod|hon|dig|inv|pri|w|e|t|n|ch|f|b|requ"
-    r"|arr|cr|j|l|p|v|z)est\b)(?-i:[a-z]+est))\b",
+    rf"|at least|at most|{EST})\b",
 }
 """What a question asks for, by its words: a number, a part or the whole of a list, one of several…"""
 YES_OR_NO = frozenset(QUESTIONS["yes or no"])

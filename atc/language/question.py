@@ -63,6 +63,17 @@ _LIMITS = tuple(
 """The least and the most of an amount, and its noun: `at least 20 grams of protein`."""
 _ADJECTIVE_DEGREE = re.compile(r"\b([a-z]{4,}?)i?(?:er|est)\b", re.IGNORECASE)
 _SUPERLATIVE_PATTERN = "|".join(sorted(_SUPERLATIVES, key=len, reverse=True)).replace(" ", r"[\s-]+")
+_SUPERLATIVE_FORM = re.compile(
+    rf"\b(?:{_SUPERLATIVE_PATTERN}|(?:most|least|fewest|best|worst)(?!\s+of\b)|{intent.EST})\b", re.IGNORECASE
+)
+"""A superlative by its form, with or without a field that it is known to compare."""
+_SEVERAL = re.compile(
+    r"\b(?:all|every|each|both|list)\b|\b(?:what|which|who)\s+(?:are|were|of)\b"
+    r"|\b(?:which|what)\s+(?:(?!day\b)\w+\s+)?(?!(?:does|has|is|was|series|news)\b)[a-z]{3,}s\s+(?!is\b|was\b|has\b|does\b)[a-z]",
+    re.IGNORECASE,
+)
+"""A question for more than one entity."""
+_FEW = re.compile(r"\b(?:a few|several|some)\s+(?:\w+\s+){0,2}?(?!(?:news|series)\b)[a-z]{3,}s\b", re.IGNORECASE)
 _OWNED_PHRASE = re.compile(
     r"\w['\u2019]s?((?:\s+[a-z]+){1,3})|\b([a-z]+(?:\s+[a-z]+)?)\s+by\s+(?:[A-Z\"\u201c]|the\b)"
     rf"|\b(?:{_SUPERLATIVE_PATTERN})\s+([a-z]+)\s+of\s+[A-Z\"\u201c]"
@@ -349,6 +360,26 @@ class Question:
             unit = _WHICH_DAY.search(re.split(r"[.?!;]|\band\b", self.text[:place])[-1])
             with_units.append((by, unit[1].lower() if unit is not None else ""))
         return with_units
+
+    @cached_property
+    def superlative_words(self) -> tuple[str, ...]:
+        """Its superlatives: `latest`, `most expensive`, `highest`."""
+        return tuple(match[0].lower() for match in _SUPERLATIVE_FORM.finditer(self.text))
+
+    @property
+    def asks_for_extreme(self) -> bool:
+        """True if it asks for the extreme of several entities."""
+        return bool(self.superlative_words)
+
+    @property
+    def asks_for_several(self) -> bool:
+        """True if its words ask for more than one entity: `all`, `each`, `what are the reviews`, `which films`."""
+        return _SEVERAL.search(self.text) is not None
+
+    @property
+    def asks_for_a_few(self) -> bool:
+        """True if it wants more than one of many: `a few works`, `some more films`."""
+        return _FEW.search(self.text) is not None
 
     @cached_property
     def limits(self) -> tuple[tuple[str, str | None, str | None], ...]:

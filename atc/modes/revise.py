@@ -23,6 +23,7 @@ from atc.models import Completion, Message, Usage
 from atc.models.repetition import repetition_start
 from atc.modes.rules import TryEnded
 from atc.modes.toolbox import Toolbox
+from atc.program.edits import line_diff
 from atc.program.source import called, calls_of, extract, parsed, renamed, same, without_fence
 from atc.prompting import templates
 from atc.prompting.conversation import PREFILL, Conversation
@@ -74,7 +75,7 @@ class _Revision:
         self.challenged: set[str] = set()
         self.challenged_answers: list[str] = []
         self.restarted = False
-        self.fixed = False
+        self.diff: tuple[str, ...] = ()
         self.cut_at: int | None = None
         self.write_challenged = False
 
@@ -145,10 +146,10 @@ class _Revision:
         self.add_attempt(program, fault.stage, run, fault, attribution)
         self.toolbox.emit(FaultFound(len(self.toolbox.attempts), fault, attribution))
 
-    def autofixed(self, program: str) -> None:
+    def autofixed(self, program: str, fixed: str) -> None:
         """Take a program that was fixed without the model."""
-        self.fixed = True
-        self.toolbox.emit(ProgramWritten(self.toolbox.number, program, Usage()))
+        self.diff = line_diff(program, fixed)
+        self.toolbox.emit(ProgramWritten(self.toolbox.number, fixed, Usage(), self.diff))
 
     def add_attempt(
         self,
@@ -158,7 +159,7 @@ class _Revision:
         fault: Fault | None = None,
         attribution: Attribution | None = None,
     ) -> None:
-        self.toolbox.attempts.append(Attempt(program, stage, run, fault, attribution, self.fixed))
+        self.toolbox.attempts.append(Attempt(program, stage, run, fault, attribution, self.diff))
 
     # Before the run
 
@@ -192,7 +193,7 @@ class _Revision:
         self.fail(program, fault, attribution)
         if (fixed := better or completed) is not None:
             self.conversation.wrote(fixed)
-            self.autofixed(fixed)
+            self.autofixed(program, fixed)
             return self.checked(fixed) if completed is not None else fixed
         self.precheck.mark_reported(diagnostics)
         self.conversation.failed(program, fault, attribution.tool, further_problems(diagnostics))
@@ -272,7 +273,7 @@ class _Revision:
         """
         toolbox = self.toolbox
         toolbox.emit(ModelWaiting(toolbox.number))
-        self.fixed = False
+        self.diff = ()
         program, usage = self.ask()
         repeated = bool(program) and self.is_tried(program) and not self.confirms()
         if repeated and not self.restarted and self.profile.restart:

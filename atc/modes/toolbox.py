@@ -101,7 +101,9 @@ class Toolbox:
     def findings(self, program: str, run: Run) -> tuple[Finding, ...]:
         """The findings against the answer of a run; a run is inspected once."""
         if self._inspected is None or self._inspected[0] is not run:
-            self._inspected = (run, inspect(program, run, self.question, self.graph))
+            earlier = [attempt.program for attempt in self.attempts[self.earlier :] if attempt.run is not None]
+            earlier = [text for text in earlier if text != program]
+            self._inspected = (run, inspect(program, run, self.question, self.graph, earlier))
         return self._inspected[1]
 
     @property

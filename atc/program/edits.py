@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
+import difflib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-__all__ = ["Edit", "edited"]
+__all__ = ["Edit", "edited", "line_diff"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,3 +39,9 @@ def edited(program: str, edits: Iterable[Edit]) -> str:
             before[edit.line] = edit.start
             lines[edit.line - 1] = row[: edit.start] + edit.text + row[edit.end :]
     return "\n".join(lines)
+
+
+def line_diff(before: str, after: str) -> tuple[str, ...]:
+    """The lines that differ between two programs, with `-` before those removed and `+` before those added."""
+    changes = difflib.unified_diff(before.splitlines(), after.splitlines(), n=0, lineterm="")
+    return tuple(line for number, line in enumerate(changes) if number > 1 and not line.startswith("@@"))

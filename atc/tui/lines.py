@@ -16,7 +16,16 @@ from atc.events import (
     SolveEnded,
     SolveStarted,
 )
-from atc.tui.parts import attribution_text, call_text, fault_text, progress_text, summary_line
+from atc.tui.parts import (
+    attribution_text,
+    call_text,
+    diff_lines,
+    evidence_lines,
+    fault_text,
+    progress_text,
+    standing_text,
+    summary_line,
+)
 from atc.tui.text import visible
 
 __all__ = ["LineView"]
@@ -29,8 +38,8 @@ _SLOW_SECONDS = 3.0
 class LineView:
     """A reader of events that hands finished lines to `write`.
 
-    A long prompt gets one line with the time that reading it will take. `verbose` adds the programs, their output, and
-    all tool names.
+    A long prompt gets one line with the time that reading it will take. `verbose` adds the programs, their output, all
+    tool names, and what the answer rests on.
     """
 
     def __init__(self, write: Callable[[str], None], *, verbose: bool = False) -> None:
@@ -57,6 +66,9 @@ class LineView:
                 return (
                     [f"attempt {attempt}: {progress_text(progress)}"] if progress.seconds_left > _SLOW_SECONDS else []
                 )
+            case ProgramWritten(attempt, program, _, diff) if diff:
+                changes = [f"attempt {attempt}: {line}" for line in diff_lines(diff)]
+                return [*changes, *(_indented(program) if self._verbose else ())]
             case ProgramWritten(attempt, program, usage):
                 length = program.rstrip("\n").count("\n") + 1
                 head = f"attempt {attempt}: {length} lines, {usage.completion_tokens:,} tokens, {usage.seconds:.1f} s"
@@ -71,7 +83,9 @@ class LineView:
                 lines = [fault_text(fault), *_indented(fault.snippet), attribution_text(attribution)]
                 return [f"attempt {attempt}: {lines[0]}", *filter(None, lines[1:])]
             case SolveEnded(solution):
-                return [summary_line(solution)]
+                standing = standing_text(solution)
+                evidence = evidence_lines(solution) if self._verbose else []
+                return [*([standing.plain] if standing else []), *evidence, summary_line(solution)]
 
 
 def _indented(text: str) -> list[str]:

@@ -29,7 +29,17 @@ from atc.events import (
 from atc.fault import Attribution, Fault
 from atc.models.base import Progress
 from atc.solution import Solution
-from atc.tui.parts import attribution_text, call_row, fault_text, program_code, progress_text, summary_line
+from atc.tui.parts import (
+    attribution_text,
+    call_row,
+    diff_lines,
+    evidence_lines,
+    fault_text,
+    program_code,
+    progress_text,
+    standing_text,
+    summary_line,
+)
 from atc.tui.text import format_answer, visible
 from sandbox.records import CallRecord
 
@@ -80,8 +90,10 @@ class LiveView:
                 self._turn = _CurrentAttempt(attempt, "asking the model")
             case ModelProgress(_, progress):
                 self._turn = replace(self._turn, progress=progress)
-            case ProgramWritten(attempt, program, _):
+            case ProgramWritten(attempt, program, _, diff):
                 self._turn = _CurrentAttempt(attempt, "the program runs", program=program)
+                for line in diff_lines(diff):
+                    self._show(Text(f"  {line}", style="magenta"))
             case CallMade(_, call):
                 self._turn = replace(self._turn, calls=(*self._turn.calls, call))
             case OutputPrinted(_, _, text):
@@ -142,6 +154,10 @@ class LiveView:
         if solution.answer is not None:
             self._show(Rule(Text("answer"), style="green", align="left"))
             self._show(Text(visible(format_answer(solution.answer)), style="bold"))
+        if (standing := standing_text(solution)) is not None:
+            self._show(standing)
+        for line in evidence_lines(solution):
+            self._show(Text(f"  {line}", style="dim"))
         self._show(Text(summary_line(solution), style="dim"))
 
     def _show(self, part: RenderableType) -> None:

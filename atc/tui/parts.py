@@ -14,8 +14,9 @@ from rich.text import Text
 
 from atc.fault import Attribution, Fault
 from atc.models.base import Progress
-from atc.solution import Solution
+from atc.solution import Solution, Standing
 from atc.tui.text import first_line, shorten, visible
+from protocols.json_path import readable_path
 from sandbox.records import CallRecord
 
 __all__ = [
@@ -23,9 +24,12 @@ __all__ = [
     "call_row",
     "call_signature",
     "call_text",
+    "diff_lines",
+    "evidence_lines",
     "fault_text",
     "program_code",
     "progress_text",
+    "standing_text",
     "summary_line",
 ]
 
@@ -34,6 +38,11 @@ ARGUMENT_WIDTH = 48
 
 FACT_WIDTH = 200
 """Longest line of evidence shown."""
+
+EVIDENCE_SHOWN = 4
+"""Most places in responses, and most choices, that are shown under an answer."""
+
+STANDING_STYLES: Mapping[Standing, str] = {"supported": "green", "doubtful": "yellow", "unsupported": "red"}
 
 ATTRIBUTION_REASONS = {
     "call": "its call failed",
@@ -134,6 +143,53 @@ def summary_line(solution: Solution) -> str:
         f"{seconds.get('total', 0.0):.1f} s" + _shares(seconds),
     )
     return " · ".join(fields)
+
+
+def standing_text(solution: Solution) -> Text | None:
+    """How far the answer can be relied on, in a word and why; None without an answer."""
+    standing = solution.standing
+    if standing is None:
+        return None
+    findings = solution.findings
+    reason = {
+        "supported": "nothing was found that speaks against it",
+        "doubtful": f"{_count(len(findings), 'finding')} against it: {', '.join(finding.kind for finding in findings)}",
+        "unsupported": "nothing of it rests on a reply of the API",
+    }[standing]
+    return Text(f"{standing}: {reason}", style=STANDING_STYLES[standing])
+
+
+def evidence_lines(solution: Solution) -> list[str]:
+    """What the answer rests on: places in responses, choices of the program, arguments that the question gave."""
+    if solution.answer is None:
+        return []
+    places = [
+        f"{solution.calls[source.call].tool or solution.calls[source.call].url} → {readable_path(source.path)}"
+        for source in solution.evidence
+    ]
+    chosen = [f"line {choice.line}: {choice.kind} {choice.text}" for choice in solution.choices]
+    given = [
+        f"{flow.argument}={_value(solution.calls[flow.call].arguments.get(flow.argument))}"
+        for flow in solution.flow
+        if flow.origin == "query"
+    ]
+    return [*_evidence("rests on", places), *_evidence("chosen by", chosen), *_evidence("from the question", given)]
+
+
+def _evidence(title: str, facts: Sequence[str]) -> list[str]:
+    """Some facts under a title, each on a line, and how many more there are."""
+    distinct = list(dict.fromkeys(facts))
+    if not distinct:
+        return []
+    more = len(distinct) - EVIDENCE_SHOWN
+    shown = [shorten(visible(fact).replace("\n", "␊"), FACT_WIDTH) for fact in distinct[:EVIDENCE_SHOWN]]
+    lines = [*shown, *([f"and {more} more"] if more > 0 else [])]
+    return [f"{title}: {lines[0]}", *(f"{' ' * len(title)}  {line}" for line in lines[1:])]
+
+
+def diff_lines(diff: Sequence[str]) -> list[str]:
+    """What was put right in a program without the model; empty where nothing was."""
+    return ["changed without the model:", *(f"  {visible(line)}" for line in diff)] if diff else []
 
 
 def _shares(seconds: Mapping[str, float]) -> str:

@@ -10,8 +10,10 @@ is accepted.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from atc.language.question import Question
-from atc.verify import entities, labels, negatives, pages, printed, support
+from atc.verify import entities, flow, labels, negatives, pages, printed, support
 from atc.verify.findings import Finding, Inspection, Kind, made_writes
 from atc.verify.printed import judge
 from atc.verify.support import describe_silent_writes, is_unsupported
@@ -41,6 +43,17 @@ _RULES = (
     labels.mislabelled,
     labels.repeated_value,
     labels.unanswered,
+    flow.placeholder,
+    flow.dead_call,
+    flow.overwritten,
+    flow.other_list,
+    flow.named_field,
+    flow.taken_by_place,
+    flow.one_of_many,
+    flow.few_of_many,
+    flow.weakened,
+    flow.foreign_write,
+    flow.unasked_write,
 )
 """Most telling first: a wrong call explains wrong words."""
 
@@ -51,14 +64,21 @@ _READING = frozenset(
 """Rules that say nothing where the service accepted a write: the task is then done, whatever is printed."""
 
 
-def inspect(program: str, run: Run, question: Question, graph: ProtocolGraph | None = None) -> tuple[Finding, ...]:
+def inspect(
+    program: str,
+    run: Run,
+    question: Question,
+    graph: ProtocolGraph | None = None,
+    earlier_programs: Sequence[str] = (),
+) -> tuple[Finding, ...]:
     """List the reasons to doubt a printed answer, the most telling first, one of each kind.
 
     Args:
         run: A run that ended well and printed something (see `judge`).
         graph: The data flow between the tools.
+        earlier_programs: Those that the model wrote before in the solve.
     """
-    inspection = Inspection(program, run, question, graph)
+    inspection = Inspection(program, run, question, graph, earlier_programs)
     findings: dict[Kind, Finding] = {}
     for rule in _RULES:
         if rule in _READING and made_writes(run):

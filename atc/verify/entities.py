@@ -15,7 +15,7 @@ from atc.diagnosis.provenance import lookup
 from atc.verify.findings import Finding, Inspection, failed, lists_in, name_of
 from protocols.json_path import leaves, subscripts
 from protocols.text.word_lists import TEXTS
-from protocols.text.words import SEARCHES, fold, words
+from protocols.text.words import SEARCHES, fold, is_identifier, words
 from sandbox.records import SAFE, CallRecord
 
 __all__ = [
@@ -29,6 +29,8 @@ __all__ = [
 ]
 
 _STOP_WORDS = TEXTS["articles"] | TEXTS["small words"]
+_CODE = re.compile(r"(?=.*\d)[\w-]{4,}")
+"""A code or a long number, which tells one entity from all others."""
 _MIN_SIMILARITY = 0.75
 """Similarity from which a text counts as a misspelling of words in the question."""
 
@@ -46,11 +48,22 @@ def unused_name(inspection: Inspection) -> Finding | None:
         if _is_abbreviated(name, inspection) or _is_printed(name, inspection) or _is_selected(inspection, name):
             continue
         if not inspection.foreign_texts:
+            if _has_code(inspection):
+                continue
             message = f"the question is about {name!r}, and the program uses it nowhere; look for {name!r}"
             return Finding("OtherEntity", message)
         call, _, value = inspection.foreign_texts[0]
         return _replaced_name(call, value, name)
     return None
+
+
+def _has_code(inspection: Inspection) -> bool:
+    """True if the answer rests on a call with a code or number of the question: what it names need not be sought."""
+    return any(
+        call.index in inspection.contributing_calls and _CODE.fullmatch(str(value)) and inspection.question.says(value)
+        for call, _, argument in inspection.literal_arguments
+        for _, value in leaves(argument)
+    )
 
 
 def misspelt(inspection: Inspection) -> Finding | None:
@@ -90,28 +103,12 @@ def unused_search(inspection: Inspection) -> Finding | None:
         for call, _, value in inspection.literal_arguments
         if not failed(call) and _is_a_name(value, inspection)
     ]
-    used = _contributing_calls(inspection)
+    used = inspection.contributing_calls
     if not searches or any(call.index in used or _is_printed(value, inspection) for call, value in searches):
         return None
     call, value = searches[0]
     message = f"the answer has nothing to do with what {name_of(call)} returned for {value!r}; go on from that"
     return Finding.of_call("OtherEntity", message, call)
-
-
-def _contributing_calls(inspection: Inspection) -> set[int]:
-    """The calls that the answer or a write depends on, directly or through other calls."""
-    feeds: dict[int, set[int]] = {}
-    for call, _, _, sources in inspection.all_arguments:
-        feeds.setdefault(call.index, set()).update(source.call for source in sources)
-    writes = [call.index for call in inspection.good_calls if call.method not in SAFE]
-    pending = [source.call for source in inspection.printed_sources] + writes
-    reached: set[int] = set()
-    while pending:
-        index = pending.pop()
-        if index not in reached:
-            reached.add(index)
-            pending += feeds.get(index, ())
-    return reached
 
 
 def _required_names(inspection: Inspection) -> list[str]:
@@ -126,18 +123,25 @@ def _required_names(inspection: Inspection) -> list[str]:
         known_words |= {word for tool in protocol.tools for word in words(tool.name)}
         arguments = [words(parameter.name) for tool in protocol.tools for parameter in tool.arguments]
         known_words |= {" ".join(parts) for parts in arguments if len(parts) > 1}
+        known_words |= {word for parts in arguments for word in parts}
     folded_names = {name: fold(name) for name in inspection.entity_names}
     # Of one letter is what a sentence's end leaves: `12 E. Can you …`.
     return [
         name
         for name, text in folded_names.items()
-        if text not in known_words and all(len(word) > 1 or word in _STOP_WORDS for word in text.split())
+        if text not in known_words and not known_words.issuperset(text.split())
+        if known_words.isdisjoint({text.replace(" ", ""), f"{text.replace(' ', '')}s"})
+        if all(len(word) > 1 or word in _STOP_WORDS for word in text.split())
     ]
 
 
 def _is_evident(name: str, inspection: Inspection) -> bool:
-    """True if a name of one word is no mere capital: a response holds it, or the program sends another name."""
-    return bool(inspection.foreign_texts) or any(
+    """True if a name of one word is no mere capital: a response holds it, or the program sends another name.
+
+    The first word of a sentence has a capital in any case.
+    """
+    within = re.search(rf"(?<=[^.?!:]\s){re.escape(name)}\b", inspection.question.text) is not None
+    return (bool(inspection.foreign_texts) and within) or any(
         isinstance(value, str) and fold(value) == fold(name) for _, _, value in inspection.values
     )
 
@@ -304,6 +308,8 @@ def hallucinated_identifier(inspection: Inspection) -> Finding | None:
         text = str(value)
         if not re.search(r"\d.*\d.*\d|[A-Za-z].*\d", text) or not _is_literal(text, inspection):
             continue  # small numbers are counted: the second season
+        if not is_identifier(name) and re.search(r"[a-z]{4}", text):
+            continue  # a name that a person would know: `model="whisper-1"`
         providers = graph.providers(call.tool, name)
         if inspection.question.says(value) or graph.reference(call.tool, name) is None or not providers:
             continue

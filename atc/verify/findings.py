@@ -16,15 +16,22 @@ from typing import Literal
 from atc.diagnosis.provenance import lookup, traced_arguments
 from atc.fault import Fault
 from atc.language.question import Question
+from atc.program.choices import lines_behind_output
 from atc.program.source import calls_of, parsed
 from atc.program.tree import nodes_of
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.json_path import Step, leaves
 from protocols.schema_fields import fields
-from protocols.text.words import fold
+from protocols.text.words import fold, stem, words
 from sandbox.records import SAFE, CallRecord, Run, Source
 
-__all__ = ["Finding", "Inspection", "Kind", "failed", "lists_in", "made_writes", "name_of"]
+__all__ = ["Finding", "Inspection", "Kind", "failed", "lists_in", "made_writes", "name_of", "orders"]
+
+_WORD = re.compile(r"[^\W\d_]{3}")
+_EXPRESSION = re.compile(r"[=<>{}\[\]]")
+_MAX_NAME_WORDS = 7
+_ORDER_WORDS = frozenset({"sort", "order", "ordering", "orderby", "sortby", "rank", "top"})
+"""Words of an argument that orders a list."""
 
 Kind = Literal[
     "NoCall",
@@ -40,6 +47,15 @@ Kind = Literal[
     "OtherEntity",
     "FirstPage",
     "EmptyForNegative",
+    "DeadCall",
+    "Overwritten",
+    "Placeholder",
+    "ForeignText",
+    "UnaskedWrite",
+    "TakenByPlace",
+    "OneOfMany",
+    "OtherList",
+    "Weakened",
 ]
 
 
@@ -76,13 +92,22 @@ class Inspection:
 
     Args:
         graph: The protocol's graph; without it, rules that need the tools find nothing.
+        earlier_programs: Those that the model wrote before in the solve.
     """
 
-    def __init__(self, program: str, run: Run, question: Question, graph: ProtocolGraph | None = None) -> None:
+    def __init__(
+        self,
+        program: str,
+        run: Run,
+        question: Question,
+        graph: ProtocolGraph | None = None,
+        earlier_programs: Sequence[str] = (),
+    ) -> None:
         self.program = program
         self.run = run
         self.question = question
         self.graph = graph
+        self.earlier_programs = earlier_programs
 
     @cached_property
     def tree(self) -> ast.Module:
@@ -160,12 +185,12 @@ class Inspection:
 
     @cached_property
     def foreign_texts(self) -> tuple[tuple[CallRecord, str, str], ...]:
-        """Texts that the program sends of its own and that are not in the question: call, argument, value."""
+        """Names that the program sends of its own and that are not in the question: call, argument, value."""
         known_words = self.question.folded_words
         return tuple(
             (call, name, value)
             for call, name, value in self.literal_arguments
-            if isinstance(value, str) and re.search(r"[^\W\d_]{3}", value)
+            if isinstance(value, str) and _WORD.search(value) and not _is_composed(value)
             if not known_words.issuperset(fold(value).split()) and fold(value) not in self.enum_values
         )
 
@@ -173,6 +198,43 @@ class Inspection:
     def used_sources(self) -> tuple[Source, ...]:
         """The sources of the printed values and of all arguments."""
         return (*self.printed_sources, *(source for *_, sources in self.all_arguments for source in sources))
+
+    @cached_property
+    def contributing_calls(self) -> frozenset[int]:
+        """The indices of the calls that the answer or a write depends on, directly or through other calls."""
+        feeds: dict[int, set[int]] = {}
+        for call, _, _, sources in self.all_arguments:
+            feeds.setdefault(call.index, set()).update(source.call for source in sources)
+        writes = [call.index for call in self.good_calls if call.method not in SAFE]
+        pending = [source.call for source in self.printed_sources] + writes
+        reached: set[int] = set()
+        while pending:
+            index = pending.pop()
+            if index not in reached:
+                reached.add(index)
+                pending += feeds.get(index, ())
+        return frozenset(reached)
+
+    @cached_property
+    def lines_behind_output(self) -> frozenset[int]:
+        """The lines of the calls that the output depends on as the program is written, executed or not."""
+        return lines_behind_output(self.program)
+
+    @cached_property
+    def live_calls(self) -> tuple[CallRecord, ...]:
+        """The good calls that the answer or a write depends on; all of them where nobody followed the values."""
+        if self.run.provenance is None:
+            return self.good_calls
+        return tuple(call for call in self.good_calls if call.index in self.contributing_calls)
+
+    @cached_property
+    def superlative_stems(self) -> frozenset[str]:
+        """The stems of the superlatives in the question."""
+        return frozenset(stem(word) for text in self.question.superlative_words for word in words(text))
+
+    def value_at(self, call: CallRecord, path: tuple[Step, ...]) -> object:
+        """The value at a path in the response to a call; MissingValue if there is none."""
+        return lookup(self._responses[call.index], path)
 
     @cached_property
     def _responses(self) -> tuple[object, ...]:
@@ -190,6 +252,13 @@ class Inspection:
     def values(self) -> tuple[tuple[CallRecord, tuple[Step, ...], object], ...]:
         """The scalar values of all good responses: call, path, value."""
         return tuple((call, *leaf) for call in self.good_calls for leaf in leaves(self.response(call)))
+
+
+def _is_composed(text: str) -> bool:
+    """True for what is no name: an expression of a query language, a code with digits, a longer text."""
+    parts = text.split()
+    code = len(parts) == 1 and any(map(str.isdigit, text))
+    return code or len(parts) > _MAX_NAME_WORDS or _EXPRESSION.search(text) is not None
 
 
 @lru_cache(maxsize=8)
@@ -213,6 +282,15 @@ def failed(call: CallRecord) -> bool:
 def name_of(call: CallRecord) -> str:
     """The name of a call's tool, else its address."""
     return call.tool or call.url
+
+
+def orders(call: CallRecord) -> bool:
+    """True if an argument of a call orders its list."""
+    return any(
+        isinstance(step, str) and not _ORDER_WORDS.isdisjoint({*words(step), step.lower()})
+        for path, _ in leaves(call.arguments)
+        for step in path
+    )
 
 
 def made_writes(run: Run) -> bool:

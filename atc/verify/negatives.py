@@ -9,17 +9,22 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from atc.program.tree import nodes_of
+from atc.program.def_use import DefUse, def_use
+from atc.program.tree import called_name, nodes_of
 from atc.verify.entities import misspelling_of
 from atc.verify.findings import Finding, Inspection, failed, lists_in
+from atc.verify.pages import selects_page
 from atc.verify.printed import is_negative
-from protocols.json_path import nodes
+from protocols.json_path import Step, leaves
 from protocols.text.words import fold
 from sandbox.records import CallRecord, Source
 
 __all__ = ["empty_for_negative"]
+
+_MAX_FIELDS = 14
+"""Fields that are listed in place of one that is missing."""
 
 
 def empty_for_negative(inspection: Inspection) -> Finding | None:
@@ -31,6 +36,7 @@ def empty_for_negative(inspection: Inspection) -> Finding | None:
         or _no_such_field(inspection)
         or _foreign_search(inspection)
         or _empty_search(inspection)
+        or _unsought_name(inspection)
     )
 
 
@@ -109,23 +115,42 @@ def _nearly_equal(value: object, constant: object) -> bool:
 
 
 def _no_such_field(inspection: Inspection) -> Finding | None:
-    """The program reads a field with a default, and no response has the field."""
-    fields = {
-        step
-        for call in inspection.good_calls
-        for path, _ in nodes(inspection.response(call))
-        for step in path[-1:]
-        if isinstance(step, str)
-    }
-    for node in nodes_of(inspection.tree, ast.Call) if fields else ():
+    """The program reads a field with a default, and no object that it reads from has the field."""
+    flow = def_use(inspection.program)
+    if flow is None:
+        return None
+    for node in nodes_of(flow.tree, ast.Call):
         if not (isinstance(node.func, ast.Attribute) and node.func.attr == "get" and node.args):
             continue
         key = node.args[0].value if isinstance(node.args[0], ast.Constant) else None
-        if isinstance(key, str) and key not in fields and "/" not in key:
-            listed = ", ".join(sorted(fields)[:14])
+        if not isinstance(key, str) or "/" in key:
+            continue
+        read = [value for value in _values_of(node.func.value, flow, inspection) if isinstance(value, dict) and value]
+        if read and not any(key in value for value in read):
+            listed = ", ".join(list(read[0])[:_MAX_FIELDS])
             message = f"line {node.lineno} reads {key!r}, and no reply has such a field; there are {listed}"
             return Finding("EmptyForNegative", message, node.lineno)
     return None
+
+
+def _values_of(node: ast.expr, flow: DefUse, inspection: Inspection) -> Iterator[object]:
+    """What an expression may have been in the run: the values in responses that it is taken from."""
+    lines = {call.line for call in inspection.good_calls}
+    for origin in flow.origins(node, lambda call: call.lineno in lines and bool(called_name(call))):
+        for call in inspection.good_calls:
+            if call.line == origin.call.lineno and call.tool in (called_name(origin.call), None):
+                yield from _at(inspection.response(call), origin.path)
+
+
+def _at(value: object, path: Sequence[Step]) -> Iterator[object]:
+    """The values at a path in which 0 stands for any item of a list."""
+    if not path:
+        yield value
+    elif isinstance(value, list) and isinstance(path[0], int):
+        for item in value:
+            yield from _at(item, path[1:])
+    elif isinstance(value, dict) and path[0] in value:
+        yield from _at(value[path[0]], path[1:])
 
 
 def _foreign_search(inspection: Inspection) -> Finding | None:
@@ -134,6 +159,7 @@ def _foreign_search(inspection: Inspection) -> Finding | None:
     for call, name, value, sources in _fruitless_arguments(inspection):
         own = (call.index, name) in foreign
         number = isinstance(value, int) and not sources and str(value) not in inspection.question.text
+        number = number and not isinstance(value, bool) and not selects_page(name)
         if own or number:
             intended = misspelling_of(str(value), inspection.question.text) if own else None
             hint = repr(intended) if intended else "the words of the question"
@@ -149,6 +175,20 @@ def _empty_search(inspection: Inspection) -> Finding | None:
         if not sources and isinstance(value, str) and fold(value) in unseen:
             message = f"nothing was found with {name}={value!r}, but what the question names exists; look elsewhere"
             return Finding.of_call("EmptyForNegative", message, call)
+    return None
+
+
+def _unsought_name(inspection: Inspection) -> Finding | None:
+    """The question names something that the program compares with, and it neither sent it nor got it in a reply."""
+    if inspection.question.yes_or_no or "count" in inspection.question.asks or inspection.question.asks_for_several:
+        return None
+    sent = {fold(str(value)) for _, _, argument, _ in inspection.all_arguments for _, value in leaves(argument)}
+    received = {fold(str(value)) for _, _, value in inspection.values}
+    for line, _, constant in _comparisons(inspection.tree):
+        text = fold(str(constant))
+        if text in inspection.folded_names and not any(text in value for value in sent | received):
+            message = f"{constant!r} is in no reply, and the program does not ask for it; look for it by a call"
+            return Finding("EmptyForNegative", message, line)
     return None
 
 

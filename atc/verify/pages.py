@@ -12,14 +12,14 @@ import ast
 from collections.abc import Iterator
 
 from atc.program.tree import called_name, nodes_of
-from atc.verify.findings import Finding, Inspection, lists_in, name_of
+from atc.verify.findings import Finding, Inspection, lists_in, name_of, orders
 from atc.verify.printed import is_negative
 from protocols.json_path import subscripts
 from protocols.text.word_lists import NAMES
 from protocols.text.words import fold, words
 from sandbox.records import CallRecord
 
-__all__ = ["first_page", "unread_lists"]
+__all__ = ["first_page", "selects_page", "unread_lists"]
 
 _TOTALS = frozenset("total count num number of results result items item hits found matches records entries".split())
 _TOTAL_KEYS = frozenset({"total", "count", "hits", "found", "matches"})
@@ -29,6 +29,9 @@ _NEXT_KEYS = frozenset({"next", "next page", "next cursor", "next page token", "
 _PAGE_KEYS = frozenset({"page", "current page", "page number", "page no", "p", "limit", "offset", "next", "cursor"})
 _PAGE_PARAMETERS = NAMES["limits"] | NAMES["offsets"] | NAMES["pages"] | NAMES["cursors"] | {"marker", "token"}
 """Parameters that select a part of a list."""
+_MIN_ORDERED = 3
+"""Different values from which an order is no accident."""
+_PAGE_WORDS = frozenset({"page", "pagination", "cursor", "offset", "limit"})
 _AGGREGATES = frozenset({"len", "sum", "max", "min", "sorted", "any", "all", "set", "list", "Counter", "map", "filter"})
 _REORDERING = frozenset({"list", "sorted", "reversed", "enumerate", "tuple", "iter"})
 _ACCESSORS = frozenset({"json", "copy", "values", "items"})
@@ -39,10 +42,15 @@ def first_page(inspection: Inspection) -> Finding | None:
     whole = "whole" in inspection.question.asks or is_negative(inspection)
     if not whole and "first items" not in inspection.question.asks:
         return None
+    live_tools = {call.tool for call in inspection.live_calls}
     for call in inspection.good_calls:
-        if _is_named_search(call, inspection):
+        if call.tool not in live_tools:
+            continue
+        if _is_named_search(call, inspection) or (inspection.question.asks_for_extreme and orders(call)):
             continue
         for path, extent in unread_lists(call, inspection):
+            if inspection.question.asks_for_extreme and _is_first_of_ordered(call, path, inspection):
+                continue
             reading = _ListTraversal(inspection.tree, call, _list_length(call, path, inspection))
             if (line := reading.line) is not None and (whole or reading.wants_more):
                 message = (
@@ -51,6 +59,35 @@ def first_page(inspection: Inspection) -> Finding | None:
                 )
                 return Finding("FirstPage", message, line, call.index, path)
     return None
+
+
+def _is_first_of_ordered(call: CallRecord, path: tuple[str, ...], inspection: Inspection) -> bool:
+    """True if the program took the first item of a list that comes in the order of one of its fields."""
+    taken = {
+        source.path[len(path)]
+        for source in inspection.used_sources
+        if source.call == call.index and source.how != "decided" and source.path[: len(path)] == path
+        if len(source.path) > len(path)
+    }
+    items = inspection.value_at(call, path)
+    if taken != {0} or not isinstance(items, list) or len(items) < _MIN_ORDERED:
+        return False
+    columns = ([item.get(key) for item in items if isinstance(item, dict)] for key in _keys(items[0]))
+    return any(_is_ordered(column) for column in columns if len(column) == len(items))
+
+
+def _keys(item: object) -> list[str]:
+    return list(item) if isinstance(item, dict) else []
+
+
+def _is_ordered(values: list[object]) -> bool:
+    """True for numbers, or texts with a digit such as dates, that only rise or only fall."""
+    numbers = all(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
+    dates = all(isinstance(value, str) and value[:1].isdigit() for value in values)
+    if not (numbers or dates) or len(set(values)) < _MIN_ORDERED:
+        return False
+    rising = sorted(values)  # type: ignore[type-var]
+    return values in (rising, rising[::-1])
 
 
 def _is_named_search(call: CallRecord, inspection: Inspection) -> bool:
@@ -90,9 +127,7 @@ def _describe_rest(siblings: dict[str, object], call: CallRecord, read: int, pag
         siblings: The fields, by their names as words.
         read: The number of items read, from that many `pages`.
     """
-    paged = not siblings.keys().isdisjoint(_PAGE_KEYS) or any(
-        name.lower() in _PAGE_PARAMETERS for name in call.arguments
-    )
+    paged = not siblings.keys().isdisjoint(_PAGE_KEYS) or any(map(selects_page, call.arguments))
     for key, value in siblings.items():
         parts = set(key.split())
         total = parts <= _TOTALS and parts & _TOTAL_KEYS and (len(parts) > 1 or paged or key == "count")
@@ -106,9 +141,20 @@ def _describe_rest(siblings: dict[str, object], call: CallRecord, read: int, pag
     return ""
 
 
-def _list_arguments(call: CallRecord) -> dict[str, object]:
-    """The arguments of a call, without those that select a page."""
-    return {name: value for name, value in call.arguments.items() if name.lower() not in _PAGE_PARAMETERS}
+def _list_arguments(call: CallRecord) -> object:
+    """The arguments of a call, without those that select a page, in its body too."""
+    return _without_page(call.arguments)
+
+
+def _without_page(value: object) -> object:
+    if not isinstance(value, dict):
+        return value
+    return {name: _without_page(part) for name, part in value.items() if not selects_page(name)}
+
+
+def selects_page(name: str) -> bool:
+    """True if an argument selects a part of a list, or its size."""
+    return name.lower() in _PAGE_PARAMETERS or not _PAGE_WORDS.isdisjoint(words(name))
 
 
 def _list_length(call: CallRecord, path: tuple[str, ...], inspection: Inspection) -> int:

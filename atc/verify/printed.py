@@ -7,9 +7,10 @@ import re
 from collections.abc import Sequence
 
 from atc.fault import Fault, Stage
+from atc.program.choices import choices
 from atc.program.source import parsed
 from atc.program.tree import nodes_of
-from atc.verify.findings import Finding, Inspection
+from atc.verify.findings import Finding, Inspection, lists_in
 from protocols.json_path import leaves
 from protocols.text.words import is_identifier, words
 from sandbox.records import Run, Source
@@ -19,7 +20,7 @@ __all__ = ["error_text", "is_empty_answer", "is_negative", "judge", "nothing_fou
 _EMPTY_LINE = re.compile(
     r"^(\W*|none|null|n/?a|nan|nothing( \w+)*"
     r"|(sorry|unfortunately)\b.*"
-    r"|(there (is|are|was|were) )?no (?-i:[a-z])[\w ]*"
+    r"|(there (is|are|was|were) )?no (?-i:[a-z]|[A-Z]{2}\b)[\w ]*"
     r"|.*\b(not (be )?(found|available)|couldn't find|unknown)"
     r"|.*[:=]\s*(none|null|\[\]|\{\}|''|\"\")?)\W*$",
     re.IGNORECASE,
@@ -111,15 +112,27 @@ def error_text(inspection: Inspection) -> Finding | None:
 
 def nothing_found(inspection: Inspection) -> Finding | None:
     """The output reports no result, or None in place of a value."""
-    if is_empty_answer(inspection.lines) and not any(_is_text(line, inspection) for line in inspection.lines):
+    empty_answer = is_empty_answer(inspection.lines) and not any(
+        _is_text(line, inspection) for line in inspection.lines
+    )
+    if empty_answer and not _is_empty_selection(inspection):
         message = f"the program printed {_beginning(inspection)}, but what is asked for exists"
         return Finding("NothingFound", message)
     line = next((line for line in inspection.lines if _NONE_IN_TEXT.search(line[:_MAX_LINE])), None)
-    empty = [source for source in _exact_sources(inspection) if inspection.value_of(source) is None]
-    if line is None or not empty or "none" in inspection.question.words:
+    missing = [source for source in _exact_sources(inspection) if inspection.value_of(source) is None]
+    if line is None or not missing or "none" in inspection.question.words:
         return None
     message = f"the program printed {line[:80]!r}, in which a value is None; print the field that has the value"
-    return Finding("NothingFound", message, None, empty[0].call, empty[0].path)
+    return Finding("NothingFound", message, None, missing[0].call, missing[0].path)
+
+
+def _is_empty_selection(inspection: Inspection) -> bool:
+    """True if the question asks which of several meet a condition, and the program looked at several that do not."""
+    if not inspection.question.asks_for_several:
+        return False
+    return any(choice.kind == "filter" for choice in choices(inspection.program)) and any(
+        len(items) > 1 for call in inspection.good_calls for _, items, _ in lists_in(inspection.response(call))
+    )
 
 
 def nothing_new(inspection: Inspection) -> Finding | None:
@@ -161,6 +174,7 @@ def wrong_kind(inspection: Inspection) -> Finding | None:
         sources
         and asks.isdisjoint({"identifier", "amount"})
         and all(is_identifier(key) and ("name" in asks or words(key)[-1] in _IDENTIFIER_ENDINGS) for key in keys)
+        and not all(_reads_as_name(inspection.value_of(source)) for source in sources)
     ):
         message = f"the program printed {printed}, which identifies something; print what the question asks for"
     else:
@@ -180,6 +194,11 @@ def _summands(lines: Sequence[str]) -> list[str]:
     values = [float(number) for number in numbers]
     whole = any(abs(2 * value - sum(values)) < _TOLERANCE for value in values)
     return numbers if len(values) == len(lines) > 1 and not whole else []
+
+
+def _reads_as_name(value: object) -> bool:
+    """True for a text of letters, such as a person's handle."""
+    return isinstance(value, str) and value.replace(" ", "").isalpha()
 
 
 def _is_number(value: object) -> bool:

@@ -7,6 +7,7 @@ import json
 import re
 
 from atc.language.question import Question
+from atc.program.choices import lines_behind_output
 from atc.program.source import calls_of
 from atc.program.tree import nodes_of
 from atc.verify.changes import changes
@@ -40,11 +41,14 @@ __all__ = [
 ]
 
 
-def is_unsupported(run: Run) -> bool:
+def is_unsupported(program: str, run: Run) -> bool:
     """True if no printed value is known to come from the API, and nothing was written."""
-    if run.provenance is None or run.provenance.printed:
-        return all(failed(call) for call in run.calls)
-    return not made_writes(run)
+    if all(failed(call) for call in run.calls):
+        return True
+    if run.provenance is None or run.provenance.printed or made_writes(run):
+        return False
+    # Lists that came back empty leave no trace in what is printed of them.
+    return lines_behind_output(program).isdisjoint(call.line for call in run.calls if not failed(call))
 
 
 def describe_silent_writes(run: Run, question: Question, protocol: Protocol) -> str | None:
@@ -82,7 +86,7 @@ def no_evidence(inspection: Inspection) -> Finding | None:
     """No printed value comes from a response, or a response only decided whether it is printed."""
     if not inspection.good_calls:
         return None
-    if is_unsupported(inspection.run):
+    if is_unsupported(inspection.program, inspection.run):
         return Finding("NoEvidence", "what the program printed comes from no reply of the API; print the data")
     if (number := _own_number(inspection)) is not None:
         return Finding("NoEvidence", f"{number} stands in the program and in no reply of the API; print what it says")
@@ -119,6 +123,8 @@ def failed_call(inspection: Inspection) -> Finding | None:
         if call.refused or (failed(call) and call.status is not None and call.status < 400):
             continue
         described = _describe_call(call)
+        if failed(call) and _is_deliberate(call, inspection):
+            continue
         if any(source.call == call.index for source in inspection.data_sources) or _is_error_printed(call, inspection):
             message = f"the program printed an error as its answer: {described}; correct that call and print its data"
             return Finding.of_call("ErrorPrinted", message, call)
@@ -175,6 +181,28 @@ def _is_error_printed(call: CallRecord, inspection: Inspection) -> bool:
     texts = [value for value in response.values() if isinstance(value, str)] if isinstance(response, dict) else []
     parts = [*texts, *((call.error or "").split(" \u2014 ")[1:])]
     return any(len(part) > 8 and part[:80] in inspection.run.stdout for part in parts)
+
+
+def _is_deliberate(call: CallRecord, inspection: Inspection) -> bool:
+    """True if a handler for errors of tools deals with the failure, and other calls gave the answer.
+
+    It looks at the status or body of the error, returns something in its place, or goes on to the next of several.
+    """
+    if not any(good.index != call.index for good in inspection.live_calls):
+        return False
+    return any(
+        _covers(attempt.body, call.line) and _deals_with(handler)
+        for attempt in nodes_of(inspection.tree, ast.Try)
+        for handler in attempt.handlers
+        if handler.type is not None and "ToolError" in {name.id for name in nodes_of(handler.type, ast.Name)}
+    )
+
+
+def _deals_with(handler: ast.ExceptHandler) -> bool:
+    looks = any(
+        isinstance(node.value, ast.Name) and node.value.id == handler.name for node in nodes_of(handler, ast.Attribute)
+    )
+    return looks or any(isinstance(node, (ast.Return, ast.Continue)) for node in ast.walk(handler))
 
 
 def _is_replaced(call: CallRecord, inspection: Inspection) -> bool:

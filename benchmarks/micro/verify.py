@@ -78,7 +78,7 @@ def _ours(program: str, run: Run, question: Question, graph: ProtocolGraph) -> b
 def _earlier_check(program: str, run: Run, question: Question, graph: ProtocolGraph) -> bool:
     """The earlier check: nothing printed, no reply behind it, nothing found, nothing new."""
     inspected = Inspection(program, run, question, graph)
-    if not run.stdout.strip() or no_good_call(inspected) or is_unsupported(run):
+    if not run.stdout.strip() or no_good_call(inspected) or is_unsupported(program, run):
         return True
     return not made_writes(run) and (is_empty_answer(inspected.lines) or nothing_new(inspected) is not None)
 

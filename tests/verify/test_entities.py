@@ -87,7 +87,7 @@ def test_a_search_that_leads_nowhere() -> None:
     findings = inspect(program, finished, Question("What is the best film of Ana Bell?"), GRAPH)
     assert [(finding.kind, finding.line, finding.call) for finding in findings] == [("OtherEntity", 1, 0)]
     used = replace(finished, provenance=Provenance(printed=(exact("people", 0, "name"),)))
-    assert kinds(program, used, "What is the best film of Ana Bell?") == []
+    assert "OtherEntity" not in kinds(program, used, "What is the best film of Ana Bell?")
 
 
 def test_an_argument_in_words_names_nothing() -> None:

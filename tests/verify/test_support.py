@@ -169,8 +169,8 @@ def test_what_was_done_needs_no_data(text: str) -> None:
     """After a write that the service took, any words will do; after one that it refused, they will not."""
     assert kinds("", printed(text, 200, 204, method="POST"), "add it") == []
     assert kinds("", printed(text, 404, method="POST"), "add it") != []
-    assert not is_unsupported(replace(printed(text, 204, method="PUT"), provenance=Provenance()))
-    assert is_unsupported(replace(printed(text, 200), provenance=Provenance()))
+    assert not is_unsupported("", replace(printed(text, 204, method="PUT"), provenance=Provenance()))
+    assert is_unsupported("", replace(printed(text, 200), provenance=Provenance()))
 
 
 def test_an_error_that_was_swallowed_is_told_with_its_call() -> None:

@@ -1,0 +1,120 @@
+"""What a program chose its output by: the filters, orders and limits behind what it prints.
+
+They are read from the program alone, with the def-use analysis: from the printed expressions backwards to the values
+that they are made of, and the conditions that these values depend on.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from atc.program.control_flow import Definition
+from atc.program.def_use import DefUse, def_use
+from atc.program.source import calls_of
+from atc.program.tree import called_name, nodes_of
+
+__all__ = ["Choice", "ChoiceKind", "choices", "lines_behind_output"]
+
+ChoiceKind = Literal["filter", "order", "limit"]
+
+_ORDERS = frozenset({"max", "min", "sorted", "nlargest", "nsmallest"})
+_BRANCHES = (ast.If, ast.While, ast.IfExp)
+_FUNCTIONS = (ast.FunctionDef, ast.Lambda)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """An expression of a program that decides which values are printed, and its line, from 1."""
+
+    kind: ChoiceKind
+    line: int
+    text: str
+
+
+def choices(program: str) -> tuple[Choice, ...]:
+    """The choices behind the output of a program, in the order of its lines; none for invalid Python."""
+    flow = def_use(program)
+    if flow is None:
+        return ()
+    made: dict[Choice, None] = {}
+    for node in _behind_output(flow):
+        for kind, expression in _choices_at(node):
+            if not (isinstance(expression, ast.Constant) or _asks_own_name(expression)):
+                made[Choice(kind, expression.lineno, ast.unparse(expression))] = None
+    return tuple(sorted(made, key=lambda choice: choice.line))
+
+
+def lines_behind_output(program: str) -> frozenset[int]:
+    """The lines of the calls that the output is made of or depends on, as the program is written."""
+    flow = def_use(program)
+    calls = (node for node in (_behind_output(flow) if flow is not None else ()) if isinstance(node, ast.Call))
+    return frozenset(line for call in calls for line in range(call.lineno, (call.end_lineno or call.lineno) + 1))
+
+
+def _behind_output(flow: DefUse) -> Iterator[ast.AST]:
+    """The nodes that printed values are made of, and the branches and loops that they stand in; each once."""
+    pending: list[ast.AST] = [node for node, _ in calls_of(flow.tree, {"print"})]
+    visited: set[ast.AST] = set()
+    while pending:
+        root = pending.pop()
+        for node in ast.walk(root):
+            if node in visited:
+                continue
+            visited.add(node)
+            yield node
+            if isinstance(node, ast.Name):
+                for definition in flow.reaching(node):
+                    pending += _made_of(flow, definition)
+        for branch in _enclosing(flow, root):
+            if branch not in visited:
+                visited.add(branch)
+                yield branch
+                pending += [branch.test] if isinstance(branch, _BRANCHES) else [branch.iter]
+
+
+def _made_of(flow: DefUse, definition: Definition) -> list[ast.AST]:
+    """The expressions that a variable holds: its value, what is put into it, and what its methods are given."""
+    parts: list[ast.AST] = [definition.value] if definition.value is not None else []
+    if isinstance(definition.node, ast.FunctionDef):
+        parts += nodes_of(definition.node, ast.Return)
+    for use in flow.uses(definition):
+        parent = flow.parent(use)
+        call = flow.parent(parent) if isinstance(parent, ast.Attribute) else None
+        if isinstance(call, ast.Call) and isinstance(flow.parent(call), ast.Expr):
+            parts.append(call)
+        elif isinstance(parent, ast.Subscript) and isinstance(parent.ctx, ast.Store):
+            parts += filter(None, [flow.statement(parent)])
+    return parts
+
+
+def _enclosing(flow: DefUse, node: ast.AST) -> Iterator[ast.If | ast.While | ast.IfExp | ast.For]:
+    current = flow.parent(node)
+    while current is not None and not isinstance(current, _FUNCTIONS):
+        if isinstance(current, (*_BRANCHES, ast.For)):
+            yield current
+        current = flow.parent(current)
+
+
+def _choices_at(node: ast.AST) -> Iterator[tuple[ChoiceKind, ast.expr]]:
+    match node:
+        case ast.If() | ast.IfExp():
+            yield "filter", node.test
+        case ast.comprehension():
+            for condition in node.ifs:
+                yield "filter", condition
+        case ast.Call() if called_name(node) in _ORDERS:
+            yield "order", node
+        case ast.Call(func=ast.Attribute(attr="sort")):
+            yield "order", node
+        case ast.Subscript(slice=ast.Slice(lower=lower, upper=upper)) if lower is not None or upper is not None:
+            yield "limit", node
+        case ast.Subscript(slice=ast.Constant(value=int())) | ast.Subscript(slice=ast.UnaryOp()):
+            yield "limit", node
+
+
+def _asks_own_name(test: ast.expr) -> bool:
+    """True for `__name__ == "__main__"`, which chooses nothing."""
+    return any(name.id == "__name__" for name in nodes_of(test, ast.Name))

@@ -1,0 +1,290 @@
+"""Check where the values of a run went: dead calls, lost values, entries taken by their place, lists mixed up.
+
+These rules know no API and hardly any English. They compare what the answer rests on with what the run had at hand.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from atc.program.choices import choices
+from atc.program.def_use import calling, def_use
+from atc.program.tree import nodes_of
+from atc.verify.findings import Finding, Inspection, failed, name_of, orders
+from protocols.json_path import Step, leaves, nodes, subscripts
+from protocols.text.word_lists import NAMES, TEXTS
+from protocols.text.words import fold, stem, words
+from sandbox.records import SAFE, CallRecord
+
+__all__ = [
+    "dead_call",
+    "few_of_many",
+    "foreign_write",
+    "named_field",
+    "one_of_many",
+    "other_list",
+    "overwritten",
+    "placeholder",
+    "taken_by_place",
+    "unasked_write",
+    "weakened",
+]
+
+_ELLIPSIS = re.compile(r"[.…?_<>\s-]*(?:…|\.\.\.|\?|<>)[.…?_<>\s-]*")
+"""A text that stands for another one."""
+_SMALL_WORDS = TEXTS["articles"] | TEXTS["small words"] | NAMES["identifiers"]
+_MIN_WORD_LETTERS = 4
+_MANY = 3
+"""Items of a list of which more than one may be wanted."""
+
+
+def dead_call(inspection: Inspection) -> Finding | None:
+    """Nothing comes of a call, though its tool has a word of the question that no other tool of the answer has."""
+    if inspection.run.provenance is None:
+        return None
+    live = inspection.contributing_calls
+    live_words = {word for index in live for word in _tool_words(inspection.run.calls[index])}
+    question_words = set(inspection.question.stems)
+    for call in inspection.good_calls:
+        shared = _tool_words(call) & question_words - live_words
+        if call.index in live or call.method not in SAFE or call.line in inspection.lines_behind_output:
+            continue
+        if shared:
+            message = (
+                f"nothing of the answer comes from {name_of(call)}, and the question speaks of it "
+                f"({', '.join(sorted(shared))}); print what it returned"
+            )
+            return Finding.of_call("DeadCall", message, call)
+    return None
+
+
+def _tool_words(call: CallRecord) -> set[str]:
+    """The stems of the words in the name of a call's tool."""
+    return {stem(word) for word in words(call.tool or "")[1:] if word not in _SMALL_WORDS}
+
+
+def overwritten(inspection: Inspection) -> Finding | None:
+    """A reply is replaced by another one before anything reads it."""
+    flow = def_use(inspection.program)
+    if flow is None or inspection.graph is None:
+        return None
+    is_source = calling({tool.name for tool in inspection.graph.protocol.tools if not tool.writes})
+    for lost, replacing in flow.overwritten():
+        value, other_value = lost.value, replacing.value
+        if value is None or other_value is None:
+            continue
+        if any(map(is_source, nodes_of(value, ast.Call))) and any(map(is_source, nodes_of(other_value, ast.Call))):
+            message = (
+                f"line {other_value.lineno} puts another reply into {lost.name} before anything reads what line "
+                f"{value.lineno} got; keep both"
+            )
+            return Finding("Overwritten", message, value.lineno)
+    return None
+
+
+def placeholder(inspection: Inspection) -> Finding | None:
+    """An argument is an ellipsis or the like, which stands for a value."""
+    for call, name, value in inspection.literal_arguments:
+        for _, text in leaves(value):
+            if isinstance(text, str) and _ELLIPSIS.fullmatch(text) and not inspection.question.says(text):
+                message = f"{name}={text!r} of {name_of(call)} stands for a value; write the value of the question"
+                return Finding.of_call("Placeholder", message, call)
+    return None
+
+
+def foreign_write(inspection: Inspection) -> Finding | None:
+    """A write has a text that neither the question nor a reply holds."""
+    replied = {fold(str(value)) for _, _, value in inspection.values}
+    for call, _, value in inspection.literal_arguments:
+        if call.method in SAFE or failed(call):
+            continue
+        for _, text in leaves(value):
+            if not isinstance(text, str) or fold(text) in replied or fold(text) in inspection.enum_values:
+                continue
+            long_words = {word for word in fold(text).split() if len(word) >= _MIN_WORD_LETTERS and word.isalpha()}
+            if " " in text.strip() and long_words and long_words.isdisjoint(inspection.question.folded_words):
+                message = f"{name_of(call)} wrote {text[:80]!r}, which neither the question nor a reply says"
+                return Finding.of_call("ForeignText", message, call)
+    return None
+
+
+def unasked_write(inspection: Inspection) -> Finding | None:
+    """Of several operations that write, one shares no word with the question."""
+    writes = [call for call in inspection.good_calls if call.method not in SAFE]
+    if len({call.tool for call in writes}) < 2 or inspection.graph is None:
+        return None
+    tools = {tool.name: tool for tool in inspection.graph.protocol.tools}
+    question_words = set(inspection.question.stems)
+    for call in writes:
+        tool = tools.get(call.tool or "")
+        named = {stem(word) for word in words(f"{call.tool} {tool.summary if tool else ''}")} - _SMALL_WORDS
+        given = {stem(word) for _, value in leaves(call.arguments) for word in words(str(value))}
+        if question_words.isdisjoint(named) and question_words.isdisjoint(given - _SMALL_WORDS):
+            message = f"{name_of(call)} changed something that the question does not speak of"
+            return Finding.of_call("UnaskedWrite", message, call)
+    return None
+
+
+def taken_by_place(inspection: Inspection) -> Finding | None:
+    """The question asks for an extreme, and the entry was taken by its place, where no field makes it the extreme."""
+    if not inspection.question.asks_for_extreme:
+        return None
+    made = choices(inspection.program)
+    if any(choice.kind == "order" or re.search(r"[<>]", choice.text) for choice in made):
+        return None
+    if not any(choice.kind == "limit" for choice in made) or any(map(orders, inspection.live_calls)):
+        return None
+    if not inspection.superlative_stems.isdisjoint(
+        word for call in inspection.live_calls for word in _tool_words(call)
+    ):
+        return None
+    for call, path, items, index in _taken_entries(inspection):
+        if len(items) > 1 and not _is_extreme(items, index):
+            message = (
+                f"the question asks for an extreme, and the program took item {index} of the list "
+                f"{subscripts(path)} of {name_of(call)} by its place; compare the items"
+            )
+            return Finding.of_call("TakenByPlace", message, call, (*path, index))
+    return None
+
+
+def _taken_entries(inspection: Inspection) -> Iterator[tuple[CallRecord, tuple[Step, ...], list[object], int]]:
+    """The entries of lists that printed values and arguments were taken from, where it is one of each list."""
+    places: dict[tuple[int, tuple[Step, ...]], set[int]] = {}
+    for source in inspection.used_sources:
+        if source.how == "decided":
+            continue
+        for at, step in enumerate(source.path):
+            if isinstance(step, int):
+                places.setdefault((source.call, source.path[:at]), set()).add(step)
+    for (call_index, path), indices in places.items():
+        call = inspection.run.calls[call_index]
+        items = inspection.value_at(call, path)
+        if len(indices) == 1 and isinstance(items, list):
+            yield call, path, items, indices.pop()
+
+
+def _is_extreme(items: list[object], index: int) -> bool:
+    """True if an item is the greatest or least of a list by one of its fields."""
+    fields: dict[tuple[Step, ...], dict[int, object]] = {}
+    for place, item in enumerate(items):
+        for path, value in leaves(item):
+            if (isinstance(value, str) and re.search(r"\d", value)) or (
+                isinstance(value, int | float) and not isinstance(value, bool)
+            ):
+                fields.setdefault(path, {})[place] = value
+    return any(_is_extreme_value(values.get(index), list(values.values())) for values in fields.values())
+
+
+def _is_extreme_value(value: object, values: list[object]) -> bool:
+    """True if a value is the greatest or least of several different numbers or texts."""
+    comparable = [other for other in values if isinstance(other, str) == isinstance(value, str)]
+    if value is None or len(set(map(str, comparable))) == 1:
+        return False
+    return value in (max(comparable), min(comparable))  # type: ignore[type-var]
+
+
+def one_of_many(inspection: Inspection) -> Finding | None:
+    """The question asks for several, and every printed value was taken from one item of a list by its place."""
+    if not inspection.question.asks_for_several or len(inspection.lines) > 1:
+        return None
+    if not any(choice.kind == "limit" for choice in choices(inspection.program)):
+        return None
+    lists: dict[tuple[int, tuple[Step, ...]], set[int]] = {}
+    for source in inspection.data_sources:
+        ends = [at for at, step in enumerate(source.path) if isinstance(step, int)]
+        if not ends:
+            return None
+        lists.setdefault((source.call, source.path[: ends[-1]]), set()).add(source.path[ends[-1]])  # type: ignore[arg-type]
+    for (call_index, path), indices in lists.items():
+        call = inspection.run.calls[call_index]
+        items = inspection.value_at(call, path)
+        if len(lists) == 1 and len(indices) == 1 and isinstance(items, list) and len(items) > 1:
+            message = (
+                f"the question asks for several, and the program printed one of the {len(items)} items of "
+                f"{subscripts(path)} of {name_of(call)}; print all that are meant"
+            )
+            return Finding.of_call("OneOfMany", message, call, path)
+    return None
+
+
+def few_of_many(inspection: Inspection) -> Finding | None:
+    """The question asks for a few, and one value of a list was printed."""
+    if not inspection.question.asks_for_a_few or len(inspection.lines) != 1:
+        return None
+    entries = {
+        (source.call, source.path[: at + 1])
+        for source in inspection.data_sources
+        for at, step in enumerate(source.path)
+        if isinstance(step, int) and not any(isinstance(later, int) for later in source.path[at + 1 :])
+    }
+    if len(entries) != 1:
+        return None
+    call_index, path = entries.pop()
+    call = inspection.run.calls[call_index]
+    items = inspection.value_at(call, path[:-1])
+    if not isinstance(items, list) or len(items) < _MANY:
+        return None
+    message = f"the question asks for several, and the program printed one value of {name_of(call)}; print more"
+    return Finding.of_call("OneOfMany", message, call, path)
+
+
+def named_field(inspection: Inspection) -> Finding | None:
+    """A reply has a field that the question names, and the answer comes from another place."""
+    asked = " ".join(inspection.question.words)
+    printed_keys = {step for source in inspection.printed_sources for step in source.path}
+    for call in inspection.live_calls:
+        for path, value in nodes(inspection.response(call)):
+            key = path[-1] if path else None
+            if not isinstance(key, str) or key in printed_keys or not isinstance(value, list) or not value:
+                continue
+            phrase = words(key)
+            if len(phrase) > 1 and " ".join(phrase) in asked and printed_keys:
+                message = (
+                    f"the question says {' '.join(phrase)!r}, and the answer does not come from the field {key!r} of "
+                    f"{name_of(call)}; print what it has"
+                )
+                return Finding.of_call("OtherList", message, call, path)
+    return None
+
+
+def other_list(inspection: Inspection) -> Finding | None:
+    """The printed items come from one list of a reply, and a list beside it has items with a word of the question."""
+    question_words = {word for word in inspection.question.stems if len(word) >= _MIN_WORD_LETTERS}
+    for source in inspection.data_sources:
+        ends = [at for at, step in enumerate(source.path) if isinstance(step, int)]
+        if not ends or not ends[-1]:
+            continue
+        call, path = inspection.run.calls[source.call], source.path[: ends[-1]]
+        around = inspection.value_at(call, path[:-1])
+        if not isinstance(around, dict):
+            continue
+        own_words = {*_item_words(around.get(str(path[-1]))), *map(stem, words(str(path[-1])))}
+        for key, items in around.items():
+            wanted = _item_words(items) & question_words - own_words if key != path[-1] else set()
+            if isinstance(items, list) and wanted:
+                message = (
+                    f"the program printed from the list {subscripts(path)} of {name_of(call)}, and the list {key!r} "
+                    f"beside it has what the question asks for ({', '.join(sorted(wanted))}); look there"
+                )
+                return Finding.of_call("OtherList", message, call, path)
+    return None
+
+
+def _item_words(items: object) -> set[str]:
+    """The stems of one-word texts in the items of a list: `Director` of `{"job": "Director"}`."""
+    texts = [value for _, value in leaves(items) if isinstance(value, str)] if isinstance(items, list) else []
+    return {stem(fold(text)) for text in texts if text.isalpha()}
+
+
+def weakened(inspection: Inspection) -> Finding | None:
+    """An earlier program of the solve had conditions, and the last one has none of them."""
+    for earlier in inspection.earlier_programs:
+        conditions = [choice.text for choice in choices(earlier) if choice.kind == "filter"]
+        kept = [choice for choice in choices(inspection.program) if choice.kind in ("filter", "order")]
+        if conditions and not kept and not any(orders(call) for call in inspection.live_calls):
+            message = f"an earlier program chose by {conditions[0][:80]}, and this one has no condition; choose again"
+            return Finding("Weakened", message)
+    return None

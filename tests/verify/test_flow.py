@@ -1,0 +1,133 @@
+"""Findings from the data flow: what leads nowhere, what was taken by its place, and lists that were mixed up."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from atc.language.question import Question
+from atc.verify import inspect
+from sandbox.records import Provenance, Run
+from tests.verify.runs import GRAPH, call, exact, kinds, run
+
+PEOPLE = {"people": [{"personId": 7, "name": "Ana Bell"}]}
+FILMS = {
+    "films": [{"title": "Dusk", "rating": 6.1}, {"title": "Dune", "rating": 8.4}, {"title": "Dawn", "rating": 7.0}]
+}
+
+
+def test_a_call_that_leads_nowhere() -> None:
+    """It is told where its tool has a word of the question that no live one has, and where no line depends on it."""
+    films, reviews = call(response=FILMS), call("GET_films_filmId_reviews", {"reviews": [{"text": "Fine"}]}, line=2)
+    program = (
+        'film = GET_films(query="Dune")["films"][0]\nreviews = GET_films_filmId_reviews(filmId=1)\nprint(film["title"])'
+    )
+    finished = run("Dusk", films, reviews, printed=(exact("films", 0, "title"),))
+
+    findings = inspect(program, finished, Question("What are the reviews of the film?"), GRAPH)
+    assert [(finding.kind, finding.call) for finding in findings if finding.kind == "DeadCall"] == [("DeadCall", 1)]
+    assert "DeadCall" not in kinds(program, finished, "How is the film called?")
+    tested = program.replace("print", 'if not reviews["reviews"]:\n    print("No reviews")\nprint')
+    assert "DeadCall" not in kinds(tested, finished, "What are the reviews of the film?")
+
+
+def test_a_reply_that_another_one_replaces() -> None:
+    """Two replies go into one variable, and nothing reads the first."""
+    program = 'film = GET_films(query="Dune")\nfilm = GET_films(query="Dusk")\nprint(film["films"][0]["title"])'
+    finished = run(
+        "Dusk", call(response=FILMS), call(response=FILMS, line=2), printed=(exact("films", 0, "title", at=1),)
+    )
+
+    assert "Overwritten" in kinds(program, finished, "How are they called?")
+    read = program.replace("\nfilm =", "\nprint(film)\nfilm =")
+    assert "Overwritten" not in kinds(read, finished, "How are they called?")
+
+
+@pytest.mark.parametrize(("text", "is_placeholder"), [("…", True), ("...", True), ("Dune", False), ("*", False)])
+def test_an_ellipsis_stands_for_a_value(text: str, is_placeholder: bool) -> None:
+    """It is no argument; a star may be one."""
+    finished = run("Dusk", call(response=FILMS, query=text), printed=(exact("films", 0, "title"),))
+
+    found = kinds(f'print(GET_films(query="{text}")["films"][0]["title"])', finished, "Which film is Dune?")
+    assert ("Placeholder" in found) is is_placeholder
+
+
+def test_an_entry_by_its_place_is_no_extreme() -> None:
+    """The first is not the best, unless a field says so, the program compares, or the service orders."""
+    program = 'film = GET_films()["films"][0]\nprint(film["title"])'
+    question = "What is the best rated film?"
+    middle = {"films": [FILMS["films"][2], *FILMS["films"][:2]]}
+    finished = run("Dawn", call(response=middle), printed=(exact("films", 0, "title"),))
+
+    assert "TakenByPlace" in kinds(program, finished, question)
+    assert "TakenByPlace" not in kinds(program, finished, "Which film is it?")
+    best = {"films": [FILMS["films"][1], *FILMS["films"][:1]]}
+    assert "TakenByPlace" not in kinds(
+        program, run("Dune", call(response=best), printed=(exact("films", 0, "title"),)), question
+    )
+    ordered = run("Dawn", call(response=middle, sort="rating"), printed=(exact("films", 0, "title"),))
+    assert "TakenByPlace" not in kinds(program, ordered, question)
+    compared = program.replace('GET_films()["films"][0]', 'max(GET_films()["films"], key=len)')
+    assert "TakenByPlace" not in kinds(compared, finished, question)
+
+
+def test_one_where_several_are_asked_for() -> None:
+    """A single entry of a longer list answers a question for one, and none for all."""
+    program = 'print(GET_films()["films"][0]["title"])'
+    finished = run("Dusk", call(response=FILMS), printed=(exact("films", 0, "title"),))
+
+    assert "OneOfMany" in kinds(program, finished, "Which films are shown?")
+    assert "OneOfMany" in kinds("print(best)", finished, "Give me some films.")
+    assert "OneOfMany" not in kinds(program, finished, "Which film is shown?")
+    alone = run("Dusk", call(response={"films": FILMS["films"][:1]}), printed=(exact("films", 0, "title"),))
+    assert "OneOfMany" not in kinds(program, alone, "Which films are shown?")
+
+
+def test_the_list_beside_it_has_what_is_asked_for() -> None:
+    """Who directed it stands in the crew, not in the cast; a field that the question names is where to look."""
+    credits = {"cast": [{"name": "Ana", "part": "Queen"}], "crew": [{"name": "Ben", "job": "Director"}]}
+    finished = run("Ana", call("GET_films_filmId_credits", credits), printed=(exact("cast", 0, "name"),))
+
+    assert "OtherList" in kinds('print(c["cast"][0]["name"])', finished, "Who is the director of Dune?")
+    crew = run("Ben", call("GET_films_filmId_credits", credits), printed=(exact("crew", 0, "name"),))
+    assert "OtherList" not in kinds('print(c["crew"][0]["name"])', crew, "Who is the director of Dune?")
+    named = run(
+        "7",
+        call("GET_people", {"people": [{"personId": 7, "knownFor": ["Dune"]}]}),
+        printed=(exact("people", 0, "personId"),),
+    )
+    assert "OtherList" in kinds('print(p["people"][0]["personId"])', named, "What is Ana known for?")
+
+
+def test_a_program_that_drops_its_condition() -> None:
+    """An earlier program of the solve had one; an order in its place is as good."""
+    finished = run("Dusk", call(response=FILMS), printed=(exact("films", 0, "title"),))
+    earlier = 'films = GET_films()["films"]\nprint([film["title"] for film in films if film["rating"] > 8])'
+
+    def found(program: str) -> list[str]:
+        findings = inspect(program, finished, Question("Which film is it?"), GRAPH, [earlier])
+        return [finding.kind for finding in findings]
+
+    assert "Weakened" in found('print(GET_films()["films"][0]["title"])')
+    assert "Weakened" not in found('print(max(GET_films()["films"], key=len)["title"])')
+
+
+def wrote(*writes: tuple[str, dict[str, object]]) -> Run:
+    """A run with accepted writes: the tool and the arguments of each."""
+    records = [call(tool, {"id": 1}, 201, place + 1, **arguments) for place, (tool, arguments) in enumerate(writes)]
+    return replace(run("done", *records), provenance=Provenance())
+
+
+def test_a_write_says_nothing_of_its_own() -> None:
+    """A written text that neither question nor reply holds is told; so is a write that nobody asked for."""
+    question = 'Write a review of it: "Worth an evening".'
+    right = wrote(("POST_films_filmId_reviews", {"text": "Worth an evening"}))
+
+    assert kinds("print('done')", right, question) == []
+    invented = wrote(("POST_films_filmId_reviews", {"text": "Great acting throughout"}))
+    assert "ForeignText" in kinds("print('done')", invented, question)
+    further = wrote(
+        ("POST_films_filmId_reviews", {"text": "Worth an evening"}), ("DELETE_me_watchlist", {"position": 1})
+    )
+    assert "UnaskedWrite" in kinds("print('done')", further, question)
