@@ -44,7 +44,9 @@ def analyze_api(protocol: Protocol, world: WorldFile = NO_WORLD) -> WorldSchema:
     for plan in entity_types.plans:
         plan.search = _search(plan)
     pairs = links.pairs()
-    edges, roles, edge_types = _edges(entity_types)
+    edges, roles, edge_types = _edges(
+        entity_types, {relation.target for relation in links.relations.values() if relation.many}
+    )
     states = {
         plan.tool.path: plan
         for plan in entity_types.plans
@@ -83,7 +85,7 @@ def _search(plan: ResponsePlan) -> str:
 
 
 def _edges(
-    entity_types: EntityTypes,
+    entity_types: EntityTypes, listed_types: set[str]
 ) -> tuple[dict[str, list[dict[str, object]]], dict[str, list[dict[str, object]]], dict[str, str]]:
     """Collect the fields of memberships, by list label: all rows, the roles among them, and the types of edges."""
     rows: dict[str, list[dict[str, object]]] = defaultdict(list)
@@ -103,7 +105,8 @@ def _edges(
             extra = [name for name in shape.item.properties if name not in own]
             for name in extra:
                 stem = identifier_stem(name)
-                if stem and (kind := find_entity_type("_".join(stem), entity_types.by_name)):
+                kind = find_entity_type("_".join(stem), entity_types.by_name) if stem else None
+                if kind is not None and kind.name not in listed_types and not kind.global_lists:
                     edge_types[label] = kind.name
             if not extra:
                 continue

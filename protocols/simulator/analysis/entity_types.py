@@ -30,6 +30,7 @@ from protocols.text.words import identifier_stem, is_identifier, singular, words
 __all__ = ["EntityTypes", "id_field_of", "is_enumerated"]
 
 _Node = tuple[ResponsePlan, ResponseShape, ResponseShape | None, bool]
+_ID_WORDS = frozenset({"id", "uuid", "guid"})
 _ID_FIELDS = ("id", "uuid", "guid", "_id", "uid")
 
 
@@ -175,7 +176,7 @@ class EntityTypes:
                 plan.tail = tuple(literals[len(plan.root.strip("/").split("/")) :])
 
     def _type_objects(self) -> None:
-        for plan, shape, _, item in self.nodes():
+        for plan, shape, around, item in self.nodes():
             if shape.kind or not shape.properties:
                 continue
             is_detail = plan.detail and not shape.path and not item
@@ -183,7 +184,7 @@ class EntityTypes:
                 self._by_own_identifier(plan, shape, item)
                 or (plan.subject if is_detail and self._stands_for(shape, plan.subject) else "")
                 or self._discriminated(shape)
-                or self._by_key(plan, shape, item)
+                or self._by_key(plan, shape, item, within=around is not None and bool(around.kind))
                 or (self._by_identity(shape) if item else "")
             )
         self._type_by_similarity(final=False)
@@ -260,6 +261,12 @@ class EntityTypes:
 
     def _stands_for(self, shape: ResponseShape, kind: str) -> bool:
         """True if the root of a detail path is the entity itself, not an envelope around it."""
+        aliases = self.by_name[kind].aliases
+        own_lists = [
+            part.item for name, part in shape.properties.items() if part.item and singular_name(words(name)) in aliases
+        ]
+        if any(item.properties and id_field_of(item.properties, aliases) for item in own_lists):
+            return bool(id_field_of(shape.properties, aliases))
         if id_field_of(shape.properties) or self.by_name[kind].ordinal in shape.properties:
             return True
         inner = [p for p in shape.properties.values() if p.properties and id_field_of(p.properties)]
@@ -287,7 +294,7 @@ class EntityTypes:
                     return kind.name
         return ""
 
-    def _by_key(self, plan: ResponsePlan, shape: ResponseShape, item: bool) -> str:
+    def _by_key(self, plan: ResponsePlan, shape: ResponseShape, item: bool, within: bool) -> str:
         key = shape.name
         if key and label_of(key) not in GENERIC and singular(label_of(key)) not in GENERIC:
             kind = find_entity_type(key, self.by_name)
@@ -298,7 +305,7 @@ class EntityTypes:
         segments = [kind for segment in reversed(plan.tail) if (kind := find_entity_type(segment, self.by_name))]
         if not shape.path and not item and (not plan.subject or plan.tool.writes):
             return next((kind.name for kind in segments if id_field_of(shape.properties, kind.aliases)), "")
-        if item and all(singular(label_of(key)) in GENERIC for key in shape.path):
+        if item and not within and all(singular(label_of(key)) in GENERIC for key in shape.path):
             return next((kind.name for kind in segments if self._plausible(shape, kind)), "")
         return ""
 
@@ -401,9 +408,9 @@ def id_field_of(properties: Iterable[str], aliases: Iterable[str] = ()) -> str:
         if usual in names:
             return usual
     own = {tuple(alias.split("_")) for alias in aliases}
-    for name in names if own else ():
-        if identifier_stem(name) in own:
-            return name
+    named_after = [name for name in names if identifier_stem(name) in own] if own else []
+    for name in (*(n for n in named_after if words(n)[-1] in _ID_WORDS), *named_after):
+        return name
     if not own:
         for position, name in enumerate(names[:2]):
             parts = words(name)

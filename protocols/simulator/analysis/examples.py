@@ -126,14 +126,21 @@ def _example_fields(kind: EntityType, shapes: Sequence[ResponseShape]) -> frozen
         total += len(bodies)
     if total < 5:
         return frozenset()
+    names |= {name for name, info in kind.fields.items() if name == kind.id_field or _described(info)}
     for name in [name for name in kind.fields if name not in names]:
         del kind.fields[name]
     return frozenset(names)
 
 
+def _described(info: FieldInfo) -> bool:
+    """True if a schema, and not only an example, shows a scalar field."""
+    return any(shape.is_scalar and any(check for check in shape.checks) for shape in info.shapes)
+
+
 def _title_field(kind: EntityType) -> str:
     own = [n for n in kind.fields if kind.aliases.intersection(words(n)[:1]) and words(n)[-1] in {"name", "title"}]
     named = [name for name in NAMES if name in kind.fields] or own
+    named = named or [name for usual in NAMES for name in kind.fields if name.lower() == usual.lower()]
     return max(named, key=lambda name: (len(kind.fields[name].shapes), -named.index(name)), default="")
 
 

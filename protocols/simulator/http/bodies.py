@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any, cast
 
 from protocols.simulator.analysis.response_shape import ResponseShape, fits
-from protocols.simulator.analysis.world_schema import label_of
+from protocols.simulator.analysis.world_schema import GENERIC, label_of
 from protocols.simulator.http.list_items import ListItems, kinds_in
 from protocols.simulator.http.messages import RequestError
 from protocols.simulator.http.paging import LIMITS, Paginator, ResponseFrame, beyond_first, is_paging
@@ -24,6 +24,8 @@ from protocols.text.words import identifier_stem, singular, words
 __all__ = ["ResponseBodies"]
 
 _MAX_CACHED = 8192
+_MOST_NESTED = (None, None, None, 4, 2, 1)
+"""Entities in a list within others, by the number of keys around it; the sizes of nested lists multiply."""
 _UNFIT: Any = object()
 _SCALARS = frozenset({str, int, float, type(None)})
 _GENERIC_KEYS = frozenset(
@@ -274,7 +276,10 @@ class ResponseBodies:
                     )
                     if edges and len(part.item_types) > 1 and self.world.rng(entity, label).below(4):
                         break
-            return [self._item(part.item, edge, frame) for edge in edges[: part.max_items]]
+            if entity is frame.subject and frame.plan.detail and part.item_types == [entity.kind] and label in GENERIC:
+                edges = [RelationEdge(entity, entity)]  # an envelope that was taken for its content
+            most = _MOST_NESTED[min(len(part.path), len(_MOST_NESTED) - 1)]
+            return [self._item(part.item, edge, frame) for edge in edges[:most][: part.max_items]]
         if part.shows_entity:
             return self._linked(part, entity, name, frame)
         if part.properties and _holds_lists(part):
@@ -404,6 +409,8 @@ class ResponseBodies:
             path = f"{name}.{key}" if name else key
             reusable = simple and inner.is_scalar and key in example and path not in entity.values
             numeric = isinstance(value, (int, float))
+            if kind and path in self._fields.number_fields(kind):
+                reusable = False
             if reusable and value.__class__ in _SCALARS and (has_several or not numeric) and fits(value, inner):
                 body[key] = value  # a shortcut: nearly all of a long series
             else:
@@ -431,6 +438,7 @@ class ResponseBodies:
             if self._fields.prescribed_values(entity, path) is not None:
                 return self._plain(entity, path, part, frame)
             usable = not isinstance(value, (dict, list)) and key in example and path not in entity.values
+            usable = usable and not (kind and path in self._fields.number_fields(kind))
             # Numbers of a single example are no more than a hint.
             if usable and (isinstance(value, (str, bool)) or value is None or has_several) and fits(value, part):
                 return value

@@ -63,6 +63,8 @@ class ListItems:
         if owner is None:
             entities = [entity for target in targets[:1] for entity in self.everywhere(target, frame)]
             return [RelationEdge(Entity("~list", ("list",)), entity) for entity in entities]
+        if top and frame.plan.detail and owner is frame.subject and targets == [owner.kind] and not frame.plan.tail:
+            return [RelationEdge(owner, owner)]
         edges: list[RelationEdge] = []
         for target in targets:
             if (owner.kind, label, target) in self.schema.relations or len(targets) == 1:

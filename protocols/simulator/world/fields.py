@@ -29,6 +29,7 @@ _COUNT_WORDS = frozenset("number of total count num no amount".split())
 _UPCOMING = frozenset("start begin departure departs due opening".split())
 _FEW_IDENTIFIERS = 24
 """Attempts after which an identifier is numbered, because its schema allows few values."""
+_NUMBER_WORDS = ("number", "code", "sku", "reference")
 _ANY = ResponseShape(("value",))
 _MOMENT_FORMS = {"%Y-%m-%dT%H:%M:%S": 19, "%Y-%m-%d": 10, "%Y-%m": 7, "%Y": 4}
 """Forms of a date, the finest first, and their lengths."""
@@ -50,6 +51,7 @@ class FieldValues:
         self._slug_types: dict[str, bool] = {}
         self._identifier_info: dict[str, tuple[ResponseShape, int, list[str]]] = {}
         self._names_by_type: dict[str, list[str]] = {}
+        self._numbers_by_type: dict[str, list[str]] = {}
 
     def identifier(self, entity: Entity) -> object:
         """The identifier of an entity; registers the entity under it."""
@@ -80,10 +82,13 @@ class FieldValues:
             return text if attempt == 0 else f"{text}-{attempt + 1}"
         if not texts and not any("format" in check for check in shape.checks):
             ids = [value for other in self._schema.entity_types.values() for value in other.ids]
-            texts = [value for value in ids if isinstance(value, str) and re.search(r"\d", value)]
+            texts = [value for value in ids if isinstance(value, str) and re.fullmatch(r"\S*\d\S*", value)]
+        place = kind.summary.get(kind.id_field) or shape
         if texts:
-            return mimic(texts[0] if len(texts[0]) > 5 else texts[0] + "00000", rng)
-        return make_value(kind.id_field, shape, (), rng, self._now)
+            text = mimic(texts[0] if len(texts[0]) > 5 else texts[0] + "00000", rng)
+            if fits(text, place) or not fits(texts[0], place):
+                return text
+        return make_value(kind.id_field, place, (), rng, self._now)
 
     def _identifier_examples(self, kind: EntityType) -> tuple[ResponseShape, int, list[str]]:
         """The shape of a type's identifiers, the highest number (0 for texts), and the texts among the examples."""
@@ -111,20 +116,25 @@ class FieldValues:
 
     def number_fields(self, kind: EntityType) -> list[str]:
         """The fields with the number by which people know an entity: `InvoiceNumber`, `detail.invoice_number`."""
+        if kind.name in self._numbers_by_type:
+            return self._numbers_by_type[kind.name]
         own = {word for alias in kind.aliases for word in alias.split("_")} | {"reference"}
         places = dict(kind.summary)
         for outer in list(kind.summary.values()):
             if outer.properties and not outer.kind:
                 places |= {f"{outer.name}.{name}": part for name, part in outer.properties.items()}
-        return [
+        paths = [
             path
             for path, part in places.items()
             if (parts := words(part.name))
-            and parts[-1] in {"number", "code", "reference", "sku"}
+            and parts[-1] in _NUMBER_WORDS
             and set(parts[:-1]) <= own
             and path != kind.id_field
             and "string" in part.types
         ]
+        paths.sort(key=lambda path: _NUMBER_WORDS.index(words(path)[-1]))
+        self._numbers_by_type[kind.name] = paths
+        return paths
 
     def uses_slugs(self, kind: EntityType) -> bool:
         """True if the identifiers of a type are slugs of its names."""
@@ -329,6 +339,10 @@ class FieldValues:
             return link
         if (count := self.count(entity, name)) is not None:
             return count
+        if entity.base and not kind.local and shape is not None and shape.types <= {"integer", "null"} and shape.types:
+            own = {word for alias in kind.aliases for word in alias.split("_")}
+            if parts[-1] == "number" and len(parts) > 1 and set(parts[:-1]) <= own:
+                return entity.position + 1
         if (ordinal := self._ordinal(entity, kind, name)) is not None:
             return ordinal
         if (reference := self._reference(entity, kind, name)) is not None:

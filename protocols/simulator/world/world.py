@@ -130,7 +130,7 @@ class World:
                 continue
             if pair.family and not pair.nullable:
                 users = pair.maker in self.schema.singletons.values()
-                size = max(size, _BASE if users else 7 * len(self.base(pair.maker)))
+                size = max(size, _BASE if users or not kind.title else 7 * len(self.base(pair.maker)))
             elif not pair.family and not pair.through:
                 size = max(size, 2 * _BASE)
         if spec.size is not None:
