@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from protocols.simulator.analysis.entity_types import EntityTypes, id_field_of
 from protocols.simulator.analysis.response_shape import ResponseShape
-from protocols.simulator.analysis.world_schema import NAMES, EntityType, FieldInfo, ResponsePlan
+from protocols.simulator.analysis.world_schema import NAMES, EntityType, FieldInfo, ResponsePlan, singular_name
 from protocols.text.words import words
 
 __all__ = ["read_fields"]
@@ -67,10 +67,26 @@ def _complete_fields(entity_types: EntityTypes) -> None:
         for name, info in kind.all_fields.items():
             if name not in membership_fields:
                 kind.fields.setdefault(name, info)
-        kind.summary = kind.summary or (kind.detail.shape.properties if kind.detail and kind.detail.shape else {})
+        kind.summary = (
+            _listed_properties(kind)
+            or kind.summary
+            or (kind.detail.shape.properties if kind.detail and kind.detail.shape else {})
+        )
         kind.summary = kind.summary or next((s.properties for _, s, _, _ in nodes if s.kind == kind.name), {})
         kind.id_field = id_field_of(kind.all_fields, kind.aliases) or kind.id_field
         kind.title = _title_field(kind)
+
+
+def _listed_properties(kind: EntityType) -> dict[str, ResponseShape]:
+    """The properties of a type in the list that is named after it: those of `/files` for files."""
+    for plan in kind.global_lists:
+        parts = [plan.shape, *plan.shape.properties.values()] if plan.shape and plan.label else []
+        if singular_name(plan.label.split("_")) not in kind.aliases:
+            continue
+        for part in parts:
+            if part.item is not None and part.item.kind == kind.name:
+                return part.item.properties
+    return {}
 
 
 def _records(entity_types: EntityTypes) -> dict[str, list[dict[str, object]]]:

@@ -153,8 +153,15 @@ class ResponseBodies:
             if state is not None and words(name)[-1:] == ("type",) and (kind := self._linked_kind(state, shape, part)):
                 body[name] = kind
                 continue
-            body[name] = self._plain(state or owner or self._value_owner(frame), name, part, frame)
+            holder = state or owner or self._value_owner(frame)
+            body[name] = self._plain(holder, self._numbered_path(holder, shape, name), part, frame)
         return {name: body[name] for name in shape.properties if name in body}
+
+    def _numbered_path(self, entity: Entity, shape: ResponseShape, name: str) -> str:
+        """The path of a field within a plain object, if it holds the number of the entity; else its name."""
+        kind = self.schema.entity_types.get(entity.kind)
+        path = f"{shape.name}.{name}"
+        return path if kind and path in self._fields.number_fields(kind) else name
 
     def _linked_kind(self, state: Entity, shape: ResponseShape, part: ResponseShape) -> str:
         """The type of the entity in a state that may show several types: that of the currently playing item."""
@@ -282,10 +289,11 @@ class ResponseBodies:
             return [self._item(part.item, edge, frame) for edge in edges[:most][: part.max_items]]
         if part.shows_entity:
             return self._linked(part, entity, name, frame)
-        if part.properties and _holds_lists(part):
+        if part.properties and _holds_lists(part) and name not in entity.sent:
             inner = ResponseFrame(frame.plan, entity, {}, self._fields.link(entity) + "/" + name if kind else frame.url)
             return self._container(part, entity, label_of(name), inner)
-        holder = entity if own is None or name in fields or name in entity.values else own
+        identifies = kind is not None and name == kind.id_field
+        holder = entity if own is None or name in fields or name in entity.values or identifies else own
         if holder is not entity and (count := self._fields.count(entity, name)) is not None and fits(count, part):
             return count
         return self._plain(holder, name, part, frame)

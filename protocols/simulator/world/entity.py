@@ -9,6 +9,7 @@ from datetime import datetime
 from types import MappingProxyType
 
 from protocols.simulator.analysis.world_schema import EntityType, Relation, RelationPair, WorldSchema
+from protocols.simulator.world.question_ids import QuestionIdentifier
 from protocols.simulator.world.seeded_rng import SeededRNG
 from protocols.text.entities import NamedEntities, NamedEntity
 
@@ -80,6 +81,7 @@ class WorldContext(typing.Protocol):
     seed: int | str
     now: datetime
     named_entities: NamedEntities
+    identifiers: tuple[QuestionIdentifier, ...]
     created: dict[str, list[Entity]]
     neighbours: dict[tuple[Entity, str], list[Entity]]
     anchor: Entity
@@ -96,4 +98,5 @@ class WorldContext(typing.Protocol):
     def question_entities(self, kind: str) -> list[Entity]: ...
     def kinds_beside(self, name: NamedEntity) -> set[str]: ...
     def signed_in(self, entity: Entity) -> bool: ...
+    def identifies(self, identifier: QuestionIdentifier, kind: EntityType) -> bool: ...
     def mark_changed(self, kind: str) -> None: ...

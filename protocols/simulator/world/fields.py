@@ -206,6 +206,8 @@ class FieldValues:
         derived = self._derived(entity, kind, name, shape)
         if derived is not None:
             return derived
+        if (told := self._told_reference(entity, kind, name, shape)) is not None:
+            return told
         info = self._info(entity, name)
         where = shape or next(iter(info.shapes), _ANY)
         own = kind.all_fields.get(name)
@@ -222,6 +224,23 @@ class FieldValues:
         if "." in name and where.nullable and not pool and set(words(last)) & {"href", "url", "link"}:
             return None
         return make_value(last, where, pool, rng, self._now)
+
+    def _told_reference(
+        self, entity: Entity, kind: EntityType, name: str, shape: ResponseShape | None
+    ) -> object | None:
+        """The identifier of the question in a field by which lists of the type are filtered, in some entities."""
+        if not self._world.identifiers or not kind.global_lists or name == kind.id_field or not identifier_stem(name):
+            return None
+        filters = {p.name for plan in kind.global_lists for p in plan.tool.parameters if p.location == "query"}
+        rng = self._world.rng(entity, "told", name)
+        if name not in filters or rng.below(3):
+            return None
+        target = self._schema.entity_type_named("_".join(identifier_stem(name)))
+        for identifier in self._world.identifiers:
+            fitting = shape is None or fits(identifier.text, shape)
+            if fitting and (target is None or self._world.identifies(identifier, target)):
+                return identifier.text
+        return None
 
     def has_prescribed_values(self, kind: str) -> bool:
         """True if the world file gives values of any field of a type."""

@@ -52,7 +52,9 @@ def mimic(text: str, rng: SeededRNG) -> str:
     if numbered := re.fullmatch(r"([A-Za-z]{1,5}[-_]?)(\d+)", text):
         return numbered[1] + "".join(rng.choose(string.digits) for _ in numbered[2])
     stem, dot, ending = text.rpartition(".") if _FILE.match(text) else (text, "", "")
-    if re.fullmatch(r"[0-9a-f]+", stem):
+    if stem.isascii() and stem.isdecimal():
+        text_like = "".join(rng.choose(string.digits) for _ in stem)
+    elif re.fullmatch(r"[0-9a-f]+", stem):
         text_like = "".join(f"{rng.below(1 << 32):08x}" for _ in range(-(-len(stem) // 8)))[: len(stem)]
     elif re.fullmatch(r"[0-9a-f]+(-[0-9a-f]+)+", stem):
         text_like = "".join(c if c == "-" else rng.choose("0123456789abcdef") for c in stem)
@@ -207,8 +209,14 @@ def plausible_number(name: str) -> bool:
     return _range(set(words(name)), datetime(2024, 1, 1)) != (1, 100)
 
 
+_MOMENTS = frozenset("start end created updated modified expiry".split())
+
+
 def _range(parts: set[str], now: datetime) -> tuple[float, float]:
     moment = now.timestamp() * 1000
+    seconds = now.timestamp()
+    if "at" in parts or ("time" in parts and parts & _MOMENTS):
+        return seconds - 400 * 86_400, seconds
     shares = set() if "ms" in parts else {"percent", "percentage", "popularity", "score", "volume", "progress"}
     ranges: tuple[tuple[set[str], tuple[float, float]], ...] = (
         (shares, (5, 95)),

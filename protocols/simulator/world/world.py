@@ -55,7 +55,7 @@ class World:
         self.schema = schema
         self._open = open
         self.named_entities = named_entities
-        self._identifiers = identifiers
+        self.identifiers = identifiers
         self.seed = seed
         self.now = now
         self.version = 0
@@ -172,7 +172,7 @@ class World:
         if entity is None and kind not in self._materialized:
             self._materialize(entity_type)
             entity = self._find_identified(entity_type, identifier)
-        if entity is None and identifier in {told.text for told in self._identifiers}:
+        if entity is None and identifier in {told.text for told in self.identifiers}:
             entity = self._identified_entity(entity_type, identifier)
         if entity is None and self._open:
             entity = self._adopt(entity_type, identifier)
@@ -226,15 +226,15 @@ class World:
             if entity_type.title and not entity_type.local and kind not in self._edge_types:
                 for name in self.named_entities.names:
                     self._add_question_entity(entity_type, name)
-            if self._identifiers and not entity_type.local and kind not in self._edge_types:
-                for identifier in self._identifiers:
-                    if not self._identifies(identifier, entity_type):
+            if self.identifiers and not entity_type.local and kind not in self._edge_types:
+                for identifier in self.identifiers:
+                    if not self.identifies(identifier, entity_type):
                         continue
                     if (entity := self._identified_entity(entity_type, identifier.text)) is not None:
                         self._question_entities[kind].setdefault(identifier.text.casefold(), entity)
         return list(self._question_entities[kind].values())
 
-    def _identifies(self, identifier: QuestionIdentifier, kind: EntityType) -> bool:
+    def identifies(self, identifier: QuestionIdentifier, kind: EntityType) -> bool:
         """True if an identifier of the question names an entity of a type: by the words beside it, or its prefix.
 
         A code without such words may be the number of any type with numbers.
