@@ -17,11 +17,13 @@ import signal
 import socket
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import urlsplit
 
 from protocols.errors import ProgramRefused, UsageError
 from protocols.text.words import name_similarity
@@ -444,12 +446,20 @@ class _Execution:
             "cpu": f"the program used more than the {self._limits.cpu:g} s of CPU time allowed",
             "memory": f"the program needed more than the {self._limits.memory} MiB of memory allowed",
             "output": f"the program printed more than the {self._limits.output} bytes allowed",
-            "calls": f"the program made more than the {self._limits.calls} calls allowed",
+            "calls": f"the program made more than the {self._limits.calls} calls allowed{self._most_called()}",
             "request": f"a request was larger than the {self._limits.request} bytes allowed ({channel.HEAD_LIMIT} for "
             "the arguments of a tool, or a form)",
             "response": f"a reply was larger than the {self._limits.response} bytes allowed",
             "traffic": f"the calls moved more than the {self._limits.traffic} bytes allowed in all",
         }[limit]
+
+    def _most_called(self) -> str:
+        """The operation that most calls were of; empty where there is none: `, most of them GET_films`."""
+        counts = Counter(call.tool or f"{call.method} {urlsplit(call.url).path}" for call in self._broker.calls)
+        name, count = counts.most_common(1)[0] if counts else ("", 0)
+        if count <= self._limits.calls / 2:
+            return ""
+        return f", most of them {name}; let the loop end where a page is empty or says that it is the last"
 
     def _fault(self, failure: Failure) -> ProgramError:
         line = failure.trace[-1] if failure.trace else None
