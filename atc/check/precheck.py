@@ -9,12 +9,13 @@ from atc.check import Diagnostic, apply_edits, check, fix_syntax
 from atc.check.autofix.accumulated_entries import with_entry_key
 from atc.fault import Attribution, Fault
 from atc.language.question import Question
-from atc.planning.plan import Plan, Step, reads
+from atc.planning.plan import Literal, Plan, Step, reads
 from atc.planning.sketch import sketch
 from atc.program.source import called, parsed
 from atc.program.tree import nodes_of, variable_of
 from protocols.contracts.contract import Contract
 from protocols.dataflow.graph import ProtocolGraph
+from protocols.text.words import stem, words
 from sandbox.sandbox import snippet
 
 __all__ = ["Precheck", "fault_of", "further_problems"]
@@ -134,13 +135,13 @@ class Precheck:
     def completed(self, program: str, diagnostics: Sequence[Diagnostic]) -> str | None:
         """The program with its syntax fixed, or after the steps of a plan that set the names which it takes as set.
 
-        None where no plan sets the first of them, or the steps leave a value to the question.
+        None where no plan sets the first of them, the steps leave a value to the question, or it does not lead to them.
         """
         if diagnostics[0].rule == "syntax":
             return fix_syntax(program)
         needed = list(map(self._missing_steps, diagnostics))
         missing = Plan(tuple(dict.fromkeys(step for steps in needed for step in steps)))
-        if not needed[0] or missing.has_placeholder:
+        if not needed[0] or missing.has_placeholder or not self._is_led_to(missing):
             return None
         lines = sketch(missing).split("\n")
         return "\n".join([*lines, *(line for line in program.split("\n") if line not in lines)])
@@ -154,6 +155,12 @@ class Precheck:
             if needed and not self._any_writes(Plan(needed)):
                 return needed
         return ()
+
+    def _is_led_to(self, plan: Plan) -> bool:
+        """True if a step has a text of the question, or calls a tool with a word of it."""
+        texts = [part.value for part in plan.parts if isinstance(part, Literal) and isinstance(part.value, str)]
+        tool_stems = {stem(word) for name in plan.tools for word in words(name)[1:]}
+        return any(map(self._question.says, texts)) or not tool_stems.isdisjoint(self._question.stems)
 
     def _any_writes(self, plan: Plan) -> bool:
         return any(self._graph.protocol.tool(name).writes for name in plan.tools)
