@@ -11,7 +11,7 @@ from typing import TypeVar, cast
 from protocols.simulator.analysis.response_shape import ResponseShape
 from protocols.simulator.analysis.world_file import QueryBinding
 from protocols.simulator.analysis.world_schema import label_of
-from protocols.simulator.http.paging import ResponseFrame, is_paging
+from protocols.simulator.http.paging import ResponseFrame, is_paging, searches
 from protocols.simulator.world.entity import Entity, RelationEdge
 from protocols.simulator.world.fields import is_upcoming
 from protocols.simulator.world.values import is_date, leading_number, number
@@ -26,6 +26,7 @@ _POPULAR = ("popularity", "popular", "views", "plays", "likes", "followers", "vo
 _ORDERS = frozenset("sort sort_by order_by sortby orderby".split())
 _DIRECTIONS = frozenset("order sort_order direction sort_direction".split())
 _RECENT = frozenset("latest newest new recent now current airing today air playing releases".split())
+_EQUATION = re.compile(r"(?P<field>[A-Za-z_]\w*)\s*(?:==?|\beq\b)\s*(?:\"([^\"]*)\"|'([^']*)'|(true|false|[\d.]+))")
 _AFFIXES = frozenset("with without exclude not gte lte gt lt min max from to after before since until id ids".split())
 
 
@@ -202,9 +203,65 @@ class ListItems:
             if is_paging(parameter.name):
                 continue
             kind = self.schema.entity_types[entities[0].kind]
+            if label_of(parameter.name) in {"where", "filter"} and isinstance(value, str):
+                entities = [entity for entity in entities if self._meets_expression(entity, value)]
+                continue
             for name, filter_value in value.items() if isinstance(value, dict) else [(parameter.name, value)]:
                 entities = [entity for entity in entities if self._meets(entity, kind.name, name, filter_value)]
+        if searches(frame.plan):
+            entities = [entity for entity in entities if self._meets_body(entity, frame.body)]
         return entities
+
+    def _meets_body(self, entity: Entity, body: Mapping[str, object]) -> bool:
+        """True if an entity meets the body of a search: values of its fields, or conditions on them."""
+        for name, value in body.items():
+            if isinstance(value, dict):
+                if "operator" in value and not self._meets_condition(entity, value):
+                    return False
+            elif (
+                value not in (None, "", [])
+                and not is_paging(name)
+                and not self._meets(entity, entity.kind, name, value)
+            ):
+                return False
+        return True
+
+    def _meets_condition(self, entity: Entity, condition: Mapping[str, object]) -> bool:
+        """True if an entity meets a condition `{field, operator, value}`, or a list of them under AND or OR.
+
+        Conditions on fields that the type does not have are met.
+        """
+        operator, value = str(condition.get("operator")).upper(), condition.get("value")
+        if operator in {"AND", "OR"} and isinstance(value, list):
+            results = [self._meets_condition(entity, part) for part in value if isinstance(part, dict)]
+            return all(results) if operator == "AND" else any(results)
+        name = str(condition.get("field"))
+        if name not in self.schema.entity_types[entity.kind].all_fields:
+            return True
+        own = self._fields.value(entity, name)
+        if isinstance(own, (list, dict)):
+            return True
+        own_text, text = str(own).casefold(), str(value).casefold()
+        if operator in {"IN", "NIN"}:
+            listed = {str(part).casefold() for part in value} if isinstance(value, list) else {text}
+            return (own_text in listed) is (operator == "IN")
+        if operator in {">", "<"}:
+            own_number, limit = number(own), number(value)
+            return own_number is None or limit is None or _within(own_number, limit, operator == ">")
+        tests = {"!=": own_text != text, "~": text in own_text, "!~": text not in own_text}
+        tests |= {"^": own_text.startswith(text), "$": own_text.endswith(text)}
+        return tests.get(operator, own_text == text)
+
+    def _meets_expression(self, entity: Entity, expression: str) -> bool:
+        """True if an entity meets the equations of a filter such as `Status=="PAID" AND Type=="ACCREC"`."""
+        if re.search(r"\bor\b|\|\|", expression, re.IGNORECASE):
+            return True
+        equations = [
+            (match["field"], next(filter(None, match.groups()[1:]), "")) for match in _EQUATION.finditer(expression)
+        ]
+        return all(
+            self._meets_condition(entity, {"field": name, "operator": "=", "value": value}) for name, value in equations
+        )
 
     def _meets_binding(self, entity: Entity, binding: QueryBinding, argument: object) -> bool:
         """True if an entity meets a parameter by its binding in the world file."""
@@ -232,6 +289,9 @@ class ListItems:
         if not core:
             return True
         joined = "_".join(core)
+        path = next((p for p in self._fields.number_fields(kind) if p.rpartition(".")[2] == name and "." in p), None)
+        if path is not None:
+            return str(self._fields.value(entity, path)).casefold() == str(value).casefold()
         asks_members = parts[0] in {"with", "without"} or parts[-1] in {"id", "ids"}
         for relation in self.schema.relations_of(kind.name, many=True) if not (least or most) else ():
             names = {relation.label, relation.target, singular(relation.label)}
@@ -243,7 +303,12 @@ class ListItems:
             and (len(core) == 1 or set(core[:-1]) & set(words(kind.date)) or core[0] in {"primary", "release"})
         ):
             return str(self._fields.value(entity, kind.date))[:4] == str(value)
-        forms = [core, core[1:]] if core[0] == "primary" else [core]
+        if asks_members and isinstance(value, list):
+            for relation in self.schema.relations_of(kind.name, many=False):
+                if {joined, singular(joined)} & {relation.label, relation.target}:
+                    linked = self._relations.linked(entity, relation.label, relation.target)
+                    return linked is not None and str(self._fields.identifier(linked)) in map(str, value)
+        forms = [core, core[1:]] if core[0] == "primary" else [core, [*core[:-1], singular(core[-1])]]
         field_name = next((f for form in forms for f in kind.fields if list(words(f)) == form), None)
         if field_name is None:
             return True

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import unquote, urlencode
@@ -67,6 +68,7 @@ class Paginator:
         """Store the requested page of these items in the frame."""
         limit = offset = page = None
         default = 20
+        edges = self._after_number(frame, edges)
         for name, schema, sent in page_arguments(frame):
             label = label_of(name)
             if (binding := self.schema.binding(frame.plan, name)) is not None:
@@ -75,7 +77,7 @@ class Paginator:
             requested = number(value)
             if label in LIMITS:
                 limit = int(requested) if requested is not None else default
-            elif label in _OFFSETS and requested is not None:
+            elif label in _OFFSETS and requested is not None and self._counting_field(frame, name, edges) is None:
                 offset = int(requested)
             elif sent and is_cursor(name, schema):
                 offset = self._after(str(sent), edges, preceding=label == "before" and not _numeric(schema))
@@ -144,6 +146,28 @@ class Paginator:
         if joined == "dates" and {"maximum", "minimum"} & set(part.properties):
             return True, self._dates(part, frame)
         return False, None
+
+    def _counting_field(self, frame: ResponseFrame, name: str, edges: list[RelationEdge]) -> str | None:
+        """The field whose number an offset takes, by its description: "offset by a journal number"."""
+        kind = self.schema.entity_types.get(edges[0].target.kind) if edges else None
+        parameter = next((p for p in frame.plan.tool.parameters if p.name == name), None)
+        text = parameter.description if parameter else ""
+        fields = kind.all_fields if kind else ()
+        return next(
+            (field for field in fields if len(words(field)) > 1 and re.search(rf"\b{re.escape(field)}\b", text)), None
+        )
+
+    def _after_number(self, frame: ResponseFrame, edges: list[RelationEdge]) -> list[RelationEdge]:
+        """The items whose number is above an offset that counts by it, in their order."""
+        for name, _, sent in page_arguments(frame):
+            field_name = self._counting_field(frame, name, edges) if label_of(name) in _OFFSETS else None
+            least = number(sent)
+            if field_name is None or least is None:
+                continue
+            keyed = [(number(self._fields.value(edge.target, field_name)) or 0, edge) for edge in edges]
+            keyed.sort(key=lambda pair: pair[0])
+            return [edge for value, edge in keyed if value > least]
+        return edges
 
     def _after(self, cursor: str, edges: list[RelationEdge], preceding: bool) -> int:
         """The offset of the items after a cursor, or of those that end before it. An unknown cursor is the end."""

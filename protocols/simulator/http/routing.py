@@ -13,7 +13,7 @@ from protocols.simulator.analysis.response_shape import ResponseShape, build, fi
 from protocols.simulator.analysis.world_schema import ResponsePlan, WorldSchema
 from protocols.simulator.http.bodies import ResponseBodies
 from protocols.simulator.http.messages import RequestError, SimulatedReply, SimulatedRequest
-from protocols.simulator.http.paging import ResponseFrame
+from protocols.simulator.http.paging import ResponseFrame, searches
 from protocols.simulator.http.request import RequestReader
 from protocols.simulator.http.writes import WriteHandler
 from protocols.simulator.world.entity import Entity
@@ -70,7 +70,7 @@ class Responder:
         url = root + request.path + ("?" + urlencode(request.query) if request.query else "")
         choices = [str(path_values[self._argument(plan, s.name)]) for s in plan.steps if s.role == "choice"]
         frame = ResponseFrame(plan, self._subject(plan, path_values), values, url, body, "".join(choices[:1]))
-        writes = plan.tool.method not in {"GET", "HEAD"}
+        writes = plan.tool.method not in {"GET", "HEAD"} and not searches(plan)
         if writes:
             frame.subject = self._writer.write(plan, frame.subject, values, body) or frame.subject
         if plan.shape is None:

@@ -47,6 +47,11 @@ def is_date(value: object) -> bool:
     return isinstance(value, str) and bool(_DATE.fullmatch(value) or _MOMENT.fullmatch(value))
 
 
+_QUOTED = re.compile(r"[`\"']([A-Za-z][\w.-]{0,30})[`\"']")
+_LISTED = re.compile(rf"(?:{_QUOTED.pattern},?\s*)+(?:and|or)\s+{_QUOTED.pattern}")
+"""Two or more quoted words, with `or` or `and` before the last."""
+
+
 def mimic(text: str, rng: SeededRNG) -> str:
     """Another text of the same form: digits for digits, letters for letters; hexadecimal stays hexadecimal."""
     if numbered := re.fullmatch(r"([A-Za-z]{1,5}[-_]?)(\d+)", text):
@@ -80,6 +85,17 @@ def _enumeration(shape: ResponseShape) -> list[object]:
         if "const" in check:
             values.append(check["const"])
     return [value for value in values if value is not None and fits(value, shape)]
+
+
+def _described_values(shape: ResponseShape) -> list[object]:
+    """The values that a description lists instead of an enumeration: `"TEAM", "PROJECT", or "FILE"`."""
+    for check in shape.checks:
+        description = check.get("description")
+        if "format" not in check and isinstance(description, str) and (listed := _LISTED.search(description)):
+            values: list[object] = list(dict.fromkeys(_QUOTED.findall(listed[0])))
+            if fitting := [value for value in values if fits(value, shape)]:
+                return fitting
+    return []
 
 
 def _bound(checks: Sequence[Schema], word: str) -> float | None:
@@ -134,6 +150,8 @@ def make_value(name: str, shape: ResponseShape, pool: Sequence[object], rng: See
         rng: The randomness of this field of this entity.
     """
     if choices := _enumeration(shape):
+        return rng.choose(choices)
+    if not pool and shape.types <= {"string", "null"} and (choices := _described_values(shape)):
         return rng.choose(choices)
     if id(pool) not in shape.pool_summaries:
         shape.pool_summaries[id(pool)] = _summarize_pool(shape, pool)
