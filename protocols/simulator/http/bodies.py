@@ -24,7 +24,7 @@ from protocols.text.words import identifier_stem, singular, words
 __all__ = ["ResponseBodies"]
 
 _MAX_CACHED = 8192
-_MOST_NESTED = (None, None, None, 4, 2, 1)
+_MOST_NESTED = (None, None, 6, 4, 2, 1)
 """Entities in a list within others, by the number of keys around it; the sizes of nested lists multiply."""
 _UNFIT: Any = object()
 _SCALARS = frozenset({str, int, float, type(None)})

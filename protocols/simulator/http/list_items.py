@@ -308,7 +308,7 @@ class ListItems:
                 if {joined, singular(joined)} & {relation.label, relation.target}:
                     linked = self._relations.linked(entity, relation.label, relation.target)
                     return linked is not None and str(self._fields.identifier(linked)) in map(str, value)
-        forms = [core, core[1:]] if core[0] == "primary" else [core, [*core[:-1], singular(core[-1])]]
+        forms = [core, core[1:]] if core[0] == "primary" else [list(parts), core, [*core[:-1], singular(core[-1])]]
         field_name = next((f for form in forms for f in kind.fields if list(words(f)) == form), None)
         if field_name is None:
             return True

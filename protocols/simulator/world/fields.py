@@ -27,7 +27,7 @@ __all__ = ["FieldValues", "is_upcoming"]
 
 _COUNT_WORDS = frozenset("number of total count num no amount".split())
 _UPCOMING = frozenset("start begin departure departs due opening".split())
-_FEW_IDENTIFIERS = 24
+_FEW_IDENTIFIERS = 8
 """Attempts after which an identifier is numbered, because its schema allows few values."""
 _NUMBER_WORDS = ("number", "code", "sku", "reference")
 _ANY = ResponseShape(("value",))
@@ -64,7 +64,8 @@ class FieldValues:
         while value is None or (str(value) in taken and taken[str(value)] is not entity):
             value = self._new_identifier(entity, kind, attempt)
             if attempt >= _FEW_IDENTIFIERS:
-                value = f"{value}{attempt}" if isinstance(value, str) else 10_000 + attempt
+                number_of = len(taken) + attempt - _FEW_IDENTIFIERS
+                value = f"{value}{number_of}" if isinstance(value, str) else 10_000 + number_of
             attempt += 1
         entity.memo[kind.id_field] = entity.values[kind.id_field] = value
         taken[str(value)] = entity
