@@ -54,6 +54,7 @@ _RULES = (
     flow.weakened,
     flow.foreign_write,
     flow.unasked_write,
+    flow.unrelated_output,
 )
 """Most telling first: a wrong call explains wrong words."""
 

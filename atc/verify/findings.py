@@ -200,20 +200,34 @@ class Inspection:
         return (*self.printed_sources, *(source for *_, sources in self.all_arguments for source in sources))
 
     @cached_property
-    def contributing_calls(self) -> frozenset[int]:
-        """The indices of the calls that the answer or a write depends on, directly or through other calls."""
+    def _feeds(self) -> dict[int, set[int]]:
+        """The calls that each call took an argument from."""
         feeds: dict[int, set[int]] = {}
         for call, _, _, sources in self.all_arguments:
             feeds.setdefault(call.index, set()).update(source.call for source in sources)
-        writes = [call.index for call in self.good_calls if call.method not in SAFE]
-        pending = [source.call for source in self.printed_sources] + writes
-        reached: set[int] = set()
+        return feeds
+
+    @cached_property
+    def contributing_calls(self) -> frozenset[int]:
+        """The indices of the calls that the answer or a write depends on, directly or through other calls."""
+        writes = {call.index for call in self.good_calls if call.method not in SAFE}
+        return self.sources_of({source.call for source in self.printed_sources} | writes)
+
+    def sources_of(self, indices: set[int]) -> frozenset[int]:
+        """Some calls, and those that they depend on, directly or through other calls."""
+        pending, reached = list(indices), set[int]()
         while pending:
             index = pending.pop()
             if index not in reached:
                 reached.add(index)
-                pending += feeds.get(index, ())
+                pending += self._feeds.get(index, ())
         return frozenset(reached)
+
+    def related(self, indices: set[int]) -> frozenset[int]:
+        """Some calls, those that they depend on, and those that depend on any of them."""
+        reached = self.sources_of(indices)
+        dependent = {call.index for call in self.good_calls if not self.sources_of({call.index}).isdisjoint(reached)}
+        return reached | dependent
 
     @cached_property
     def lines_behind_output(self) -> frozenset[int]:

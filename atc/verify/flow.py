@@ -13,6 +13,7 @@ from atc.program.choices import choices
 from atc.program.def_use import calling, def_use
 from atc.program.tree import nodes_of
 from atc.verify.findings import Finding, Inspection, failed, name_of, orders
+from atc.verify.write_reasons import PLACEHOLDER
 from protocols.json_path import Step, leaves, nodes, subscripts
 from protocols.text.word_lists import NAMES, TEXTS
 from protocols.text.words import fold, stem, words
@@ -29,13 +30,14 @@ __all__ = [
     "placeholder",
     "taken_by_place",
     "unasked_write",
+    "unrelated_output",
     "weakened",
 ]
 
-_ELLIPSIS = re.compile(r"[.…?_<>\s-]*(?:…|\.\.\.|\?|<>)[.…?_<>\s-]*")
-"""A text that stands for another one."""
 _SMALL_WORDS = TEXTS["articles"] | TEXTS["small words"] | NAMES["identifiers"]
 _MIN_WORD_LETTERS = 4
+_MIN_WRITE_CHAIN = 2
+"""Calls of a write that takes a value from a reply: itself and the other one."""
 _MANY = 3
 """Items of a list of which more than one may be wanted."""
 
@@ -62,7 +64,8 @@ def dead_call(inspection: Inspection) -> Finding | None:
 
 def _tool_words(call: CallRecord) -> set[str]:
     """The stems of the words in the name of a call's tool."""
-    return {stem(word) for word in words(call.tool or "")[1:] if word not in _SMALL_WORDS}
+    named = words(call.tool or "")[1:]
+    return {stem(word) for word in named if word not in _SMALL_WORDS and len(word) >= _MIN_WORD_LETTERS}
 
 
 def overwritten(inspection: Inspection) -> Finding | None:
@@ -88,7 +91,7 @@ def placeholder(inspection: Inspection) -> Finding | None:
     """An argument is an ellipsis or the like, which stands for a value."""
     for call, name, value in inspection.literal_arguments:
         for _, text in leaves(value):
-            if isinstance(text, str) and _ELLIPSIS.fullmatch(text) and not inspection.question.says(text):
+            if isinstance(text, str) and PLACEHOLDER.fullmatch(text) and not inspection.question.says(text):
                 message = f"{name}={text!r} of {name_of(call)} stands for a value; write the value of the question"
                 return Finding.of_call("Placeholder", message, call)
     return None
@@ -125,6 +128,25 @@ def unasked_write(inspection: Inspection) -> Finding | None:
             message = f"{name_of(call)} changed something that the question does not speak of"
             return Finding.of_call("UnaskedWrite", message, call)
     return None
+
+
+def unrelated_output(inspection: Inspection) -> Finding | None:
+    """The program wrote with what some calls returned, and printed from calls that have nothing to do with them."""
+    printed = {source.call for source in inspection.data_sources}
+    written: set[int] = set()
+    for call, _, _, sources in inspection.all_arguments:
+        if call.method not in SAFE and not failed(call):
+            written |= {call.index, *(source.call for source in sources)}
+    if not printed or len(written) < _MIN_WRITE_CHAIN or not inspection.related(printed).isdisjoint(written):
+        return None
+    looked_up = {
+        call.index for call, _, value in inspection.literal_arguments if fold(str(value)) in inspection.folded_names
+    }
+    if inspection.sources_of(printed).isdisjoint(looked_up):
+        return None  # it reads what the write left
+    call = inspection.run.calls[min(printed)]
+    message = f"what was written does not come from {name_of(call)}, from which the answer was printed; use one of both"
+    return Finding.of_call("UnaskedWrite", message, call)
 
 
 def taken_by_place(inspection: Inspection) -> Finding | None:

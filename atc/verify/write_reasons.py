@@ -7,6 +7,7 @@ quotes, and each path and number, has to be a literal of the program or an argum
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Sequence
 
 from atc.language.question import Question
@@ -15,9 +16,14 @@ from atc.program.tree import nodes_of
 from protocols.dataflow.operations import looks_like_read
 from protocols.json_path import leaves
 from protocols.model import Protocol, Tool
+from protocols.schema_fields import fields
+from protocols.text.words import is_identifier, words
 from sandbox.records import CallRecord
 
-__all__ = ["challenge_write", "intent_mismatch", "missing_names"]
+__all__ = ["PLACEHOLDER", "challenge_write", "intent_mismatch", "missing_names"]
+
+PLACEHOLDER = re.compile(r"[.…?_<>\s-]*(?:…|\.\.\.|<>)[.…?_<>\s-]*")
+"""A text that stands for another one."""
 
 _MINOR_UNITS = (1, 100, 1000)
 """What an amount is multiplied with where a service counts in cents: 24.99 becomes 2499."""
@@ -61,6 +67,9 @@ def challenge_write(
     """
     if tool is not None and (why := intent_mismatch(question, tool, protocol)):
         return f"a write, and {why}"
+    sent = [value for _, value in leaves(calls[-1].arguments)] if calls else []
+    if any(isinstance(value, str) and PLACEHOLDER.fullmatch(value) and not question.says(value) for value in sent):
+        return "a write, and one of its arguments stands for a value that is not there"
     if tool is not None and looks_like_read(tool):
         return None
     missing = missing_names(question, program, calls)
@@ -71,7 +80,7 @@ def challenge_write(
 
 def intent_mismatch(question: Question, tool: Tool, protocol: Protocol) -> str:
     """The reason why a question does not ask for an operation; empty if it may."""
-    if not tool.writes or looks_like_read(tool):
+    if not tool.writes or looks_like_read(tool) or _only_computes(tool, protocol):
         return ""
     if question.is_information_request:
         return "the question only asks"
@@ -79,3 +88,16 @@ def intent_mismatch(question: Question, tool: Tool, protocol: Protocol) -> str:
     if tool.method == "POST" and listed and "{" not in tool.path and question.changes_only:
         return "it makes a new thing where the question asks to change what is there"
     return ""
+
+
+def _only_computes(tool: Tool, protocol: Protocol) -> bool:
+    """True if a POST answers with data, and neither its reply nor another operation identifies what it made."""
+    schema = tool.success.schema if tool.success is not None else None
+    if tool.method != "POST" or not isinstance(schema, dict):
+        return False
+    kept = any(
+        other_tool is not tool and (other_tool.path == tool.path or other_tool.path.startswith(f"{tool.path}/{{"))
+        for other_tool in protocol.tools
+    )
+    names = [field.name for field in fields(schema, protocol, 1)]
+    return not kept and bool(names) and not any(is_identifier(name) or "status" in words(name) for name in names)
