@@ -264,3 +264,40 @@ def test_the_number_of_an_invoice_is_found_within_its_details() -> None:
     assert len(set(numbers)) == len(numbers)
     chosen = listed[numbers.index("NBW-0145")]
     assert get(world, f"/invoices/{chosen['id']}").body["detail"] == chosen["detail"]  # type: ignore[index]
+
+
+def test_a_map_has_the_keys_that_the_query_asks_for() -> None:
+    """`GET /images?ids=4:9,4:10` answers a link for each of the two."""
+    images = {"type": "object", "additionalProperties": {"type": "string", "nullable": True}}
+    shown = {"type": "object", "properties": {"images": images}}
+    query = [{"name": "ids", "in": "query", "schema": {"type": "string"}}]
+    world = world_of(described({"/images": {"get": {"parameters": query, "responses": {"200": response(shown)}}}}, {}))
+
+    links = get(world, "/images", ids="4:9,4:10").body["images"]  # type: ignore[index]
+
+    assert set(links) == {"4:9", "4:10"}
+    assert all(isinstance(link, str) for link in links.values())
+
+
+def test_what_a_program_creates_is_listed_and_read() -> None:
+    """A created invoice keeps its nested number in the list and under its identifier."""
+    details = {"type": "object", "properties": {**scalars(invoice_number="string", note="string")}}
+    invoice = {
+        "type": "object",
+        "properties": {"id": {"type": "string"}, "detail": details, **scalars(status="string")},
+    }
+    items = {"type": "object", "properties": {"items": {"type": "array", "items": ref("Invoice")}}}
+    body = {"content": {"application/json": {"schema": ref("Invoice")}}}
+    created = {"requestBody": body, "responses": {"201": response(ref("Invoice"))}}
+    paths = {"/invoices": {"get": items, "post": created}, "/invoices/{invoice_id}": {"get": ref("Invoice")}}
+    world = world_of(described(paths, {"Invoice": invoice}))
+    sent = {"detail": {"invoice_number": "X-1", "note": "thanks"}}
+
+    headers = {"content-type": "application/json"}
+    reply = world.answer(SimulatedRequest("POST", "/invoices", (), headers, json.dumps(sent).encode()))
+
+    assert reply.status == 201
+    identifier = reply.body["id"]  # type: ignore[index]
+    assert get(world, f"/invoices/{identifier}").body["detail"] == sent["detail"]  # type: ignore[index]
+    pages = [get(world, "/invoices").body["items"]]  # type: ignore[index]
+    assert [entry["detail"] for page in pages for entry in page if entry["id"] == identifier] == [sent["detail"]]

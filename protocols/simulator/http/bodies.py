@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any, cast
 
+from protocols.schema_fields import declared_types
 from protocols.simulator.analysis.response_shape import ResponseShape, fits
 from protocols.simulator.analysis.world_schema import GENERIC, label_of
 from protocols.simulator.http.list_items import ListItems, kinds_in
@@ -354,11 +355,24 @@ class ResponseBodies:
         if part.properties:
             return written if isinstance(written, dict) else self._plain_object(part, entity, name, frame)
         if part.is_object:
-            return written if isinstance(written, dict) else None if part.nullable else {}
+            if isinstance(written, dict):
+                return written
+            return self._requested_map(part, entity, name, frame) or (None if part.nullable else {})
         is_argument = entity.kind == "~state" and name not in entity.values and last in frame.values
         if is_argument and fits(frame.values[last], part):
             return frame.values[last]
         return self._fields.value(entity, name, part)
+
+    def _requested_map(self, part: ResponseShape, entity: Entity, name: str, frame: ResponseFrame) -> dict[str, object]:
+        """A map of texts under the identifiers of the query: `images` of `/images?ids=1,2`; empty without them."""
+        value_schema = next((check.get("additionalProperties") for check in part.checks), None)
+        requested = next((value for key, value in frame.values.items() if label_of(key) == "ids"), None)
+        if requested is None or not isinstance(value_schema, Mapping) or "string" not in declared_types(value_schema):
+            return {}
+        keys = requested if isinstance(requested, list) else str(requested).split(",")
+        types = frozenset(declared_types(value_schema))
+        shapes = {str(key): ResponseShape((name,), types=types, checks=(dict(value_schema),)) for key in keys}
+        return {key: self._fields.value(entity, f"{name}.{key}", shape) for key, shape in shapes.items()}
 
     def _coerced(self, sent: object, part: ResponseShape, entity: Entity, name: str, frame: ResponseFrame) -> Any:
         """A value set by a write, coerced to its place, or `_UNFIT`.

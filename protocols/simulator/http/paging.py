@@ -91,6 +91,9 @@ class Paginator:
         frame.total, frame.limit, frame.offset = len(edges), size, start
         frame.page = max(page or (start // max(size, 1)) + 1, 1)
         frame.edges = edges[start : start + size]
+        if not pages and not any(is_cursor(name, schema) for name, schema, _ in page_arguments(frame)):
+            # No request could reach a later page, so what a write created is on the first one.
+            frame.edges += [edge for edge in edges[start + size :] if edge.target.key[0] == "created"]
 
     def value(self, name: str, part: ResponseShape, frame: ResponseFrame) -> tuple[bool, object]:
         """True and the value of a field about paging; else False and None."""
