@@ -177,7 +177,7 @@ class EntityTypes:
 
     def _type_objects(self) -> None:
         for plan, shape, around, item in self.nodes():
-            if shape.kind or not shape.properties:
+            if shape.kind or not shape.properties or self._is_part(shape, around, item):
                 continue
             is_detail = plan.detail and not shape.path and not item
             shape.kind = (
@@ -234,6 +234,12 @@ class EntityTypes:
                         part.kind = kind.name
         for name in [name for name, kind in self.by_name.items() if name not in used and not kind.addressed]:
             del self.by_name[name]
+
+    def _is_part(self, shape: ResponseShape, around: ResponseShape | None, item: bool) -> bool:
+        """True for an item of a list within an entity that no key names: a line in the `items` of an invoice."""
+        if around is None or not item or singular(label_of(shape.name)) not in GENERIC:
+            return False
+        return not any(find_entity_type(key, self.by_name) for key in shape.path[len(around.path) :])
 
     def _by_own_identifier(self, plan: ResponsePlan, shape: ResponseShape, item: bool) -> str:
         """The type of an object whose identifier is named after its list: `reviewId` in `reviews`."""
@@ -317,8 +323,10 @@ class EntityTypes:
 
     def _type_by_similarity(self, final: bool) -> None:
         type_fields = self._fields_by_type()
-        for plan, shape, _, item in self.nodes():
+        for plan, shape, around, item in self.nodes():
             if shape.kind or not shape.properties or not (shape.path or item) or not id_field_of(shape.properties):
+                continue
+            if self._is_part(shape, around, item):
                 continue
             if kind := self._most_similar(shape, type_fields):
                 shape.kind = kind

@@ -290,7 +290,8 @@ class ResponseBodies:
             return [self._item(part.item, edge, frame) for edge in edges[:most][: part.max_items]]
         if part.shows_entity:
             return self._linked(part, entity, name, frame)
-        if part.properties and _holds_lists(part) and name not in entity.sent:
+        pinned = isinstance(entity.values.get(name), dict)
+        if part.properties and _holds_lists(part) and name not in entity.sent and not pinned:
             inner = ResponseFrame(frame.plan, entity, {}, self._fields.link(entity) + "/" + name if kind else frame.url)
             return self._container(part, entity, label_of(name), inner)
         identifies = kind is not None and name == kind.id_field
