@@ -184,8 +184,11 @@ def bench(options: _BenchOptions) -> None:
     from benchmarks.tasks.datasets import BENCHMARKS, named_documents
     from benchmarks.worlds import find_worlds
 
-    fictional = BENCHMARKS[options.name].fictional and not options.base_url
-    options = replace(options, simulate=options.simulate or fictional)
+    benchmark = BENCHMARKS[options.name]
+    simulated = (benchmark.fictional or (benchmark.tasks_shipped and not options.task_file)) and not options.base_url
+    options = replace(options, simulate=options.simulate or simulated)
+    if benchmark.tools and not options.task_file and not options.candidates:
+        options = replace(options, select=options.select or benchmark.tools)
     _check_service(options)
     dataset = _open(options)
     if options.candidates and dataset.listed:

@@ -81,16 +81,17 @@ def scatter(points: Sequence[Point], x_title: str, y_title: str) -> Plot:
     return Plot(f"{y_title} over {x_title}", x_title, y_title, _wrapped(ticks), shapes)
 
 
-def lines(series: Sequence[Sequence[Point]], x_title: str, y_title: str) -> Plot:
-    """A line for each run, in percent over whole numbers from 0."""
-    most = max((point.x for points in series for point in points), default=1)
+def lines(series: Sequence[Sequence[Point]], x_title: str, y_title: str, most: float | None = None) -> Plot:
+    """A line for each run, in percent over whole numbers from 0, or from 0 to `most` with a tick at each quarter."""
+    quarters = [round(most * part / 4) for part in range(5)] if most is not None else []
+    most = most or max((point.x for points in series for point in points), default=1)
     across = _scale(0, max(most, 1), LEFT + 20, WIDTH - RIGHT - 20)
     shapes = []
     for run, points in enumerate(series):
         path = " ".join(f"{across(point.x):.1f},{_up(point.y):.1f}" for point in points)
         shapes.append(Shape("polyline", "line", run, {"points": path}))
         shapes += [mark(across(point.x), _up(point.y), point.label, run) for point in points]
-    ticks = [(across(k), str(k)) for k in range(int(max(most, 1)) + 1)]
+    ticks = [(across(k), str(k)) for k in quarters or range(int(max(most, 1)) + 1)]
     return Plot(f"{y_title} over {x_title}", x_title, y_title, _wrapped(ticks), shapes)
 
 

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from benchmarks.report.risk import warned_shares
 from benchmarks.tasks.metrics import mean, percent
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ _DIGITS = {
 _FORMATS = {
     **dict.fromkeys(("success", "path", "precision", "success_any", "success_with_alternatives"), "{:.1f} %"),
     **dict.fromkeys(("correct", "false_success"), "{:.1f} %"),
+    **dict.fromkeys(("wrong_warned", "right_warned", "risk", "coverage"), "{:.1f} %"),
     **dict.fromkeys(("prompt_tokens", "completion_tokens"), "{:,.0f}"),
     **dict.fromkeys(("model_calls", "tool_calls", "failed_runs", "wasted_calls"), "{:.2f}"),
     "seconds": "{:.1f}",
@@ -36,6 +38,10 @@ _ROWS = {
     "success_with_alternatives": "with alternatives (ours)",
     "correct": "answers right (ours)",
     "false_success": "false success (ours)",
+    "wrong_warned": "wrong answers with a warning (ours)",
+    "right_warned": "right answers with a warning (ours)",
+    "coverage": "answers that stand as supported (ours)",
+    "risk": "wrong among them (ours)",
     "prompt_tokens": "prompt tokens, mean",
     "completion_tokens": "completion tokens, mean",
     "model_calls": "model calls, mean",
@@ -77,6 +83,7 @@ def summarize(results: Sequence[TaskResult], settings: RunSettings) -> dict[str,
         **means,
         "correct": percent(verdicts) if verdicts else None,
         "false_success": percent(judged) if judged else None,
+        **warned_shares(metrics),
         "reflections": reflections,
         "tokens_per_solved": round(sum(task.tokens for task in metrics) / solved, 1) if solved else None,
         "by_gold_calls": {

@@ -288,6 +288,8 @@ def _solved_task(
         reflections=solution.reflections,
         gold_calls=task.gold.needed.total(),
         error=category(solution, judged),
+        standing=solution.standing,
+        findings=len(solution.findings),
     )
     record: dict[str, object] = {
         "id": task.id,

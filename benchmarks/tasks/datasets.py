@@ -31,13 +31,17 @@ SHIPPED = Path(__file__).parent.parent / "data"
 class Benchmark:
     """A benchmark by its name: task files to look for, the best first, and the API document of each domain.
 
-    One that is `fictional` comes with its files, and its APIs can only be simulated. `own` is whatever its user brings.
+    One that is `fictional` comes with its files, and its APIs can only be simulated. With `tasks_shipped`, the tasks
+    alone come with the package; they are always simulated, too, and a user may bring others. `tools` is how many are
+    chosen for a question from APIs that are too large to be shown whole.
     """
 
     name: str
     tasks: tuple[str, ...]
     apis: Mapping[str, str]
     fictional: bool = False
+    tasks_shipped: bool = False
+    tools: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +77,16 @@ def _restbench(api: str) -> Benchmark:
 
 _TINY = {"museum": "tiny/museum.yaml", "parcels": "tiny/parcels.yaml"}
 _TOOLFLOW = {name: f"toolflow/{name}.tools.json" for name in ("food", "weather", "music", "tmdb", "game")}
+_SERVICES = {
+    "adyen": "openapi/adyen_checkout.json",
+    "airflow": "openapi/airflow.yaml",
+    "figma": "openapi/figma.yaml",
+    "intercom": "openapi/intercom.yaml",
+    "openai": "openapi/openai.yaml",
+    "paypal": "openapi/paypal_invoicing.json",
+    "sendgrid": "openapi/sendgrid.json",
+    "xero": "openapi/xero_accounting.yaml",
+}
 
 BENCHMARKS: Mapping[str, Benchmark] = {
     benchmark.name: benchmark
@@ -81,7 +95,7 @@ BENCHMARKS: Mapping[str, Benchmark] = {
         _restbench("spotify"),
         Benchmark("toolflow", _whole_or_dev("toolflow/toolflow"), _TOOLFLOW),
         Benchmark("tiny", ("tiny/tasks.json",), _TINY, fictional=True),
-        Benchmark("own", (), {}),
+        Benchmark("own", ("own/tasks.json",), _SERVICES, tasks_shipped=True, tools=20),
     )
 }
 
@@ -97,10 +111,10 @@ def open_dataset(name: str, task_file: Path | None, apis: Sequence[str]) -> Data
     benchmark = BENCHMARKS[name]
     specs = named_documents("--api", apis)
     places = (SHIPPED,) if benchmark.fictional else folders()
-    if not benchmark.tasks and (task_file is None or not specs):
-        raise UsageError(f"{name}: name your tasks and their API with --tasks FILE --api SPEC")
-    tasks_file = task_file or _find_file(benchmark.tasks, places, f"--tasks FILE: the tasks of {name}")
-    labels = read_domains(tasks_file, [*benchmark.apis, name])
+    task_places = (SHIPPED,) if benchmark.tasks_shipped else places
+    tasks_file = task_file or _find_file(benchmark.tasks, task_places, f"--tasks FILE: the tasks of {name}")
+    theirs = task_file is not None and benchmark.tasks_shipped
+    labels = read_domains(tasks_file, [name] if theirs else [*benchmark.apis, name])
     protocols: dict[str, Protocol] = {}
     files = {"tasks": file_digest(tasks_file)}
     missing: dict[str, str] = {}

@@ -64,6 +64,7 @@ class Metrics(Score):
     versions; `correct` whether the answer is right, None where no reference tells. Tokens and calls are those of all
     attempts, `prompt_tokens` include the cached ones. `failed_runs` are runs that ended in an error, `wasted_calls`
     what these had sent; `gold_calls` is how many the task needs; `error` why it is no success (see `category`).
+    `standing` and the number of `findings` are those of the answer; None and 0 in results of earlier versions.
     """
 
     success_with_alternatives: float | None = None
@@ -80,6 +81,8 @@ class Metrics(Score):
     reflections: int = 0
     gold_calls: int = 0
     error: str | None = None
+    standing: str | None = None
+    findings: int = 0
 
     @classmethod
     def read(cls, data: Mapping[str, Any]) -> Metrics:

@@ -1,6 +1,7 @@
 """World files of the benchmarks' APIs, by domain: facts that their documents lack.
 
-They hold facts about films, music, food and places that anybody knows, and nothing of any task.
+Those of RestBench and ToolFlow hold facts about films, music, food and places that anybody knows, and nothing of any
+task. Those of our own tasks (`own`) hold the entities that these tasks are about.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -113,7 +114,7 @@ def test_a_program_that_drops_its_condition() -> None:
     assert "Weakened" not in found('print(max(GET_films()["films"], key=len)["title"])')
 
 
-def wrote(*writes: tuple[str, dict[str, object]]) -> Run:
+def wrote(*writes: tuple[str, dict[str, Any]]) -> Run:
     """A run with accepted writes: the tool and the arguments of each."""
     records = [call(tool, {"id": 1}, 201, place + 1, **arguments) for place, (tool, arguments) in enumerate(writes)]
     return replace(run("done", *records), provenance=Provenance())
