@@ -52,6 +52,7 @@ _RULES = (
     flow.one_of_many,
     flow.few_of_many,
     flow.weakened,
+    flow.changed_between,
     flow.foreign_write,
     flow.unasked_write,
     flow.unrelated_output,

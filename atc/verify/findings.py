@@ -56,6 +56,7 @@ Kind = Literal[
     "OneOfMany",
     "OtherList",
     "Weakened",
+    "Changed",
 ]
 
 

@@ -20,6 +20,7 @@ from protocols.text.words import fold, stem, words
 from sandbox.records import SAFE, CallRecord
 
 __all__ = [
+    "changed_between",
     "dead_call",
     "few_of_many",
     "foreign_write",
@@ -110,6 +111,21 @@ def foreign_write(inspection: Inspection) -> Finding | None:
             if " " in text.strip() and long_words and long_words.isdisjoint(inspection.question.folded_words):
                 message = f"{name_of(call)} wrote {text[:80]!r}, which neither the question nor a reply says"
                 return Finding.of_call("ForeignText", message, call)
+    return None
+
+
+def changed_between(inspection: Inspection) -> Finding | None:
+    """The service answered the same read in two ways, and nothing was written in between."""
+    replies: dict[str, CallRecord] = {}
+    for call in inspection.run.calls:
+        if call.method not in SAFE:
+            replies.clear()
+        elif not failed(call):
+            request = f"{call.tool or call.url} {sorted(call.arguments.items(), key=str)}"
+            earlier = replies.setdefault(request, call)
+            if call in inspection.live_calls and inspection.response(earlier) != inspection.response(call):
+                message = f"{name_of(call)} was answered in two ways; the service changes while the program runs"
+                return Finding.of_call("Changed", message, call)
     return None
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -28,6 +28,7 @@ from rich.console import Console
 from rich.progress import track
 
 from atc import Agent
+from atc.agent import SIMULATED_NOW
 from atc.files import to_json
 from atc.models.openai_compatible import OpenAIModel
 from benchmarks.injection.replies import Reply, json_reply
@@ -35,10 +36,20 @@ from benchmarks.micro.frame import Measurement, json_option, print_table
 from benchmarks.tasks.datasets import SHIPPED
 from benchmarks.tasks.download import folders
 from protocols import Protocol, UsageError, load
+from protocols.simulator import Simulator
 from protocols.simulator.http.connection import ConnectionServer
 from sandbox import Run, Sandbox
 
-__all__ = ["RightProgram", "ServiceReply", "StandIn", "main", "read_file", "run_directly", "solve"]
+__all__ = [
+    "RightProgram",
+    "ServiceReply",
+    "StandIn",
+    "main",
+    "read_file",
+    "run_directly",
+    "runs_simulated",
+    "solve",
+]
 
 FOLDER = SHIPPED / "acceptance"
 _KEY = "stand-in"
@@ -168,7 +179,8 @@ def solve(protocol: Protocol, task: RightProgram, profile: str, tools: str | Non
     """What becomes of a right program.
 
     Returns: `accepted` as it was at the first attempt, `altered`, `right` (the answer is that of the direct run),
-        `warnings`, `fault` (the first one), `broken` (why the direct run failed; then the file is wrong).
+        `findings` against the answer, `fault` (the first one), `broken` (why the direct run failed; then the file is
+        wrong).
     """
     direct = run_directly(protocol, task)
     stub = _ModelStub()
@@ -199,7 +211,7 @@ def solve(protocol: Protocol, task: RightProgram, profile: str, tools: str | Non
         "accepted": unchanged and right and len(solution.attempts) == 1,
         "altered": any(attempt.program.strip() != task.program.strip() for attempt in solution.attempts),
         "right": right,
-        "warnings": list(solution.warnings),
+        "findings": [finding.warning() for finding in solution.findings],
         "fault": fault.message if fault else solution.message,
         "broken": "" if direct.error is None else f"{direct.error.type}: {direct.error.message}",
     }
@@ -211,13 +223,25 @@ def run_directly(protocol: Protocol, task: RightProgram) -> Run:
         return Sandbox(protocol, base_url=url, writes="allow").run(task.program)
 
 
+def runs_simulated(simulator: Simulator, protocol: Protocol, task: RightProgram) -> bool:
+    """True if the program ends without an error in a simulated world where what its question names exists."""
+    with simulator.session(query=task.question) as session:
+        sandbox = Sandbox(protocol, base_url=session.url, credentials=session.credentials, writes="allow")
+        return sandbox.run(task.program).outcome == "ok"
+
+
 @click.command(cls=Measurement)
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option("--documents", type=click.Path(file_okay=False, path_type=Path), help="The folder of the documents.")
 @click.option("--profile", default="large", show_default=True, help="The profile of the model.")
 @click.option("--tools", metavar="N|all", help="How many tools are offered  [default: as the profile says]")
+@click.option(
+    "--simulate", is_flag=True, help="Run each program in the simulated API, too, and count those that end well."
+)
 @json_option("Print JSON instead of the table.")
-def main(names: tuple[str, ...], documents: Path | None, profile: str, tools: str | None, as_json: bool) -> None:
+def main(
+    names: tuple[str, ...], documents: Path | None, profile: str, tools: str | None, simulate: bool, as_json: bool
+) -> None:
     """Measure how many right programs are accepted as they are: of all files, or of those with a NAME."""
     document_folders = [documents] if documents is not None else [folder / "openapi" for folder in folders()]
     rows: dict[str, list[dict[str, Any]]] = {}
@@ -228,18 +252,37 @@ def main(names: tuple[str, ...], documents: Path | None, profile: str, tools: st
         document_file = next((folder / document for folder in document_folders if (folder / document).is_file()), None)
         if document_file is None:
             raise click.UsageError(
-                f"{document} is not in {' or '.join(map(str, document_folders))}: name a folder with --documents"
+                f"{document} is not in {' or '.join(map(str, document_folders))}: name a folder with --documents, or "
+                "fetch it with atc data pull openapi"
             )
         protocol = load(document_file)
         tracked_programs = track(programs, file.stem, console=Console(stderr=True), transient=True)
-        rows[file.stem] = [solve(protocol, task, profile, tools) for task in tracked_programs]
+        with Simulator(protocol, now=SIMULATED_NOW) if simulate else nullcontext() as simulator:
+            rows[file.stem] = [
+                solve(protocol, task, profile, tools)
+                | ({"simulated": runs_simulated(simulator, protocol, task)} if simulator is not None else {})
+                for task in tracked_programs
+            ]
     if as_json:
         click.echo(to_json(rows), nl=False)
         return
     everything = [row for results in rows.values() for row in results]
-    counted = ("accepted", "altered", "right", "warnings", "broken")
+    counted = ["accepted", "altered", "right", "findings", "broken"]
+    titles = ["document", "programs", "accepted", "altered", "answer right", "doubted", "broken"]
+    if simulate:
+        counted.append("simulated")
+        titles.append("runs simulated")
     print_table(
-        ("document", "programs", "accepted", "altered", "answer right", "with a warning", "broken"),
+        (
+            "document",
+            "programs",
+            "accepted",
+            "altered",
+            "answer right",
+            "doubted",
+            "broken",
+            *(["runs simulated"] * simulate),
+        ),
         [
             (name, len(results), *(sum(bool(row[key]) for row in results) for key in counted))
             for name, results in (*rows.items(), *([("all", everything)] if len(rows) > 1 else []))

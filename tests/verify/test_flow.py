@@ -132,3 +132,17 @@ def test_a_write_says_nothing_of_its_own() -> None:
         ("POST_films_filmId_reviews", {"text": "Worth an evening"}), ("DELETE_me_watchlist", {"position": 1})
     )
     assert "UnaskedWrite" in kinds("print('done')", further, question)
+
+
+def test_a_service_that_changes_between_two_calls() -> None:
+    """The same read had two answers; after a write that is as it should be."""
+    first, second = call(response=FILMS), call(response={"films": FILMS["films"][:1]}, line=2)
+    program = 'first = GET_films()\nprint(len(GET_films()["films"]), first["films"][0]["title"])'
+    finished = run("1 Dusk", first, second, printed=(exact("films", at=1), exact("films", 0, "title")))
+
+    assert "Changed" in kinds(program, finished, "Which film is it?")
+    write = call("POST_films_filmId_reviews", {}, 201, line=2)
+    assert "Changed" not in kinds(
+        program, run("1", first, write, second, printed=(exact("films", at=2),)), "Which is it?"
+    )
+    assert "Changed" not in kinds(program, run("3", first, first, printed=(exact("films", at=1),)), "Which film is it?")
