@@ -10,7 +10,7 @@ from typing import TypeVar, cast
 
 from protocols.simulator.analysis.response_shape import ResponseShape
 from protocols.simulator.analysis.world_file import QueryBinding
-from protocols.simulator.analysis.world_schema import label_of
+from protocols.simulator.analysis.world_schema import EntityType, label_of
 from protocols.simulator.http.paging import ResponseFrame, is_paging, searches
 from protocols.simulator.world.entity import Entity, RelationEdge
 from protocols.simulator.world.fields import is_upcoming
@@ -25,9 +25,14 @@ _RATED = ("vote_average", "rating", "average", "score", "stars", "rate")
 _POPULAR = ("popularity", "popular", "views", "plays", "likes", "followers", "votes", "vote_count")
 _ORDERS = frozenset("sort sort_by order_by sortby orderby".split())
 _DIRECTIONS = frozenset("order sort_order direction sort_direction".split())
+_DIRECTION_WORDS = frozenset("asc desc ascending descending".split())
 _RECENT = frozenset("latest newest new recent now current airing today air playing releases".split())
 _EQUATION = re.compile(r"(?P<field>[A-Za-z_]\w*)\s*(?:==?|\beq\b)\s*(?:\"([^\"]*)\"|'([^']*)'|(true|false|[\d.]+))")
 _AFFIXES = frozenset("with without exclude not gte lte gt lt min max from to after before since until id ids".split())
+_LEAST_WORDS = frozenset("gte gt min from after since".split())
+_MOST_WORDS = frozenset("lte lt max to before until".split())
+_PATTERN_WORDS = frozenset("pattern prefix like ilike contains".split())
+_STATE_PREFIXES = ("is", "has", "are")
 
 
 class ListItems:
@@ -151,15 +156,14 @@ class ListItems:
         kind = self.schema.entity_types.get(edges[0].target.kind)
         if kind is None:
             return edges
-        order = _argument(frame, _ORDERS)
         plan_words = {w for step in frame.plan.steps if step.role == "literal" for w in words(step.name)}
-        if order:
-            name = re.split(r"[.:\s]|_(?:asc|desc)$", order.lstrip("+-"))[0]
-            direction = _argument(frame, _DIRECTIONS)
-            descending = order.startswith("-") or "desc" in order.lower() or direction.lower().startswith("desc")
-            named = next((f for f in kind.fields if label_of(f) == label_of(name)), None)
-            named = named or next((f for f in kind.fields if set(words(name)) <= set(words(f))), None)
-            return self._by_field(edges, named, descending) if named else edges
+        if orders := _orders(frame):
+            direction = " ".join(_arguments(frame, _DIRECTIONS)).lower()
+            for order in reversed(orders):  # the first one counts most, and sorting is stable
+                name = re.split(r"[.:\s]|_(?:asc|desc)$", order.lstrip("+-"))[0]
+                descending = order.startswith("-") or "desc" in order.lower() or direction.startswith("desc")
+                edges = self._by_field(edges, self._order_field(kind, name), descending)
+            return edges
         if frame.plan.search:
             return edges
         today = self.world.now.strftime("%Y-%m-%d")
@@ -185,9 +189,19 @@ class ListItems:
         if name is None:
             return edges
         keyed = [(self._fields.value(edge.target, name), edge) for edge in edges]
+        empty = [edge for value, edge in keyed if value is None]
+        keyed = [(value, edge) for value, edge in keyed if value is not None]
         numbers = all(isinstance(value, (int, float)) for value, _ in keyed)
         keyed.sort(key=lambda pair: cast("float", pair[0]) if numbers else str(pair[0]), reverse=descending)
-        return [edge for _, edge in keyed]
+        return [*(edge for _, edge in keyed), *empty]
+
+    def _order_field(self, kind: EntityType, name: str) -> str | None:
+        """The field that an order names: `start_date`, or `id` for the identifier of its type."""
+        exact = next((field for field in kind.fields if label_of(field) == label_of(name)), None)
+        if exact is None and label_of(name) == "id":
+            return kind.id_field
+        wanted = set(words(name))
+        return exact or next((field for field in kind.fields if wanted and wanted <= set(words(field))), None)
 
     def _filtered(self, entities: list[Entity], frame: ResponseFrame) -> list[Entity]:
         """The entities that meet every query parameter named after one of their fields or relations."""
@@ -282,8 +296,12 @@ class ListItems:
     def _meets(self, entity: Entity, kind_name: str, name: str, value: object) -> bool:
         kind = self.schema.entity_types[kind_name]
         parts = words(name)
-        least = parts[-1] in {"gte", "gt", "min", "from", "after", "since"} or parts[0] in {"min", "from", "since"}
-        most = parts[-1] in {"lte", "lt", "max", "to", "before", "until"} or parts[0] in {"max", "until"}
+        if not parts:
+            return True
+        if parts[-1] in _PATTERN_WORDS and isinstance(value, str):
+            return self._meets_pattern(entity, kind, parts, value)
+        least = parts[-1] in _LEAST_WORDS or parts[0] in {"min", "from", "since"}
+        most = parts[-1] in _MOST_WORDS or parts[0] in {"max", "until"}
         without = parts[0] in {"without", "exclude", "not"}
         core = [p for p in parts if p not in _AFFIXES]
         if not core:
@@ -293,10 +311,12 @@ class ListItems:
         if path is not None:
             return str(self._fields.value(entity, path)).casefold() == str(value).casefold()
         asks_members = parts[0] in {"with", "without"} or parts[-1] in {"id", "ids"}
+        if isinstance(value, list) and parts[-1] == "ids" and singular(joined) in kind.aliases:
+            return str(self._fields.identifier(entity)) in map(str, value)
         for relation in self.schema.relations_of(kind.name, many=True) if not (least or most) else ():
             names = {relation.label, relation.target, singular(relation.label)}
             if {joined, singular(joined)} & names and (asks_members or relation.label == joined):
-                return self._has_related(entity, relation.label, relation.target, str(value)) != without
+                return self._has_related(entity, relation.label, relation.target, value) != without
         if (
             core[-1] == "year"
             and kind.date
@@ -309,6 +329,10 @@ class ListItems:
                     linked = self._relations.linked(entity, relation.label, relation.target)
                     return linked is not None and str(self._fields.identifier(linked)) in map(str, value)
         forms = [core, core[1:]] if core[0] == "primary" else [list(parts), core, [*core[:-1], singular(core[-1])]]
+        if least or most:
+            forms.insert(1, list(parts[:-1]))
+        if isinstance(value, bool):
+            forms += [[prefix, *parts] for prefix in _STATE_PREFIXES]
         field_name = next((f for form in forms for f in kind.fields if list(words(f)) == form), None)
         if field_name is None:
             return True
@@ -319,6 +343,8 @@ class ListItems:
             return own_value == value
         if least or most:
             limit = number(value)
+            if own_value is None or (own_value == value and parts[-1] in {"gt", "lt"}):
+                return False
             if isinstance(own_value, (int, float)) and limit is not None:
                 return _within(own_value, limit, least)
             return _within(str(own_value), str(value), least)
@@ -328,14 +354,35 @@ class ListItems:
         accepted = {str(text).strip().casefold() for text in listed}
         return str(own_value).casefold() in accepted
 
-    def _has_related(self, entity: Entity, label: str, target: str, value: str) -> bool:
-        """True if a relation holds entities by identifier or name: all of `1,2`, any of `1|2`."""
+    def _meets_pattern(self, entity: Entity, kind: EntityType, parts: Sequence[str], pattern: str) -> bool:
+        """True if a field matches a pattern with `%` or `*` for any text, and `|` between alternatives.
+
+        The parameter is the field with a last word such as `pattern`. A pattern without a wildcard is a part of the
+        text, or its start where the parameter says `prefix`. Patterns of unknown fields are met.
+        """
+        starts = "prefix" in parts
+        stem = [part for part in parts if part not in _PATTERN_WORDS]
+        field_name = next((name for name in kind.fields if list(words(name)) == stem), None)
+        if field_name is None and "_".join(stem[:-1]) in kind.aliases:
+            field_name = next((name for name in kind.fields if list(words(name)) == stem[-1:]), None)
+        if field_name is None:
+            return True
+        text = str(self._fields.value(entity, field_name)).casefold()
+        for part in pattern.casefold().split("|"):
+            pieces = [re.escape(piece) for piece in re.split(r"[%*]", part.strip("~"))]
+            if re.match(("" if starts else ".*") + ".*".join(pieces), text, re.DOTALL):
+                return True
+        return False
+
+    def _has_related(self, entity: Entity, label: str, target: str, value: object) -> bool:
+        """True if a relation holds entities by identifier or name: all of `1,2`, any of `1|2` or of a list."""
         members = [edge.target for edge in self._relations.related(entity, label, target)]
         present = {str(self._fields.identifier(member)) for member in members}
         present |= {self._fields.title(member).casefold() for member in members}
-        terms = [text.strip() for text in re.split(r"[,|]", value) if text.strip()]
+        listed = [str(text) for text in value] if isinstance(value, list) else re.split(r"[,|]", str(value))
+        terms = [text.strip() for text in listed if text.strip()]
         hits = [text in present or text.casefold() in present for text in terms]
-        return any(hits) if "|" in value else all(hits)
+        return any(hits) if isinstance(value, list) or "|" in str(value) else all(hits)
 
 
 def _within(value: Bound, limit: Bound, least: bool) -> bool:
@@ -343,9 +390,19 @@ def _within(value: Bound, limit: Bound, least: bool) -> bool:
     return value >= limit if least else value <= limit
 
 
-def _argument(frame: ResponseFrame, labels: frozenset[str]) -> str:
-    """The first argument under one of these labels, as text; empty without one."""
-    return next((str(value) for name, value in frame.values.items() if label_of(name) in labels), "")
+def _arguments(frame: ResponseFrame, labels: frozenset[str]) -> list[str]:
+    """The texts of the first argument under one of these labels; empty without one."""
+    sent = {**frame.values, **frame.body} if searches(frame.plan) else frame.values
+    value = next((value for name, value in sent.items() if label_of(name) in labels and value), [])
+    return [str(part) for part in value] if isinstance(value, list) else [str(value)]
+
+
+def _orders(frame: ResponseFrame) -> list[str]:
+    """The fields to sort by, with their directions: `-start_date`, `name desc`; several in a list or by commas."""
+    orders = _arguments(frame, _ORDERS) or [
+        text for text in _arguments(frame, frozenset({"order"})) if text.lower() not in _DIRECTION_WORDS
+    ]
+    return [order.strip() for text in orders for order in text.split(",") if order.strip()]
 
 
 def kinds_in(part: ResponseShape | None) -> set[str]:

@@ -21,11 +21,12 @@ from protocols.text.words import singular, words
 
 __all__ = ["LIMITS", "Paginator", "ResponseFrame", "beyond_first", "is_paging", "page_arguments", "searches"]
 
-LIMITS = NAMES["limits"]
-_OFFSETS = NAMES["offsets"] | {"from"}
+LIMITS = NAMES["limits"] | {"page_limit"}
+_OFFSETS = NAMES["offsets"] | {"from", "page_offset"}
 """With `from`, which elsewhere may be a date."""
 _TOTALS = frozenset(
-    "total_results total total_count count item_count total_items num_results total_hits total_elements".split()
+    "total_results total total_count count item_count total_items num_results total_hits total_elements total_entries "
+    "total_records total_matches".split()
 )
 _PAGES = NAMES["pages"]
 _CURSORS = NAMES["cursors"] | frozenset(
@@ -98,6 +99,8 @@ class Paginator:
     def value(self, name: str, part: ResponseShape, frame: ResponseFrame) -> tuple[bool, object]:
         """True and the value of a field about paging; else False and None."""
         parts = words(name)
+        if not parts:
+            return False, None
         joined = "_".join(parts)
         pages = max(-(-frame.total // max(frame.limit, 1)), 1)
         page_value: int | None = None

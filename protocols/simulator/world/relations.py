@@ -239,6 +239,8 @@ class EntityRelations:
             return None
         if pair.maker in self._schema.singletons.values():
             users = self._world.base(pair.maker)
+            if not users:
+                return None
             if entity.around is self._world.anchor:
                 return users[0]
             return self._world.rng(entity, pair.forth).choose(users)
