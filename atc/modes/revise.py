@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Literal
 
 from atc.check import Diagnostic
@@ -38,6 +39,9 @@ __all__ = ["attribute", "naive", "none"]
 
 _UNSUPPORTED = frozenset({"NoCall", "NoOutput", "NoProgram"})
 """Faults of answers that rest on nothing, however often they are given."""
+
+_WITHOUT_DATA = _UNSUPPORTED | {"NoEvidence", "ErrorPrinted", "ErrorSwallowed", "NothingFound", "NothingNew"}
+"""Faults of answers that are worse than none."""
 
 
 def attribute(toolbox: Toolbox) -> str | None:
@@ -96,6 +100,8 @@ class _Revision:
             program = self.checked(self.write())
             if program is None:
                 if self.exhausted and (last := toolbox.attempts[-1].fault) is not None:
+                    if self.restore_answer():
+                        return None
                     raise TryEnded("failed", last.type, f"{last.type}: {last.message}")
                 continue
             run = toolbox.execute(program) if program else None
@@ -125,11 +131,29 @@ class _Revision:
                 ended: Status = "limit" if stopped else "failed"
                 if run is not None and run.outcome == "refused":
                     ended = "refused"
+                elif self.restore_answer():
+                    return None
                 raise TryEnded(ended, fault.type, f"{fault.type}: {fault.message}" if fault.message else fault.type)
             if toolbox.journal is not None and run is not None:
                 toolbox.journal.over()
             toolbox.sandbox.prepare()
             self.reflect(program, run, fault, attribution, finding)
+
+    def restore_answer(self) -> bool:
+        """Take the last doubted answer, where no later program answered; it then comes last, and stays doubtful.
+
+        False without one, and where a later program wrote.
+        """
+        attempts = self.toolbox.attempts
+        for place in range(len(attempts) - 1, self.toolbox.earlier - 1, -1):
+            attempt = attempts[place]
+            if attempt.run is not None and made_writes(attempt.run):
+                return False
+            fault = attempt.fault
+            if fault is not None and fault.stage == "answer" and fault.type not in _WITHOUT_DATA:
+                attempts.append(replace(attempts.pop(place), stage="done", fault=None, attribution=None))
+                return True
+        return False
 
     def blame(self, program: str, run: Run | None, fault: Fault) -> Attribution:
         """Attribute a fault, and record the attempt in any case."""
