@@ -104,7 +104,8 @@ def test_an_automatic_edit_is_shown(cities: LocalAPI) -> None:
 
 def test_a_doubted_answer_is_better_than_none(cities: LocalAPI) -> None:
     """Where no later program answers, it is given as doubtful; one that prints an error is not."""
-    doubted = 'weather = GET_cities_city_id_weather(city_id="osl")\nprint(GET_cities(query="Oslo")["results"][0]["population"])'
+    doubted = 'weather = GET_cities_city_id_weather(city_id="osl")\n'
+    doubted += 'print(GET_cities(query="Oslo")["results"][0]["population"])'
     failing = 'print(GET_cities(query="Oslo")["results"][7]["name"])'
     question = "What is the weather in Oslo?"
     with Agent(cities.protocol, model=ScriptedModel(doubted, failing), max_reflections=1) as agent:
