@@ -1,12 +1,13 @@
-"""Draw the live view of a solve with one revision as SVG: `python -m atc.tui.screenshot docs/terminal.svg`.
+"""Draw the live view of solves as SVG: `python -m atc.tui.screenshot docs`.
 
-The cinema sample is simulated and the programs are scripted. Two pictures differ only in the times that they show.
+`terminal.svg` has one revision, and `doubtful.svg` an answer that the model insists on. The cinema sample is simulated
+and the programs are scripted. Two pictures of the same solve differ only in the times that they show.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from io import StringIO
 from pathlib import Path
 
@@ -23,11 +24,13 @@ __all__ = ["draw"]
 
 QUESTION = "Who directed The Silent Harbor?"
 PROGRAM = """film = GET_films(query="The Silent Harbor")["films"][0]
-crew = GET_films_filmId_credits(filmId=film["filmId"])["crew"]
-directors = [person["name"] for person in crew if %s]
-print(directors[0])
+credits = GET_films_filmId_credits(filmId=film["filmId"])
+names = [person["name"] for person in credits[%s]
+print(names[0])
 """
-WRONG_THEN_RIGHT = ('"directed" in person["job"].lower()', 'person["job"] == "Director"')
+REPAIRED = ('"crew"] if "directed" in person["job"].lower()', '"crew"] if person["job"] == "Director"')
+DOUBTFUL = ('"cast"]', '"cast"] if person["name"]')
+PICTURES: Mapping[str, tuple[str, ...]] = {"terminal.svg": REPAIRED, "doubtful.svg": DOUBTFUL}
 
 
 class _ScriptedModel:
@@ -35,25 +38,29 @@ class _ScriptedModel:
 
     name = "scripted"
 
-    def __init__(self) -> None:
-        self._conditions = iter(WRONG_THEN_RIGHT)
+    def __init__(self, selections: Sequence[str]) -> None:
+        self._selections = iter(selections)
 
     def complete(self, messages: Sequence[Message], *, stop: Sequence[str] = (), max_tokens: int = 1024) -> Completion:
-        return Completion(PROGRAM % next(self._conditions), Usage(model_calls=1), "stop")
+        return Completion(PROGRAM % next(self._selections), Usage(model_calls=1), "stop")
 
     def close(self) -> None:
         """Nothing to close."""
 
 
-def draw() -> str:
-    """The finished screen as SVG; without `force_interactive=False` the moving part would be recorded as well."""
+def draw(selections: Sequence[str]) -> str:
+    """The finished screen as SVG, for programs with these selections.
+
+    Without `force_interactive=False` the moving part would be recorded as well.
+    """
     console = Console(record=True, file=StringIO(), width=110, force_terminal=True, force_interactive=False)
     with Simulator(load(sample("cinema"))) as simulator, LiveView(console) as view:
         world = simulator.session(query=QUESTION)
-        with Agent(simulator.protocol, _ScriptedModel(), simulate=world, on_event=view) as agent:
+        with Agent(simulator.protocol, _ScriptedModel(selections), simulate=world, on_event=view) as agent:
             agent.solve(QUESTION)
     return console.export_svg(title="atc solve", unique_id="atc")
 
 
 if __name__ == "__main__":
-    Path(sys.argv[1]).write_text(draw(), "utf-8")
+    for picture, programs in PICTURES.items():
+        (Path(sys.argv[1]) / picture).write_text(draw(programs), "utf-8")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Literal
@@ -241,6 +241,10 @@ class Inspection:
         if self.run.provenance is None:
             return self.good_calls
         return tuple(call for call in self.good_calls if call.index in self.contributing_calls)
+
+    def spoken(self, stems: Collection[str]) -> str:
+        """The words of the question that have one of some stems, each once."""
+        return ", ".join(dict.fromkeys(word for word in self.question.words if stem(word) in stems))
 
     @cached_property
     def superlative_stems(self) -> frozenset[str]:

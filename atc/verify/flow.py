@@ -57,7 +57,7 @@ def dead_call(inspection: Inspection) -> Finding | None:
         if shared:
             message = (
                 f"nothing of the answer comes from {name_of(call)}, and the question speaks of it "
-                f"({', '.join(sorted(shared))}); print what it returned"
+                f"({inspection.spoken(shared)}); print what it returned"
             )
             return Finding.of_call("DeadCall", message, call)
     return None
@@ -305,7 +305,7 @@ def other_list(inspection: Inspection) -> Finding | None:
             if isinstance(items, list) and wanted:
                 message = (
                     f"the program printed from the list {subscripts(path)} of {name_of(call)}, and the list {key!r} "
-                    f"beside it has what the question asks for ({', '.join(sorted(wanted))}); look there"
+                    f"beside it has what the question asks for ({inspection.spoken(wanted)}); look there"
                 )
                 return Finding.of_call("OtherList", message, call, path)
     return None
