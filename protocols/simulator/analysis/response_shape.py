@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from typing import cast
+from typing import TypeVar, cast
 
 from protocols.model import Protocol, Schema
 from protocols.patterns import matches
@@ -20,6 +20,7 @@ from protocols.schema_fields import declared_types
 
 __all__ = ["ResponseShape", "build", "conforms", "fits", "type_name"]
 
+Value = TypeVar("Value")
 _MAX_EXAMPLES = 160
 _MOST_TRIED = 2000
 _MOST_SHAPES = 400
@@ -372,13 +373,13 @@ def _matching(schema: Schema, values: Sequence[object]) -> list[object]:
 def _object(
     extent: _Extent, schema: Schema, examples: Sequence[object], shape: ResponseShape, stack: tuple[str, ...]
 ) -> ResponseShape:
-    bodies = [value for value in examples if isinstance(value, dict)]
-    declared = cast("Mapping[str, Schema]", schema.get("properties") or {})
+    bodies = [_trimmed(value) for value in examples if isinstance(value, dict)]
+    declared = _trimmed(cast("Mapping[str, Schema]", schema.get("properties") or {}))
     additional = schema.get("additionalProperties")
     example_keys = dict.fromkeys(key for body in bodies for key in body if key)
     shape.expected = frozenset(example_keys)
     shape.examples = list(bodies)
-    shape.required = frozenset(cast("list[str]", schema.get("required") or []))
+    shape.required = frozenset(name.strip() for name in cast("list[str]", schema.get("required") or []))
     shape.closed = additional is False
     open_schema = cast("Schema", additional) if isinstance(additional, Mapping) else {}
     names = dict.fromkeys(
@@ -395,6 +396,11 @@ def _object(
             shape.properties[name] = ResponseShape((*shape.path, name), types=frozenset(types or {"object"}))
     shape.types |= {"object"}
     return shape
+
+
+def _trimmed(properties: Mapping[str, Value]) -> dict[str, Value]:
+    """Properties without the spaces around their names, which documents have by mistake."""
+    return {name.strip(): value for name, value in properties.items()}
 
 
 def _array(

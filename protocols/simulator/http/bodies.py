@@ -15,7 +15,7 @@ from protocols.simulator.analysis.response_shape import ResponseShape, fits
 from protocols.simulator.analysis.world_schema import GENERIC, label_of
 from protocols.simulator.http.list_items import ListItems, kinds_in
 from protocols.simulator.http.messages import RequestError
-from protocols.simulator.http.paging import LIMITS, Paginator, ResponseFrame, beyond_first, is_paging
+from protocols.simulator.http.paging import LIMITS, Paginator, ResponseFrame, beyond_first, is_paging, stands_for_all
 from protocols.simulator.http.writes import WriteHandler
 from protocols.simulator.world.entity import Entity, RelationEdge
 from protocols.simulator.world.values import is_date
@@ -32,6 +32,7 @@ _SCALARS = frozenset({str, int, float, type(None)})
 _GENERIC_KEYS = frozenset(
     "item result data datum entry list object value content record row hit node element response body payload".split()
 )
+_EARLIER = frozenset("upstream parent previous prerequisite prerequisites depends blocked required".split())
 
 
 class ResponseBodies:
@@ -98,6 +99,8 @@ class ResponseBodies:
             kind = self.schema.entity_type_named("_".join(stem)) if stem else None
             if kind is None or kind.local or words(name)[-1] not in {"id", "uuid", "guid", "ref", "slug"}:
                 continue
+            if stands_for_all(frame.plan.tool, name, value):
+                continue
             entity = self.world.find(kind.name, str(value))
             if entity is None:
                 raise RequestError(404, f"{name}: there is no {kind.name.replace('_', ' ')} {value!r}")
@@ -137,6 +140,9 @@ class ResponseBodies:
                 body[name] = self._state_context(part, state, name, shape, frame)
             else:
                 rest.append(name)
+        listed = [name for name in rest if shape.properties[name].item is not None]
+        if top and len(listed) == 1 and not any(isinstance(value, list) for value in body.values()):
+            self._count_plain_list(shape, listed[0], state or owner or self._value_owner(frame), frame)
         for name in rest:
             part = shape.properties[name]
             is_paging_field, value = self._paginator.value(name, part, frame)
@@ -157,6 +163,12 @@ class ResponseBodies:
             holder = state or owner or self._value_owner(frame)
             body[name] = self._plain(holder, self._numbered_path(holder, shape, name), part, frame)
         return {name: body[name] for name in shape.properties if name in body}
+
+    def _count_plain_list(self, shape: ResponseShape, name: str, holder: Entity, frame: ResponseFrame) -> None:
+        """Store the size of a list that is no list of entities in the frame, so that totals and pages agree with it."""
+        items = self._plain(holder, self._numbered_path(holder, shape, name), shape.properties[name], frame)
+        frame.total = frame.limit = len(items) if isinstance(items, list) else 0
+        frame.offset = frame.total if beyond_first(frame) else 0
 
     def _numbered_path(self, entity: Entity, shape: ResponseShape, name: str) -> str:
         """The path of a field within a plain object, if it holds the number of the entity; else its name."""
@@ -350,7 +362,7 @@ class ResponseBodies:
             if identifier_stem(last) and part.item is not None:
                 kind = self.schema.entity_type_named("_".join(identifier_stem(last)))
                 if kind is not None:
-                    ids = [self._fields.identifier(e.target) for e in self._relations.first_related(entity, kind.name)]
+                    ids = [self._fields.identifier(member) for member in self._referenced(entity, kind.name, last)]
                     return [value if fits(value, part.item) else str(value) for value in ids]
             return self._plain_list(part, entity, name, frame)
         if part.properties:
@@ -363,6 +375,12 @@ class ResponseBodies:
         if is_argument and fits(frame.values[last], part):
             return frame.values[last]
         return self._fields.value(entity, name, part)
+
+    def _referenced(self, entity: Entity, kind: str, name: str) -> list[Entity]:
+        """The entities behind a list of identifiers: `downstream_task_ids` of a task are tasks beside it."""
+        if kind == entity.kind:
+            return self._relations.siblings(entity, earlier=bool(_EARLIER.intersection(words(name))))
+        return [edge.target for edge in self._relations.first_related(entity, kind)]
 
     def _requested_map(self, part: ResponseShape, entity: Entity, name: str, frame: ResponseFrame) -> dict[str, object]:
         """A map of texts under the identifiers of the query: `images` of `/images?ids=1,2`; empty without them."""

@@ -16,7 +16,7 @@ from protocols.simulator.world.entity import Entity, RelationEdge
 from protocols.simulator.world.fields import is_upcoming
 from protocols.simulator.world.values import is_date, leading_number, number
 from protocols.simulator.world.world import World
-from protocols.text.words import singular, words
+from protocols.text.words import identifier_stem, singular, words
 
 __all__ = ["ListItems", "kinds_in"]
 
@@ -91,8 +91,26 @@ class ListItems:
         text = frame.values.get(plan.search) if plan.search else None
         if isinstance(text, str) and text.strip():
             return self._search(kind, text.strip(), frame)
-        entities = self._filtered(self.world.all_entities(kind), frame)
+        entities = self._filtered([*self.world.all_entities(kind), *self._within_named(kind, frame)], frame)
         return [edge.target for edge in self._sorted([RelationEdge(entity, entity) for entity in entities], frame)]
+
+    def _within_named(self, kind: str, frame: ResponseFrame) -> list[Entity]:
+        """For a list over all owners, what those show that an argument identifies and the base population lacks."""
+        if frame.subject is not None or not frame.plan.subject:
+            return []
+        members: dict[Entity, None] = {}
+        sent = {**frame.values, **frame.body} if searches(frame.plan) else frame.values
+        path_names = {step.name for step in frame.plan.steps}
+        for name, value in sent.items():
+            stem = identifier_stem(name) if name not in path_names else ()
+            owner_kind = self.schema.entity_type_named("_".join(stem)) if stem else None
+            if owner_kind is None or owner_kind.name == kind or not self.schema.relations_of(owner_kind.name, kind):
+                continue
+            for identifier in value if isinstance(value, list) else [value]:
+                if (owner := self.world.find(owner_kind.name, str(identifier))) is not None:
+                    edges = self._relations.first_related(owner, kind)
+                    members |= dict.fromkeys(edge.target for edge in edges if not edge.target.base)
+        return list(members)
 
     def _search(self, kind: str, text: str, frame: ResponseFrame) -> list[Entity]:
         text = text.strip("\"' ")

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import unquote, urlencode
 
-from protocols.model import Schema
+from protocols.model import Schema, Tool
 from protocols.schema_fields import declared_types
 from protocols.simulator.analysis.response_shape import ResponseShape, fits
 from protocols.simulator.analysis.world_schema import ResponsePlan, label_of
@@ -19,7 +19,16 @@ from protocols.simulator.world.world import World
 from protocols.text.word_lists import NAMES
 from protocols.text.words import singular, words
 
-__all__ = ["LIMITS", "Paginator", "ResponseFrame", "beyond_first", "is_paging", "page_arguments", "searches"]
+__all__ = [
+    "LIMITS",
+    "Paginator",
+    "ResponseFrame",
+    "beyond_first",
+    "is_paging",
+    "page_arguments",
+    "searches",
+    "stands_for_all",
+]
 
 LIMITS = NAMES["limits"] | {"page_limit"}
 _OFFSETS = NAMES["offsets"] | {"from", "page_offset"}
@@ -36,6 +45,7 @@ _CURSORS = NAMES["cursors"] | frozenset(
 _PAGE_FIELDS = frozenset(
     "next prev previous first last next_page previous_page prev_page total_pages page_count".split()
 )
+_WILDCARDS = frozenset("~ - * _all".split())
 _SEARCHES = frozenset("search query list filter find".split())
 _NEXT_CURSORS = _CURSORS - {"before"} | {"end_cursor", "next_after"}
 
@@ -271,6 +281,17 @@ def searches(plan: ResponsePlan) -> bool:
     """True if a tool sends the arguments of a list in its body: `POST /contacts/search`."""
     literals = [step.name for step in plan.steps if step.role == "literal"]
     return plan.tool.method == "POST" and bool(literals) and bool(_SEARCHES.intersection(words(literals[-1])))
+
+
+def stands_for_all(tool: Tool, name: str, value: object) -> bool:
+    """True if a value in the path stands for all entities, as the document says: `~` as the identifier of a DAG."""
+    if value not in _WILDCARDS:
+        return False
+    parameter = next((p for p in tool.parameters if p.name == name and p.location == "path"), None)
+    if parameter is not None and parameter.schema.get("const") == value:
+        return True
+    texts = [tool.description, tool.summary, parameter.description if parameter else ""]
+    return any(f"{quote}{value}{quote}" in text for text in texts for quote in "`'\"")
 
 
 def page_arguments(frame: ResponseFrame) -> Iterator[tuple[str, Schema, object]]:

@@ -13,7 +13,7 @@ from protocols.simulator.analysis.response_shape import ResponseShape, build, fi
 from protocols.simulator.analysis.world_schema import ResponsePlan, WorldSchema
 from protocols.simulator.http.bodies import ResponseBodies
 from protocols.simulator.http.messages import RequestError, SimulatedReply, SimulatedRequest
-from protocols.simulator.http.paging import ResponseFrame, searches
+from protocols.simulator.http.paging import ResponseFrame, searches, stands_for_all
 from protocols.simulator.http.request import RequestReader
 from protocols.simulator.http.writes import WriteHandler
 from protocols.simulator.world.entity import Entity
@@ -87,6 +87,8 @@ class Responder:
             if step.role != "entity":
                 continue
             value = path_values[self._argument(plan, step.name)]
+            if stands_for_all(plan.tool, step.name, value):
+                continue
             kind = self.schema.entity_types[step.kind]
             if kind.local and current is not None:
                 entity = self.world.child_at(current, step.kind, value)

@@ -48,6 +48,8 @@ class WriteHandler:
         path_names = {step.name for step in plan.steps if step.role != "literal"}
         sent = {name: value for name, value in {**values, **body}.items() if name not in path_names and name}
         self.world.version += 1
+        if sent.get("dry_run") is True:
+            return subject
         if effects := self.schema.world_file.effects.get(plan.tool.name):
             return self._apply_effects(plan, subject, {**values, **body}, effects)
         if subject is not None and plan.detail:
@@ -193,7 +195,11 @@ class WriteHandler:
     def _assign(self, entity: Entity, sent: Mapping[str, object]) -> None:
         """Set fields; identifiers of other entities become links, and lists of them relations."""
         self.world.mark_changed(entity.kind)
-        for name, value in sent.items():
+        fields = self.world.entity_type(entity).all_fields
+        for sent_name, value in sent.items():
+            name = sent_name
+            if name not in fields and words(name)[:1] == ("new",):  # `new_state` sets the state
+                name = next((field for field in fields if words(field) == words(name)[1:]), name)
             kind = self._kind_of_reference(name)
             linked = self.world.find(kind.name, _last(value)) if kind and isinstance(value, (str, int)) else None
             if linked is not None and kind is not None:
@@ -206,6 +212,24 @@ class WriteHandler:
                     edges = [self._relations.member(entity, relation.label, member) for member in members]
                     self._relations.rewrite(entity, relation.label, kind.name, edges)
             entity.receive(name, value)
+
+    def _act_on(self, entity: Entity, action: tuple[str, ...]) -> None:
+        """Apply the verb of a path to the state of an entity: after `/cancel`, its status is `cancelled`."""
+        verb = action[0] if action else ""
+        positive = _OPPOSITES.get(verb, verb)
+        for name, info in self.world.entity_type(entity).all_fields.items():
+            choices = [str(v) for s in info.shapes for c in s.checks for v in cast("list[object]", c.get("enum") or [])]
+            if len(verb) > 2 and set(words(name)) & {"status", "state"} and choices:
+                fitting = [choice for choice in choices if choice.lower().startswith(verb.removesuffix("e")[:6])]
+                fitting.sort(key=lambda choice: not choice.lower().endswith(("ed", "t", "n")))
+                if fitting:
+                    entity.receive(name, fitting[0])
+            if len(verb) < 3 or not any("boolean" in shape.types for shape in info.shapes):
+                continue
+            for word, flag in ((positive, verb == positive), (verb, True)):
+                stem = word.removesuffix("e")
+                if {stem, stem + "e", stem + "ed"} & set(words(name)):
+                    entity.receive(name, flag)
 
     def _kind_of_reference(self, name: str) -> EntityType | None:
         stem = identifier_stem(name)
@@ -328,8 +352,13 @@ class WriteHandler:
     ) -> None:
         path = self.state_path(plan)
         state_plan = self.schema.states.get(path)
-        if not path or state_plan is None or state_plan.shape is None:
-            self._assign(subject, {n: v for n, v in sent.items() if n in self.world.entity_type(subject).all_fields})
+        if not plan.root or not path or state_plan is None or state_plan.shape is None:
+            shapes = [shape for shape in (plan.shape, state_plan and state_plan.shape) if shape]
+            shown = {name for shape in shapes for name in shape.properties}
+            known = self.world.entity_type(subject).all_fields.keys() | shown
+            self._assign(subject, {name: value for name, value in sent.items() if name in known})
+            if plan.tail and plan.tool.method != "DELETE":
+                self._act_on(subject, words(plan.tail[-1]))
             return
         state = self.world.keyed_entity("~state", "state", path)
         action = words(plan.tail[-1]) if plan.tail else ()

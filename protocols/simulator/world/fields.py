@@ -106,14 +106,16 @@ class FieldValues:
     def identifying_values(self, kind: EntityType, text: str) -> dict[str, object]:
         """The values of an entity that a text identifies: its number or code where it has one, else its identifier.
 
-        Returns: Empty if no such field takes the text.
+        Returns: Empty if no such field takes the text. A text that cannot be the identifier is the name.
         """
         numbers = [] if text.isdecimal() or _UUID.fullmatch(text) else self.number_fields(kind)
         if numbers:
             return {numbers[0]: text}
         shape, highest, _ = self._identifier_examples(kind)
         value: object = int(text) if highest and text.isdecimal() else text
-        return {kind.id_field: value} if not (highest and isinstance(value, str)) and fits(value, shape) else {}
+        if not (highest and isinstance(value, str)) and fits(value, shape):
+            return {kind.id_field: value}
+        return {kind.title: text} if kind.title and not text.isdecimal() and "_" in text else {}
 
     def number_fields(self, kind: EntityType) -> list[str]:
         """The fields with the number by which people know an entity: `InvoiceNumber`, `detail.invoice_number`."""
@@ -334,7 +336,8 @@ class FieldValues:
         if not parts or ("." in name and not shape):
             return None
         info = kind.all_fields.get(name)
-        if parts[-1] in {"type", "kind", "object"}:
+        documented = "." in name and shape is not None and bool(shape.examples)
+        if parts[-1] in {"type", "kind", "object"} and not documented:
             pool: dict[str, object] = {v.casefold(): v for v in (info.examples if info else ()) if isinstance(v, str)}
             for part in info.shapes if info else ():
                 for check in part.checks:
@@ -364,6 +367,8 @@ class FieldValues:
             if parts[-1] == "number" and len(parts) > 1 and set(parts[:-1]) <= own:
                 return entity.position + 1
         if (ordinal := self._ordinal(entity, kind, name)) is not None:
+            return ordinal
+        if (ordinal := self._child_ordinal(entity, kind, name, shape)) is not None:
             return ordinal
         if (reference := self._reference(entity, kind, name)) is not None:
             return reference
@@ -473,6 +478,19 @@ class FieldValues:
                 if pair.family and pair.work == kind.name and (parent := self._relations.parent(entity, pair)):
                     siblings = [edge.target for edge in self._relations.children(parent, kind.name)]
                     return siblings.index(entity) + 1 if entity in siblings else 1
+        return None
+
+    def _child_ordinal(self, entity: Entity, kind: EntityType, name: str, shape: ResponseShape | None) -> int | None:
+        """The number of one of the entities within this one: `try_number` of a task that has tries by number."""
+        if kind.local or kind.name not in self._schema.entity_types:
+            return None
+        for child in self._schema.entity_types.values():
+            middle = self._schema.entity_types.get(child.parent)
+            if child.ordinal != name or middle is None or kind.name not in {middle.name, middle.parent}:
+                continue
+            count = len(self._relations.children(entity, child.name))
+            if count and (shape is None or fits(1, shape)):
+                return self._world.rng(entity, name).between(1, count)
         return None
 
     def _reference(self, entity: Entity, kind: EntityType, name: str) -> object:

@@ -18,6 +18,7 @@ _NO_IDENTIFIER = re.compile(
     r"\d+(?:st|nd|rd|th|am|pm|x|%)|\d{4}-\d\d(?:-\d\d)?(?:T.*)?|\d\d?:\d\d(?::\d\d)?", re.IGNORECASE
 )
 _SPELLED_CODE = re.compile(r"[A-Z]{2,}(?:[-_][A-Z0-9]+)+")
+_SNAKE_NAME = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)+")
 _CONTINUES = re.compile(r"[\s,]*(?:and|or|&)?\s*")
 _WORDS_BEFORE = 5
 
@@ -31,7 +32,9 @@ class QuestionIdentifier:
 
     @property
     def prefix(self) -> str:
-        """The letters before its first separator: `inv` of `INV-0231`; empty without a separator."""
+        """The letters before its first separator: `inv` of `INV-0231`; empty without a separator or in a name."""
+        if not re.search(r"\d", self.text) and self.text.islower():
+            return ""
         match = re.match(r"([A-Za-z]{3,})[_-]", self.text)
         return match[1].lower() if match else ""
 
@@ -44,18 +47,20 @@ class QuestionIdentifier:
 def read_identifiers(question: str) -> tuple[QuestionIdentifier, ...]:
     """The identifiers in a question, in its order.
 
-    A token is an identifier if it mixes letters and digits, is a code in capitals, or is a number.
+    A token is an identifier if it mixes letters and digits, is a code in capitals, is a number, or joins words with
+    underscores.
     """
     identifiers: dict[str, QuestionIdentifier] = {}
     end = -1
     beside: tuple[str, ...] = ()
     for token in _TOKEN.finditer(question):
         text = token[0]
-        if not (re.search(r"\d", text) or _SPELLED_CODE.fullmatch(text)) or _NO_IDENTIFIER.fullmatch(text):
+        spelled = _SPELLED_CODE.fullmatch(text) or _SNAKE_NAME.fullmatch(text)
+        if not (re.search(r"\d", text) or spelled) or _NO_IDENTIFIER.fullmatch(text):
             continue
         if end < 0 or not _CONTINUES.fullmatch(question[end : token.start()]):
             beside = _words_beside(question[: token.start()], question[token.end() :])
-        nearest = beside[:2] if text.isdecimal() else beside
+        nearest = beside[:2] if text.isdecimal() else beside[:1] if _SNAKE_NAME.fullmatch(text) else beside
         identifiers.setdefault(text, QuestionIdentifier(text, nearest))
         end = token.end()
     return tuple(identifiers.values())[:_MAX_IDENTIFIERS]
