@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from atc import Agent
+from atc.profile import LARGE
 from protocols import load
 from protocols.dataflow.graph import ProtocolGraph
+from protocols.samples import sample
 from tests.planning.sketches import plan_sketch
 
 TEXT = {"type": "string"}
@@ -179,3 +183,20 @@ def test_no_more_is_done_than_as_often_as_is_said() -> None:
     shown = "\n".join(READER.opening("Put three novels by Mary Lane on my shelf").sketches)
 
     assert "for novel in novels[:3]])" in shown
+
+
+def test_a_large_model_sees_every_function() -> None:
+    """Those that are not offered have a line each, where that takes no more than a quarter of the prompt."""
+    protocol = load(sample("cinema"))
+    names = {tool.name for tool in protocol.tools}
+    question = "Who directed The Silent Harbor?"
+
+    def shown(**options: Any) -> set[str]:
+        functions = Agent(protocol, "openai:any", tools=2, **options).opening(question).functions
+        return {name for name in names if f"{name}(" in functions}
+
+    assert shown(profile="large") == names
+    assert len(shown(profile="small")) < len(names)
+    assert len(shown(profile=replace(LARGE, prompt_tokens=400))) < len(names)
+    given = Agent(protocol, "openai:any", profile="large").opening(question, tools=["GET_films"]).functions
+    assert "GET_people" not in given

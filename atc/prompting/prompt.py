@@ -146,6 +146,8 @@ def opening(
             hints=profile.hints,
             budget=profile.prompt_tokens,
         )
+        if tools is None and profile.documentation == "full":
+            functions = "\n\n".join(filter(None, (functions, _others(graph, frozenset(offered), profile))))
     before: tuple[Demonstration, ...] = ()
     if solved is not None and profile.demonstrations:
         before = tuple(solved.like(question, offered, meaning=candidates.meaning))
@@ -153,6 +155,16 @@ def opening(
     sure = {name for name in planned_tools if scores[name] >= _SURE * scores[ranked[0]]}
     planned = plans(graph, planned_tools, offered, Question(with_dates(spoken.text, today)), sure)
     return Opening(question, today, offered, ranked, details, speaks_of, functions, planned, before)
+
+
+@lru_cache(maxsize=64)
+def _others(graph: ProtocolGraph, offered: frozenset[str], profile: Profile) -> str:
+    """The tools that are not offered, a line each; empty where they take more than a quarter of the prompt."""
+    tools = [tool for tool in graph.protocol.tools if tool.name not in offered]
+    lines = render(tools, graph, details=(), hints=False) if tools else ""
+    if not lines or estimate(lines) > profile.prompt_tokens // 4:
+        return ""
+    return templates.render("others", functions=lines).strip()
 
 
 def _unchanging(graph: ProtocolGraph, speaks_of: Mapping[str, str], profile: Profile) -> str | None:
