@@ -305,7 +305,8 @@ class Candidates:
 
 
 def _reciprocal_ranks(scores: Any) -> Any:
-    """1 / (offset + rank) of each score, the best having rank 0; equal ones keep their order."""
-    ranks = np.empty(len(scores))
-    ranks[np.argsort(-scores, kind="stable")] = np.arange(len(scores))
-    return 1 / (_RANK_OFFSET + ranks)
+    """1 / (offset + rank) of each score, the best having rank 0; equal ones have their mean rank."""
+    ordered = np.sort(-scores)
+    before = np.searchsorted(ordered, -scores, side="left")
+    until = np.searchsorted(ordered, -scores, side="right")
+    return 1 / (_RANK_OFFSET + (before + until - 1) / 2)
