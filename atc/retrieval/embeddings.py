@@ -27,7 +27,10 @@ def likeness(text: str, texts: Sequence[str]) -> list[float]:
 
 @lru_cache(maxsize=64)
 def _embedded(texts: tuple[str, ...]) -> Any:
-    return _table().embed(list(texts), norm=True)
+    """The vectors of texts as rows. Texts of like length are embedded together: a batch is as long as its longest."""
+    order = sorted(range(len(texts)), key=lambda place: len(texts[place]))
+    vectors = _table().embed([texts[place] for place in order], norm=True)
+    return vectors[sorted(range(len(texts)), key=order.__getitem__)]
 
 
 @cache
