@@ -87,8 +87,8 @@ class ProvidedField:
 class _CandidateField:
     """A response field that may hold an identifier.
 
-    `kind` is the JSON type of the value, `listed` means one of a list. `owner_properties` are those of the object
-    around it, empty for an expandable relation.
+    `kind` is the JSON type of the value, `listed` means one of a list, `is_link` that a key says that it is a URL.
+    `owner_properties` are those of the object around it, empty for an expandable relation.
     """
 
     field: ResponseField
@@ -96,6 +96,7 @@ class _CandidateField:
     kind: str
     listed: bool
     is_expandable_relation: bool
+    is_link: bool
     owner_properties: Mapping[str, Schema]
 
 
@@ -413,26 +414,34 @@ class ProtocolGraph:
     @cached_property
     def _candidate_fields(self) -> dict[str, list[_CandidateField]]:
         """The response fields of each tool with an identifier, a link, or an expandable relation."""
+        of_schemas: dict[int, list[_CandidateField]] = {}  # many tools share a large response
         candidates = {}
         for tool in self.protocol.tools:
             schema = tool.response_schema
-            all_fields = map(self._candidate_field, fields(schema, self.protocol)) if schema is not None else ()
-            candidates[tool.name] = [candidate for candidate in all_fields if candidate is not None]
+            if schema is not None and id(schema) not in of_schemas:
+                all_fields = map(self._candidate_field, fields(schema, self.protocol))
+                of_schemas[id(schema)] = [candidate for candidate in all_fields if candidate is not None]
+            candidates[tool.name] = of_schemas[id(schema)] if schema is not None else []
         return candidates
 
     def _candidate_field(self, field: ResponseField) -> _CandidateField | None:
         """A field as a candidate; None if it holds no identifier."""
+        is_named, is_link = is_identifier(field.name), _is_link(field)
+        if not is_named and not is_link and noun_of(field.name) not in self.nouns:
+            return None
         items = items_of(field.schema, self.protocol)
         path = (*field.path, 0) if items is not None else field.path
         schema = items if items is not None else field.schema
         if noun_of(field.name) in self.nouns and is_expandable(schema, self.protocol):
-            return _CandidateField(field, path, scalar_types(schema, self.protocol)[0], items is not None, True, {})
+            kind = scalar_types(schema, self.protocol)[0]
+            return _CandidateField(field, path, kind, items is not None, True, is_link, {})
         kind = type_of(schema)
-        if not is_identifier(field.name) and not _is_link(field):
+        if not is_named and not is_link:
             return None
         if kind in ("object", "array") or (not kind and properties_of(schema, self.protocol)):
             return None
-        return _CandidateField(field, path, kind, items is not None, False, properties_of(field.owner, self.protocol))
+        owner_properties = properties_of(field.owner, self.protocol)
+        return _CandidateField(field, path, kind, items is not None, False, is_link, owner_properties)
 
     def _provided_fields(self, tool: Tool, reference: IdentifierReference, kind: str) -> Iterator[ProvidedField]:
         response = tool.success
@@ -446,9 +455,8 @@ class ProtocolGraph:
         for candidate in self._candidate_fields[tool.name]:
             field, field_type = candidate.field, candidate.kind
             certainty = self._certainty(tool, candidate, reference)
-            is_link = False
-            if certainty <= 0 and field_type in {"string", ""} and self._links_to(field, reference):
-                certainty, is_link = 2.0, True
+            is_link = certainty <= 0 and field_type in {"string", ""} and self._links_to(candidate, reference)
+            certainty = 2.0 if is_link else certainty
             if certainty <= 0:
                 continue
             wrappers = self._wrappers(tool) | {reference.noun}
@@ -484,21 +492,21 @@ class ProtocolGraph:
             return 0.0
         return max(self._noun_certainty(tool, field, reference.noun, candidate.owner_properties), 0.0)
 
-    def _links_to(self, field: ResponseField, reference: IdentifierReference) -> bool:
-        """True if a field is a URL of the referenced object: `links.film`, or `href` in an object called film."""
-        if not _is_link(field):
+    def _links_to(self, candidate: _CandidateField, reference: IdentifierReference) -> bool:
+        """True if a link is the URL of the referenced object: `links.film`, or `href` in an object called film."""
+        if not candidate.is_link or reference.noun not in self._last_nouns:
             return False
-        around = [noun_of(key) for key in (*field.container, field.name)]
-        return reference.noun in around and self._ends_a_path(reference.noun)
+        return reference.noun in [noun_of(key) for key in (*candidate.field.container, candidate.field.name)]
 
-    def _ends_a_path(self, noun: str) -> bool:
-        """True if a tool's path ends with an identifier of the noun, so that a link's last segment is one."""
-        return any(
-            (reference := self._references.get((tool.name, p.argument))) is not None
-            and reference.noun == noun
-            and tool.path.rstrip("/").endswith(f"{{{p.name}}}")
+    @cached_property
+    def _last_nouns(self) -> frozenset[str]:
+        """The nouns of the identifiers that paths end with, so that a link's last segment is one."""
+        return frozenset(
+            reference.noun
             for tool in self.protocol.tools
             for p in tool.parameters
+            if (reference := self._references.get((tool.name, p.argument))) is not None
+            and tool.path.rstrip("/").endswith(f"{{{p.name}}}")
         )
 
     def _is_collection_path(self, tool: Tool) -> bool:
