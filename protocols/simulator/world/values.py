@@ -181,7 +181,11 @@ def _fallbacks(shape: ResponseShape, rng: SeededRNG) -> list[object]:
     least = int(_bound(shape.checks, "minLength") or 1)
     most = int(_bound(shape.checks, "maxLength") or max(least, 12))
     text = "".join(rng.choose(string.ascii_lowercase) for _ in range(min(max(least, 1), most)))
-    return [low, low and int(low), high and int(high), text, text.upper(), 1, 0, 1.5, True, "", None]
+    formed: list[object] = []
+    for pattern in (str(check["pattern"]) for check in shape.checks if "pattern" in check):
+        size = min(max(least, 2), most, 15)
+        formed += [f"{text}@example.com"] if "@" in pattern else [str(rng.between(10 ** (size - 1), 10**size - 1))]
+    return [*formed, low, low and int(low), high and int(high), text, text.upper(), 1, 0, 1.5, True, "", None]
 
 
 def _number(name: str, shape: ResponseShape, summary: _PoolSummary, rng: SeededRNG, now: datetime) -> float | int:
@@ -324,7 +328,7 @@ def _text_by_name(name: str, parts: tuple[str, ...], last: str, form: str, rng: 
         return f"https://example.com/{slug(word_lists.title(rng))}"
     if last in {"date", "birthday", "day"} or form == "date":
         return (now - timedelta(days=rng.below(9000))).strftime("%Y-%m-%d")
-    if last in {"at", "timestamp", "time"} or (len(parts) > 1 and last == "on"):
+    if last in {"at", "timestamp", "time", "heartbeat"} or (len(parts) > 1 and last == "on"):
         return (now - timedelta(minutes=rng.below(500_000))).strftime("%Y-%m-%dT%H:%M:%SZ")
     if _PROSE & set(parts):
         return word_lists.sentence(rng, 2)
@@ -342,6 +346,10 @@ def _text_by_name(name: str, parts: tuple[str, ...], last: str, form: str, rng: 
         return word_lists.title(rng)
     if last in {"id", "code", "key", "token", "isrc", "upc", "ean", "ref", "number"}:
         return "".join(rng.choose("abcdefghjkmnpqrstuvwxyz23456789") for _ in range(12))
+    if last in {"quantity", "amount", "price", "size", "count"}:
+        return str(rng.between(1, 60))
+    if last == "version":
+        return f"{rng.between(1, 4)}.{rng.below(12)}.{rng.below(10)}"
     if last == "phone":
         return "+1555" + "".join(rng.choose(string.digits) for _ in range(7))
     return word_lists.title(rng).lower() if last not in {"type", "status", "state"} else "standard"

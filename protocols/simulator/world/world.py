@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from string import capwords
 
@@ -244,6 +244,8 @@ class World:
         if named is None and identifier.prefix:
             kinds = self.schema.entity_types.values()
             named = next((other for other in kinds if other.name.startswith(identifier.prefix)), None)
+        if named is None and (pinned := self._pinned_types(identifier.text)):
+            return kind.name in pinned
         if named is None:
             return identifier.is_code and bool(self.fields.number_fields(kind))
         return named is kind
@@ -252,6 +254,8 @@ class World:
         """The entity with an identifier or number of the question; None if the type can have no such one."""
         if (known := self.fields.by_identifier[kind.name].get(text)) is not None:
             return known
+        if (numbered := self._pinned_entity(kind, text)) is not None:
+            return numbered
         whole = (kind.name, "identified", text)
         if whole not in self._keyed_entities:
             values = self.fields.identifying_values(kind, text)
@@ -262,6 +266,30 @@ class World:
             self.fields.identifier(entity)
             self.fields.by_identifier[kind.name].setdefault(text, entity)
         return self._keyed_entities[whole]
+
+    def _pinned_types(self, text: str) -> set[str]:
+        """The types of which the world file pins an entity with a number."""
+        specs = self.schema.world_file.entities.items()
+        types = self.schema.entity_types
+        return {name for name, spec in specs if any(self._has_number(types[name], pin, text) for pin in spec.pinned)}
+
+    def _pinned_entity(self, kind: EntityType, text: str) -> Entity | None:
+        """The entity with a number that the world file pins."""
+        spec = self.schema.world_file.entities.get(kind.name, NO_SPEC)
+        base = self.base(kind.name)
+        for position, pin in enumerate(spec.pinned[: len(base)]):
+            if self._has_number(kind, pin, text):
+                return base[position]
+        return None
+
+    def _has_number(self, kind: EntityType, values: Mapping[str, object], text: str) -> bool:
+        """True if values hold the number or the identifier of an entity; a number may stand in an object."""
+        for path in (kind.id_field, *self.fields.number_fields(kind)):
+            outer, _, inner = path.rpartition(".")
+            held = values.get(outer)
+            if values.get(path) == text or (isinstance(held, Mapping) and held.get(inner) == text):
+                return True
+        return False
 
     def _add_question_entity(self, kind: EntityType, name: NamedEntity) -> None:
         question_entities = self._question_entities[kind.name]
