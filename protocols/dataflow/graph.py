@@ -20,7 +20,13 @@ from typing import cast
 
 import networkx as nx
 
-from protocols.dataflow.identifiers import IdentifierReference, identifier_reference, list_reference, literals_of
+from protocols.dataflow.identifiers import (
+    IdentifierReference,
+    identifier_reference,
+    list_reference,
+    literals_of,
+    path_score,
+)
 from protocols.dataflow.operations import looks_like_read
 from protocols.json_path import Step, subscripts
 from protocols.model import Protocol, Schema, Tool
@@ -384,7 +390,7 @@ class ProtocolGraph:
             score += 3.0 * likeness[noun] - (0.0 if likeness[noun] >= best - 0.15 else 1.5)
         elif self._signatures.get(noun) and best >= 0.6:
             score -= 1.5
-        score += _path_score(tool.path, noun) * (0.7 if keys else 1.0)
+        score += path_score(tool.path, noun) * (0.7 if keys else 1.0)
         return score
 
     def _selectable_nouns(self, tool: Tool) -> frozenset[str]:
@@ -573,22 +579,6 @@ def selector_arguments(tool: Tool, source: ProvidedField) -> dict[str, str | lis
 
 def _is_link(field: ResponseField) -> bool:
     return bool(_LINK_WORDS.intersection(words(field.name)) or _LINK_WORDS.intersection(map(noun_of, field.container)))
-
-
-def _path_score(path: str, noun: str) -> float:
-    """The relevance of a path to a noun: most as its last segment, least as the owner of another one."""
-    segments = [segment for segment in path.split("/") if segment]
-    literals = [segment for segment in segments if not segment.startswith("{")]
-    if not literals:
-        return 0.0
-    if noun_of(literals[-1]) == noun:
-        return 2.0
-    if noun in [singular(word) for word in words(literals[-1])]:
-        return 1.5
-    for segment, following in zip(segments, [*segments[1:], ""], strict=True):
-        if noun in [singular(word) for word in words(segment)] and not segment.startswith("{"):
-            return 0.5 if following.startswith("{") else 1.0
-    return 0.0
 
 
 def _discriminator(names: Mapping[str, Schema]) -> set[str]:

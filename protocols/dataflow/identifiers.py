@@ -20,6 +20,7 @@ __all__ = [
     "identifier_reference",
     "list_reference",
     "literals_of",
+    "path_score",
 ]
 
 _UNAMBIGUOUS_ATTRIBUTES = NAMES["unambiguous identifiers"]
@@ -116,6 +117,22 @@ def literals_of(path: str) -> list[str]:
         if noun_part and not segment.startswith("{") and not NAMES["search verbs"].issuperset(words(noun_part)):
             literals.append(noun_part)
     return literals
+
+
+def path_score(path: str, noun: str) -> float:
+    """The relevance of a path to a noun: most as its last segment, least as the owner of another one."""
+    segments = [segment for segment in path.split("/") if segment]
+    literals = [segment for segment in segments if not segment.startswith("{")]
+    if not literals:
+        return 0.0
+    if noun_of(literals[-1]) == noun:
+        return 2.0
+    if noun in [singular(word) for word in words(literals[-1])]:
+        return 1.5
+    for segment, following in zip(segments, [*segments[1:], ""], strict=True):
+        if noun in [singular(word) for word in words(segment)] and not segment.startswith("{"):
+            return 0.5 if following.startswith("{") else 1.0
+    return 0.0
 
 
 def _owner_noun(path: str, name: str) -> str:
