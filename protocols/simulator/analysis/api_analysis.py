@@ -40,13 +40,12 @@ def analyze_api(protocol: Protocol, world: WorldFile = NO_WORLD) -> WorldSchema:
     entity_types = EntityTypes(protocol, world)
     links = RelationTypes(entity_types)
     fields = read_fields(entity_types)
+    shown_types = {relation.target for relation in links.relations.values()}
     links.references()
     for plan in entity_types.plans:
         plan.search = _search(plan)
     pairs = links.pairs()
-    edges, roles, edge_types = _edges(
-        entity_types, {relation.target for relation in links.relations.values() if relation.many}
-    )
+    edges, roles, edge_types = _edges(entity_types, shown_types)
     states = {
         plan.tool.path: plan
         for plan in entity_types.plans
@@ -85,7 +84,7 @@ def _search(plan: ResponsePlan) -> str:
 
 
 def _edges(
-    entity_types: EntityTypes, listed_types: set[str]
+    entity_types: EntityTypes, shown_types: set[str]
 ) -> tuple[dict[str, list[dict[str, object]]], dict[str, list[dict[str, object]]], dict[str, str]]:
     """Collect the fields of memberships, by list label: all rows, the roles among them, and the types of edges."""
     rows: dict[str, list[dict[str, object]]] = defaultdict(list)
@@ -106,7 +105,7 @@ def _edges(
             for name in extra:
                 stem = identifier_stem(name)
                 kind = find_entity_type("_".join(stem), entity_types.by_name) if stem else None
-                if kind is not None and kind.name not in listed_types and not kind.global_lists:
+                if kind is not None and kind.name not in shown_types and not kind.global_lists:
                     edge_types[label] = kind.name
             if not extra:
                 continue

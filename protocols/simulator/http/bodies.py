@@ -44,7 +44,7 @@ class ResponseBodies:
         self._fields = world.fields
         self._relations = world.relations
         self._writer = writer
-        self._list_items = ListItems(world)
+        self._list_items = ListItems(world, self._shown)
         self._paginator = Paginator(world)
         self._built: dict[tuple[object, ...], object] = {}
         self._types_within: dict[tuple[int, str], frozenset[str]] = {}
@@ -311,6 +311,13 @@ class ResponseBodies:
         if holder is not entity and (count := self._fields.count(entity, name)) is not None and fits(count, part):
             return count
         return self._plain(holder, name, part, frame)
+
+    def _shown(self, entity: Entity, name: str) -> object:
+        """The value of a field as a list shows it, outside any response."""
+        kind = self.world.entity_type(entity)
+        shapes = [*([kind.summary[name]] if name in kind.summary else []), *kind.all_fields[name].shapes]
+        frame = ResponseFrame(self.schema.plans[0], None, {}, "")
+        return self._property(entity, None, name, shapes[0], frame)
 
     def _linked(
         self, part: ResponseShape, entity: Entity | None, name: str, frame: ResponseFrame, beside: Entity | None = None

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar, cast
 
 from protocols.simulator.analysis.response_shape import ResponseShape
@@ -36,9 +36,14 @@ _STATE_PREFIXES = ("is", "has", "are")
 
 
 class ListItems:
-    """The items of one world's lists."""
+    """The items of one world's lists.
 
-    def __init__(self, world: World) -> None:
+    Args:
+        shown: The value of a field as responses show it.
+    """
+
+    def __init__(self, world: World, shown: Callable[[Entity, str], object]) -> None:
+        self._shown = shown
         self.world = world
         self.schema = world.schema
         self._fields = world.fields
@@ -366,10 +371,12 @@ class ListItems:
             if isinstance(own_value, (int, float)) and limit is not None:
                 return _within(own_value, limit, least)
             return _within(str(own_value), str(value), least)
-        if own_value is None or is_date(own_value) or isinstance(own_value, (list, dict)):
-            return True
         listed = value if isinstance(value, list) else re.split(r"[,|]", str(value))
         accepted = {str(text).strip().casefold() for text in listed}
+        if any(shape.is_array for shape in kind.fields[field_name].shapes):
+            return bool(accepted & _texts_in(self._shown(entity, field_name)))
+        if own_value is None or is_date(own_value) or isinstance(own_value, (list, dict)):
+            return True
         return str(own_value).casefold() in accepted
 
     def _meets_pattern(self, entity: Entity, kind: EntityType, parts: Sequence[str], pattern: str) -> bool:
@@ -406,6 +413,13 @@ class ListItems:
 def _within(value: Bound, limit: Bound, least: bool) -> bool:
     """True if a value is at least or at most a limit."""
     return value >= limit if least else value <= limit
+
+
+def _texts_in(value: object) -> set[str]:
+    """The scalars in a list and in its objects, as texts in lower case."""
+    entries = value if isinstance(value, list) else []
+    scalars = [part for entry in entries for part in (entry.values() if isinstance(entry, dict) else [entry])]
+    return {str(part).casefold() for part in scalars if not isinstance(part, (dict, list))}
 
 
 def _arguments(frame: ResponseFrame, labels: frozenset[str]) -> list[str]:

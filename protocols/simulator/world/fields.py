@@ -56,6 +56,8 @@ class FieldValues:
     def identifier(self, entity: Entity) -> object:
         """The identifier of an entity; registers the entity under it."""
         kind = self._world.entity_type(entity)
+        if kind.local and kind.ordinal == kind.id_field and entity.parent is not None:
+            return entity.position
         if kind.id_field in entity.memo:
             return entity.memo[kind.id_field]
         value = entity.values.get(kind.id_field)
@@ -328,7 +330,8 @@ class FieldValues:
             text = moment.strftime(form)
             if ((not example and len(text) <= 10) or len(text) == len(example)) and fits(text, shape):
                 return text
-        return moment.strftime("%Y-%m-%dT%H:%M:%SZ") if "T" in example else moment.strftime("%Y-%m-%d")
+        whole = moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+        return whole if "T" in example or (not example and fits(whole, shape)) else moment.strftime("%Y-%m-%d")
 
     def _derived(self, entity: Entity, kind: EntityType, name: str, shape: ResponseShape | None) -> object:
         """The value of a field that follows from other values; None if nothing determines it."""
