@@ -109,6 +109,7 @@ _DAY_FIRST_DATE = re.compile(rf"\b(\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?{_MONT
 _ISO_DATE = re.compile(r"\b\d{4}-\d\d-\d\d\b")
 _QUOTED = re.compile(r'"([^"\n]+)"|“([^”\n]+)”|\u2018([^\u2019\n]+)\u2019|(?<!\w)\'([^\'\n]+)\'(?!\w)')
 _PATH = re.compile(r"(?<![\w/:.])/?(?:[\w.-]+/)+[\w.-]*\w|(?<![\w/:.@])[\w-]+\.[A-Za-z][A-Za-z0-9]{1,5}(?![\w/.])")
+_IDENTIFIER = re.compile(r"(?<![\w@./-])(?=[\w-]*\d)(?=[\w-]*[A-Za-z])[A-Za-z\d][\w-]{6,}(?![\w@]|\.\w)")
 _SLASHED_WORDS = re.compile(r"[A-Za-z]{1,5}(?:/[A-Za-z]{1,5})+")
 """Words such as `and/or`, which are no path."""
 _SEPARATE_NUMBER = re.compile(
@@ -232,6 +233,11 @@ class Question:
         rest = _QUOTED.sub(" ", self.text)
         paths = [match[0].rstrip(".") for match in _PATH.finditer(rest) if not _SLASHED_WORDS.fullmatch(match[0])]
         return tuple(dict.fromkeys([*quoted, *paths, *_SEPARATE_NUMBER.findall(_PATH.sub(" ", rest))]))
+
+    @cached_property
+    def codes(self) -> tuple[str, ...]:
+        """The identifiers in it: words of letters and digits, such as `ftjob-Nq3tWz81` or a UUID."""
+        return tuple(dict.fromkeys(_IDENTIFIER.findall(self.text)))
 
     @cached_property
     def entities(self) -> tuple[NamedEntity, ...]:

@@ -13,10 +13,10 @@ from atc.program.choices import choices
 from atc.program.def_use import calling, def_use
 from atc.program.tree import nodes_of
 from atc.verify.findings import Finding, Inspection, failed, name_of, orders
-from atc.verify.write_reasons import PLACEHOLDER
+from atc.verify.write_reasons import PLACEHOLDER, intent_mismatch
 from protocols.json_path import Step, leaves, nodes, subscripts
 from protocols.text.word_lists import NAMES, TEXTS
-from protocols.text.words import fold, stem, words
+from protocols.text.words import fold, is_identifier, stem, words
 from sandbox.records import SAFE, CallRecord
 
 __all__ = [
@@ -30,13 +30,16 @@ __all__ = [
     "overwritten",
     "placeholder",
     "taken_by_place",
+    "unasked_change",
     "unasked_write",
     "unrelated_output",
+    "unused_code",
     "weakened",
 ]
 
 _SMALL_WORDS = TEXTS["articles"] | TEXTS["small words"] | NAMES["identifiers"]
 _MIN_WORD_LETTERS = 4
+_DATE = re.compile(r"\d{4}-\d\d|/Date\(|\d\d?:\d\d")
 _MIN_WRITE_CHAIN = 2
 """Calls of a write that takes a value from a reply: itself and the other one."""
 _MANY = 3
@@ -129,6 +132,33 @@ def changed_between(inspection: Inspection) -> Finding | None:
     return None
 
 
+def unused_code(inspection: Inspection) -> Finding | None:
+    """The question has a code, such as an identifier, that the program neither sends nor compares with."""
+    if inspection.run.provenance is None:
+        return None
+    used = [
+        *inspection.texts,
+        *(str(value) for _, _, argument, _ in inspection.all_arguments for _, value in leaves(argument)),
+    ]
+    for code in inspection.question.codes:
+        if not any(code.casefold() in text.casefold() for text in used):
+            return Finding("OtherEntity", f"the question is about {code!r}, and the program uses it nowhere; use it")
+    return None
+
+
+def unasked_change(inspection: Inspection) -> Finding | None:
+    """The question only asks, and the program changed something."""
+    if inspection.graph is None or not inspection.question.is_information_request:
+        return None
+    tools = {tool.name: tool for tool in inspection.graph.protocol.tools}
+    for call in inspection.good_calls:
+        tool = tools.get(call.tool or "")
+        if tool is not None and intent_mismatch(inspection.question, tool, inspection.graph.protocol):
+            message = f"the question only asks, and {name_of(call)} changes something; leave it out"
+            return Finding.of_call("UnaskedWrite", message, call)
+    return None
+
+
 def unasked_write(inspection: Inspection) -> Finding | None:
     """Of several operations that write, one shares no word with the question."""
     writes = [call for call in inspection.good_calls if call.method not in SAFE]
@@ -172,13 +202,15 @@ def taken_by_place(inspection: Inspection) -> Finding | None:
     made = choices(inspection.program)
     if any(choice.kind == "order" or re.search(r"[<>]", choice.text) for choice in made):
         return None
-    if not any(choice.kind == "limit" for choice in made) or any(map(orders, inspection.live_calls)):
+    if not any(choice.kind == "limit" for choice in made):
         return None
     if not inspection.superlative_stems.isdisjoint(
         word for call in inspection.live_calls for word in _tool_words(call)
     ):
         return None
     for call, path, items, index in _taken_entries(inspection):
+        if any(map(orders, inspection.live_calls)) and (not orders(call) or len(items) < _MANY):
+            continue
         if len(items) > 1 and not _is_extreme(items, index):
             message = (
                 f"the question asks for an extreme, and the program took item {index} of the list "
@@ -205,13 +237,14 @@ def _taken_entries(inspection: Inspection) -> Iterator[tuple[CallRecord, tuple[S
 
 
 def _is_extreme(items: list[object], index: int) -> bool:
-    """True if an item is the greatest or least of a list by one of its fields."""
+    """True if an item is the greatest or least of a list by a number or a date in it."""
     fields: dict[tuple[Step, ...], dict[int, object]] = {}
     for place, item in enumerate(items):
         for path, value in leaves(item):
-            if (isinstance(value, str) and re.search(r"\d", value)) or (
-                isinstance(value, int | float) and not isinstance(value, bool)
-            ):
+            key = next((step for step in reversed(path) if isinstance(step, str)), "")
+            date = isinstance(value, str) and _DATE.match(value) is not None
+            number = isinstance(value, int | float) and not isinstance(value, bool) and not is_identifier(key)
+            if date or number:
                 fields.setdefault(path, {})[place] = value
     return any(_is_extreme_value(values.get(index), list(values.values())) for values in fields.values())
 

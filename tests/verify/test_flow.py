@@ -55,7 +55,7 @@ def test_an_ellipsis_stands_for_a_value(text: str, is_placeholder: bool) -> None
 
 
 def test_an_entry_by_its_place_is_no_extreme() -> None:
-    """The first is not the best, unless a field says so, the program compares, or the service orders."""
+    """The first is not the best, unless a field says so or the program compares."""
     program = 'film = GET_films()["films"][0]\nprint(film["title"])'
     question = "What is the best rated film?"
     middle = {"films": [FILMS["films"][2], *FILMS["films"][:2]]}
@@ -68,7 +68,7 @@ def test_an_entry_by_its_place_is_no_extreme() -> None:
         program, run("Dune", call(response=best), printed=(exact("films", 0, "title"),)), question
     )
     ordered = run("Dawn", call(response=middle, sort="rating"), printed=(exact("films", 0, "title"),))
-    assert "TakenByPlace" not in kinds(program, ordered, question)
+    assert "TakenByPlace" in kinds(program, ordered, question), "it was asked for in an order, and is in none"
     compared = program.replace('GET_films()["films"][0]', 'max(GET_films()["films"], key=len)')
     assert "TakenByPlace" not in kinds(compared, finished, question)
 
@@ -146,3 +146,21 @@ def test_a_service_that_changes_between_two_calls() -> None:
         program, run("1", first, write, second, printed=(exact("films", at=2),)), "Which is it?"
     )
     assert "Changed" not in kinds(program, run("3", first, first, printed=(exact("films", at=1),)), "Which film is it?")
+
+
+def test_a_code_of_the_question_is_used() -> None:
+    """An identifier that is sent nowhere was meant for something; one that the program compares with is used."""
+    finished = run("Dusk", call(response=FILMS), printed=(exact("films", 0, "title"),))
+    question = "What is the film tt-4412ab8 called?"
+
+    assert "OtherEntity" in kinds('print(GET_films()["films"][0]["title"])', finished, question)
+    compared = 'print([film["title"] for film in GET_films()["films"] if film["filmId"] == "tt-4412ab8"][0])'
+    assert "OtherEntity" not in kinds(compared, finished, question)
+
+
+def test_a_question_that_only_asks_changes_nothing() -> None:
+    """A write for it is told, whatever was printed."""
+    finished = wrote(("POST_films_filmId_reviews", {"text": "Fine"}))
+
+    assert "UnaskedWrite" in kinds("print('done')", finished, "What do people say about it?")
+    assert "UnaskedWrite" not in kinds("print('done')", finished, "Write a review of it: Fine")
