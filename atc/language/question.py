@@ -109,7 +109,9 @@ _DAY_FIRST_DATE = re.compile(rf"\b(\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?{_MONT
 _ISO_DATE = re.compile(r"\b\d{4}-\d\d-\d\d\b")
 _QUOTED = re.compile(r'"([^"\n]+)"|“([^”\n]+)”|\u2018([^\u2019\n]+)\u2019|(?<!\w)\'([^\'\n]+)\'(?!\w)')
 _PATH = re.compile(r"(?<![\w/:.])/?(?:[\w.-]+/)+[\w.-]*\w|(?<![\w/:.@])[\w-]+\.[A-Za-z][A-Za-z0-9]{1,5}(?![\w/.])")
-_IDENTIFIER = re.compile(r"(?<![\w@./-])(?=[\w-]*\d)(?=[\w-]*[A-Za-z])[A-Za-z\d][\w-]{6,}(?![\w@]|\.\w)")
+_IDENTIFIER = re.compile(
+    r"(?<![\w@./-])(?:(?=[\w-]*\d)(?=[\w-]*[A-Za-z])[A-Za-z\d][\w-]{6,}|[A-Za-z\d]+(?:_[A-Za-z\d]+)+)(?![\w@]|\.\w)"
+)
 _SLASHED_WORDS = re.compile(r"[A-Za-z]{1,5}(?:/[A-Za-z]{1,5})+")
 """Words such as `and/or`, which are no path."""
 _SEPARATE_NUMBER = re.compile(
@@ -236,7 +238,7 @@ class Question:
 
     @cached_property
     def codes(self) -> tuple[str, ...]:
-        """The identifiers in it: words of letters and digits, such as `ftjob-Nq3tWz81` or a UUID."""
+        """The identifiers in it: of letters and digits, or with an underscore: `ftjob-Nq3tWz81`, `sales_daily`."""
         return tuple(dict.fromkeys(_IDENTIFIER.findall(self.text)))
 
     @cached_property

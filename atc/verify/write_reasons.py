@@ -1,7 +1,7 @@
 """Check that a write has a reason in the question: the program uses the named values, and the question asks for action.
 
 A program may find the wrong entity, or take the first of a list, and write to it. So each value that the question
-quotes, and each path and number, has to be a literal of the program or an argument of a call.
+quotes, and each path, number and identifier, has to be a literal of the program or an argument of a call.
 """
 
 from __future__ import annotations
@@ -31,14 +31,15 @@ _MINOR_UNITS = (1, 100, 1000)
 
 def missing_names(question: Question, program: str, calls: Iterable[CallRecord] = ()) -> list[str]:
     """The named values that neither the program holds nor a call received."""
-    if not question.named_values:
+    names = dict.fromkeys([*question.named_values, *question.codes])
+    if not names:
         return []
     constants = [node.value for node in nodes_of(parsed(program) or ast.Module([], []), ast.Constant)]
     sent = [value for call in calls for _, value in leaves(call.arguments)]
     values = [*constants, *(part.decode("utf-8", "replace") if isinstance(part, bytes) else part for part in sent)]
     texts = [_fold(value) for value in values if isinstance(value, str)]
     numbers = {float(value) for value in values if isinstance(value, int | float)}
-    return [name for name in question.named_values if not _is_used(name, texts, numbers)]
+    return [name for name in names if not _is_used(name, texts, numbers)]
 
 
 def _is_used(name: str, texts: Sequence[str], numbers: set[float]) -> bool:
