@@ -46,6 +46,7 @@ _RULES = (
     flow.unasked_change,
     flow.placeholder,
     flow.unused_code,
+    flow.missing_value,
     flow.dead_call,
     flow.overwritten,
     flow.other_list,

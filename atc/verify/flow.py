@@ -13,7 +13,7 @@ from atc.program.choices import choices
 from atc.program.def_use import calling, def_use
 from atc.program.tree import nodes_of
 from atc.verify.findings import Finding, Inspection, failed, name_of, orders
-from atc.verify.write_reasons import PLACEHOLDER, intent_mismatch
+from atc.verify.write_reasons import PLACEHOLDER, intent_mismatch, missing_names
 from protocols.json_path import Step, leaves, nodes, subscripts
 from protocols.text.word_lists import NAMES, TEXTS
 from protocols.text.words import fold, is_identifier, stem, words
@@ -24,6 +24,7 @@ __all__ = [
     "dead_call",
     "few_of_many",
     "foreign_write",
+    "missing_value",
     "named_field",
     "one_of_many",
     "other_list",
@@ -137,13 +138,28 @@ def unused_code(inspection: Inspection) -> Finding | None:
     if inspection.run.provenance is None:
         return None
     used = [
-        *inspection.texts,
+        *(inspection.texts - inspection.printed_texts),
         *(str(value) for _, _, argument, _ in inspection.all_arguments for _, value in leaves(argument)),
     ]
     for code in inspection.question.codes:
         if not any(code.casefold() in text.casefold() for text in used):
             return Finding("OtherEntity", f"the question is about {code!r}, and the program uses it nowhere; use it")
     return None
+
+
+def missing_value(inspection: Inspection) -> Finding | None:
+    """Something was changed without a value that the question says: a quoted text, a number, an identifier, a date."""
+    writes = [call for call in inspection.good_calls if call.method not in SAFE]
+    if not writes or inspection.question.is_information_request:
+        return None
+    missing = missing_names(inspection.question, inspection.program, inspection.run.calls)
+    day = inspection.question.day
+    if day is not None and day not in str([call.arguments for call in inspection.run.calls]) + inspection.program:
+        missing.append(day)
+    if not missing:
+        return None
+    message = f"the question says {missing[0]!r}, and neither the program nor a call uses it"
+    return Finding.of_call("OtherEntity", message, writes[-1])
 
 
 def unasked_change(inspection: Inspection) -> Finding | None:

@@ -164,3 +164,16 @@ def test_a_question_that_only_asks_changes_nothing() -> None:
 
     assert "UnaskedWrite" in kinds("print('done')", finished, "What do people say about it?")
     assert "UnaskedWrite" not in kinds("print('done')", finished, "Write a review of it: Fine")
+
+
+def test_a_change_without_a_value_that_the_question_says() -> None:
+    """The date of a payment, a quoted text or a number has to go somewhere."""
+    question = "Write a review of film 12 dated 28 May 2024."
+    dated = wrote(("POST_films_filmId_reviews", {"filmId": 12, "date": "2024-05-28"}))
+    undated = wrote(("POST_films_filmId_reviews", {"filmId": 12}))
+
+    assert "OtherEntity" not in kinds("print('done')", dated, question)
+    assert "OtherEntity" in kinds("print('done')", undated, question)
+    assert "OtherEntity" in kinds(
+        "print('done')", wrote(("POST_films_filmId_reviews", {"date": "2024-05-28"})), question
+    )
