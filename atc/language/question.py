@@ -73,6 +73,7 @@ _SEVERAL = re.compile(
     re.IGNORECASE,
 )
 """A question for more than one entity."""
+_ALL = re.compile(r"\b(?:all|every|each|together|altogether|combined|in total)\b", re.IGNORECASE)
 _FEW = re.compile(r"\b(?:a few|several|some)\s+(?:\w+\s+){0,2}?(?!(?:news|series)\b)[a-z]{3,}s\b", re.IGNORECASE)
 _OWNED_PHRASE = re.compile(
     r"\w['\u2019]s?((?:\s+[a-z]+){1,3})|\b([a-z]+(?:\s+[a-z]+)?)\s+by\s+(?:[A-Z\"\u201c]|the\b)"
@@ -109,6 +110,7 @@ _DAY_FIRST_DATE = re.compile(rf"\b(\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?{_MONT
 _ISO_DATE = re.compile(r"\b\d{4}-\d\d-\d\d\b")
 _QUOTED = re.compile(r'"([^"\n]+)"|“([^”\n]+)”|\u2018([^\u2019\n]+)\u2019|(?<!\w)\'([^\'\n]+)\'(?!\w)')
 _PATH = re.compile(r"(?<![\w/:.])/?(?:[\w.-]+/)+[\w.-]*\w|(?<![\w/:.@])[\w-]+\.[A-Za-z][A-Za-z0-9]{1,5}(?![\w/.])")
+_ADDRESS = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 _IDENTIFIER = re.compile(
     r"(?<![\w@./-])(?:(?=[\w-]*\d)(?=[\w-]*[A-Za-z])[A-Za-z\d][\w-]{6,}|[A-Za-z\d]+(?:_[A-Za-z\d]+)+)(?![\w@]|\.\w)"
 )
@@ -238,8 +240,8 @@ class Question:
 
     @cached_property
     def codes(self) -> tuple[str, ...]:
-        """The identifiers in it: of letters and digits, or with an underscore: `ftjob-Nq3tWz81`, `sales_daily`."""
-        return tuple(dict.fromkeys(_IDENTIFIER.findall(self.text)))
+        """The identifiers in it: `ftjob-Nq3tWz81`, `sales_daily`, `ada@example.com`."""
+        return tuple(dict.fromkeys([*_ADDRESS.findall(self.text), *_IDENTIFIER.findall(self.text)]))
 
     @cached_property
     def entities(self) -> tuple[NamedEntity, ...]:
@@ -383,6 +385,11 @@ class Question:
     def asks_for_several(self) -> bool:
         """True if its words ask for more than one entity: `all`, `each`, `what are the reviews`, `which films`."""
         return _SEVERAL.search(self.text) is not None
+
+    @property
+    def asks_for_all(self) -> bool:
+        """True if it is about each of several entities, and not about one of them."""
+        return _ALL.search(self.text) is not None
 
     @property
     def asks_for_a_few(self) -> bool:

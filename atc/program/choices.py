@@ -107,8 +107,10 @@ def _choices_at(node: ast.AST) -> Iterator[tuple[ChoiceKind, ast.expr]]:
                 yield "filter", condition
         case ast.Call() if called_name(node) in _ORDERS:
             yield "order", node
-        case ast.Call(func=ast.Attribute(attr="sort")):
+        case ast.Call(func=ast.Attribute(attr="sort" | "most_common")):
             yield "order", node
+        case ast.Call() if called_name(node) == "next":
+            yield "limit", node
         case ast.Subscript(slice=ast.Slice(lower=lower, upper=upper)) if lower is not None or upper is not None:
             yield "limit", node
         case ast.Subscript(slice=ast.Constant(value=int())) | ast.Subscript(slice=ast.UnaryOp()):

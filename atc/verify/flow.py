@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from atc.program.choices import choices
 from atc.program.def_use import calling, def_use
 from atc.program.tree import nodes_of
-from atc.verify.findings import Finding, Inspection, failed, name_of, orders
+from atc.verify.findings import Finding, Inspection, failed, lists_in, name_of, orders
 from atc.verify.write_reasons import PLACEHOLDER, intent_mismatch, missing_names
 from protocols.json_path import Step, leaves, nodes, subscripts
 from protocols.text.word_lists import NAMES, TEXTS
-from protocols.text.words import fold, is_identifier, stem, words
+from protocols.text.words import fold, is_identifier, singular, stem, words
 from sandbox.records import SAFE, CallRecord
 
 __all__ = [
@@ -26,10 +26,14 @@ __all__ = [
     "foreign_write",
     "missing_value",
     "named_field",
+    "no_extreme",
+    "one_for_all",
     "one_of_many",
+    "other_entry",
     "other_list",
     "overwritten",
     "placeholder",
+    "sibling_tool",
     "taken_by_place",
     "unasked_change",
     "unasked_write",
@@ -43,6 +47,8 @@ _MIN_WORD_LETTERS = 4
 _DATE = re.compile(r"\d{4}-\d\d|/Date\(|\d\d?:\d\d")
 _MIN_WRITE_CHAIN = 2
 """Calls of a write that takes a value from a reply: itself and the other one."""
+_MIN_FIELDS = 3
+"""Fields of an entity, at least."""
 _MANY = 3
 """Items of a list of which more than one may be wanted."""
 
@@ -271,6 +277,96 @@ def _is_extreme_value(value: object, values: list[object]) -> bool:
     if value is None or len(set(map(str, comparable))) == 1:
         return False
     return value in (max(comparable), min(comparable))  # type: ignore[type-var]
+
+
+def other_entry(inspection: Inspection) -> Finding | None:
+    """An entry was taken by its place, and another one of its list has a text of the question in a field of both."""
+    if not any(choice.kind == "limit" for choice in choices(inspection.program)):
+        return None
+    question_text = f" {fold(inspection.question.text)} "
+    for call, path, items, index in _taken_entries(inspection):
+        own = dict(leaves(items[index])) if index < len(items) else {}
+        if not own or not isinstance(items[index], dict) or len(own) < _MIN_FIELDS:
+            continue  # a cell of a table
+        for place, item in enumerate(items):
+            for field, value in leaves(item):
+                text, own_text = fold(str(value)), fold(str(own.get(field, "")))
+                if place == index or not isinstance(value, str) or len(text) < _MIN_WORD_LETTERS:
+                    continue
+                if inspection.question.yes_or_no and text in inspection.enum_values:
+                    continue  # whether it is so is what the question asks
+                if own_text and f" {text} " in question_text and f" {own_text} " not in question_text:
+                    message = (
+                        f"the program took item {index} of {subscripts(path)} of {name_of(call)} by its place, where "
+                        f"{subscripts(field)} is {own.get(field)!r}; the question says {value!r}, which is item {place}"
+                    )
+                    return Finding.of_call("OtherEntity", message, call, (*path, index))
+    return None
+
+
+def one_for_all(inspection: Inspection) -> Finding | None:
+    """The question is about all of a list, and the program went on from one entry that it took by its place."""
+    if not inspection.question.asks_for_all:
+        return None
+    made = choices(inspection.program)
+    if not any(choice.kind == "limit" for choice in made) or any(choice.kind != "limit" for choice in made):
+        return None
+    for call, path, items, index in _taken_entries(inspection):
+        if len(items) > 1 and any(
+            source.call == call.index for *_, sources in inspection.all_arguments for source in sources
+        ):
+            message = (
+                f"the question is about all, and the program went on from item {index} of the {len(items)} items of "
+                f"{subscripts(path)} of {name_of(call)} alone; go through all of them"
+            )
+            return Finding.of_call("OneOfMany", message, call, path)
+    return None
+
+
+def sibling_tool(inspection: Inspection) -> Finding | None:
+    """The answer comes from one list of an entity, and the question names another one that it has."""
+    if inspection.graph is None:
+        return None
+    tools = {tool.name: tool for tool in inspection.graph.protocol.tools if not tool.writes}
+    question_words = set(inspection.question.stems)
+    asked_nouns = {singular(word) for word in inspection.question.words if len(word) >= _MIN_WORD_LETTERS}
+    live = [tools[call.tool] for call in inspection.live_calls if call.tool in tools]
+    live_words = {word for call in inspection.live_calls for word in _tool_words(call)}
+    for tool in live:
+        parent, _, last = tool.path.rstrip("/").rpartition("/")
+        if "{" not in parent or "{" in last or not question_words.isdisjoint(map(stem, words(last))):
+            continue
+        for other in tools.values():
+            other_parent, _, other_last = other.path.rstrip("/").rpartition("/")
+            noun = singular(words(other_last)[-1]) if words(other_last) else ""
+            if (
+                other_parent == parent
+                and "{" not in other_last
+                and noun in asked_nouns
+                and stem(noun) not in live_words
+            ):
+                message = f"the answer comes from {tool.name}, and the question asks for {noun}; call {other.name}"
+                return Finding("OtherEntity", message)
+    return None
+
+
+def no_extreme(inspection: Inspection) -> Finding | None:
+    """The question asks for an extreme, and nothing in the program or its calls chooses one from a list."""
+    if not inspection.question.asks_for_extreme or inspection.run.provenance is None:
+        return None
+    made = choices(inspection.program)
+    if any(choice.kind != "filter" or re.search(r"[<>]", choice.text) for choice in made):
+        return None
+    if any(map(orders, inspection.live_calls)) or not inspection.superlative_stems.isdisjoint(
+        word for call in inspection.live_calls for word in _tool_words(call)
+    ):
+        return None
+    for call in inspection.live_calls:
+        if call.method in SAFE and any(len(items) > 1 for _, items, _ in lists_in(inspection.response(call), 3)):
+            superlatives = ", ".join(inspection.question.superlative_words)
+            message = f"the question asks for an extreme ({superlatives}), and the program compares nothing; compare"
+            return Finding.of_call("TakenByPlace", message, call)
+    return None
 
 
 def one_of_many(inspection: Inspection) -> Finding | None:

@@ -9,7 +9,7 @@ import pytest
 
 from atc.language.question import Question
 from atc.verify import inspect
-from sandbox.records import Provenance, Run
+from sandbox.records import Provenance, Run, Source
 from tests.verify.runs import GRAPH, call, exact, kinds, run
 
 PEOPLE = {"people": [{"personId": 7, "name": "Ana Bell"}]}
@@ -177,3 +177,50 @@ def test_a_change_without_a_value_that_the_question_says() -> None:
     assert "OtherEntity" in kinds(
         "print('done')", wrote(("POST_films_filmId_reviews", {"date": "2024-05-28"})), question
     )
+
+
+def test_another_entry_has_what_the_question_says() -> None:
+    """The first file is that of another bundle; a field of both tells them apart."""
+    films = {
+        "films": [
+            {"title": "Dusk", "studio": "north-lights", "year": 1},
+            {"title": "Dune", "studio": "east-gate", "year": 2},
+        ]
+    }
+    finished = run("Dusk", call(response=films), printed=(exact("films", 0, "title"),))
+    program = 'print(GET_films()["films"][0]["title"])'
+
+    assert "OtherEntity" in kinds(program, finished, "Which film has east-gate made?")
+    assert "OtherEntity" not in kinds(program, finished, "Which film has north-lights made?")
+
+
+def test_one_is_not_all() -> None:
+    """The program went on from the first film where the question is about every one."""
+    films, reviews = call(response=FILMS), call("GET_films_filmId_reviews", {"reviews": [1, 2]}, line=2, filmId="Dusk")
+    program = 'film = GET_films()["films"][0]\nprint(len(GET_films_filmId_reviews(filmId=film["title"])["reviews"]))'
+    finished = run("2", films, reviews, printed=(exact("reviews", at=1),))
+    provenance = Provenance(printed=(exact("reviews", at=1),), arguments={1: {"filmId": (exact("films", 0, "title"),)}})
+    traced = replace(finished, provenance=provenance)
+
+    assert "OneOfMany" in kinds(program, traced, "How many reviews do all films have together?")
+    assert "OneOfMany" not in kinds(program, traced, "How many reviews has the film?")
+
+
+def test_a_list_beside_the_one_that_is_asked_for() -> None:
+    """Credits are no reviews, where both belong to one film."""
+    credits = call("GET_films_filmId_credits", {"crew": [{"name": "Ben", "job": "Editor"}]}, filmId=1)
+    finished = run("Ben", credits, printed=(exact("crew", 0, "name"),))
+    program = 'print(GET_films_filmId_credits(filmId=1)["crew"][0]["name"])'
+
+    assert "OtherEntity" in kinds(program, finished, "Who wrote the newest review of it?")
+    assert "OtherEntity" not in kinds(program, finished, "Who is in the credits of it?")
+
+
+def test_an_extreme_needs_a_comparison() -> None:
+    """A sum of all is not the best; an order or a limit may choose it."""
+    finished = run("21.5", call(response=FILMS), printed=(Source(0, ("films",), "made"),))
+
+    assert "TakenByPlace" in kinds(
+        'print(sum(f["rating"] for f in GET_films()["films"]))', finished, "What is the best film?"
+    )
+    assert "TakenByPlace" not in kinds('print(max(GET_films()["films"], key=len))', finished, "What is the best film?")
