@@ -361,16 +361,23 @@ class ListItems:
             return True
         if name == field_name and field_name not in kind.summary and not (least or most):
             return True
+        end = "from" if least else "to" if most else ""
+        return self._field_meets(entity, kind, field_name, value, end, strict=parts[-1] in {"gt", "lt"})
+
+    def _field_meets(
+        self, entity: Entity, kind: EntityType, field_name: str, value: object, end: str, *, strict: bool
+    ) -> bool:
+        """True if a field has a value, one of several, or one from or to a limit (`end`; `strict`: not the limit)."""
         own_value = self._fields.value(entity, field_name)
         if isinstance(own_value, bool):
             return own_value == value
-        if least or most:
+        if end:
             limit = number(value)
-            if own_value is None or (own_value == value and parts[-1] in {"gt", "lt"}):
+            if own_value is None or (own_value == value and strict):
                 return False
             if isinstance(own_value, (int, float)) and limit is not None:
-                return _within(own_value, limit, least)
-            return _within(str(own_value), str(value), least)
+                return _within(own_value, limit, end == "from")
+            return _within(str(own_value), str(value), end == "from")
         listed = value if isinstance(value, list) else re.split(r"[,|]", str(value))
         accepted = {str(text).strip().casefold() for text in listed}
         if any(shape.is_array for shape in kind.fields[field_name].shapes):
