@@ -373,8 +373,9 @@ def one_of_many(inspection: Inspection) -> Finding | None:
     """The question asks for several, and every printed value was taken from one item of a list by its place."""
     if not inspection.question.asks_for_several or len(inspection.lines) > 1:
         return None
-    if not any(choice.kind == "limit" for choice in choices(inspection.program)):
-        return None
+    made = choices(inspection.program)
+    if not any(choice.kind == "limit" for choice in made) or any(choice.kind == "filter" for choice in made):
+        return None  # a filter may well leave one
     lists: dict[tuple[int, tuple[Step, ...]], set[int]] = {}
     for source in inspection.data_sources:
         ends = [at for at, step in enumerate(source.path) if isinstance(step, int)]
