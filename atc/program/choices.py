@@ -16,11 +16,12 @@ from atc.program.def_use import DefUse, def_use
 from atc.program.source import calls_of
 from atc.program.tree import called_name, nodes_of
 
-__all__ = ["Choice", "ChoiceKind", "choices", "lines_behind_output"]
+__all__ = ["Choice", "ChoiceKind", "choices", "compares", "lines_behind_output"]
 
 ChoiceKind = Literal["filter", "order", "limit"]
 
 _ORDERS = frozenset({"max", "min", "sorted", "nlargest", "nsmallest"})
+_INEQUALITIES = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 _BRANCHES = (ast.If, ast.While, ast.IfExp)
 _FUNCTIONS = (ast.FunctionDef, ast.Lambda)
 
@@ -45,6 +46,15 @@ def choices(program: str) -> tuple[Choice, ...]:
             if not (isinstance(expression, ast.Constant) or _asks_own_name(expression)):
                 made[Choice(kind, expression.lineno, ast.unparse(expression))] = None
     return tuple(sorted(made, key=lambda choice: choice.line))
+
+
+def compares(tree: ast.AST) -> bool:
+    """True if a program orders anything or asks what is greater, anywhere: methods of its classes are not followed."""
+    return any(
+        kind == "order" or any(isinstance(operator, _INEQUALITIES) for operator in nodes_of(expression, ast.cmpop))
+        for node in ast.walk(tree)
+        for kind, expression in _choices_at(node)
+    )
 
 
 def lines_behind_output(program: str) -> frozenset[int]:

@@ -9,7 +9,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from atc.program.choices import choices
+from atc.program.choices import choices, compares
 from atc.program.def_use import calling, def_use
 from atc.program.tree import nodes_of
 from atc.verify.findings import Finding, Inspection, failed, lists_in, name_of, orders
@@ -222,7 +222,7 @@ def taken_by_place(inspection: Inspection) -> Finding | None:
     if not inspection.question.asks_for_extreme:
         return None
     made = choices(inspection.program)
-    if any(choice.kind == "order" or re.search(r"[<>]", choice.text) for choice in made):
+    if compares(inspection.tree):
         return None
     if not any(choice.kind == "limit" for choice in made):
         return None
@@ -355,7 +355,7 @@ def no_extreme(inspection: Inspection) -> Finding | None:
     if not inspection.question.asks_for_extreme or inspection.run.provenance is None:
         return None
     made = choices(inspection.program)
-    if any(choice.kind != "filter" or re.search(r"[<>]", choice.text) for choice in made):
+    if compares(inspection.tree) or any(choice.kind != "filter" for choice in made):
         return None
     if any(map(orders, inspection.live_calls)) or not inspection.superlative_stems.isdisjoint(
         word for call in inspection.live_calls for word in _tool_words(call)

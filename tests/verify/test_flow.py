@@ -71,6 +71,8 @@ def test_an_entry_by_its_place_is_no_extreme() -> None:
     assert "TakenByPlace" in kinds(program, ordered, question), "it was asked for in an order, and is in none"
     compared = program.replace('GET_films()["films"][0]', 'max(GET_films()["films"], key=len)')
     assert "TakenByPlace" not in kinds(compared, finished, question)
+    method = f"class Films:\n    def best(self):\n        return max(self.films, key=len)\n{program}"
+    assert "TakenByPlace" not in kinds(method, finished, question)
 
 
 def test_one_where_several_are_asked_for() -> None:
