@@ -97,18 +97,20 @@ def test_what_another_tool_returns_is_not_announced() -> None:
     credits = "credits = GET_films_filmId_credits(filmId=1)['cast']\n"
     finished = run("Reviews: 2", call("GET_films_filmId_credits", {"cast": [{"name": "Ana"}, {"name": "Ben"}]}))
 
-    (finding,) = inspect(
+    findings = inspect(
         f'{credits}print("Reviews:", len(credits))', finished, Question("How many reviews has Dune?"), GRAPH
     )
+    (finding,) = (finding for finding in findings if finding.kind == "Mislabelled")
     assert (finding.kind, finding.line) == ("Mislabelled", 2)
     assert (
         finding.message
         == 'line 2 says reviews and prints len(credits); print the "reviews" of GET_films_filmId_reviews'
     )
     listed = f'told = []\n{credits}for one in credits:\n    told.append(one["name"])\nprint("Reviews:", len(told))'
-    assert kinds(listed, finished, "How many reviews has Dune?") == []
+    assert "Mislabelled" not in kinds(listed, finished, "How many reviews has Dune?")
     right = credits.replace("credits =", "reviews =")
-    assert kinds(f'{right}print("Reviews:", len(reviews))', finished, "How many reviews has Dune?") == []
+    named = kinds(f'{right}print("Reviews:", len(reviews))', finished, "How many reviews has Dune?")
+    assert "Mislabelled" not in named
 
 
 @pytest.mark.parametrize(
