@@ -268,8 +268,8 @@ class Candidates:
     def _without_common_sentences(self, question: Question) -> Question:
         """A question without the sentences that only say what most tools require."""
         sentences = _SENTENCE_END.split(question.text)
-        kept = [sentence for sentence in sentences if self._without_values(sentence).words]
-        return Question(" ".join(kept)) if kept else question
+        telling = [sentence for sentence in sentences if self._without_values(sentence).words]
+        return Question(" ".join(telling)) if telling else question
 
     def _is_common(self, part: str) -> bool:
         part_words = words(part)

@@ -168,12 +168,16 @@ def evidence_lines(solution: Solution) -> list[str]:
         for source in solution.evidence
     ]
     chosen = [f"line {choice.line}: {choice.kind} {choice.text}" for choice in solution.choices]
-    given = [
+    question_arguments = [
         f"{flow.argument}={_value(solution.calls[flow.call].arguments.get(flow.argument))}"
         for flow in solution.flow
         if flow.origin == "query"
     ]
-    return [*_evidence("rests on", places), *_evidence("chosen by", chosen), *_evidence("from the question", given)]
+    return [
+        *_evidence("rests on", places),
+        *_evidence("chosen by", chosen),
+        *_evidence("from the question", question_arguments),
+    ]
 
 
 def _evidence(title: str, facts: Sequence[str]) -> list[str]:
@@ -182,8 +186,8 @@ def _evidence(title: str, facts: Sequence[str]) -> list[str]:
     if not distinct:
         return []
     more = len(distinct) - EVIDENCE_SHOWN
-    shown = [shorten(visible(fact).replace("\n", "␊"), FACT_WIDTH) for fact in distinct[:EVIDENCE_SHOWN]]
-    lines = [*shown, *([f"and {more} more"] if more > 0 else [])]
+    lines = [shorten(visible(fact).replace("\n", "␊"), FACT_WIDTH) for fact in distinct[:EVIDENCE_SHOWN]]
+    lines += [f"and {more} more"] if more > 0 else []
     return [f"{title}: {lines[0]}", *(f"{' ' * len(title)}  {line}" for line in lines[1:])]
 
 

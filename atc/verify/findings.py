@@ -21,6 +21,7 @@ from atc.program.source import calls_of, parsed
 from atc.program.tree import nodes_of
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.json_path import Step, leaves
+from protocols.model import Tool
 from protocols.schema_fields import fields
 from protocols.text.words import fold, stem, words
 from sandbox.records import SAFE, CallRecord, Run, Source
@@ -159,6 +160,16 @@ class Inspection:
         """The calls with a good response."""
         return tuple(call for call in self.run.calls if not failed(call))
 
+    @cached_property
+    def writes(self) -> tuple[CallRecord, ...]:
+        """The writes that the service accepted."""
+        return tuple(call for call in self.good_calls if call.method not in SAFE)
+
+    @cached_property
+    def tools(self) -> dict[str, Tool]:
+        """The tools of the protocol by name; none without a graph."""
+        return {tool.name: tool for tool in self.graph.protocol.tools} if self.graph is not None else {}
+
     @property
     def printed_sources(self) -> Sequence[Source]:
         """The sources of the printed values."""
@@ -171,8 +182,7 @@ class Inspection:
 
     def arguments(self, call: CallRecord) -> Iterator[tuple[str, object, tuple[Source, ...]]]:
         """Each argument of a call: its name, its value, and where that comes from, nearest first."""
-        tools = self.graph.protocol.tools if self.graph is not None else ()
-        return traced_arguments(call, self.run, next((tool for tool in tools if tool.name == call.tool), None))
+        return traced_arguments(call, self.run, self.tools.get(call.tool or ""))
 
     @cached_property
     def all_arguments(self) -> tuple[tuple[CallRecord, str, object, tuple[Source, ...]], ...]:
@@ -211,8 +221,7 @@ class Inspection:
     @cached_property
     def contributing_calls(self) -> frozenset[int]:
         """The indices of the calls that the answer or a write depends on, directly or through other calls."""
-        writes = {call.index for call in self.good_calls if call.method not in SAFE}
-        return self.sources_of({source.call for source in self.printed_sources} | writes)
+        return self.sources_of({source.call for source in self.printed_sources} | {call.index for call in self.writes})
 
     def sources_of(self, indices: set[int]) -> frozenset[int]:
         """Some calls, and those that they depend on, directly or through other calls."""

@@ -17,7 +17,7 @@ from atc.verify.write_reasons import PLACEHOLDER, intent_mismatch, missing_names
 from protocols.json_path import Step, leaves, nodes, subscripts
 from protocols.text.word_lists import NAMES, TEXTS
 from protocols.text.words import fold, is_identifier, singular, stem, words
-from sandbox.records import SAFE, CallRecord
+from sandbox.records import SAFE, CallRecord, Source
 
 __all__ = [
     "changed_between",
@@ -79,12 +79,29 @@ def _tool_words(call: CallRecord) -> set[str]:
     return {stem(word) for word in named if word not in _SMALL_WORDS and len(word) >= _MIN_WORD_LETTERS}
 
 
+def _list_path(source: Source) -> tuple[Step, ...] | None:
+    """The path of the innermost list that a source lies in; the step after it is the item. None outside of lists."""
+    ends = [at for at, step in enumerate(source.path) if isinstance(step, int)]
+    return source.path[: ends[-1]] if ends else None
+
+
+def _is_limited(inspection: Inspection) -> bool:
+    """True if an item taken by its place, or a part of a list, is behind the output."""
+    return any(choice.kind == "limit" for choice in choices(inspection.program))
+
+
+def _names_superlative(inspection: Inspection) -> bool:
+    """True if a tool of the answer is named after the superlative: `top_rated`."""
+    stems = {word for call in inspection.live_calls for word in _tool_words(call)}
+    return not inspection.superlative_stems.isdisjoint(stems)
+
+
 def overwritten(inspection: Inspection) -> Finding | None:
     """A reply is replaced by another one before anything reads it."""
     flow = def_use(inspection.program)
-    if flow is None or inspection.graph is None:
+    if flow is None:
         return None
-    is_source = calling({tool.name for tool in inspection.graph.protocol.tools if not tool.writes})
+    is_source = calling({name for name, tool in inspection.tools.items() if not tool.writes})
     for lost, replacing in flow.overwritten():
         value, other_value = lost.value, replacing.value
         if value is None or other_value is None:
@@ -155,8 +172,7 @@ def unused_code(inspection: Inspection) -> Finding | None:
 
 def missing_value(inspection: Inspection) -> Finding | None:
     """Something was changed without a value that the question says: a quoted text, a number, an identifier, a date."""
-    writes = [call for call in inspection.good_calls if call.method not in SAFE]
-    if not writes or inspection.question.is_information_request:
+    if not inspection.writes or inspection.question.is_information_request:
         return None
     missing = missing_names(inspection.question, inspection.program, inspection.run.calls)
     day = inspection.question.day
@@ -165,16 +181,15 @@ def missing_value(inspection: Inspection) -> Finding | None:
     if not missing:
         return None
     message = f"the question says {missing[0]!r}, and neither the program nor a call uses it"
-    return Finding.of_call("OtherEntity", message, writes[-1])
+    return Finding.of_call("OtherEntity", message, inspection.writes[-1])
 
 
 def unasked_change(inspection: Inspection) -> Finding | None:
     """The question only asks, and the program changed something."""
     if inspection.graph is None or not inspection.question.is_information_request:
         return None
-    tools = {tool.name: tool for tool in inspection.graph.protocol.tools}
     for call in inspection.good_calls:
-        tool = tools.get(call.tool or "")
+        tool = inspection.tools.get(call.tool or "")
         if tool is not None and intent_mismatch(inspection.question, tool, inspection.graph.protocol):
             message = f"the question only asks, and {name_of(call)} changes something; leave it out"
             return Finding.of_call("UnaskedWrite", message, call)
@@ -183,16 +198,14 @@ def unasked_change(inspection: Inspection) -> Finding | None:
 
 def unasked_write(inspection: Inspection) -> Finding | None:
     """Of several operations that write, one shares no word with the question."""
-    writes = [call for call in inspection.good_calls if call.method not in SAFE]
-    if len({call.tool for call in writes}) < 2 or inspection.graph is None:
+    if len({call.tool for call in inspection.writes}) < 2 or inspection.graph is None:
         return None
-    tools = {tool.name: tool for tool in inspection.graph.protocol.tools}
     question_words = set(inspection.question.stems)
-    for call in writes:
-        tool = tools.get(call.tool or "")
+    for call in inspection.writes:
+        tool = inspection.tools.get(call.tool or "")
         named = {stem(word) for word in words(f"{call.tool} {tool.summary if tool else ''}")} - _SMALL_WORDS
-        given = {stem(word) for _, value in leaves(call.arguments) for word in words(str(value))}
-        if question_words.isdisjoint(named) and question_words.isdisjoint(given - _SMALL_WORDS):
+        argument_stems = {stem(word) for _, value in leaves(call.arguments) for word in words(str(value))}
+        if question_words.isdisjoint(named) and question_words.isdisjoint(argument_stems - _SMALL_WORDS):
             message = f"{name_of(call)} changed something that the question does not speak of"
             return Finding.of_call("UnaskedWrite", message, call)
     return None
@@ -219,16 +232,9 @@ def unrelated_output(inspection: Inspection) -> Finding | None:
 
 def taken_by_place(inspection: Inspection) -> Finding | None:
     """The question asks for an extreme, and the entry was taken by its place, where no field makes it the extreme."""
-    if not inspection.question.asks_for_extreme:
+    if not inspection.question.asks_for_extreme or compares(inspection.tree):
         return None
-    made = choices(inspection.program)
-    if compares(inspection.tree):
-        return None
-    if not any(choice.kind == "limit" for choice in made):
-        return None
-    if not inspection.superlative_stems.isdisjoint(
-        word for call in inspection.live_calls for word in _tool_words(call)
-    ):
+    if not _is_limited(inspection) or _names_superlative(inspection):
         return None
     for call, path, items, index in _taken_entries(inspection):
         if any(map(orders, inspection.live_calls)) and (not orders(call) or len(items) < _MANY):
@@ -281,7 +287,7 @@ def _is_extreme_value(value: object, values: list[object]) -> bool:
 
 def other_entry(inspection: Inspection) -> Finding | None:
     """An entry was taken by its place, and another one of its list has a text of the question in a field of both."""
-    if not any(choice.kind == "limit" for choice in choices(inspection.program)):
+    if not _is_limited(inspection):
         return None
     question_text = f" {fold(inspection.question.text)} "
     for call, path, items, index in _taken_entries(inspection):
@@ -308,8 +314,7 @@ def one_for_all(inspection: Inspection) -> Finding | None:
     """The question is about all of a list, and the program went on from one entry that it took by its place."""
     if not inspection.question.asks_for_all:
         return None
-    made = choices(inspection.program)
-    if not any(choice.kind == "limit" for choice in made) or any(choice.kind != "limit" for choice in made):
+    if not _is_limited(inspection) or any(choice.kind != "limit" for choice in choices(inspection.program)):
         return None
     for call, path, items, index in _taken_entries(inspection):
         if len(items) > 1 and any(
@@ -325,18 +330,16 @@ def one_for_all(inspection: Inspection) -> Finding | None:
 
 def sibling_tool(inspection: Inspection) -> Finding | None:
     """The answer comes from one list of an entity, and the question names another one that it has."""
-    if inspection.graph is None:
-        return None
-    tools = {tool.name: tool for tool in inspection.graph.protocol.tools if not tool.writes}
+    reads = {name: tool for name, tool in inspection.tools.items() if not tool.writes}
     question_words = set(inspection.question.stems)
     asked_nouns = {singular(word) for word in inspection.question.words if len(word) >= _MIN_WORD_LETTERS}
-    live = [tools[call.tool] for call in inspection.live_calls if call.tool in tools]
+    live = [reads[call.tool] for call in inspection.live_calls if call.tool in reads]
     live_words = {word for call in inspection.live_calls for word in _tool_words(call)}
     for tool in live:
         parent, _, last = tool.path.rstrip("/").rpartition("/")
         if "{" not in parent or "{" in last or not question_words.isdisjoint(map(stem, words(last))):
             continue
-        for other in tools.values():
+        for other in reads.values():
             other_parent, _, other_last = other.path.rstrip("/").rpartition("/")
             noun = singular(words(other_last)[-1]) if words(other_last) else ""
             if (
@@ -357,9 +360,7 @@ def no_extreme(inspection: Inspection) -> Finding | None:
     made = choices(inspection.program)
     if compares(inspection.tree) or any(choice.kind != "filter" for choice in made):
         return None
-    if any(map(orders, inspection.live_calls)) or not inspection.superlative_stems.isdisjoint(
-        word for call in inspection.live_calls for word in _tool_words(call)
-    ):
+    if any(map(orders, inspection.live_calls)) or _names_superlative(inspection):
         return None
     for call in inspection.live_calls:
         if call.method in SAFE and any(len(items) > 1 for _, items, _ in lists_in(inspection.response(call), 3)):
@@ -373,15 +374,14 @@ def one_of_many(inspection: Inspection) -> Finding | None:
     """The question asks for several, and every printed value was taken from one item of a list by its place."""
     if not inspection.question.asks_for_several or len(inspection.lines) > 1:
         return None
-    made = choices(inspection.program)
-    if not any(choice.kind == "limit" for choice in made) or any(choice.kind == "filter" for choice in made):
+    if not _is_limited(inspection) or any(choice.kind == "filter" for choice in choices(inspection.program)):
         return None  # a filter may well leave one
-    lists: dict[tuple[int, tuple[Step, ...]], set[int]] = {}
+    lists: dict[tuple[int, tuple[Step, ...]], set[Step]] = {}
     for source in inspection.data_sources:
-        ends = [at for at, step in enumerate(source.path) if isinstance(step, int)]
-        if not ends:
+        list_path = _list_path(source)
+        if list_path is None:
             return None
-        lists.setdefault((source.call, source.path[: ends[-1]]), set()).add(source.path[ends[-1]])  # type: ignore[arg-type]
+        lists.setdefault((source.call, list_path), set()).add(source.path[len(list_path)])
     for (call_index, path), indices in lists.items():
         call = inspection.run.calls[call_index]
         items = inspection.value_at(call, path)
@@ -399,10 +399,9 @@ def few_of_many(inspection: Inspection) -> Finding | None:
     if not inspection.question.asks_for_a_few or len(inspection.lines) != 1:
         return None
     entries = {
-        (source.call, source.path[: at + 1])
+        (source.call, source.path[: len(list_path) + 1])
         for source in inspection.data_sources
-        for at, step in enumerate(source.path)
-        if isinstance(step, int) and not any(isinstance(later, int) for later in source.path[at + 1 :])
+        if (list_path := _list_path(source)) is not None
     }
     if len(entries) != 1:
         return None
@@ -417,7 +416,7 @@ def few_of_many(inspection: Inspection) -> Finding | None:
 
 def named_field(inspection: Inspection) -> Finding | None:
     """A reply has a field that the question names, and the answer comes from another place."""
-    asked = " ".join(inspection.question.words)
+    question_text = " ".join(inspection.question.words)
     printed_keys = {step for source in inspection.printed_sources for step in source.path}
     for call in inspection.live_calls:
         for path, value in nodes(inspection.response(call)):
@@ -425,7 +424,7 @@ def named_field(inspection: Inspection) -> Finding | None:
             if not isinstance(key, str) or key in printed_keys or not isinstance(value, list) or not value:
                 continue
             phrase = words(key)
-            if len(phrase) > 1 and " ".join(phrase) in asked and printed_keys:
+            if len(phrase) > 1 and " ".join(phrase) in question_text and printed_keys:
                 message = (
                     f"the question says {' '.join(phrase)!r}, and the answer does not come from the field {key!r} of "
                     f"{name_of(call)}; print what it has"
@@ -438,10 +437,9 @@ def other_list(inspection: Inspection) -> Finding | None:
     """The printed items come from one list of a reply, and a list beside it has items with a word of the question."""
     question_words = {word for word in inspection.question.stems if len(word) >= _MIN_WORD_LETTERS}
     for source in inspection.data_sources:
-        ends = [at for at, step in enumerate(source.path) if isinstance(step, int)]
-        if not ends or not ends[-1]:
+        call, path = inspection.run.calls[source.call], _list_path(source)
+        if not path:
             continue
-        call, path = inspection.run.calls[source.call], source.path[: ends[-1]]
         around = inspection.value_at(call, path[:-1])
         if not isinstance(around, dict):
             continue
@@ -467,8 +465,8 @@ def weakened(inspection: Inspection) -> Finding | None:
     """An earlier program of the solve had conditions, and the last one has none of them."""
     for earlier in inspection.earlier_programs:
         conditions = [choice.text for choice in choices(earlier) if choice.kind == "filter"]
-        kept = [choice for choice in choices(inspection.program) if choice.kind in ("filter", "order")]
-        if conditions and not kept and not any(orders(call) for call in inspection.live_calls):
+        conditions_now = [choice for choice in choices(inspection.program) if choice.kind in ("filter", "order")]
+        if conditions and not conditions_now and not any(orders(call) for call in inspection.live_calls):
             message = f"an earlier program chose by {conditions[0][:80]}, and this one has no condition; choose again"
             return Finding("Weakened", message)
     return None

@@ -96,9 +96,9 @@ def _only_computes(tool: Tool, protocol: Protocol) -> bool:
     schema = tool.success.schema if tool.success is not None else None
     if tool.method != "POST" or not isinstance(schema, dict):
         return False
-    kept = any(
+    is_stored = any(
         other_tool is not tool and (other_tool.path == tool.path or other_tool.path.startswith(f"{tool.path}/{{"))
         for other_tool in protocol.tools
     )
     names = [field.name for field in fields(schema, protocol, 1)]
-    return not kept and bool(names) and not any(is_identifier(name) or "status" in words(name) for name in names)
+    return not is_stored and bool(names) and not any(is_identifier(name) or "status" in words(name) for name in names)
