@@ -25,10 +25,10 @@ _LAYERS = {
     "sandbox": "records truncation private body_store language child pool provenance journal egress sandbox",
     "atc": """
         _siblings fault files language models profile planning retrieval program check diagnosis knowledge prompting
-        verify solution events options resume modes solve agent tui cli
+        verify search_tree solution events options resume modes solve agent tui cli
     """,
     "probing": "redact schema prober document export strip_responses evaluation drift live cli",
-    "benchmarks": "worlds tasks run report injection micro cli",
+    "benchmarks": "worlds toolbench.corpus tasks run report injection micro toolbench cli",
 }
 LAYERS = {package: names.split() for package, names in _LAYERS.items()}
 """The folders and modules of each package: each may import itself and those before it."""

@@ -1,0 +1,1 @@
+"""The published files: queries, tool records, answers."""

@@ -1,0 +1,1 @@
+"""ToolEval: pass rate, win rate, and their successors, by a judge."""

@@ -1,0 +1,1 @@
+"""The virtual API server: a cache of replies, and what answers where it has none."""
