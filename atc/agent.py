@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Self
 from atc.knowledge import Knowledge
 from atc.language.question import Question
 from atc.models import Model, default_model, open_model
-from atc.modes import MODES, parse
+from atc.modes import MODES, STEPWISE, parse
 from atc.options import Options, WritesPolicy, takes_options
 from atc.profile import Profile, open_profile, profile_of, without
 from atc.prompting.prompt import Opening
@@ -204,12 +204,21 @@ def _settings(protocol: Protocol, options: Options) -> SolveSettings:
         tools=len(protocol.tools) if tools == "all" else tools,
         seed=options.seed,
         now=options.now or (SIMULATED_NOW if options.simulate else None),
-        limits=options.limits or Limits(),
+        limits=_limits(options, mode),
         allow=tuple(options.allow),
         strict_sandbox=options.strict_sandbox,
         writes=options.confirm if policy == "ask" and options.confirm is not None else policy,
         confirm=options.confirm,
+        search=options.search,
     )
+
+
+def _limits(options: Options, mode: str) -> Limits:
+    """The limits of the sandbox; by default a search may make as many calls as its model calls ask for."""
+    if options.limits is not None:
+        return options.limits
+    wanted = max(options.search.max_model_calls, 200 if options.search.compat else 0)
+    return Limits(calls=max(Limits().calls, 2 * wanted)) if mode in STEPWISE else Limits()
 
 
 def _name_of(model: str | Model | None) -> str:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 if TYPE_CHECKING:
     from atc.fault import Attribution, Fault
     from atc.models.base import Progress, Usage
+    from atc.search_tree import SearchNode
     from atc.solution import Solution
     from sandbox.records import CallRecord, Run
 
@@ -23,6 +24,7 @@ __all__ = [
     "FaultFound",
     "ModelProgress",
     "ModelWaiting",
+    "NodeChanged",
     "OutputPrinted",
     "ProgramWritten",
     "RunEnded",
@@ -92,6 +94,13 @@ class OutputPrinted(_SolveEvent):
 
 
 @dataclass(frozen=True, slots=True)
+class NodeChanged(_SolveEvent):
+    """A node was added to the tree of a search, or one of this `id` ended in some way."""
+
+    node: SearchNode
+
+
+@dataclass(frozen=True, slots=True)
 class RunEnded(_SolveEvent):
     """The program ended, well or badly."""
 
@@ -118,6 +127,7 @@ class SolveEnded(_SolveEvent):
 Event: TypeAlias = (
     SolveStarted
     | ModelWaiting
+    | NodeChanged
     | ModelProgress
     | ProgramWritten
     | CallMade

@@ -18,13 +18,36 @@ from sandbox import CallRecord, Limits
 if TYPE_CHECKING:
     from protocols.simulator import Session
 
-__all__ = ["Options", "WritesPolicy", "takes_options"]
+__all__ = ["Options", "SearchSettings", "WritesPolicy", "takes_options"]
 
 WritesPolicy = Literal["ask", "allow", "deny", "simulate"]
 P = ParamSpec("P")
 Owner = TypeVar("Owner")
 Subject = TypeVar("Subject")
 Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class SearchSettings:
+    """How the modes search that make one call at a time.
+
+    Args:
+        width: Children of a node (`dfsdt`, `dfs`).
+        depth: Messages on a path; None for the mode's own limit. Under `compat` it counts the nodes of the published
+            trees: a thought, an action and its input are one each.
+        max_observation: Tokens of an observation.
+        max_model_calls: Completions for a question, all tries together; 0 for the mode's own budget.
+        compat: Search as the published code does, with its defects (see atc.modes.dfsdt).
+        format: How calls are written: "text", "functions" (the endpoint's tool calls), "toolllama", or "auto":
+            functions where the model takes them, else text.
+    """
+
+    width: int = 2
+    depth: int | None = None
+    max_observation: int = 400
+    max_model_calls: int = 0
+    compat: bool = False
+    format: Literal["auto", "text", "functions", "toolllama"] = "auto"
 
 
 @dataclass(frozen=True)
@@ -36,8 +59,8 @@ class Options:
             what `ATC_MODEL` names, else the local model. A model that this agent opened it also closes.
         mode: How a failed program is repaired: "attribute" names the tool to blame and shows its documentation again,
             "naive" shows the error text alone, "none" does not repair. Or a method to compare with: "react", "codeact",
-            "dfsdt", "restgpt" or "conagents" (see atc.modes). `MODE@N` is up to N tries, ended by the first answer;
-            after the first try the model's answers are sampled, with a seed of each try.
+            "dfsdt", "dfs", "restgpt" or "conagents" (see atc.modes). `MODE@N` is up to N tries, ended by the first
+            answer; after the first try the model's answers are sampled, with a seed of each try.
         max_reflections: How often a program may be revised (the paper's alpha); by default as the profile says. The
             methods to compare with have budgets of their own.
         base_url: Where the API is, when that is not where its document says.
@@ -63,6 +86,7 @@ class Options:
             has a simulated API answer them, "ask" asks `confirm`, and is "deny" without it. By default "ask", and
             "allow" with `simulate`. At a real service "allow" sends a write for which the question gives a reason
             (see atc.verify.write_reasons), and asks `confirm` about any other.
+        search: How the modes search that make one call at a time, and the most model calls of any mode.
         confirm: Given a write that is not sent yet, from another thread; returns whether it may be.
     """
 
@@ -86,6 +110,7 @@ class Options:
     on_event: EventSink | None = None
     writes: WritesPolicy | None = None
     confirm: Callable[[CallRecord], bool] | None = None
+    search: SearchSettings = SearchSettings()
 
 
 def takes_options(

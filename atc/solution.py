@@ -11,6 +11,7 @@ from atc.diagnosis.provenance import ArgumentFlow, lookup
 from atc.fault import Attribution, Fault, Stage
 from atc.models.base import Usage
 from atc.program.choices import Choice, choices
+from atc.search_tree import SearchNode
 from atc.verify.findings import Finding
 from sandbox.records import CallRecord, Run, Source
 
@@ -87,7 +88,8 @@ class Solution:
     `message` says in one line why there is no answer. `flow` says where each argument of the final attempt's calls came
     from. `abandoned` are the writes that earlier attempts made, or may have made, and that the final program did not
     repeat. `findings` are the reasons to doubt the answer, each also a warning. `unsupported` says that nothing of the
-    answer rests on a reply.
+    answer rests on a reply. `tree` has every message of the model in a mode that makes one call at a time, in their
+    order; it is empty in the other modes.
     """
 
     query: str
@@ -103,6 +105,7 @@ class Solution:
     flow: tuple[ArgumentFlow, ...] = ()
     findings: tuple[Finding, ...] = ()
     unsupported: bool = False
+    tree: tuple[SearchNode, ...] = ()
 
     def __repr__(self) -> str:
         """One line: the status, and the answer or the reason without one, shortened."""
@@ -206,6 +209,7 @@ class Solution:
                 }
                 for attempt in self.attempts
             ],
+            "tree": [asdict(node) for node in self.tree],
             "reflections": self.reflections,
             "warnings": list(self.warnings),
             "usage": self.usage.counts(),

@@ -29,9 +29,11 @@ from atc.models.base import ModelRequest, answer
 from atc.models.replay import request_hash
 from atc.modes import LOOP, mode_function
 from atc.modes.toolbox import Toolbox
+from atc.options import SearchSettings
 from atc.profile import Profile
 from atc.prompting.prompt import Opening, opening
 from atc.resume import note_question, note_solution, recorded_completion, unresolved_writes
+from atc.search_tree import SearchNode
 from atc.solution import Attempt, Solution, Status
 from atc.verify import Finding, inspect, is_unsupported
 from atc.verify.write_reasons import challenge_write
@@ -68,6 +70,7 @@ class SolveSettings:
     strict_sandbox: bool
     writes: Writes
     confirm: Callable[[CallRecord], bool] | None
+    search: SearchSettings = field(default_factory=SearchSettings)
 
     @property
     def today(self) -> str:
@@ -116,6 +119,7 @@ class Solve:
     tools: Sequence[str] | None
     journal: Journal | None
     attempts: list[Attempt] = field(default_factory=list)
+    nodes: list[SearchNode] = field(default_factory=list)
     program: str = ""
     calls: list[CallRecord] = field(default_factory=list)
     requests: int = 0
@@ -240,6 +244,9 @@ class Solve:
             signed=bool(self.service.credentials),
             elsewhere=bool(settings.allow or self.service.base_url),
             on_program=self.began,
+            search=settings.search,
+            nodes=self.nodes,
+            trial=self.tried,
         )
         try:
             mode = mode_function(settings.mode)
@@ -260,6 +267,9 @@ class Solve:
 
         The first try takes the likeliest answer, later ones a sample, lest it be the same.
         """
+        most = self.settings.search.max_model_calls
+        if most and self.requests >= most:
+            raise LimitReached(f"no answer within {most} model calls")
         self.requests += 1
         request = request_hash(messages, stop, max_tokens)
         journal = self.journal
@@ -322,6 +332,7 @@ class Solve:
             flow=flows(self.question, last, self.knowledge.graph) if last and followed else (),
             findings=findings,
             unsupported=unsupported,
+            tree=tuple(self.nodes),
         )
 
     def findings(self, program: str, run: Run) -> tuple[Finding, ...]:

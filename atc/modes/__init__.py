@@ -18,13 +18,16 @@ if TYPE_CHECKING:
 
     from atc.modes.toolbox import Toolbox
 
-__all__ = ["BASELINES", "LOOP", "MODES", "mode_function", "parse"]
+__all__ = ["BASELINES", "LOOP", "MODES", "STEPWISE", "mode_function", "parse"]
 
 LOOP = ("attribute", "naive", "none")
 """The modes that write one program and revise it, by what a revision is told: the functions of atc.modes.revise."""
 
-BASELINES = ("react", "codeact", "dfsdt", "restgpt", "conagents")
+BASELINES = ("react", "codeact", "dfsdt", "dfs", "restgpt", "conagents")
 """Each is the function of that name in the module of that name."""
+
+STEPWISE = ("react", "dfsdt", "dfs")
+"""Those that search by single calls (atc.modes.search)."""
 
 MODES = (*LOOP, *BASELINES, "plan")
 """`plan` asks no model: it runs the plan that the others are shown."""

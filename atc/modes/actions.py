@@ -45,7 +45,11 @@ class Action:
 
 
 class BadActionError(Exception):
-    """A message without a usable action; the text says why."""
+    """A message without a usable action; the text says why. `name` is the function that it calls, if it names one."""
+
+    def __init__(self, message: str, name: str | None = None) -> None:
+        super().__init__(message)
+        self.name = name
 
 
 def read_action(text: str, names: Collection[str]) -> Action:
@@ -176,7 +180,7 @@ def _parse_json(text: str, start: int, names_by_case: Mapping[str, str]) -> Acti
             intended_name = before[-1] if before else next(iter(names_by_case.values()))
             return Action(intended_name, {str(key): value for key, value in data.items()}, end=end)
         if name is not None:
-            raise BadActionError(unknown_function(name, names_by_case.values()))
+            raise BadActionError(unknown_function(name, names_by_case.values()), name)
     return None
 
 
@@ -215,7 +219,7 @@ def _parse_bare_name(text: str, start: int, names_by_case: Mapping[str, str], ma
         return Action(names_by_case[words[0][1].lower()], end=words[0].end(1))
     unknown_name = next((word[1] for word in words if word[2]), words[0][1] if marked and words else None)
     if unknown_name is not None:
-        raise BadActionError(unknown_function(unknown_name, names_by_case.values()))
+        raise BadActionError(unknown_function(unknown_name, names_by_case.values()), unknown_name)
     return None
 
 

@@ -7,7 +7,7 @@ So each call is in just one attempt, and the final one has the calls behind the 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from atc.diagnosis.api_health import api_health_problem
@@ -28,6 +28,18 @@ __all__ = ["NO_ATTRIBUTION", "ApiSession", "Observation", "TryPosition", "check_
 
 NO_ATTRIBUTION = Attribution(None, None, None, "none")
 """The baselines blame no tool."""
+
+
+_TIMEOUT = 5
+_STATUS_CODES = {401: 7, 403: 7, 402: 8, 429: 9}
+"""Published status codes by HTTP status."""
+
+
+def _status_code(error: ToolError) -> int:
+    """The published status code of a failed call."""
+    if error.status is None:
+        return 12
+    return _STATUS_CODES.get(error.status, 6 if error.status >= 500 else 11)
 
 
 class _PathStep(NamedTuple):
@@ -105,6 +117,10 @@ class Observation(NamedTuple):
 
     text: str
     good: bool
+    code: int = 0
+    """The published status code, as `atc.search_tree.SearchStep` lists them."""
+    call: int | None = None
+    """`CallRecord.index`; None where nothing was recorded."""
 
 
 class TryPosition(NamedTuple):
@@ -117,8 +133,16 @@ class TryPosition(NamedTuple):
 class ApiSession:
     """Makes calls until `close`. `path` has the current ones, `seconds` the time that they took."""
 
-    def __init__(self, protocol: Protocol, sandbox: Sandbox, limits: Limits, journal: Journal | None) -> None:
+    def __init__(
+        self,
+        protocol: Protocol,
+        sandbox: Sandbox,
+        limits: Limits,
+        journal: Journal | None,
+        render: Callable[[object], str] = render_value,
+    ) -> None:
         self.path = TryPath()
+        self._render = render
         self.seconds = 0.0
         self._protocol = protocol
         self._sandbox = sandbox
@@ -135,12 +159,12 @@ class ApiSession:
         before, exceeded = len(broker.calls), None
         try:
             reply = broker.fetch(action.name, action.positional, action.arguments, len(self.path) + 1)
-            observation = Observation(render_value(reply.value()), True)
+            observation = Observation(self._render(reply.value()), True)
         except ToolError as error:
-            observation = Observation(truncate(f"Error: {error}"), False)
+            observation = Observation(truncate(f"Error: {error}"), False, _status_code(error))
         except LimitExceeded as error:
             exceeded = error.limit
-            observation = Observation(f"Error: {error}", False)
+            observation = Observation(f"Error: {error}", False, _TIMEOUT)
         except BaseException:
             broker.cancel()  # so that the call has its record
             raise
@@ -151,7 +175,7 @@ class ApiSession:
         if exceeded in ("calls", "traffic"):  # those are of all calls, the others of one
             raise TryEnded("limit", "LimitReached", observation.text)
         check_health(self._protocol, broker.calls, stopped=exceeded == "wall")
-        return observation
+        return observation._replace(call=broker.calls[before].index if len(broker.calls) > before else None)
 
     def position(self) -> TryPosition:
         """The current end of the path."""

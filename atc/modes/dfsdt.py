@@ -1,28 +1,34 @@
 """DFSDT: ReAct as a depth-first tree search, so that a wrong step can be taken back.
 
-A node is a message of the model with the response to its call. Its first child is explored to the end before a second
+A node is a message of the model with the responses to its calls. Its first child is explored to the end before a second
 one is requested, which has to differ from the first (pre-order, without ranking). Giving up takes back the last step.
 A call cannot be undone: writes of an abandoned branch stay.
 
-Source: ToolLLM (arXiv:2307.16789), section 2.3 and appendix A. Its depth counts nodes instead of messages, and giving
-up at once ends its search; here another first step is requested.
+Source: ToolLLM (arXiv:2307.16789), section 2.3 and appendix A. We depart from its released code in these points, which
+`compat` takes back:
+- The depth counts messages; there it counts the nodes for a thought, an action and its input.
+- Giving up at once requests another first step; there it ends the search.
+- A message without a usable call is corrected once, and is no alternative that was tried.
+- A call names its function exactly; there the first function whose name ends with the given text is called.
+- Observations are cut inside values; there the text is cut at 1,024 characters.
+- A prompt has a worked example, and says where identifiers come from.
+- An equal call on another branch is answered from the journal.
+- The budget is in completions and tokens; there 200 completions, the reply to the last of which is lost.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 
-from atc.models import Message
-from atc.modes.actions import FINISH, GIVE_UP
 from atc.modes.observations import truncate
-from atc.modes.rules import OBSERVATION, TryBudget, TryEnded
+from atc.modes.rules import TryBudget, TryEnded
+from atc.modes.search import Branch, Search
 from atc.modes.toolbox import Toolbox
 from atc.prompting import templates
+from atc.search_tree import SearchNode
 
-__all__ = ["dfsdt"]
-
-WIDTH = 2
-"""Children of a node."""
+__all__ = ["BUDGET", "DEPTH", "LEFT", "dfsdt", "summarize", "tried_text"]
 
 DEPTH = 8
 """Messages on a path."""
@@ -30,47 +36,93 @@ DEPTH = 8
 BUDGET = TryBudget(model_calls=40, tokens=250_000)
 """Each node costs one completion, so this bounds the tree, too."""
 
+LEFT = "the branch led to no answer"
+
 _SIBLING_TOKENS = 60
 """Tokens of an observation in the summary of an earlier sibling."""
+
+_ANSWERED, _NEXT, _SKIP = 10_000, 1, 2
+"""Results of the published recursion: an answer, go on with the next sibling, leave the siblings."""
 
 
 def dfsdt(toolbox: Toolbox) -> str:
     """Answer by a depth-first search. Raises: TryEnded, ModelError."""
-    toolbox.budget = BUDGET
-    answer = _search(toolbox, toolbox.begin("dfsdt", "react_examples"), 0)
-    if answer is None:
+    search = Search(toolbox, "dfsdt", give_up=True, depth=DEPTH, budget=BUDGET)
+    if search.compat:
+        _expand_as_published(search, search.root())
+    else:
+        _expand(search, search.root())
+    if search.answer is None:
         raise TryEnded("failed", "GaveUp", "every branch was given up, or grew too long")
-    return answer
+    return search.answer
 
 
-def _search(toolbox: Toolbox, messages: Sequence[Message], depth: int) -> str | None:
-    """The answer below a node; None without one."""
-    if depth == DEPTH:
-        return None
-    tried: list[str] = []
-    for _ in range(WIDTH):
-        position = toolbox.api.position()
-        branch = [*messages]
-        if tried:
-            alternatives = templates.render("dfsdt_otherwise", tried="\n".join(tried)).strip()
-            branch[-1] = Message("user", f"{messages[-1].content}\n\n{alternatives}")
-        action = toolbox.ask_action(branch, (*toolbox.tools, FINISH, GIVE_UP))
-        branch[len(messages) - 1] = messages[-1]
-        summary = truncate(branch[-1].content, _SIBLING_TOKENS)
-        if action is not None:
-            if action.name == FINISH:
-                return str(action.arguments["answer"])
-            if action.name == GIVE_UP and depth > 0:
-                return None
-            if action.name == GIVE_UP:
-                tried.append(str(action))
-                continue
-            observation = toolbox.call(action).text
-            branch.append(Message("user", OBSERVATION + observation))
-            summary = f"{action} -> {truncate(observation, _SIBLING_TOKENS)}"
-        answer = _search(toolbox, branch, depth + 1)
-        if answer is not None:
-            return answer
-        toolbox.api.backtrack(position, "the branch led to no answer")
-        tried.append(summary)
-    return None
+def _expand(search: Search, branch: Branch) -> None:
+    """Search below a branch; `search.answer` is then the answer, if there is one."""
+    tried: list[SearchNode] = []
+    while len(tried) < search.width:
+        node, child = search.grow(branch, tried_text(tried))
+        if search.answer is not None or (node.outcome == "give_up" and branch.node):
+            return
+        if search.ended(child):
+            search.leave(branch, node, "depth", "the path grew too long")
+        elif node.outcome != "give_up":
+            _expand(search, child)
+            if search.answer is not None:
+                return
+            search.leave(branch, node, "abandoned", LEFT)
+        tried.append(node)
+
+
+def tried_text(siblings: Sequence[SearchNode]) -> str:
+    """What the model reads of earlier siblings; empty where none made a call."""
+    lines = [line for node in siblings for line in summarize(node)]
+    return templates.render("dfsdt_otherwise", tried="\n".join(lines)).strip() if lines else ""
+
+
+def summarize(node: SearchNode) -> list[str]:
+    """The calls of a node with their observations, a line each."""
+    lines = []
+    for step in node.steps:
+        arguments = ", ".join(f"{name}={value!r}" for name, value in step.arguments.items())
+        observation = f" -> {truncate(step.observation, _SIBLING_TOKENS)}" if step.observation else ""
+        lines.append(f"{step.name}({arguments}){observation}")
+    return lines
+
+
+def _expand_as_published(search: Search, branch: Branch) -> int:
+    """The published recursion; returns one of its results."""
+    if search.ended(branch):
+        return _NEXT
+    siblings: list[SearchNode] = []
+    for _ in range(search.width):
+        node, child = search.grow(branch, _published_text(branch, siblings))
+        siblings.append(node)
+        if search.answer is not None:
+            return _ANSWERED
+        result = _SKIP if node.outcome == "give_up" else _expand_as_published(search, child)
+        if search.answer is not None:
+            return _ANSWERED
+        search.leave(branch, node, "depth" if search.ended(child) else "abandoned", LEFT)
+        if result > _NEXT:
+            return result - 1
+    return _NEXT
+
+
+def _published_text(branch: Branch, siblings: Sequence[SearchNode]) -> str:
+    """The earlier siblings as JSON objects, with the last observation of their parent; empty where none made a call."""
+    calls = [
+        {
+            "name": step.name,
+            "arguments": step.text,
+            "function_output": step.observation,
+            "mento-carlo-action-value": 0.0,
+        }
+        for node in siblings
+        for step in node.steps
+    ]
+    if not calls:
+        return ""
+    last = branch.messages[-1].content if branch.node else ""
+    tried = "\n".join(json.dumps(call, ensure_ascii=False) for call in calls)
+    return templates.render("dfsdt_otherwise_compat", tried=tried, last=last).strip()

@@ -9,7 +9,9 @@ import json
 
 from protocols.render import estimate
 
-__all__ = ["OBSERVATION_TOKENS", "render_value", "truncate"]
+__all__ = ["OBSERVATION_TOKENS", "published_observation", "render_value", "truncate"]
+
+_PUBLISHED_LENGTH = 1024
 
 OBSERVATION_TOKENS = 400
 """Tokens of one observation, by `protocols.render.estimate`."""
@@ -26,6 +28,12 @@ def render_value(value: object, budget: int = OBSERVATION_TOKENS) -> str:
         if estimate(text) <= budget:
             return text
     return truncate(text, budget)
+
+
+def published_observation(value: object) -> str:
+    """Render a response as the published code does: a JSON object, cut at 1,024 characters wherever that is."""
+    text = json.dumps({"error": "", "response": value}, ensure_ascii=False, default=str)
+    return text if len(text) <= _PUBLISHED_LENGTH else f"{text[:_PUBLISHED_LENGTH]}..."
 
 
 def truncate(text: str, budget: int = OBSERVATION_TOKENS) -> str:

@@ -1,13 +1,13 @@
 """ReAct: a thought, one call, its reply, and so on until the model finishes.
 
 Source: ReAct (arXiv:2210.03629), with functions in place of its search actions, as the ATC paper compares with it.
+Under `compat`, a chain of ToolLLM's (arXiv:2307.16789) CoT@N: it ends at a give-up, or at its depth in tree nodes.
 """
 
 from __future__ import annotations
 
-from atc.models import Message
-from atc.modes.actions import FINISH
-from atc.modes.rules import OBSERVATION
+from atc.modes.rules import TryEnded
+from atc.modes.search import Search
 from atc.modes.toolbox import Toolbox
 
 __all__ = ["react"]
@@ -15,12 +15,13 @@ __all__ = ["react"]
 
 def react(toolbox: Toolbox) -> str:
     """Answer by one call per step. Raises: TryEnded, ModelError."""
-    messages = toolbox.begin("react", "react_examples")
-    names = (*toolbox.tools, FINISH)
-    while True:
-        action = toolbox.ask_action(messages, names)
-        if action is None:
-            continue
-        if action.name == FINISH:
-            return str(action.arguments["answer"])
-        messages.append(Message("user", OBSERVATION + toolbox.call(action).text))
+    search = Search(toolbox, "react", give_up=False)
+    branch = search.root()
+    while not search.ended(branch):
+        node, branch = search.grow(branch)
+        if search.answer is not None:
+            return search.answer
+        if node.outcome == "give_up":
+            raise TryEnded("failed", "GaveUp", "the chain was given up")
+    search.leave_at_depth(branch)
+    raise TryEnded("failed", "GaveUp", f"no answer within a depth of {search.depth}")

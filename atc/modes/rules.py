@@ -25,6 +25,12 @@ class TryBudget:
     model_calls: int = 16
     tokens: int = 100_000
 
+    def raised(self, model_calls: int) -> TryBudget:
+        """The budget with so many completions, and as many more tokens; 0 leaves it as it is."""
+        if not model_calls:
+            return self
+        return TryBudget(model_calls, max(self.tokens, self.tokens * model_calls // self.model_calls))
+
 
 class TryEnded(Exception):  # noqa: N818 - reads better where it is raised
     """A try ended without an answer; `status` is the solution's, `kind` is the fault's type."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from atc.events import EventSink, FaultFound, ModelWaiting, ProgramWritten, RunEnded
@@ -16,12 +17,15 @@ from atc.fault import Fault
 from atc.knowledge import Knowledge
 from atc.language.question import Question
 from atc.models import Completion, Message, Usage
-from atc.modes.actions import Action, BadActionError, read_action
+from atc.modes.actions import Action
 from atc.modes.api import NO_ATTRIBUTION, ApiSession, Observation
-from atc.modes.rules import OBSERVATION, TryBudget, TryEnded, shorten_observations
+from atc.modes.observations import published_observation, render_value
+from atc.modes.rules import TryBudget, TryEnded, shorten_observations
+from atc.options import SearchSettings
 from atc.profile import Profile
 from atc.prompting import templates
 from atc.prompting.prompt import Opening
+from atc.search_tree import SearchNode
 from atc.solution import Attempt, Status
 from atc.verify import Finding, inspect
 from protocols.contracts.contract import Contract
@@ -55,6 +59,9 @@ class Toolbox:
         guarded: A write has to have a reason in the question.
         signed: Calls carry credentials.
         elsewhere: Programs may reach services that the document does not know.
+        search: How the modes search that make one call at a time.
+        nodes: The tree of all tries at this question; this try adds its own.
+        trial: The number of this try, from 1.
     """
 
     question: Question
@@ -74,6 +81,9 @@ class Toolbox:
     signed: bool = False
     elsewhere: bool = False
     on_program: Callable[[str], Any] = lambda program: None
+    search: SearchSettings = field(default_factory=SearchSettings)
+    nodes: list[SearchNode] = field(default_factory=list)
+    trial: int = 1
     budget: TryBudget = field(default_factory=TryBudget)
     usage: Usage = field(default_factory=Usage)
     kept: tuple[str, Run] | None = None
@@ -84,7 +94,9 @@ class Toolbox:
     def __post_init__(self) -> None:
         self.earlier = len(self.attempts)
         self.tools = tuple(dict.fromkeys([*self.opening.ranked, *self.opening.tools]))
-        self.api = ApiSession(self.protocol, self.sandbox, self.limits, self.journal)
+        published = published_observation if self.search.compat else None
+        rendered = published or partial(render_value, budget=self.search.max_observation)
+        self.api = ApiSession(self.protocol, self.sandbox, self.limits, self.journal, rendered)
 
     @property
     def protocol(self) -> Protocol:
@@ -145,8 +157,11 @@ class Toolbox:
 
     # The model
 
-    def functions(self) -> str:
-        """The text of the functions, with plan sketches and solved questions, as in the first prompt of the loop."""
+    def functions(self, *, bare: bool = False) -> str:
+        """The text of the functions, with plan sketches and solved questions, as in the first prompt of the loop.
+
+        `bare` leaves out these, and the lines that say where an identifier comes from.
+        """
         details = self.opening.details
         text = render(
             map(self.protocol.tool, dict.fromkeys([*details, *self.tools])),
@@ -155,9 +170,10 @@ class Toolbox:
             speaks_of=self.opening.speaks_of,
             preferred=self.question.stems,
             whole=self.profile.documentation == "full",
+            hints=self.profile.hints and not bare,
             budget=self.profile.prompt_tokens * 3 // 4,
         )
-        return self.opening.with_solved(self.opening.with_plans(text))
+        return text if bare else self.opening.with_solved(self.opening.with_plans(text))
 
     def begin(self, prompt: str, examples: str) -> list[Message]:
         """How a conversation begins: instruction and examples, then the functions, the question last."""
@@ -169,7 +185,13 @@ class Toolbox:
         ]
 
     def ask(self, messages: Sequence[Message], *, stop: Sequence[str] = (), max_tokens: int = 300) -> str:
-        """What the model says. Raises: TryEnded: The budget is used up. ModelError."""
+        """What the model says. Raises: as `ask_message`."""
+        return self.ask_message(messages, stop=stop, max_tokens=max_tokens).text.strip()
+
+    def ask_message(
+        self, messages: Sequence[Message], *, stop: Sequence[str] = (), max_tokens: int = 300
+    ) -> Completion:
+        """The model's next message. Raises: TryEnded: The budget is used up. ModelError."""
         messages = shorten_observations(messages, self.profile.prompt_tokens + 500)
         size = estimate("".join(message.content for message in messages))
         if self.usage.model_calls >= self.budget.model_calls:
@@ -180,19 +202,7 @@ class Toolbox:
         completion = self.complete(messages, stop=stop, max_tokens=max_tokens)
         self.usage += completion.usage
         self._wrote = completion.usage
-        return completion.text.strip()
-
-    def ask_action(self, messages: list[Message], names: Sequence[str]) -> Action | None:
-        """The action of the model's next message; None where it holds none. The conversation grows by the message, and
-        in that case by a correction. Raises: as `ask`."""
-        text = self.ask(messages, stop=(f"\n{OBSERVATION.strip()}",))
-        try:
-            action = read_action(text, names)
-        except BadActionError as error:
-            messages += correction(text, "bad_action", why=str(error))
-            return None
-        messages.append(Message("assistant", text[: action.end].rstrip()))
-        return action
+        return completion
 
     def wrote(self, text: str) -> None:
         """Tell that the model's last message holds a call or a program."""

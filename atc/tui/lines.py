@@ -10,6 +10,7 @@ from atc.events import (
     FaultFound,
     ModelProgress,
     ModelWaiting,
+    NodeChanged,
     OutputPrinted,
     ProgramWritten,
     RunEnded,
@@ -77,6 +78,8 @@ class LineView:
                 return [f"attempt {attempt}: {call_text(call)}"]
             case OutputPrinted(_, _, text):
                 return _indented(text) if self._verbose else []
+            case NodeChanged():
+                return []
             case RunEnded(attempt, run):
                 return [f"attempt {attempt}: run ended: {run.outcome}, {run.resources.wall:.2f} s"]
             case FaultFound(attempt, fault, attribution):

@@ -85,6 +85,20 @@ def _step_replies(script: OracleScript) -> Callable[[str], str]:
     return lambda _: next(lines, end)
 
 
+def _compared_replies(script: OracleScript) -> Callable[[str], str]:
+    """As the steps, each of which is asked for once more and compared; the first one is the better."""
+    step = _step_replies(replace(script, calls=tuple(call for call in script.calls for _ in range(2))))
+    asked = 0
+
+    def reply(prompt: str) -> str:
+        nonlocal asked
+        if prompt.startswith("Two next steps"):
+            return "A" if (asked := asked + 1) % 2 else "B"
+        return step(prompt)
+
+    return reply
+
+
 def _snippet_replies(script: OracleScript) -> Callable[[str], str]:
     replies = iter([f"```python\n{script.program}\n```"])
     return lambda _: next(replies, f"Answer: {script.answer}")
@@ -117,6 +131,7 @@ _REPLIES: Mapping[str, Callable[[OracleScript], Callable[[str], str]]] = {
     **dict.fromkeys((*LOOP, "plan"), _program_replies),
     "react": _step_replies,
     "dfsdt": _step_replies,
+    "dfs": _compared_replies,
     "codeact": _snippet_replies,
     "restgpt": _role_replies,
     "conagents": _role_replies,

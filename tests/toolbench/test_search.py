@@ -1,0 +1,258 @@
+"""The searches by single calls: as published, and as ours; over real HTTP, with scripted models."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import pytest
+
+from atc import Agent, Solution
+from atc.models import Completion, Message, Usage
+from atc.options import SearchSettings
+from atc.search_tree import path_to
+from tests.local_api import LocalAPI
+from tests.scripted import ScriptedModel
+
+COMPAT = SearchSettings(compat=True)
+CITY = 'GET_cities(query="Oslo")'
+WEATHER = 'GET_cities_city_id_weather(city_id="osl")'
+CALL_WITH_THOUGHT = 'Thought: once more.\nAction: GET_cities(query="Oslo")'
+CALL_ALONE = 'Action: GET_cities(query="Oslo")'
+THOUGHT_ALONE = "Thought: what now?"
+
+
+class Loop:
+    """A model that says the same without end."""
+
+    name = "loop"
+    context = None
+
+    def __init__(self, reply: str | Callable[[int], str]) -> None:
+        self.reply = reply
+        self.asked: list[list[Message]] = []
+
+    def complete(self, messages: Sequence[Message], *, stop: Sequence[str] = (), max_tokens: int = 1024) -> Completion:
+        self.asked.append(list(messages))
+        text = self.reply if isinstance(self.reply, str) else self.reply(len(self.asked))
+        return Completion(text, Usage(10, 10, 0, 1, 0.0), "stop")
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+@pytest.fixture
+def weather() -> Iterator[LocalAPI]:
+    with LocalAPI() as api:
+        api.answer("GET", "/cities", {"results": [{"id": "osl", "name": "Oslo", "population": 717710}]})
+        api.answer("GET", "/cities/osl/weather", {"now": {"rain": True, "degrees": 7}})
+        api.answer("GET", "/alerts", [])
+        yield api
+
+
+def ask(api: LocalAPI, mode: str, model: Any, **options: Any) -> Solution:
+    with Agent(api.protocol, model=model, mode=mode, **options) as agent:
+        return agent.solve("Does it rain in Oslo?")
+
+
+def act(action: str) -> str:
+    return f"Thought: so be it.\nAction: {action}"
+
+
+@pytest.mark.parametrize(
+    ("reply", "depth", "chain", "tree"),
+    [
+        (CALL_WITH_THOUGHT, 12, 4, 30),
+        (CALL_ALONE, 12, 6, 126),
+        (THOUGHT_ALONE, 12, 12, 200),
+        (CALL_WITH_THOUGHT, 50, 17, 200),
+        (CALL_ALONE, 50, 25, 200),
+        (THOUGHT_ALONE, 50, 50, 200),
+    ],
+)
+def test_a_published_search_makes_the_published_calls(
+    weather: LocalAPI, reply: str, depth: int, chain: int, tree: int
+) -> None:
+    """The depth counts tree nodes, so a model that never ends is asked as often as by the released code."""
+    settings = SearchSettings(compat=True, depth=depth)
+    chain_model, tree_model = Loop(reply), Loop(reply)
+    ask(weather, "react", chain_model, search=settings)
+    ask(weather, "dfsdt", tree_model, search=settings)
+
+    assert (len(chain_model.asked), len(tree_model.asked)) == (chain, tree)
+
+
+@pytest.mark.parametrize(
+    ("reply", "chain", "tree"),
+    [(CALL_WITH_THOUGHT, 16, 40), (CALL_ALONE, 16, 40), (THOUGHT_ALONE, 16, 40)],
+)
+def test_our_search_ends_with_its_budget(weather: LocalAPI, reply: str, chain: int, tree: int) -> None:
+    """Without a depth in tree nodes, every form of message costs one completion, and a correction another."""
+    chain_model, tree_model = Loop(reply), Loop(reply)
+    solutions = [ask(weather, "react", chain_model), ask(weather, "dfsdt", tree_model)]
+
+    assert (len(chain_model.asked), len(tree_model.asked)) == (chain, tree)
+    assert [solution.status for solution in solutions] == ["limit", "limit"]
+
+
+def test_more_model_calls_raise_the_budget(weather: LocalAPI) -> None:
+    """`--max-model-calls` is of all tries together, and also raises what a try of the mode may ask."""
+    model, more = Loop(CALL_WITH_THOUGHT), Loop(CALL_WITH_THOUGHT)
+    ask(weather, "dfsdt", model, search=SearchSettings(max_model_calls=150))
+    solution = ask(weather, "react@99", more, search=SearchSettings(max_model_calls=50))
+
+    assert (len(model.asked), len(more.asked)) == (150, 50)
+    assert solution.status == "limit"
+
+
+def test_a_published_search_ends_when_the_first_message_gives_up(weather: LocalAPI) -> None:
+    """After a give-up the parent is left, too; at the first message that is the question. Ours asks once more."""
+    give_up = 'Action: Finish(return_type="give_up_and_restart")'
+    model = Loop(give_up)
+    solution = ask(weather, "dfsdt", model, search=COMPAT)
+    own = Loop('Action: give_up(reason="no")')
+    ask(weather, "dfsdt", own)
+
+    assert (solution.status, len(model.asked), len(own.asked)) == ("failed", 1, 2)
+    assert [node.outcome for node in solution.tree] == ["give_up"]
+
+
+def test_after_a_give_up_the_grandparent_tries_its_next_child(weather: LocalAPI) -> None:
+    """A give-up in the third message of a line: the fourth is asked at the first, with what was tried there."""
+    replies = [
+        act(CITY),
+        act(WEATHER),
+        act('Finish(return_type="give_up_and_restart")'),
+        act('Finish(return_type="give_answer", final_answer="It rains.")'),
+    ]
+    model = ScriptedModel(*replies)
+    solution = ask(weather, "dfsdt", model, search=COMPAT)
+
+    assert solution.answer == "It rains."
+    assert [node.parent for node in solution.tree] == [0, 1, 2, 1]
+    assert '"name": "GET_cities_city_id_weather"' in model.asked[3][-1].content
+    assert [node.id for node in path_to(solution.tree, 4)] == [1, 4]
+
+
+def test_a_published_call_names_the_end_of_a_function(weather: LocalAPI) -> None:
+    """The first function whose name ends with the text is called, and an unknown one gets another name."""
+    finish = act('Finish(return_type="give_answer", final_answer="It rains.")')
+    model = ScriptedModel(act('GET_towns(query="Oslo")'), finish)
+    solution = ask(weather, "react", model, search=COMPAT)
+
+    assert [step.code for node in solution.tree for step in node.steps] == [1, 3]
+    assert solution.tree[0].steps[0].name == "GET_towns"
+    assert "invalid_hallucination_function_name" in model.asked[1][-2].content
+
+
+def test_a_published_finish_without_an_answer_is_an_error(weather: LocalAPI) -> None:
+    """Code 2 is an observation, and the search goes on."""
+    replies = ["Finish()", 'Finish(return_type="give_answer")', 'Finish(return_type="give_answer", final_answer="Yes")']
+    solution = ask(weather, "react", ScriptedModel(*map(act, replies)), search=COMPAT)
+
+    assert [step.code for node in solution.tree for step in node.steps] == [2, 2, 3]
+    assert solution.answer == "Yes"
+
+
+def test_a_published_observation_is_cut_as_text(weather: LocalAPI) -> None:
+    """1,024 characters and three dots, wherever that is; ours stays JSON and says what is left out."""
+    weather.answer("GET", "/alerts", [{"text": "storm " * 20} for _ in range(60)])
+    end = act('Finish(return_type="give_answer", final_answer="many")')
+    published = ScriptedModel(act("GET_alerts()"), end)
+    own = ScriptedModel(act("GET_alerts()"), act('finish(answer="many")'))
+    ask(weather, "react", published, search=COMPAT)
+    solution = ask(weather, "react", own, search=SearchSettings(max_observation=100))
+
+    cut = published.asked[1][-1].content.removeprefix("Observation: ")
+    assert (len(cut), cut[-3:]) == (1027, "...")
+    assert len(solution.tree[0].steps[0].observation) <= 300
+    assert json.loads(solution.tree[0].steps[0].observation)
+
+
+def test_the_prompt_of_a_published_search_has_no_help(weather: LocalAPI) -> None:
+    """No worked example, no plan, no source of an identifier."""
+    model, own = Loop(THOUGHT_ALONE), Loop(THOUGHT_ALONE)
+    ask(weather, "react", model, search=SearchSettings(compat=True, depth=1))
+    ask(weather, "react", own)
+
+    assert [message.role for message in model.asked[0]] == ["system", "user"]
+    text = "".join(message.content for message in model.asked[0])
+    assert "— from GET_cities" not in text
+    assert "— from GET_cities" in "".join(message.content for message in own.asked[0])
+
+
+def test_hints_can_be_left_out_of_a_search(weather: LocalAPI) -> None:
+    """`--without hints` is felt in the modes of single calls, too."""
+    model = Loop(THOUGHT_ALONE)
+    ask(weather, "react", model, without=["hints"])
+
+    assert "— from GET_cities" not in model.asked[0][-1].content
+
+
+# --- the tree
+
+
+def test_every_message_is_kept(weather: LocalAPI) -> None:
+    """Thoughts, messages without a call, give-ups and their order; the calls are those of the attempts."""
+    replies = ["I do not know.", "Nor now.", act(CITY), act('give_up(reason="no")'), act(WEATHER), act('finish("Yes")')]
+    solution = ask(weather, "dfsdt", ScriptedModel(*replies))
+
+    assert [(node.parent, node.outcome) for node in solution.tree] == [
+        (0, "open"),
+        (1, "abandoned"),
+        (2, "give_up"),
+        (1, "open"),
+        (4, "answer"),
+    ]
+    assert solution.tree[0].correction == "it calls no function"
+    assert solution.tree[1].why == "the branch led to no answer"
+    assert solution.tree[3].tried.endswith("Now take a different action, with another function or other arguments.")
+    indexes = [step.call for node in solution.tree for step in node.steps if step.call is not None]
+    assert indexes == sorted(call.index for attempt in solution.attempts for call in attempt.calls)
+    assert len(solution.to_json()["tree"]) == 5  # type: ignore[arg-type]
+
+
+def test_a_message_without_a_call_is_no_action_that_was_tried(weather: LocalAPI) -> None:
+    """A sibling is told of calls alone; what the model was told about its form is none."""
+    replies = ["I do not know.", "Nor now.", act('give_up(reason="no")'), act(CITY), act('finish("Yes")')]
+    model = ScriptedModel(*replies)
+    solution = ask(weather, "dfsdt", model)
+
+    assert solution.answer == "Yes"
+    assert "Nothing was called" not in model.asked[3][-1].content
+    assert "were tried" not in model.asked[3][-1].content
+
+
+def test_the_tree_survives_a_model_that_fails(weather: LocalAPI) -> None:
+    """What was asked before is in the Solution."""
+    solution = ask(weather, "dfsdt", ScriptedModel(act(CITY)))
+
+    assert solution.status == "model_error"
+    assert [step.name for node in solution.tree for step in node.steps] == ["GET_cities"]
+
+
+# --- dfs
+
+
+def test_ranked_children_are_followed_best_first(weather: LocalAPI) -> None:
+    """Two children are requested and compared both ways; the calls of the better one are in the final attempt."""
+    replies = [act("GET_alerts()"), act(CITY), "B", "A", act('finish(answer="Yes")')]
+    model = ScriptedModel(*replies)
+    solution = ask(weather, "dfs", model)
+
+    assert solution.answer == "Yes"
+    assert [node.score for node in solution.tree] == [0.0, 1.0, None]
+    assert [node.parent for node in solution.tree] == [0, 0, 2]
+    assert [(call.tool, call.replayed) for call in solution.calls] == [("GET_cities", True)]
+    assert len(weather.requests) == 2
+    assert solution.usage.model_calls == 5
+
+
+def test_a_disagreement_keeps_the_order_of_the_requests(weather: LocalAPI) -> None:
+    """A judge that always prefers the first place gives half a point to each."""
+    replies = [act("GET_alerts()"), act(CITY), "A", "A", act('finish(answer="Yes")')]
+    solution = ask(weather, "dfs", ScriptedModel(*replies))
+
+    assert [node.score for node in solution.tree] == [0.5, 0.5, None]
+    assert solution.tree[2].parent == 1
