@@ -21,6 +21,7 @@ from protocols.errors import APIError, UsageError
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
+    from atc.options import SearchSettings
     from protocols.model import Protocol
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "DocumentOptions",
     "ModelOptions",
     "ProgramOptions",
+    "SearchOptions",
     "ServiceOptions",
     "api_option",
     "argument",
@@ -262,6 +264,61 @@ class ModelOptions:
         help="How often a failed program may be revised (attribute, naive)  [default: as the profile says]",
     )
     profile: str | None = profile_option()
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchOptions:
+    """How the modes search that make one call at a time."""
+
+    width: int = option(
+        "--width",
+        type=click.IntRange(min=1),
+        default=2,
+        show_default=True,
+        metavar="N",
+        help="Children of a node (dfsdt, dfs).",
+    )
+    depth: int | None = option(
+        "--depth",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="Messages on a path (react, dfsdt, dfs)  [default: 8 in a tree, no limit in react]",
+    )
+    max_observation: int = option(
+        "--max-observation",
+        type=click.IntRange(min=20),
+        default=400,
+        show_default=True,
+        metavar="TOKENS",
+        help="Tokens of an observation (react, dfsdt, dfs).",
+    )
+    max_model_calls: int = option(
+        "--max-model-calls",
+        type=click.IntRange(min=0),
+        default=0,
+        metavar="N",
+        help="Most model calls for a question, all tries together; a mode to compare with has a budget of its own, "
+        "which this replaces.",
+    )
+    compat: bool = option(
+        "--compat",
+        is_flag=True,
+        help="Search as ToolLLM's released code does, with its defects (react, dfsdt); atc.modes.dfsdt lists them.",
+    )
+    format: Literal["auto", "text", "functions", "toolllama"] = option(
+        "--format",
+        type=click.Choice(("auto", "text", "functions", "toolllama")),
+        default="auto",
+        show_default=True,
+        help="How single calls are written: as text, as the endpoint's tool calls, or as ToolLLaMA was trained; auto "
+        "is tool calls where the model takes them.",
+    )
+
+    def search_settings(self) -> SearchSettings:
+        """These options, as an agent takes them."""
+        from atc.options import SearchSettings
+
+        return SearchSettings(**{entry.name: getattr(self, entry.name) for entry in fields(SearchSettings)})
 
 
 def read_program(file: Path) -> str:

@@ -6,7 +6,7 @@ import platform
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -22,6 +22,7 @@ from atc.cli.model import offer_pull
 from atc.cli.options import (
     ModelOptions,
     ProgramOptions,
+    SearchOptions,
     api_option,
     argument,
     check_api_options,
@@ -61,14 +62,18 @@ _FOR_AGENT = [
 ]
 """The options that the agent takes as they are."""
 
-_ASKED = ("query", "api", "simulate", "model", "writes", *(name for name in _FOR_AGENT if name != "store"))
+_ASKED = (
+    *("query", "api", "simulate", "model", "writes"),
+    *(name for name in _FOR_AGENT if name != "store"),
+    *(entry.name for entry in fields(SearchOptions)),
+)
 """What a journal keeps of the command."""
 
 _BESIDE_RESUME = {"resume", "threads", "writes", "refresh", "store", "record", "out", "strict", "as_json", "verbose"}
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Options(ModelOptions, ProgramOptions):
+class _Options(SearchOptions, ModelOptions, ProgramOptions):
     query: str | None = argument(required=False)
     api: str | None = api_option(
         "OpenAPI document or *.tools.json: file or URL, JSON or YAML.  [required without --resume]"
@@ -225,6 +230,7 @@ def _solved(options: _Options, journal: Journal) -> int:
                 on_event=view.sink,
                 writes=options.writes or ("allow" if options.simulate else "ask"),
                 confirm=confirm if can_ask() else None,
+                search=options.search_settings(),
                 **{name: getattr(options, name) for name in _FOR_AGENT},
             ) as agent,
         ):
