@@ -210,6 +210,7 @@ def _settings(protocol: Protocol, options: Options) -> SolveSettings:
         writes=options.confirm if policy == "ask" and options.confirm is not None else policy,
         confirm=options.confirm,
         search=options.search,
+        effort=options.effort,
     )
 
 

@@ -18,8 +18,9 @@ from sandbox import CallRecord, Limits
 if TYPE_CHECKING:
     from protocols.simulator import Session
 
-__all__ = ["Options", "SearchSettings", "WritesPolicy", "takes_options"]
+__all__ = ["Effort", "Options", "SearchSettings", "WritesPolicy", "takes_options"]
 
+Effort = Literal["normal", "high"]
 WritesPolicy = Literal["ask", "allow", "deny", "simulate"]
 P = ParamSpec("P")
 Owner = TypeVar("Owner")
@@ -86,6 +87,8 @@ class Options:
             has a simulated API answer them, "ask" asks `confirm`, and is "deny" without it. By default "ask", and
             "allow" with `simulate`. At a real service "allow" sends a write for which the question gives a reason
             (see atc.verify.write_reasons), and asks `confirm` about any other.
+        effort: "high" samples further programs for an answer that only reads, and doubts it where they answer
+            otherwise; that costs about as many tokens again.
         search: How the modes search that make one call at a time, and the most model calls of any mode.
         confirm: Given a write that is not sent yet, from another thread; returns whether it may be.
     """
@@ -110,6 +113,7 @@ class Options:
     on_event: EventSink | None = None
     writes: WritesPolicy | None = None
     confirm: Callable[[CallRecord], bool] | None = None
+    effort: Effort = "normal"
     search: SearchSettings = SearchSettings()
 
 

@@ -12,6 +12,7 @@ from atc.fault import Attribution, Fault, Stage
 from atc.models.base import Usage
 from atc.program.choices import Choice, choices
 from atc.search_tree import SearchNode
+from atc.verify.agreement import SecondAnswer
 from atc.verify.findings import Finding
 from sandbox.records import CallRecord, Run, Source
 
@@ -89,7 +90,7 @@ class Solution:
     from. `abandoned` are the writes that earlier attempts made, or may have made, and that the final program did not
     repeat. `findings` are the reasons to doubt the answer, each also a warning. `unsupported` says that nothing of the
     answer rests on a reply. `tree` has every message of the model in a mode that makes one call at a time, in their
-    order; it is empty in the other modes.
+    order; it is empty in the other modes. `second_answers` are those of further programs, with `effort="high"`.
     """
 
     query: str
@@ -106,6 +107,7 @@ class Solution:
     findings: tuple[Finding, ...] = ()
     unsupported: bool = False
     tree: tuple[SearchNode, ...] = ()
+    second_answers: tuple[SecondAnswer, ...] = ()
 
     def __repr__(self) -> str:
         """One line: the status, and the answer or the reason without one, shortened."""
@@ -209,6 +211,7 @@ class Solution:
                 }
                 for attempt in self.attempts
             ],
+            "second_answers": [asdict(answer) for answer in self.second_answers],
             "tree": [asdict(node) for node in self.tree],
             "reflections": self.reflections,
             "warnings": list(self.warnings),

@@ -29,13 +29,14 @@ from atc.models.base import ModelRequest, answer
 from atc.models.replay import request_hash
 from atc.modes import LOOP, mode_function
 from atc.modes.toolbox import Toolbox
-from atc.options import SearchSettings
+from atc.options import Effort, SearchSettings
 from atc.profile import Profile
 from atc.prompting.prompt import Opening, opening
 from atc.resume import note_question, note_solution, recorded_completion, unresolved_writes
 from atc.search_tree import SearchNode
 from atc.solution import Attempt, Solution, Status
 from atc.verify import Finding, inspect, is_unsupported
+from atc.verify.agreement import disagreement
 from atc.verify.write_reasons import challenge_write
 from protocols.calls.auth import Credential
 from protocols.errors import LimitReached, ModelError, PromptRefused
@@ -71,6 +72,7 @@ class SolveSettings:
     writes: Writes
     confirm: Callable[[CallRecord], bool] | None
     search: SearchSettings = field(default_factory=SearchSettings)
+    effort: Effort = "normal"
 
     @property
     def today(self) -> str:
@@ -247,6 +249,7 @@ class Solve:
             search=settings.search,
             nodes=self.nodes,
             trial=self.tried,
+            effort=settings.effort,
         )
         try:
             mode = mode_function(settings.mode)
@@ -304,7 +307,9 @@ class Solve:
         unsupported = False
         if status == "answered" and last:
             program = self.attempts[-1].program
-            findings, unsupported = self.findings(program, last), is_unsupported(program, last)
+            contrary = disagreement(self.toolbox.second_answers) if self.toolbox is not None else None
+            findings = (*([contrary] if contrary else []), *self.findings(program, last))
+            unsupported = is_unsupported(program, last)
             warnings.update((finding.warning(), None) for finding in findings)
             if unsupported and not findings:
                 warnings["the answer rests on no reply of the API"] = None
@@ -333,6 +338,7 @@ class Solve:
             findings=findings,
             unsupported=unsupported,
             tree=tuple(self.nodes),
+            second_answers=tuple(self.toolbox.second_answers) if self.toolbox is not None else (),
         )
 
     def findings(self, program: str, run: Run) -> tuple[Finding, ...]:

@@ -13,6 +13,7 @@ import click
 from atc.cli import say
 from atc.cli.options import (
     ModelOptions,
+    SearchOptions,
     ServiceOptions,
     argument,
     check_api_options,
@@ -78,7 +79,7 @@ class _WorldOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _BenchOptions(ModelOptions, _WorldOptions, ServiceOptions, _TaskOptions):
+class _BenchOptions(SearchOptions, ModelOptions, _WorldOptions, ServiceOptions, _TaskOptions):
     """The command line of `atc bench`."""
 
     candidates: int | None = option(
@@ -137,9 +138,6 @@ class _BenchOptions(ModelOptions, _WorldOptions, ServiceOptions, _TaskOptions):
         "--ablate",
         is_flag=True,
         help="Run with all features, into DIR/all, and without each one, into DIR/without-FEATURE.",
-    )
-    max_model_calls: int = option(
-        "--max-model-calls", type=click.IntRange(min=0), default=0, metavar="N", help="Most model calls a task."
     )
     max_tokens: int = option(
         "--max-tokens", type=click.IntRange(min=0), default=0, metavar="N", help="Most tokens a task."
@@ -286,6 +284,8 @@ def _settings(options: _BenchOptions, dataset: Dataset, worlds: Mapping[str, Pat
         profile=profile or "",
         learn=options.learn,
         writes=options.writes or ("allow" if simulate else "deny"),
+        effort=options.effort,
+        search=options.search_settings(),
     )
 
 

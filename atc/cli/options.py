@@ -264,6 +264,14 @@ class ModelOptions:
         help="How often a failed program may be revised (attribute, naive)  [default: as the profile says]",
     )
     profile: str | None = profile_option()
+    effort: Literal["normal", "high"] = option(
+        "--effort",
+        type=click.Choice(("normal", "high")),
+        default="normal",
+        show_default=True,
+        help="high samples three further programs for an answer that only reads (attribute, naive, none), and doubts "
+        "it where most of them answer otherwise.",
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -56,6 +56,7 @@ _FOR_AGENT = [
     "mode",
     "max_reflections",
     "profile",
+    "effort",
     "tools",
     "strict_sandbox",
     "store",

@@ -31,6 +31,7 @@ from atc.prompting.conversation import PREFILL, Conversation
 from atc.resume import refused_write
 from atc.solution import Attempt, Status
 from atc.verify import Finding, describe_silent_writes, judge, made_writes
+from atc.verify.agreement import SecondAnswer, agree, values_of
 from atc.verify.write_reasons import intent_mismatch, missing_names
 from protocols.dataflow.operations import looks_like_read
 from sandbox import CallRecord, Run
@@ -39,6 +40,9 @@ __all__ = ["attribute", "naive", "none"]
 
 _UNSUPPORTED = frozenset({"NoCall", "NoOutput", "NoProgram"})
 """Faults of answers that rest on nothing, however often they are given."""
+
+_FURTHER_PROGRAMS = 3
+"""Programs of a second look at an answer."""
 
 _WITHOUT_DATA = _UNSUPPORTED | {"NoEvidence", "ErrorPrinted", "ErrorSwallowed", "NothingFound", "NothingNew"}
 """Faults of answers that are worse than none."""
@@ -122,6 +126,8 @@ class _Revision:
                 fault = finding.fault()
             if fault is None and not unhealthy:
                 self.add_attempt(program, "done", run)
+                if toolbox.effort == "high" and run is not None:
+                    self.look_again(run)
                 return answer or None
             fault = fault or Fault("run", "APIError", unhealthy)
             attribution = self.blame(program, run, fault)
@@ -138,6 +144,31 @@ class _Revision:
                 toolbox.journal.over()
             toolbox.sandbox.prepare()
             self.reflect(program, run, fault, attribution, finding)
+
+    def look_again(self, run: Run) -> None:
+        """Sample further programs from the first prompt, and compare what they answer; only those that read are run.
+
+        Source: self-consistency (Wang et al., arXiv:2203.11171), on values of replies.
+        """
+        toolbox = self.toolbox
+        if made_writes(run):
+            return
+        self.conversation = Conversation(toolbox.opening, toolbox.graph, self.profile)
+        for _ in range(_FURTHER_PROGRAMS):
+            toolbox.emit(ModelWaiting(toolbox.number))
+            program, _usage = self.ask(sampled=True)
+            if program and self.profile.check and (diagnostics := self.precheck.diagnose(program)):
+                program = self.precheck.fixed(program, diagnostics) or "" if self.profile.autofix else ""
+            tools = calls_of(parsed(program) or ast.Module([], []), toolbox.callable_tools)
+            if not tools or any(toolbox.protocol.tool(name).writes for _, name in tools):
+                continue
+            if toolbox.journal is not None:
+                toolbox.journal.over()
+            further_run = toolbox.sandbox.run(program)
+            if judge(program, further_run) is None:
+                values = tuple(sorted(values_of(further_run)))
+                answer = SecondAnswer(further_run.stdout.strip(), values, agree(run, further_run))
+                toolbox.second_answers.append(answer)
 
     def restore_answer(self) -> bool:
         """Take the last doubted answer, where no later program answered; it then comes last, and stays doubtful.

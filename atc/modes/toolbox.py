@@ -21,13 +21,14 @@ from atc.modes.actions import Action
 from atc.modes.api import NO_ATTRIBUTION, ApiSession, Observation
 from atc.modes.observations import published_observation, render_value
 from atc.modes.rules import TryBudget, TryEnded, shorten_observations
-from atc.options import SearchSettings
+from atc.options import Effort, SearchSettings
 from atc.profile import Profile
 from atc.prompting import templates
 from atc.prompting.prompt import Opening
 from atc.search_tree import SearchNode
 from atc.solution import Attempt, Status
 from atc.verify import Finding, inspect
+from atc.verify.agreement import SecondAnswer
 from protocols.contracts.contract import Contract
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.model import Protocol
@@ -62,6 +63,7 @@ class Toolbox:
         search: How the modes search that make one call at a time.
         nodes: The tree of all tries at this question; this try adds its own.
         trial: The number of this try, from 1.
+        effort: "high" takes a second look at an answer; `second_answers` has what it gave.
     """
 
     question: Question
@@ -84,6 +86,8 @@ class Toolbox:
     search: SearchSettings = field(default_factory=SearchSettings)
     nodes: list[SearchNode] = field(default_factory=list)
     trial: int = 1
+    effort: Effort = "normal"
+    second_answers: list[SecondAnswer] = field(default_factory=list)
     budget: TryBudget = field(default_factory=TryBudget)
     usage: Usage = field(default_factory=Usage)
     kept: tuple[str, Run] | None = None

@@ -58,6 +58,7 @@ Kind = Literal[
     "OtherList",
     "Weakened",
     "Changed",
+    "Disagreement",
 ]
 
 

@@ -10,11 +10,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Literal
 
 from atc.files import append_line, write_json
+from atc.options import Effort, SearchSettings
 from benchmarks.tasks.metrics import Metrics
 from benchmarks.tasks.task_files import Task
 from protocols.errors import UsageError
@@ -39,7 +40,8 @@ class RunSettings:
     how many are drawn, or "best N" where the agent chooses them. The budgets are those of one task, 0 for none.
     `profile` is a name or a file, empty for that of the model; `without` names features that are off (see atc.profile).
     `learn`: whether tasks go by what earlier ones of the run found out of responses. `writes`: whether calls that may
-    change something are sent. `repeat` is added to `seed` for the model alone: worlds and candidates stay the same.
+    change something are sent. `repeat` is added to `seed` for the model alone: worlds and
+    candidates stay the same. `effort` and `search` are those of the agent.
     """
 
     benchmark: str
@@ -59,6 +61,8 @@ class RunSettings:
     learn: bool = False
     writes: Literal["allow", "deny", "simulate"] = "allow"
     repeat: int = 0
+    effort: Effort = "normal"
+    search: SearchSettings = field(default_factory=SearchSettings)
 
     @property
     def chosen(self) -> int | None:

@@ -169,6 +169,8 @@ class TaskRunner:
                     store=self.store if settings.learn else None,
                     learn=settings.learn,
                     writes=settings.writes,
+                    effort=settings.effort,
+                    search=settings.search,
                 )
                 agent.knowledge.demonstrations = demonstrations
             return self._agents[domain, settings.mode]

@@ -1,133 +1,60 @@
-"""What becomes of a doubtful answer: the model looks again, or whoever reads the answer is warned."""
+"""`effort="high"`: further programs speak for an answer, or against it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
-from atc import Agent
-from atc.solution import Evidence
+from atc import Agent, Solution
 from tests.local_api import LocalAPI
 from tests.scripted import ScriptedModel
 
-FIRST_OF_ALL = 'city = GET_cities(query="Oslo")["results"][0]\nprint(city["population"])'
-BY_NAME = (
-    'for city in GET_cities(query="Oslo")["results"]:\n'
-    '    if city["name"] == "Oslo":\n'
-    '        print(city["population"])'
+RAIN = 'city = GET_cities(query="Oslo")["results"][0]\nprint(GET_cities_city_id_weather(city_id=city["id"])["degrees"])'
+PEOPLE = 'city = GET_cities(query="Oslo")["results"][0]\nprint("It has", city["population"], "people")'
+DEGREES = (
+    f"{RAIN[: RAIN.index('print')]}w = GET_cities_city_id_weather(city_id=city['id'])\nprint('It is', w['degrees'])"
 )
+WRITE = 'POST_alerts(text="Oslo")\nprint(7)'
 
 
 @pytest.fixture
-def cities() -> Iterator[LocalAPI]:
-    """A service that finds two cities, and not the one that is meant first."""
+def weather() -> Iterator[LocalAPI]:
     with LocalAPI() as api:
-        api.answer(
-            "GET",
-            "/cities",
-            {
-                "results": [
-                    {"id": "osm", "name": "Oslo Mills", "population": 340},
-                    {"id": "osl", "name": "Oslo", "population": 717710},
-                ]
-            },
-        )
+        api.answer("GET", "/cities", {"results": [{"id": "osl", "name": "Oslo", "population": 717710}]})
+        api.answer("GET", "/cities/osl/weather", {"rain": True, "degrees": 7})
         yield api
 
 
-def test_the_model_looks_again_and_finds_the_right_one(cities: LocalAPI) -> None:
-    """It reads what is doubtful, where, and the tool that this is about; its second answer has no warning."""
-    model = ScriptedModel(FIRST_OF_ALL, BY_NAME)
-
-    solution = Agent(cities.protocol, model=model).solve("How many people live in Oslo?")
-
-    assert (solution.status, solution.answer, solution.reflections) == ("answered", "717710", 1)
-    assert solution.evidence[0] == Evidence(0, ("results", 1, "population"), "exact", "717710")
-    fault = solution.attempts[0].fault
-    assert fault is not None
-    assert (fault.stage, fault.type, fault.line) == ("answer", "OtherEntity", 1)
-    reflection = model.asked[1][-2].content
-    assert "It ran, but its answer is doubtful:\nOtherEntity: the program took item 0" in reflection
-    assert 'take ["results"][1], found by its name' in reflection
-    assert "GET_cities(query" in reflection
-    assert not [warning for warning in solution.warnings if "doubtful" in warning]
+def ask(api: LocalAPI, *programs: str, **options: Any) -> Solution:
+    with Agent(api.protocol, model=ScriptedModel(*programs), effort="high", **options) as agent:
+        return agent.solve("How many degrees are there in Oslo?")
 
 
-def test_who_says_the_same_again_is_believed(cities: LocalAPI) -> None:
-    """The answer stands after one reflection, with a warning."""
-    model = ScriptedModel(FIRST_OF_ALL, FIRST_OF_ALL)
+def test_an_answer_that_further_programs_share_is_supported(weather: LocalAPI) -> None:
+    """Other words around the same value agree, and no call is sent again."""
+    solution = ask(weather, RAIN, DEGREES, RAIN, DEGREES)
 
-    solution = Agent(cities.protocol, model=model).solve("How many people live in Oslo?")
-
-    assert (solution.status, solution.answer, solution.reflections) == ("answered", "340", 1)
-    assert [warning for warning in solution.warnings if warning.startswith("the answer is doubtful (OtherEntity): ")]
-
-
-def test_an_answer_that_rests_on_nothing_is_not_believed(cities: LocalAPI) -> None:
-    """However often it is given: another one is drawn."""
-    model = ScriptedModel("print('about a million')", "print('about a million')", BY_NAME)
-
-    solution = Agent(cities.protocol, model=model).solve("How many people live in Oslo?")
-
-    assert (solution.status, solution.answer) == ("answered", "717710")
+    assert (solution.answer, solution.standing) == ("7", "supported")
+    assert [answer.agrees for answer in solution.second_answers] == [True, True, True]
+    assert len(weather.requests) == 2
+    assert (len(solution.attempts), solution.usage.model_calls) == (1, 4)
 
 
-def test_the_same_program_is_not_sent_again_and_again(cities: LocalAPI) -> None:
-    """Where nothing is known but that a service is broken, whatever differs is worth more than the same."""
-    cities.answer("GET", "/cities", {"message": "broken"}, status=422)
-    model = ScriptedModel(FIRST_OF_ALL, FIRST_OF_ALL, BY_NAME)
+def test_an_answer_that_most_further_programs_contradict_is_doubtful(weather: LocalAPI) -> None:
+    """The finding quotes a contrary answer; the answer itself stays."""
+    solution = ask(weather, RAIN, PEOPLE, DEGREES, PEOPLE)
 
-    solution = Agent(cities.protocol, model=model, max_reflections=1).solve("How many people live in Oslo?")
-
-    assert [attempt.program for attempt in solution.attempts] == [FIRST_OF_ALL, BY_NAME]
-
-
-def test_nothing_is_deleted_that_somebody_made_up(cities: LocalAPI) -> None:
-    """Not by the last program either, which is run in any other case."""
-    cities.answer("DELETE", "/cities/your_city_id", None, status=204)
-    program = 'DELETE_cities_city_id(city_id="your_city_id")\nprint("done")'
-
-    solution = Agent(cities.protocol, ScriptedModel(*[program] * 4), max_reflections=1, writes="allow").solve(
-        "Delete a city."
-    )
-
-    assert (solution.status, cities.requests) == ("failed", [])
-    assert "your_city_id" in solution.message
+    assert (solution.answer, solution.standing) == ("7", "doubtful")
+    assert [finding.kind for finding in solution.findings] == ["Disagreement"]
+    assert "2 of 3 further programs answer otherwise, such as 'It has 717710 people'" in solution.findings[0].message
 
 
-@pytest.mark.parametrize(("mode", "reflections"), [("attribute", 0), ("naive", 3), ("none", 3)])
-def test_where_no_second_look_is_left_there_is_a_warning(cities: LocalAPI, mode: str, reflections: int) -> None:
-    """When no turn is left, and in the paper's modes."""
-    model = ScriptedModel(FIRST_OF_ALL)
+def test_a_further_program_that_writes_is_not_run(weather: LocalAPI) -> None:
+    """A second look changes nothing, and a program that fails has no say."""
+    solution = ask(weather, RAIN, WRITE, "print(nothing)", DEGREES, writes="allow")
 
-    solution = Agent(cities.protocol, model=model, mode=mode, max_reflections=reflections).solve(
-        "How many people live in Oslo?"
-    )
-
-    assert (solution.answer, solution.reflections) == ("340", 0)
-    assert [warning for warning in solution.warnings if "OtherEntity" in warning]
-
-
-def test_each_kind_of_doubt_is_told_once(cities: LocalAPI) -> None:
-    """Another kind is another reflection, as long as there are turns."""
-    model = ScriptedModel(FIRST_OF_ALL, "print('about a million')", BY_NAME)
-
-    solution = Agent(cities.protocol, model=model).solve("How many people live in Oslo?")
-
-    faults = [attempt.fault.type for attempt in solution.attempts if attempt.fault]
-    assert faults == ["OtherEntity", "NoCall"]
-    assert (solution.answer, solution.reflections) == ("717710", 2)
-
-
-def test_what_was_written_is_not_written_again(cities: LocalAPI) -> None:
-    """A program that changed something is not followed by another one: who reads the answer is warned."""
-    cities.answer("DELETE", "/cities/osm", None, status=204)
-    model = ScriptedModel(
-        'city = GET_cities(query="Oslo")["results"][0]\nDELETE_cities_city_id(city_id=city["id"])\nprint("done")'
-    )
-
-    solution = Agent(cities.protocol, model=model, writes="allow").solve("Delete Oslo from my cities.")
-
-    assert (solution.answer, solution.reflections) == ("done", 0)
-    assert [warning for warning in solution.warnings if "OtherEntity" in warning]
+    assert [answer.agrees for answer in solution.second_answers] == [True]
+    assert [request.method for request in weather.requests] == ["GET", "GET"]
+    assert solution.standing == "supported"
