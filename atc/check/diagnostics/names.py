@@ -32,7 +32,7 @@ def describe_name(subject: Subject, report: CheckerReport, name: str) -> Diagnos
         line = _import(subject, name)
         diagnostic = subject.at(report, "unknown-name", f"{name} is not imported", edit=Edit(1, 0, 0, f"{line}\n"))
         return replace(diagnostic, key=name)
-    if not _METHOD.match(name):
+    if not (_METHOD.match(name) or (_is_called(subject, report) and not any(map(_METHOD.match, subject.names)))):
         near = get_close_matches(name, subject.names, 1, 0.85) if _is_called(subject, report) else []
         hint = f"; did you mean {near[0]}?" if near else ""
         rule: Rule = "unknown-tool" if near else "unknown-name"
@@ -94,7 +94,8 @@ def _argument_names(subject: Subject, report: CheckerReport) -> list[str] | None
 def _fitness(subject: Subject, name: str, passed: Sequence[str] | None, tool: str) -> float:
     """How well a tool stands for an unknown function: by its name, and by its arguments."""
     method = subject.contract.protocol.tool(tool).method
-    if any(name.startswith(f"{verb}_") != (method == verb) for verb in ("GET", "DELETE")):
+    named_method = _METHOD.match(name)
+    if named_method and any((named_method[1] == verb) != (method == verb) for verb in ("GET", "DELETE")):
         return 0.0  # what removes does not stand for what adds
     alike = name_similarity(name, tool)
     if not passed:
