@@ -16,7 +16,18 @@ from typing import Literal
 
 from protocols.naming import argument_name
 
-__all__ = ["Body", "Location", "Parameter", "Protocol", "Response", "Schema", "SecurityScheme", "Server", "Tool"]
+__all__ = [
+    "Body",
+    "Envelope",
+    "Location",
+    "Parameter",
+    "Protocol",
+    "Response",
+    "Schema",
+    "SecurityScheme",
+    "Server",
+    "Tool",
+]
 
 Schema = Mapping[str, object]
 """A JSON Schema (2020-12) as plain data; read-only, because tools share parts of it."""
@@ -98,13 +109,35 @@ class Server:
 
 
 @dataclass(frozen=True, slots=True)
+class Envelope:
+    """The one endpoint through which a server takes the calls of many APIs.
+
+    The request is a JSON object: the `constants`, and under `arguments_field` the object of the call's arguments.
+    `names` are the names of the arguments there; one that is not in it keeps its wire name. `key_field` is a
+    constant that a credential of that name fills in, "" where there is none.
+    The reply is an object, too. A text under `error_field` says why the call failed; else its value is under
+    `value_field`.
+    """
+
+    path: str
+    constants: Mapping[str, object]
+    arguments_field: str
+    names: Mapping[str, str] = field(default_factory=dict)
+    key_field: str = ""
+    error_field: str = "error"
+    value_field: str = "response"
+    method: str = "POST"
+
+
+@dataclass(frozen=True, slots=True)
 class Tool:
     """One operation of an API: what a program calls as a function.
 
     `parameters` are path, query, header and cookie parameters. `arguments` are those of the function, properties of an
     object body included, in signature order: path parameters, other required ones, optional ones. An argument that is
     both a parameter and a body property fills the parameter. `security` lists alternatives, each a tuple of scheme
-    names; empty: none needed. `operation_id` and `tags` are those of the document.
+    names; empty: none needed. `operation_id` and `tags` are those of the document. With an `envelope` a call is carried
+    by the endpoint of a server; method and path are still those of the operation itself.
     """
 
     name: str
@@ -121,6 +154,7 @@ class Tool:
     deprecated: bool = False
     operation_id: str = ""
     tags: tuple[str, ...] = ()
+    envelope: Envelope | None = None
 
     @property
     def success(self) -> Response | None:

@@ -224,7 +224,8 @@ class CallPolicy:
         simulation = self._start_simulation(self._protocol)
         inner = simulation.begin(call.style, call.line, call.tool, ())
         inner.method, inner.arguments, inner.planned = call.method, call.arguments, call.planned
-        inner.target = call.target._replace(base=simulation.rules.base_of(call.target.tool))
+        tool = replace(call.target.tool, envelope=None)
+        inner.target = call.target._replace(tool=tool, base=simulation.rules.base_of(tool))
         with self._record_limit(call):
             reply = simulation.perform(inner)
         call.attempts = 0
@@ -282,7 +283,7 @@ _VARIABLE = re.compile(r"\{[^{}]*\}")
 
 def _read_operation(protocol: Protocol | None, tool: Tool | None) -> Tool | None:
     """The operation that reads the item which a PUT, PATCH or DELETE writes, with no argument but the item's path."""
-    if protocol is None or tool is None or tool.method not in ("PUT", "PATCH", "DELETE"):
+    if protocol is None or tool is None or tool.envelope or tool.method not in ("PUT", "PATCH", "DELETE"):
         return None
     if not tool.path.endswith("}"):
         return None

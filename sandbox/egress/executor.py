@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from urllib.parse import urljoin, urlsplit
 
 from protocols.calls.auth import Credential, holds_secret, redact, redact_stream
+from protocols.calls.envelope import closed_request
 from protocols.model import Protocol
 from sandbox.body_store import MEMORY_LIMIT, beginning, store_body
 from sandbox.egress.egress_rules import CallTarget, EgressRules, UnreachableError
@@ -21,12 +22,14 @@ from sandbox.egress.pending_call import LimitExceeded, PendingCall, PlannedReque
 from sandbox.egress.replies import (
     BrokerReply,
     header,
+    open_envelope,
     parse_body,
     retry_after,
     service_message,
     shows_secrets,
     text_encoding,
     transcode,
+    without_length,
 )
 from sandbox.egress.signing import Signer, allowed_query
 from sandbox.egress.writes import WriteApproval
@@ -163,17 +166,18 @@ class CallExecutor:
         target, planned = call.target, call.planned
         visible_url = self.redact(call.url)
         call.url = join_url(target.base + planned.path, planned.query)
+        outgoing = self._outgoing(call)
         what = f"{planned.method} {planned.path}"
         sent = {name: self.redact(value) for name, value in planned.headers.items()}
         try:
-            if (size := len(planned.body or b"")) > self.limits.request:
+            if (size := len(outgoing.body or b"")) > self.limits.request:
                 text = f"the body of {what} is larger than the {self.limits.request} bytes allowed"
                 raise LimitExceeded("request", text)
             self._count_traffic(size)
-            request = self.signer.sign(target, planned)
+            request = self.signer.sign(target, outgoing)
             on_send()
             response = self._send_until_ready(call, request)
-            response, stopped, hops = self._follow_redirects(target, planned, request, response)
+            response, stopped, hops = self._follow_redirects(target, outgoing, request, response)
         except NoAnswerError as error:
             call.may_have_left = error.may_have_left
             message = one_line(self.redact(str(error)))
@@ -202,6 +206,15 @@ class CallExecutor:
             set_on_the_way=tuple(hop.cookies for hop in hops),
             failure="TooManyRedirects" if stopped == TOO_MANY and call.style == "requests" else None,
         )
+
+    def _outgoing(self, call: PendingCall) -> PlannedRequest:
+        """The request that leaves: the planned one, or its arguments in the envelope of the tool."""
+        tool, planned = call.target.tool, call.planned
+        if tool is None or tool.envelope is None:
+            return planned
+        headers = {"Accept": "application/json", "Content-Type": "application/json"}
+        body = closed_request(tool, call.arguments, self._credentials)
+        return PlannedRequest(tool.envelope.method, tool.envelope.path, (), headers, {}, body, planned.timeout)
 
     def finish(self, call: PendingCall, error: str | None = None, **outcome: Any) -> CallRecord:
         """Give a call its record, with further fields of it; the one it has if it is over already."""
@@ -356,7 +369,12 @@ class CallExecutor:
         body = store_body(self.redact_body(response), room)
         response.body.close()
         form, parsed, problem = parse_body(call.target.tool, response.headers, body, response.encoding)
-        if response.status >= 300:
+        status, headers = response.status, response.headers
+        opened = open_envelope(call.target.tool, status, body, room)
+        if opened is not None:
+            status, body, problem, form = opened.status, opened.body, opened.problem, "json"
+            parsed, headers = opened.parsed, {**without_length(headers), "Content-Type": "application/json"}
+        elif response.status >= 300:
             reason = stopped or service_message(parsed)
             quoted = one_line(reason).replace('"', "'") if reason else ""
             problem = one_line(f"{response.status} {response.reason}".strip())
@@ -364,11 +382,11 @@ class CallExecutor:
         if problem is not None:
             problem = self.redact(f"{call.target.called}: {problem} ({call.planned.method} {call.planned.path})")
         wait = retry_after(response.headers) if response.status in _BUSY else None
-        record = self.finish(call, problem, status=response.status, response=parsed, retry_after=wait)
+        record = self.finish(call, problem, status=status, response=parsed, retry_after=wait)
         return BrokerReply(
             record,
             reason=response.reason,
-            headers=response.headers,
+            headers=headers,
             cookies=response.cookies,
             body=body,
             encoding=response.encoding,

@@ -11,14 +11,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from protocols.calls.envelope import NO_ENVELOPE, fault_of, opened_reply
 from protocols.errors import ToolError
 from protocols.model import Tool
-from sandbox.body_store import LargeBody
+from sandbox.body_store import LargeBody, store_body
 from sandbox.records import CallRecord
 from sandbox.truncation import nested
 
 __all__ = ["BrokerReply", "Form", "decode_body", "header", "parse_body", "retry_after", "service_message"]
-__all__ += ["shows_secrets", "text_encoding", "transcode"]
+__all__ += ["OpenedReply", "open_envelope", "shows_secrets", "text_encoding", "transcode", "without_length"]
 
 LONGEST_PAUSE = 86_400.0
 """Seconds; a service that asks for more is taken to ask for these."""
@@ -88,6 +89,44 @@ def parse_body(
     if kind == "text/html" and documented is not None and "json" in documented:
         return "text", whole, f"the reply is a web page instead of JSON: {_short(text)}"
     return "text", whole, None
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedReply:
+    """The content of an envelope: as the API itself would have replied, with a JSON body."""
+
+    status: int
+    body: bytes | LargeBody
+    parsed: object
+    problem: str | None
+
+
+def open_envelope(tool: Tool | None, status: int, body: bytes | LargeBody, room: int) -> OpenedReply | None:
+    """Take a reply out of its envelope; None for a tool without one, and for a failure of the server itself.
+
+    The status of an error is that of its fault (see protocols.calls.envelope). `room`: bytes of a body that may stay
+    in memory.
+    """
+    if tool is None or tool.envelope is None or status >= 300:
+        return None
+    content = body.read() if isinstance(body, LargeBody) else body
+    try:
+        error, value = opened_reply(tool.envelope, content)
+    except ValueError as problem:
+        return OpenedReply(NO_ENVELOPE.status, body, _short(content[:1000].decode("utf-8", "replace")), str(problem))
+    if error:
+        fault = fault_of(error)
+        quoted = _short(error).replace('"', "'")
+        data = json.dumps({tool.envelope.error_field: error}, ensure_ascii=False).encode()
+        return OpenedReply(fault.status, data, json.loads(data), f'{fault.name} — the service said "{quoted}"')
+    stored = store_body([json.dumps(value, ensure_ascii=False).encode()], room)
+    return OpenedReply(status, stored, stored if isinstance(stored, LargeBody) else value, None)
+
+
+def without_length(headers: Mapping[str, str]) -> dict[str, str]:
+    """The headers without those that describe the bytes of a body."""
+    described = ("content-length", "content-type", "content-encoding")
+    return {name: value for name, value in headers.items() if name.lower() not in described}
 
 
 def decode_body(body: bytes, encoding: str | None) -> str:
