@@ -23,8 +23,8 @@ def load(source: str | Path | Mapping[str, Any]) -> Protocol:
     """Read an API document.
 
     Args:
-        source: A file, an http(s) URL or the parsed document; OpenAPI 3.0 to 3.2, Swagger 2.0 or a tool file
-            (`endpoints`), in JSON or YAML. A dict is not changed.
+        source: A file, an http(s) URL or the parsed document; OpenAPI 3.0 to 3.2, Swagger 2.0, a tool file
+            (`endpoints`) or tool records (`api_list`), in JSON or YAML. A dict is not changed.
     Returns: The Protocol; its `warnings` count repaired defects and name operations left out.
     Raises: ProtocolError: The document cannot be read, is of another kind, or has no usable operation.
     """
@@ -51,7 +51,8 @@ def _build(content: Any, data: bytes, uri: str, name: str, digest: str) -> Proto
         raise ProtocolError(f"{name}: not an API document: it holds {_kind(content)} where an object is expected")
     document, original_pointers = _as_openapi(content, name)
     if not isinstance(document.get("paths"), Mapping) or not document["paths"]:
-        raise ProtocolError(f"{name}: there are no `paths` or `endpoints` in it, so there is nothing to call")
+        missing = "there are no `paths`, `endpoints` or `api_list` in it"
+        raise ProtocolError(f"{name}: {missing}, so there is nothing to call")
     repaired, warnings = repair(document)
     documents = DocumentSet(repaired, uri, name, prepare=_repaired)
     protocol = openapi.protocol(repaired, documents, digest)
@@ -80,6 +81,10 @@ def _as_openapi(content: Mapping[str, Any], name: str) -> tuple[Mapping[str, Any
         from protocols.documents import tool_files
 
         return tool_files.upgrade(content, Path(name).name.split(".")[0])
+    if isinstance(content.get("api_list"), list):
+        from protocols.documents import tool_records
+
+        return tool_records.upgrade(content, name)
     version = str(content.get("openapi") or content.get("swagger") or "")
     if "openapi" in content and version.startswith(("3.0", "3.1", "3.2")):
         return content, {}
@@ -91,7 +96,8 @@ def _as_openapi(content: Mapping[str, Any], name: str) -> tuple[Mapping[str, Any
         supported = "OpenAPI 3.0 to 3.2 and Swagger 2.0 are"
         raise ProtocolError(f"{name}: version {version[:20]!r} is not supported; {supported}")
     raise ProtocolError(
-        f"{name}: not an API document: it has neither `openapi` (3.0 to 3.2) nor `swagger` (2.0) nor `endpoints`"
+        f"{name}: not an API document: it has neither `openapi` (3.0 to 3.2) nor `swagger` (2.0) nor `endpoints` "
+        "nor `api_list`"
     )
 
 

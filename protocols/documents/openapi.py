@@ -16,7 +16,7 @@ from urllib.parse import urljoin, urlsplit
 from protocols.documents.described_enums import with_described_enum
 from protocols.documents.schemas import SchemaReader, object_properties
 from protocols.documents.source import METHODS, DocumentSet, mapping_or_empty, pointer
-from protocols.documents.tool_files import FIXED, NAME
+from protocols.documents.tool_files import ARGUMENT, FIXED, NAME
 from protocols.errors import ProtocolError
 from protocols.model import (
     SEPARATORS,
@@ -277,7 +277,7 @@ class _Builder:
             self.notes["the values that an argument takes were read from its description"] += 1
         return Parameter(
             name=name,
-            argument=argument_name(name),
+            argument=argument_name(str(raw.get(ARGUMENT) or name)),
             location=cast(Location, location),
             required=location == "path" or raw.get("required") is True,
             schema=accepted,

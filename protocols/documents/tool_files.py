@@ -17,13 +17,16 @@ from urllib.parse import parse_qsl, urlsplit
 from protocols.documents.source import METHODS, pointer
 from protocols.naming import fold
 
-__all__ = ["FIXED", "NAME", "upgrade"]
+__all__ = ["ARGUMENT", "FIXED", "NAME", "upgrade"]
 
 NAME = "x-tool-name"
 """Key of an operation for the name of its tool."""
 
 FIXED = "x-fixed"
 """Key of a parameter for its constant value; OpenAPI 3.0 has no `const`."""
+
+ARGUMENT = "x-argument"
+"""Key of a parameter for the name that programs write in place of the folded one."""
 
 _SECRET = re.compile(r"authorization|api[-_]?key|token|secret|password|[-_]key$", re.IGNORECASE)
 _PLACEHOLDER = re.compile(r"<.*>|\{.*\}|your\b.*|.*\byour[-_ ].*|x{3,}|\.{3}|", re.IGNORECASE | re.DOTALL)

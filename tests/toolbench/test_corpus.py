@@ -1,0 +1,158 @@
+"""ToolBench's files as they are published: tool records, queries, answers."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from protocols import Protocol, ProtocolError, load
+from protocols.calls.auth import credential
+from protocols.documents.record_names import category_folder, function_name, parameter_name, standard_name
+from protocols.documents.tool_records import identifiers, template_schema
+from sandbox import Sandbox
+from tests.local_api import LocalAPI
+
+PORTS: dict[str, Any] = {
+    "tool_name": "Harbour Tides",
+    "tool_description": "High and low water.",
+    "title": "Harbour Tides",
+    "standardized_name": "harbour_tides",
+    "api_list": [
+        {
+            "name": "Get Tide",
+            "url": "https://harbour-tides.example/v2/ports/{Port Code}/tide",
+            "method": "GET",
+            "description": "The tide at a port.",
+            "required_parameters": [
+                {"name": "Port Code", "type": "STRING", "description": "Its code", "default": "ESB"},
+                {"name": "id", "type": "NUMBER", "description": "", "default": "7"},
+            ],
+            "optional_parameters": [
+                {"name": "Metric?", "type": "BOOLEAN", "description": "", "default": "True"},
+                {"name": "day", "type": "DATE (YYYY-MM-DD)", "description": "", "default": "yesterday"},
+                {"name": "hours", "type": "ARRAY", "description": "", "default": [6, 12]},
+                {"name": "depth", "type": "NUMBER", "description": "", "default": "deep"},
+            ],
+            "schema": {},
+        }
+    ],
+}
+
+
+def arguments(protocol: Protocol) -> dict[str, dict[str, object]]:
+    return {parameter.argument: dict(parameter.schema) for parameter in protocol.tools[0].arguments}
+
+
+def test_a_tool_file_is_a_document_whose_functions_have_published_names() -> None:
+    """Types become JSON Schema, and a default counts where it is a value of the type."""
+    protocol = load(PORTS)
+
+    tool = protocol.tools[0]
+    assert (tool.name, tool.path) == ("get_tide_for_harbour_tides", "/v2/ports/{Port Code}/tide")
+    assert tool.servers[0].url == "https://harbour-tides.example"
+    assert arguments(protocol) == {
+        "port_code": {"type": "string", "examples": ["ESB"]},
+        "is_id": {"type": "number", "examples": [7]},
+        "metric": {"type": "boolean", "default": True},
+        "day": {"type": "string", "format": "date"},
+        "hours": {"type": "array", "items": {}, "default": [6, 12]},
+        "depth": {"type": "number"},
+    }
+
+
+def test_a_live_tool_is_called_with_the_names_of_its_record_and_ones_own_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The file holds no key; `--auth header:X-RapidAPI-Key:env:KEY` adds it, and the gateway's host is sent too."""
+    monkeypatch.setenv("KEY", "k-1234567")
+    with LocalAPI() as api:
+        api.answer("GET", "/ports/A1/tide", {"tide": "high"})
+        protocol = load(json.loads(json.dumps(PORTS).replace("https://harbour-tides.example/v2", api.url)))
+        key = credential("header:X-RapidAPI-Key:env:KEY", protocol)
+        with Sandbox(protocol, credentials=(key,)) as sandbox:
+            run = sandbox.run('get_tide_for_harbour_tides(port_code="A1", is_id=3, metric=True)')
+
+    assert run.error is None
+    (received,) = api.requests
+    assert received.path == "/v1/ports/A1/tide"
+    assert received.query == (("id", "3"), ("Metric?", "true"))
+    assert received.headers["x-rapidapi-host"] == api.url.split("/")[2]
+    assert received.headers["x-rapidapi-key"] == "k-1234567"
+
+
+def test_names_of_apis_are_unique_identifiers_of_at_most_64_characters() -> None:
+    """Equal names get a number, keywords and long names fit, and `^` and signs of other scripts do no harm."""
+    pairs = [("Get Tide", "Tides"), ("get tide", "tides"), ("Over" + "view " * 20, "T"), ("Over" + "view " * 20, "T")]
+
+    names = identifiers([*pairs, ("Get User^Info", "9 lives"), ("天气", "Ünder")])
+
+    assert names[:2] == ["get_tide_for_tides", "get_tide_for_tides_2"]
+    assert len(set(names)) == len(names)
+    assert all(name.isidentifier() and len(name) <= 64 and not name.startswith("_") for name in names)
+
+
+def test_a_template_of_a_response_is_its_schema() -> None:
+    """Leaves name types and counts of small lists hold; a text cut at its end gives what is there."""
+    template = {
+        "name": "str",
+        "heights": ["list of float with length 3"],
+        "gone": "empty list",
+        "ports": [{"code": "int", "open": "bool", "_list_length": 2}],
+        "days": [{"note": "NoneType", "_list_length": 365}],
+    }
+    schema = template_schema(template)
+
+    assert schema == {
+        "type": "object",
+        "properties": {
+            "name": {"type": "string"},
+            "heights": {"type": "array", "items": {"type": "number"}, "minItems": 3, "maxItems": 3},
+            "gone": {"type": "array", "items": {}},
+            "ports": {
+                "type": "array",
+                "items": {"type": "object", "properties": {"code": {"type": "integer"}, "open": {"type": "boolean"}}},
+                "minItems": 2,
+                "maxItems": 2,
+            },
+            "days": {"type": "array", "items": {"type": "object", "properties": {"note": {}}}},
+        },
+    }
+    assert template_schema(repr(template)) == template_schema(json.dumps(template)) == schema
+    cut = template_schema(json.dumps(template)[:60])
+    assert cut is not None
+    assert list(cut["properties"]) == ["name", "heights"]
+    assert template_schema("") is None
+    assert template_schema(None) is None
+
+
+def test_published_names_of_the_digest() -> None:
+    """The vectors of section 1.3."""
+    assert parameter_name("Get User^Info") == "get_user^info"
+    assert parameter_name("/tracking/correo_argentino/result_task/:task_id") == (
+        "tracking_correo_argentino_result_task_task_id"
+    )
+    assert standard_name("123 go") == "get_123_go"
+    assert standard_name("Über-API") == "ber_api"
+    assert parameter_name("ID") == "is_id"
+    assert category_folder("News, Media") == "News_Media"
+    assert category_folder("Artificial Intelligence/Machine Learning") == "Artificial_Intelligence_Machine_Learning"
+    assert category_folder("A , / B") == "A___B"
+    assert function_name("ID", "Tides") == "is_id_for_tides"
+
+
+def test_records_without_an_address_are_called_nowhere() -> None:
+    """Their path is made of published names, and an unusable record is left out with its place in the file."""
+    bare: dict[str, object] = {
+        "name": "Low/Water",
+        "description": None,
+        "required_parameters": [],
+        "optional_parameters": None,
+    }
+    protocol = load({"tool_name": "Harbour Tides", "api_list": [bare, "nothing"]})
+
+    (tool,) = protocol.tools
+    assert tool.path == "/Customized/harbour_tides/low_water"
+    assert tool.servers[0].url == "https://tools.invalid"
+    assert any("/api_list/1" in warning for warning in protocol.warnings)
+    with pytest.raises(ProtocolError, match="api_list"):
+        load({"tool_name": "Harbour Tides"})
