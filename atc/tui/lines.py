@@ -17,6 +17,8 @@ from atc.events import (
     SolveEnded,
     SolveStarted,
 )
+from atc.search_tree import SearchNode
+from atc.tui.nodes import changed_line, node_line
 from atc.tui.parts import (
     attribution_text,
     call_text,
@@ -39,7 +41,8 @@ _SLOW_SECONDS = 3.0
 class LineView:
     """A reader of events that hands finished lines to `write`.
 
-    A long prompt gets one line with the time that reading it will take. `verbose` adds the programs, their output, all
+    A long prompt gets one line with the time that reading it will take. A message of a search gets a line when it was
+    followed, and another one when its branch is left. `verbose` adds the programs, their output, all
     tool names, and what the answer rests on.
     """
 
@@ -47,6 +50,7 @@ class LineView:
         self._write = write
         self._verbose = verbose
         self._waiting_solve = ""
+        self._nodes: dict[tuple[str, int], SearchNode] = {}
 
     def __call__(self, event: Event) -> None:
         for line in self._lines(event):
@@ -78,8 +82,8 @@ class LineView:
                 return [f"attempt {attempt}: {call_text(call)}"]
             case OutputPrinted(_, _, text):
                 return _indented(text) if self._verbose else []
-            case NodeChanged():
-                return []
+            case NodeChanged(node):
+                return self._node_lines(event.solve, node)
             case RunEnded(attempt, run):
                 return [f"attempt {attempt}: run ended: {run.outcome}, {run.resources.wall:.2f} s"]
             case FaultFound(attempt, fault, attribution):
@@ -89,6 +93,15 @@ class LineView:
                 standing = standing_text(solution)
                 evidence = evidence_lines(solution) if self._verbose else []
                 return [*([standing.plain] if standing else []), *evidence, summary_line(solution)]
+
+    def _node_lines(self, solve: str, node: SearchNode) -> list[str]:
+        """A new message, or what became of one."""
+        before = self._nodes.get((solve, node.id))
+        self._nodes[solve, node.id] = node
+        text = node_line(node) if before is None else changed_line(before, node)
+        after = f" after {node.parent}" if before is None and node.parent else ""
+        trial = f"try {node.trial}, " if node.trial > 1 else ""
+        return [f"{trial}message {node.id}{after}: {text}".rstrip(": ")] if text or before is None else []
 
 
 def _indented(text: str) -> list[str]:

@@ -1,4 +1,7 @@
-"""Show a solve live on a terminal: finished attempts scroll up, the current one moves below them."""
+"""Show a solve live on a terminal: finished attempts scroll up, the current one moves below them.
+
+A search by single calls is one moving tree, which scrolls up whole when its try ends.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +23,7 @@ from atc.events import (
     FaultFound,
     ModelProgress,
     ModelWaiting,
+    NodeChanged,
     OutputPrinted,
     ProgramWritten,
     RunEnded,
@@ -28,6 +32,7 @@ from atc.events import (
 )
 from atc.fault import Attribution, Fault
 from atc.models.base import Progress
+from atc.search_tree import SearchNode
 from atc.solution import Solution
 from atc.tui.parts import (
     attribution_text,
@@ -40,7 +45,8 @@ from atc.tui.parts import (
     standing_text,
     summary_line,
 )
-from atc.tui.text import format_answer, visible
+from atc.tui.text import format_answer, shorten, visible
+from atc.tui.tree import current_tree, tree_text
 from sandbox.records import CallRecord
 
 __all__ = ["LiveView"]
@@ -48,6 +54,12 @@ __all__ = ["LiveView"]
 CALLS_SHOWN = 8
 OUTPUT_SHOWN = 4
 """Most calls and lines of output in the moving part; all of them are printed after the attempt."""
+
+MESSAGE_SHOWN = 3
+"""Most lines of a message that is being written, and most of its calls, below the moving tree."""
+
+TREE_LEAST = 5
+"""Lines of the moving tree that go before those of a message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +75,19 @@ class _CurrentAttempt:
     since: float = field(default_factory=time.monotonic)
 
 
+@dataclass(frozen=True, slots=True)
+class _CurrentSearch:
+    """The tree of the current try, and the id of the node that changed last."""
+
+    nodes: tuple[SearchNode, ...] = ()
+    changed: int = 0
+
+    def with_node(self, node: SearchNode) -> _CurrentSearch:
+        """The tree with a new node, or a new state of one."""
+        by_id = {earlier.id: earlier for earlier in self.nodes}
+        return _CurrentSearch(tuple((by_id | {node.id: node}).values()), node.id)
+
+
 class LiveView:
     """A reader of events and a context manager; it draws on the console while its block runs."""
 
@@ -70,6 +95,7 @@ class LiveView:
         self._console = console
         self._verbose = verbose
         self._turn = _CurrentAttempt()
+        self._search = _CurrentSearch()
         self._live = Live(console=console, get_renderable=self.moving, refresh_per_second=8, transient=True)
 
     def __enter__(self) -> LiveView:
@@ -77,6 +103,7 @@ class LiveView:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._finish_search()
         self._finish_attempt()
         self._live.stop()
 
@@ -91,18 +118,23 @@ class LiveView:
             case ModelProgress(_, progress):
                 self._turn = replace(self._turn, progress=progress)
             case ProgramWritten(attempt, program, _, diff):
-                self._turn = _CurrentAttempt(attempt, "the program runs", program=program)
+                doing = "the call runs" if self._search.nodes else "the program runs"
+                self._turn = _CurrentAttempt(attempt, doing, program=program)
                 for line in diff_lines(diff):
                     self._show(Text(f"  {line}", style="magenta"))
             case CallMade(_, call):
                 self._turn = replace(self._turn, calls=(*self._turn.calls, call))
             case OutputPrinted(_, _, text):
                 self._turn = replace(self._turn, output=self._turn.output + text)
+            case NodeChanged(node):
+                self._grow(node)
             case RunEnded():
                 self._turn = replace(self._turn, doing="looking at how it went")
             case FaultFound(_, fault, attribution):
+                self._finish_search()
                 self._finish_attempt(fault, attribution)
             case SolveEnded(solution):
+                self._finish_search()
                 self._finish_attempt()
                 self._show_end(solution)
 
@@ -117,14 +149,17 @@ class LiveView:
 
     def moving(self) -> RenderableType:
         """The part that is redrawn continuously; never taller than the terminal."""
-        turn = self._turn
+        turn, search = self._turn, self._search
         if not turn.doing:
             return Text()
         seconds = time.monotonic() - turn.since
         doing = turn.doing if turn.progress is None else f"the model {progress_text(turn.progress)}"
-        parts: list[RenderableType] = [Spinner("dots", Text(f"{doing} · {seconds:.0f} s", style="cyan"))]
+        status = shorten(f"{doing} · {seconds:.0f} s", max(self._console.width - 2, 1))
+        parts: list[RenderableType] = [Spinner("dots", Text(status, style="cyan"))]
         output = turn.output.rstrip("\n").split("\n")[-OUTPUT_SHOWN:] if turn.output.strip() else []
         calls = turn.calls[-CALLS_SHOWN:]
+        if search.nodes:
+            return Group(*parts, *self._moving_search(search, turn))
         if turn.program:
             room = max(self._console.height - len(output) - len(calls) - 4, 3)
             parts.append(program_code(turn.program, lines=(1, room)))
@@ -134,6 +169,29 @@ class LiveView:
         parts += [_one_line(call_row(call)) for call in calls]
         parts += [_one_line(Text(visible(line), style="dim")) for line in output]
         return Group(*parts)
+
+    def _moving_search(self, search: _CurrentSearch, turn: _CurrentAttempt) -> list[RenderableType]:
+        """The tree, then the call that is under way, or the end of the message that the model writes."""
+        text = turn.program or (turn.progress.text if turn.progress is not None else "")
+        lines = [Text(f"  {visible(line)}") for line in text.strip().split("\n")[-MESSAGE_SHOWN:] if line.strip()]
+        lines += [call_row(call) for call in turn.calls[-MESSAGE_SHOWN:]]
+        height = self._console.height - 2  # the spinner has a line, and the cursor
+        lines = lines[: max(height - TREE_LEAST, 0)]
+        tree = current_tree(search.nodes, search.changed, max(height - len(lines), 2))
+        return [tree, *map(_one_line, lines)]
+
+    def _grow(self, node: SearchNode) -> None:
+        """Take a message into the tree, which then has its calls."""
+        if self._search.nodes and self._search.nodes[-1].trial != node.trial:
+            self._finish_search()
+        self._search = self._search.with_node(node)
+        self._turn = _CurrentAttempt(self._turn.attempt, "searching")
+
+    def _finish_search(self) -> None:
+        """Print the tree of a try for good."""
+        current, self._search = self._search, _CurrentSearch()
+        if current.nodes:
+            self._show(tree_text(current.nodes))
 
     def _finish_attempt(self, fault: Fault | None = None, attribution: Attribution | None = None) -> None:
         """Print the current attempt for good, with its fault."""

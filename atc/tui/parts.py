@@ -5,7 +5,6 @@ Both views, the live one and the plain one, are built from them. All text from o
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 
 from rich.console import Group, RenderableType
@@ -15,7 +14,7 @@ from rich.text import Text
 from atc.fault import Attribution, Fault
 from atc.models.base import Progress
 from atc.solution import Solution, Standing
-from atc.tui.text import first_line, shorten, visible
+from atc.tui.text import first_line, shorten, value_text, visible
 from protocols.json_path import readable_path
 from sandbox.records import CallRecord
 
@@ -32,9 +31,6 @@ __all__ = [
     "standing_text",
     "summary_line",
 ]
-
-ARGUMENT_WIDTH = 48
-"""Longest argument shown in a call."""
 
 FACT_WIDTH = 200
 """Longest line of evidence shown."""
@@ -57,7 +53,7 @@ def call_signature(call: CallRecord) -> str:
     """A call as the program might have written it: `GET_search_person(query="Ada")`."""
     if call.tool is None:
         return visible(f"{call.method} {call.url}")
-    arguments = ", ".join(f"{name}={_value(value)}" for name, value in call.arguments.items())
+    arguments = ", ".join(f"{name}={value_text(value)}" for name, value in call.arguments.items())
     return visible(f"{call.tool}({arguments})").replace("\n", "␊")
 
 
@@ -169,7 +165,7 @@ def evidence_lines(solution: Solution) -> list[str]:
     ]
     chosen = [f"line {choice.line}: {choice.kind} {choice.text}" for choice in solution.choices]
     question_arguments = [
-        f"{flow.argument}={_value(solution.calls[flow.call].arguments.get(flow.argument))}"
+        f"{flow.argument}={value_text(solution.calls[flow.call].arguments.get(flow.argument))}"
         for flow in solution.flow
         if flow.origin == "query"
     ]
@@ -203,7 +199,3 @@ def _shares(seconds: Mapping[str, float]) -> str:
 
 def _count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
-def _value(value: object) -> str:
-    return shorten(json.dumps(value, ensure_ascii=False, default=str), ARGUMENT_WIDTH)

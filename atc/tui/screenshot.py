@@ -1,13 +1,14 @@
 """Draw the live view of solves as SVG: `python -m atc.tui.screenshot docs`.
 
-`terminal.svg` has one revision, and `doubtful.svg` an answer that the model insists on. The cinema sample is simulated
-and the programs are scripted. Two pictures of the same solve differ only in the times that they show.
+`terminal.svg` has one revision, `doubtful.svg` an answer that the model insists on, `tree.svg` the tree of a search.
+The cinema sample is simulated and the model is scripted. Pictures of the same solve differ only in times.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 
@@ -30,37 +31,69 @@ print(names[0])
 """
 REPAIRED = ('"crew"] if "directed" in person["job"].lower()', '"crew"] if person["job"] == "Director"')
 DOUBTFUL = ('"cast"]', '"cast"] if person["name"]')
-PICTURES: Mapping[str, tuple[str, ...]] = {"terminal.svg": REPAIRED, "doubtful.svg": DOUBTFUL}
+
+SEARCH = (
+    """Thought: The best films are listed; it may be one of them.
+Action: GET_films_top_rated()""",
+    """Thought: I try the number that a first film would have.
+Action: GET_films_filmId_credits(filmId=1)""",
+    """Thought: That number was a guess.
+Action: give_up(reason="the identifier has to come from a reply")""",
+    """Thought: None of these films has the title of the question.
+Action: give_up(reason="the film is not among the best rated")""",
+    """Thought: I look the title up.
+Action: GET_films(query="The Silent Harbor")""",
+    """Thought: Its credits name the crew.
+Action: GET_films_filmId_credits(filmId=41)""",
+    """Thought: One of the crew has the job Director.
+Action: finish(answer="Lucia Ferrand")""",
+)
+"""The messages of a search: one branch is given up, the next one answers."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Picture:
+    """What is drawn: a mode, and the messages of the model in it."""
+
+    mode: str
+    messages: Sequence[str]
 
 
 class _ScriptedModel:
-    """A model that writes two programs."""
+    """A model that writes the given messages in turn."""
 
     name = "scripted"
 
-    def __init__(self, selections: Sequence[str]) -> None:
-        self._selections = iter(selections)
+    def __init__(self, messages: Sequence[str]) -> None:
+        self._messages = iter(messages)
 
     def complete(self, messages: Sequence[Message], *, stop: Sequence[str] = (), max_tokens: int = 1024) -> Completion:
-        return Completion(PROGRAM % next(self._selections), Usage(model_calls=1), "stop")
+        return Completion(next(self._messages), Usage(model_calls=1), "stop")
 
     def close(self) -> None:
         """Nothing to close."""
 
 
-def draw(selections: Sequence[str]) -> str:
-    """The finished screen as SVG, for programs with these selections.
+PICTURES: Mapping[str, _Picture] = {
+    "terminal.svg": _Picture("attribute", [PROGRAM % selection for selection in REPAIRED]),
+    "doubtful.svg": _Picture("attribute", [PROGRAM % selection for selection in DOUBTFUL]),
+    "tree.svg": _Picture("dfsdt", SEARCH),
+}
+
+
+def draw(mode: str, messages: Sequence[str]) -> str:
+    """The finished screen as SVG, of a solve in a mode by a model that writes these messages.
 
     Without `force_interactive=False` the moving part would be recorded as well.
     """
     console = Console(record=True, file=StringIO(), width=110, force_terminal=True, force_interactive=False)
     with Simulator(load(sample("cinema"))) as simulator, LiveView(console) as view:
         world = simulator.session(query=QUESTION)
-        with Agent(simulator.protocol, _ScriptedModel(selections), simulate=world, on_event=view) as agent:
+        with Agent(simulator.protocol, _ScriptedModel(messages), mode, simulate=world, on_event=view) as agent:
             agent.solve(QUESTION)
     return console.export_svg(title="atc solve", unique_id="atc")
 
 
 if __name__ == "__main__":
-    for picture, programs in PICTURES.items():
-        (Path(sys.argv[1]) / picture).write_text(draw(programs), "utf-8")
+    for name, picture in PICTURES.items():
+        (Path(sys.argv[1]) / name).write_text(draw(picture.mode, picture.messages), "utf-8")

@@ -7,11 +7,15 @@ character is shown as a visible sign instead of being sent.
 from __future__ import annotations
 
 import ast
+import json
 import re
 import unicodedata
 from typing import TextIO
 
-__all__ = ["first_line", "for_stream", "format_answer", "shorten", "visible"]
+__all__ = ["first_line", "for_stream", "format_answer", "shorten", "value_text", "visible"]
+
+_VALUE_WIDTH = 48
+"""Longest argument shown in a call."""
 
 _UNSAFE = re.compile(r"[^\n\t\x20-\x7e]")
 
@@ -39,6 +43,11 @@ def first_line(text: str, width: int) -> str:
 def shorten(text: str, width: int) -> str:
     """The text, cut with an ellipsis to `width` characters."""
     return text if len(text) <= width else text[: max(width - 1, 0)] + "…"
+
+
+def value_text(value: object) -> str:
+    """An argument of a call as JSON, at most 48 characters long."""
+    return shorten(json.dumps(value, ensure_ascii=False, default=str), _VALUE_WIDTH)
 
 
 def format_answer(answer: str) -> str:
