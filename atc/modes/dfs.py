@@ -44,11 +44,11 @@ def _expand(search: Search, branch: Branch) -> None:
         if node.outcome != "give_up" and not search.ended(child):
             children.append((node, child))
     for node, child in _best_first(search, children):
-        search.enter(node)
+        entered = search.enter(node)
         _expand(search, child)
         if search.answer is not None:
             return
-        search.leave(branch, node, "abandoned", LEFT)
+        search.leave(branch, entered, "abandoned", LEFT)
 
 
 def _best_first(search: Search, children: Sequence[tuple[SearchNode, Branch]]) -> list[tuple[SearchNode, Branch]]:

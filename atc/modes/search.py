@@ -125,16 +125,18 @@ class Search:
         if branch.node:
             self._change(self.toolbox.nodes[branch.node - 1].left("depth", "the path grew too long"))
 
-    def enter(self, node: SearchNode) -> None:
-        """Go forward to a node that was left: its calls are made again, which the journal answers."""
+    def enter(self, node: SearchNode) -> SearchNode:
+        """Go forward to a node that was left, which is then open: its calls are made again; the journal answers."""
         for step in node.steps:
             if step.call is not None:
                 self.toolbox.api.call(Action(self._tool(step.name) or step.name, step.arguments))
-        self._change(replace(node, outcome="open", why=""))
+        entered = replace(node, outcome="open", why="")
+        self._change(entered)
+        return entered
 
     def rank(self, node: SearchNode, score: float) -> SearchNode:
         """Note the points of a node in a ranking of siblings."""
-        ranked = replace(node, score=score)
+        ranked = replace(self.toolbox.nodes[node.id - 1], score=score)
         self._change(ranked)
         return ranked
 
