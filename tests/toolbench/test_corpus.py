@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 import json
+import time
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from protocols import Protocol, ProtocolError, load
+from benchmarks.toolbench.corpus.queries import (
+    RecordName,
+    query_gaps,
+    query_protocol,
+    read_queries,
+    read_test_ids,
+    shadowed_names,
+)
+from protocols import Protocol, ProtocolError, UsageError, load
 from protocols.calls.auth import credential
 from protocols.documents.record_names import category_folder, function_name, parameter_name, standard_name
 from protocols.documents.tool_records import identifiers, template_schema
@@ -156,3 +166,140 @@ def test_records_without_an_address_are_called_nowhere() -> None:
     assert any("/api_list/1" in warning for warning in protocol.warnings)
     with pytest.raises(ProtocolError, match="api_list"):
         load({"tool_name": "Harbour Tides"})
+
+
+def write(file: Path, content: object) -> Path:
+    file.write_text(json.dumps(content), "utf-8")
+    return file
+
+
+def api(name: str, tool: str = "Harbour Tides", **more: object) -> dict[str, object]:
+    empty: dict[str, object] = {"required_parameters": [], "optional_parameters": []}
+    return {"category_name": "Weather", "tool_name": tool, "api_name": name, "method": "GET", **empty, **more}
+
+
+def test_a_query_is_a_protocol_of_its_own_with_gold_and_published_names(tmp_path: Path) -> None:
+    """Programs see identifiers; category, tool, API and published name stay beside them."""
+    place = {"name": "place", "type": "STRING", "description": "Where", "default": "Esbjerg"}
+    listed = [
+        api("Get Tide", required_parameters=[place], template_response={"tide": "str"}),
+        api("Book Berth", method="POST"),
+    ]
+    entry = {
+        "query": ["When is high water?", "again"],
+        "api_list": listed,
+        "relevant APIs": [["Harbour Tides", "Get Tide"]],
+    }
+
+    (query,) = read_queries(write(tmp_path / "queries.json", [entry]))
+
+    protocol = query_protocol(query)
+    tide, berth = protocol.tools
+    assert (query.id, query.text, query.gold) == (0, "When is high water?", ("get_tide_for_harbour_tides",))
+    assert (tide.method, tide.path, berth.method) == ("GET", "/Weather/harbour_tides/get_tide", "POST")
+    assert tide.success is not None
+    assert tide.success.schema == {"type": "object", "properties": {"tide": {"type": "string"}}}
+    assert berth.success is None or berth.success.schema is None
+    assert query.names[1] == RecordName(
+        "book_berth_for_harbour_tides", "Weather", "Harbour Tides", "Book Berth", "book_berth_for_harbour_tides"
+    )
+    assert query_gaps(query) == []
+
+
+def test_gaps_of_a_query_are_listed_and_nothing_is_left_out_for_them(tmp_path: Path) -> None:
+    """Equal names, a relevant API that is not listed, and tools without a file."""
+    entry = {
+        "query": "When?",
+        "query_id": "17",
+        "api_list": [api("Get Tide"), api("get tide"), api("Low", tool="Other Port")],
+        "relevant APIs": [["Harbour Tides", "GET TIDE"], ["Harbour Tides", "Gone"]],
+    }
+    (tmp_path / "tools" / "Weather").mkdir(parents=True)
+    write(tmp_path / "tools" / "Weather" / "harbour_tides.json", {})
+
+    (query,) = read_queries(write(tmp_path / "queries.json", [entry]))
+
+    assert [tool.name for tool in query_protocol(query).tools] == [name.identifier for name in query.names]
+    assert [name.identifier for name in query.names][:2] == [
+        "get_tide_for_harbour_tides",
+        "get_tide_for_harbour_tides_2",
+    ]
+    assert query.gold == ("get_tide_for_harbour_tides",)
+    assert query_gaps(query, tmp_path / "tools") == [
+        "2 APIs have the published name get_tide_for_harbour_tides",
+        "it is about 'Gone' of 'Harbour Tides', which it does not list",
+        "there is no tool file Weather/other_port.json",
+    ]
+    assert list(shadowed_names([name.function for name in query.names])) == ["get_tide_for_harbour_tides"]
+
+
+def test_an_open_query_has_no_api_and_says_so(tmp_path: Path) -> None:
+    (query,) = read_queries(write(tmp_path / "queries.json", [{"query": "When?", "query_id": 3}]))
+
+    assert (query.id, query.records, query.gold) == (3, (), ())
+    assert query_gaps(query) == ["it lists no API"]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ({}, "must be a JSON list"),
+        ([{"text": "When?"}], "query 0: it has no `query`"),
+        ([{"query": "When?", "query_id": "x"}], "`query_id` 'x' is no number"),
+        (
+            [{"query": "When?", "api_list": [{"api_name": "Tide"}]}],
+            r"query 0, api_list\[0\]: an API needs a `tool_name`",
+        ),
+        ([{"query": "When?", "relevant APIs": ["Tide"]}], r"relevant APIs\[0\]: it is 'Tide' in place of"),
+    ],
+)
+def test_a_file_of_another_kind_is_refused_with_the_place(tmp_path: Path, content: object, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        read_queries(write(tmp_path / "queries.json", content))
+
+
+SHARED = ("G1_category", "G1_instruction", "G2_instruction")
+
+
+def test_the_shared_queries_have_the_counted_names_and_gaps(data: Path) -> None:
+    """422 queries with 2,196 records; of their names some are cut, equal, or shadowed by an earlier one."""
+    folder = data / "stabletoolbench"
+    begun = time.perf_counter()
+    queries = [query for subset in SHARED for query in read_queries(folder / f"{subset}.json")]
+    assert time.perf_counter() - begun < 0.6
+    names = [name for query in queries for name in query.names]
+    functions = [[name.function for name in query.names] for query in queries]
+    records = [record for query in queries for record in query.records]
+
+    assert (len(queries), len(names)) == (422, 2196)
+    assert len({(name.category, name.tool, name.api) for name in names}) == 1755
+    assert len({(name.category, name.tool) for name in names}) == 558
+    assert len({name.category for name in names}) == 46
+    assert sum(len(f"{parameter_name(name.api)}_for_{standard_name(name.tool)}") > 64 for name in names) == 73
+    assert sum(len(set(listed)) < len(listed) for listed in functions) == 3
+    assert sum(len(list(shadowed_names(listed))) for listed in functions) == 22
+    assert sum(not api["required_parameters"] and bool(api["optional_parameters"]) for api in records) == 215
+    assert sum("template_response" not in api for api in records) == 716
+    assert sum(isinstance(api.get("template_response"), str) for api in records) == 112
+    assert all(query.gold for query in queries)
+    gaps = [gap for query in queries for gap in query_gaps(query)]
+    assert len(gaps) == 5
+    assert all("have the published name" in gap for gap in gaps)
+    ids = frozenset[int]().union(*(read_test_ids(folder / "test_query_ids" / f"{subset}.json") for subset in SHARED))
+    assert {query.id for query in queries} == ids
+
+
+def test_every_shared_query_is_a_protocol_in_a_tenth_of_a_second(data: Path) -> None:
+    """All records can be called by their identifier, and all but those without a template have a response schema."""
+    queries = [query for subset in SHARED for query in read_queries(data / "stabletoolbench" / f"{subset}.json")]
+    longest, described = 0.0, 0
+    for query in queries:
+        begun = time.perf_counter()
+        protocol = query_protocol(query)
+        longest = max(longest, time.perf_counter() - begun)
+        described += sum(tool.success is not None and tool.success.schema is not None for tool in protocol.tools)
+        assert [tool.name for tool in protocol.tools] == [name.identifier for name in query.names]
+        assert all(tool.name.isidentifier() and len(tool.name) <= 64 for tool in protocol.tools)
+
+    assert longest < 0.1
+    assert described == 2196 - 716 - 48  # an empty template says nothing

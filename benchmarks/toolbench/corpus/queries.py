@@ -1,0 +1,187 @@
+"""Query files: questions, the APIs that each may use, and those that it is about.
+
+A query's APIs are a protocol of their own. Published names stay beside it, as data: files, servers and scores go by
+them, models and programs by identifiers. What does not fit together is a gap: it is listed, and nothing is left out
+for it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from protocols import load
+from protocols.documents.record_names import category_folder, function_name, parameter_name, standard_name
+from protocols.documents.tool_records import identifiers
+from protocols.errors import UsageError
+from protocols.model import Protocol
+
+__all__ = ["Query", "RecordName", "query_gaps", "query_protocol", "read_queries", "read_test_ids", "shadowed_names"]
+
+_TITLE_TOOLS = 6
+"""Tools that the title of a query's protocol names."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordName:
+    """The names of one API: that of programs, those of the record, and its published function name.
+
+    `category` is a folder name already; `tool` and `api` are display names.
+    """
+
+    identifier: str
+    category: str
+    tool: str
+    api: str
+    function: str
+
+
+@dataclass(frozen=True)
+class Query:
+    """One question.
+
+    Args:
+        id: Unique in its file alone.
+        records: Its APIs as in the file; empty in the open-domain form.
+        relevant: Display names of the APIs that it is about, tool before API.
+    """
+
+    id: int
+    text: str
+    records: tuple[Mapping[str, Any], ...] = ()
+    relevant: tuple[tuple[str, str], ...] = ()
+
+    @cached_property
+    def names(self) -> tuple[RecordName, ...]:
+        """The names of its APIs, in the order of the records."""
+        displayed = [(str(record["api_name"]), str(record["tool_name"])) for record in self.records]
+        return tuple(
+            RecordName(name, str(record.get("category_name") or ""), tool, api, function_name(api, tool))
+            for name, record, (api, tool) in zip(identifiers(displayed), self.records, displayed, strict=True)
+        )
+
+    @property
+    def gold(self) -> tuple[str, ...]:
+        """The identifiers of the relevant APIs; those that are not listed are left out."""
+        return tuple(dict.fromkeys(name for pair in self.relevant if (name := self._identifier(*pair)) is not None))
+
+    def _identifier(self, tool: str, api: str) -> str | None:
+        """The listed API of these display names; else the one with the same standardized names."""
+        for name in self.names:
+            if (name.tool, name.api) == (tool, api):
+                return name.identifier
+        for name in self.names:
+            if _standardized(name.tool, name.api) == _standardized(tool, api):
+                return name.identifier
+        return None
+
+
+def read_queries(file: Path) -> list[Query]:
+    """The queries of a file, in its order. Raises: UsageError: It is no such file; the message says where."""
+    data = _read_json(file)
+    if not isinstance(data, list) or not data:
+        raise UsageError(f"{file} is no query file: it must be a JSON list of queries")
+    return [_query(entry, index, f"{file}, query {index}") for index, entry in enumerate(data)]
+
+
+def read_test_ids(file: Path) -> frozenset[int]:
+    """The ids of the queries of a test set: the keys of a JSON object, or a list. Raises: UsageError."""
+    data = _read_json(file)
+    if not isinstance(data, (dict, list)):
+        raise UsageError(f"{file} holds no test ids: it must be a JSON object with the ids as its keys")
+    try:
+        return frozenset(int(key) for key in data)
+    except (TypeError, ValueError):
+        raise UsageError(f"{file} holds no test ids: each must be a number") from None
+
+
+def query_protocol(query: Query) -> Protocol:
+    """The APIs of a query as a protocol of their own.
+
+    Raises: ProtocolError: It lists no API, or none that can be used.
+    """
+    tools = list(dict.fromkeys(name.tool for name in query.names))
+    more = f" and {len(tools) - _TITLE_TOOLS} more" if len(tools) > _TITLE_TOOLS else ""
+    return load({"title": ", ".join(tools[:_TITLE_TOOLS]) + more, "api_list": [dict(api) for api in query.records]})
+
+
+def query_gaps(query: Query, tools: Path | None = None) -> list[str]:
+    """What does not fit together in a query, a sentence each.
+
+    Args:
+        tools: The folder of tool files, to see which are missing; without it nothing is said of them.
+    """
+    names = query.names
+    gaps = [] if names else ["it lists no API"]
+    counts = Counter(name.function for name in names)
+    gaps += [f"{count} APIs have the published name {name}" for name, count in counts.items() if count > 1]
+    listed = {_standardized(name.tool, name.api) for name in names}
+    gaps += [
+        f"it is about {api!r} of {tool!r}, which it does not list"
+        for tool, api in query.relevant
+        if _standardized(tool, api) not in listed
+    ]
+    if tools is not None:
+        files = dict.fromkeys(
+            tools / category_folder(name.category) / f"{standard_name(name.tool)}.json" for name in names
+        )
+        gaps += [f"there is no tool file {file.relative_to(tools)}" for file in files if not file.is_file()]
+    return gaps
+
+
+def shadowed_names(functions: Sequence[str]) -> Iterator[str]:
+    """The published names that another, earlier one ends with: a dispatch by suffix calls that one."""
+    for place, name in enumerate(functions):
+        if any(earlier.endswith(name) for earlier in functions[:place]):
+            yield name
+
+
+def _standardized(tool: str, api: str) -> tuple[str, str]:
+    return standard_name(tool), parameter_name(api)
+
+
+def _read_json(file: Path) -> object:
+    try:
+        return json.loads(file.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{file} cannot be read as JSON: {error}") from None
+
+
+def _query(entry: object, index: int, where: str) -> Query:
+    if not isinstance(entry, Mapping):
+        raise UsageError(f"{where}: it is no object; is this a ToolBench query file?")
+    text = entry.get("query")
+    if isinstance(text, list) and text:  # a few published ones
+        text = text[0]
+    if not isinstance(text, str) or not text.strip():
+        raise UsageError(f"{where}: it has no `query`; is this a ToolBench query file?")
+    try:
+        number = int(entry.get("query_id", index))
+    except (TypeError, ValueError):
+        raise UsageError(f"{where}: its `query_id` {entry.get('query_id')!r} is no number") from None
+    return Query(number, text.strip(), tuple(_records(entry, where)), tuple(_relevant(entry, where)))
+
+
+def _records(entry: Mapping[str, Any], where: str) -> Iterator[Mapping[str, Any]]:
+    listed = entry.get("api_list") or []
+    if not isinstance(listed, list):
+        raise UsageError(f"{where}: its `api_list` is no list")
+    for place, record in enumerate(listed):
+        if not isinstance(record, Mapping) or not record.get("tool_name") or not record.get("api_name"):
+            raise UsageError(f"{where}, api_list[{place}]: an API needs a `tool_name` and an `api_name`")
+        yield record
+
+
+def _relevant(entry: Mapping[str, Any], where: str) -> Iterator[tuple[str, str]]:
+    listed = entry.get("relevant APIs", entry.get("relevant_apis")) or []
+    if not isinstance(listed, list):
+        raise UsageError(f"{where}: its `relevant APIs` are no list")
+    for place, item in enumerate(listed):
+        if not isinstance(item, list) or len(item) != 2:
+            raise UsageError(f"{where}, relevant APIs[{place}]: it is {item!r} in place of [tool, API]")
+        yield str(item[0]), str(item[1])
