@@ -1,0 +1,269 @@
+"""The published cache of responses: a JSON file for each API, from the text of the arguments to the reply.
+
+Several servers may write one cache. A file is read, extended and replaced under one lock, so an entry is never lost,
+and a reader never finds half a file. Equal arguments find the same entry, whatever their order and spelling.
+
+Source: StableToolBench (arXiv:2403.07714) and its released files.
+"""
+
+from __future__ import annotations
+
+import ast
+import fcntl
+import json
+import os
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from atc.files import write_text
+from benchmarks.toolbench.server.address import APIAddress
+from protocols.errors import UsageError
+
+__all__ = ["ResponseCache", "canonical"]
+
+_MAX_FILES = 2_000
+_MAX_BYTES = 64 * 1024 * 1024
+"""Files that are held in memory, and the size that they have on disk."""
+
+_WRITE_AFTER = 0.25
+"""Seconds until an entry that could be made again is written."""
+
+_LOCK = ".lock"
+_Stamp = tuple[int, int, int]
+
+
+def canonical(arguments: Mapping[str, Any]) -> str:
+    """One text for all arguments that mean the same: order of names, `1` and `"1"` and `1.0`, `True` and `"true"`."""
+    return json.dumps(_plain(arguments), sort_keys=True, ensure_ascii=False)
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, Mapping):
+        return {str(name): _plain(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    if isinstance(value, bool) or value in ("True", "False"):
+        return str(value).lower()
+    return str(value)
+
+
+@dataclass(slots=True)
+class _File:
+    """The entries of a file as they were at its stamp (time, size, inode); `by_canonical` is made when needed."""
+
+    stamp: _Stamp | None
+    entries: dict[str, Any]
+    by_canonical: dict[str, str] | None = None
+    broken: bool = False
+
+    def find(self, arguments: Mapping[str, Any], exact: bool) -> Any:
+        """The reply to these arguments; None if there is none."""
+        key = str(dict(arguments))
+        if key in self.entries or exact:
+            return self.entries.get(key)
+        if self.by_canonical is None:
+            self.by_canonical = {}
+            for text in self.entries:
+                self.by_canonical.setdefault(_canonical_key(text), text)
+        same = self.by_canonical.get(canonical(arguments))
+        return None if same is None else self.entries[same]
+
+    def add(self, key: str, reply: Any) -> None:
+        self.entries[key] = reply
+        if self.by_canonical is not None:
+            self.by_canonical.setdefault(_canonical_key(key), key)
+
+
+def _canonical_key(key: str) -> str:
+    """The canonical text of a key of a file; the key itself where it is no literal."""
+    try:
+        arguments = ast.literal_eval(key)
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+        return key
+    return canonical(arguments) if isinstance(arguments, dict) else key
+
+
+class ResponseCache:
+    """Replies by API and arguments; all methods may be used from several threads.
+
+    Args:
+        root: The folder; None keeps the replies in memory alone.
+        exact: Find only arguments with the same text, as the published server does.
+    Raises: UsageError: The folder cannot be made.
+    """
+
+    def __init__(self, root: Path | None, *, exact: bool = False) -> None:
+        self.root = root
+        self.exact = exact
+        self.warnings: list[str] = []
+        self._files: OrderedDict[str, _File] = OrderedDict()
+        self._size = 0
+        self._waiting: dict[str, dict[str, Any]] = {}
+        self._lock = threading.RLock()
+        self._closed = threading.Event()
+        self._writer: threading.Thread | None = None
+        if root is not None:
+            try:
+                root.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise UsageError(f"--cache {root}: {error.strerror or error}") from None
+
+    def get(self, address: APIAddress, arguments: Mapping[str, Any]) -> Any:
+        """The reply that is kept for a call; None if there is none."""
+        with self._lock:
+            return self._file(address.file).find(arguments, self.exact)
+
+    def examples(self, address: APIAddress, count: int) -> list[tuple[str, Any]]:
+        """The first entries of an API: text of the arguments, reply."""
+        with self._lock:
+            return list(self._file(address.file).entries.items())[:count]
+
+    def put(self, address: APIAddress, arguments: Mapping[str, Any], reply: Any, *, remake: bool) -> None:
+        """Keep a reply. One that can be made again (`remake`) is written a little later, with others of its file.
+
+        Raises: UsageError: The file cannot be written.
+        """
+        if self.root is None and remake:
+            return
+        key = str(dict(arguments))
+        with self._lock:
+            file = self._file(address.file)
+            if file.broken:
+                return
+            file.add(key, reply)
+            if self.root is None:
+                return
+            self._waiting.setdefault(address.file, {})[key] = reply
+            if remake and not self._closed.is_set():
+                self._start_writer()
+                return
+            self._write(address.file)
+
+    def flush(self) -> None:
+        """Write what waits. Raises: UsageError."""
+        for name in list(self._waiting):
+            with self._lock:
+                self._write(name)
+
+    def close(self) -> None:
+        """Write what waits and stop. Raises: UsageError."""
+        self._closed.set()
+        if self._writer is not None:
+            self._writer.join()
+        self.flush()
+
+    # Reading
+
+    def _file(self, name: str) -> _File:
+        """The entries of a file as it is now, with those that wait to be written."""
+        files = self._files
+        file = files.get(name)
+        stamp = self._stamp(name)
+        if file is not None and file.stamp == stamp:
+            files.move_to_end(name)
+            return file
+        entries, broken = self._read(name) if stamp is not None else ({}, False)
+        if file is not None and file.stamp is not None:
+            self._size -= file.stamp[1]
+        file = files[name] = _File(stamp, {**entries, **self._waiting.get(name, {})}, broken=broken)
+        self._size += stamp[1] if stamp is not None else 0
+        files.move_to_end(name)
+        self._evict()
+        return file
+
+    def _evict(self) -> None:
+        files = self._files
+        while self.root is not None and len(files) > 1 and (len(files) > _MAX_FILES or self._size > _MAX_BYTES):
+            _, oldest = files.popitem(last=False)
+            self._size -= oldest.stamp[1] if oldest.stamp is not None else 0
+
+    def _stamp(self, name: str) -> _Stamp | None:
+        """What changes with a file; None where there is none."""
+        if self.root is None:
+            return None
+        try:
+            status = (self.root / name).stat()
+        except (OSError, ValueError):
+            return None
+        return status.st_mtime_ns, status.st_size, status.st_ino
+
+    def _read(self, name: str) -> tuple[dict[str, Any], bool]:
+        """The entries of a file, and whether it is broken."""
+        assert self.root is not None
+        try:
+            entries = json.loads((self.root / name).read_bytes())
+            if isinstance(entries, dict):
+                return entries, False
+            problem = "it holds no JSON object"
+        except (ValueError, RecursionError) as error:
+            problem = str(error)
+        except OSError as error:
+            problem = error.strerror or str(error)
+        text = f"{self.root / name} is left alone, and not used: {problem}"
+        if text not in self.warnings:
+            self.warnings.append(text)
+        return {}, True
+
+    # Writing
+
+    def _start_writer(self) -> None:
+        if self._writer is None:
+            self._writer = threading.Thread(target=self._write_later, name="cache", daemon=True)
+            self._writer.start()
+
+    def _write_later(self) -> None:
+        while not self._closed.wait(_WRITE_AFTER):
+            try:
+                self.flush()
+            except UsageError as error:
+                if str(error) not in self.warnings:
+                    self.warnings.append(str(error))
+
+    def _write(self, name: str) -> None:
+        """Add the entries that wait to a file; what another server has written meanwhile stays. Raises: UsageError."""
+        assert self.root is not None
+        waiting = self._waiting.pop(name, None)
+        if not waiting:
+            return
+        path = self.root / name
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with self._locked():
+                stored, broken = self._read(name) if path.exists() else ({}, False)
+                if broken:
+                    return
+                write_text(path, _as_text({**stored, **waiting}))
+                stamp = self._stamp(name)
+        except OSError as error:
+            raise UsageError(f"{path} cannot be written: {error.strerror or error}") from None
+        file = self._files.get(name)
+        if file is not None:
+            for key, reply in stored.items():
+                if key not in file.entries:
+                    file.add(key, reply)
+            self._size += (stamp[1] if stamp else 0) - (file.stamp[1] if file.stamp else 0)
+            file.stamp = stamp
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        """Hold the lock of the whole cache, which is that of all processes that write it."""
+        assert self.root is not None
+        descriptor = os.open(self.root / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(descriptor)
+
+
+def _as_text(entries: Mapping[str, Any]) -> str:
+    """A file of the cache, with an entry on each line."""
+    lines = (f"{json.dumps(key)}: {json.dumps(reply)}" for key, reply in entries.items())
+    return "{\n" + ",\n".join(lines) + "\n}\n"
