@@ -18,6 +18,8 @@ __all__ = [
     "end_text",
     "left_text",
     "node_line",
+    "observed",
+    "one_line",
     "points",
     "step_signature",
     "stretches",
@@ -71,6 +73,7 @@ def stretches(nodes: Sequence[SearchNode], levels: int) -> list[Stretch]:
 
     A chain of messages is one stretch. So the depth of the result is that of the forks, not that of the paths.
     """
+    nodes = list({node.id: node for node in nodes}.values())
     ids = {node.id for node in nodes}
     children: dict[int, list[SearchNode]] = {}
     for node in nodes:
@@ -125,11 +128,15 @@ def left_text(node: SearchNode, below: Sequence[SearchNode]) -> str:
     return _joined([head, points(node), *map(step_signature, _calls(node)), one_line(node.thought)])
 
 
-def node_line(node: SearchNode) -> str:
-    """A message in one line: its thought, its calls with the start of what came back, how it ended."""
+def node_line(node: SearchNode, thought: int = TEXT_WIDTH) -> str:
+    """A message in one line: its thought, its calls with the start of what came back, how it ended.
+
+    Args:
+        thought: Most characters of the thought.
+    """
     calls = [step_signature(step) + observed(step, " ") for step in _calls(node)]
     correction = f"✗ {one_line(node.correction)}" if node.correction else ""
-    return _joined([one_line(node.thought), *calls, correction, points(node), end_text(node)])
+    return _joined([one_line(node.thought, thought), *calls, correction, points(node), end_text(node)])
 
 
 def changed_line(before: SearchNode, node: SearchNode) -> str:

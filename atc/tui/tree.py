@@ -38,6 +38,9 @@ _STYLES: Mapping[NodeOutcome, str] = {
     "abandoned": "dim",
 }
 
+SHORT_THOUGHT = 32
+"""Characters of a thought that shares its line with the calls."""
+
 _LABEL_WIDTH = 40
 """Columns that are left to a message; forks that need more are not indented further."""
 
@@ -128,7 +131,7 @@ class _PathRows:
         self._parents = [top, *(node.id for node in path)]
         below = _descendants(nodes)
         self._whole = {node.id: _node_lines(node, has_children=bool(below[node.id])) for node in path}
-        self._short = {node.id: [_numbered(node, node_line(node))] for node in path}
+        self._short = {node.id: [_numbered(node, node_line(node, SHORT_THOUGHT))] for node in path}
         self._beside: dict[int, list[SearchNode]] = {parent: [] for parent in self._parents}
         for node in nodes:
             if node.id not in on_path and node.parent in self._beside:

@@ -8,13 +8,16 @@ answers and responses are other people's.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from importlib.resources import files
+from typing import Any
 
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
+from atc.search_tree import SearchNode, SearchStep
+from atc.tui.nodes import end_text, points, step_signature, stretches, trials
 from atc.tui.text import shorten, visible
 from benchmarks.report.comparison import BenchmarkReport, ComparedRun, gold_rows, group_rows
 from benchmarks.report.figures import Group
@@ -25,6 +28,9 @@ from benchmarks.report.stats import estimate
 from benchmarks.report.tables import TextTable, percent
 
 __all__ = ["page"]
+
+FORK_LEVELS = 12
+"""Most levels of forks of a search that are indented."""
 
 MAX_CHARACTERS = 1200
 """Characters that are shown of arguments, responses and output."""
@@ -68,6 +74,7 @@ def page(report: BenchmarkReport, tables: Sequence[TextTable]) -> str:
     environment.filters["json"] = _json
     environment.filters["short"] = lambda text: _shortened(str(text))
     environment.filters["percent"] = percent
+    environment.filters |= {"ending": end_text, "points": points, "signature": step_signature}
     here = files(__package__)
     template = environment.from_string(here.joinpath("page.html").read_text("utf-8"))
     return template.render(
@@ -77,6 +84,8 @@ def page(report: BenchmarkReport, tables: Sequence[TextTable]) -> str:
         plots=_plots(report.runs) if report.runs else [],
         mark=mark,
         rows=_rows(report.runs),
+        tree=_tree,
+        stretches=lambda nodes: stretches(nodes, FORK_LEVELS),
         sign={kind: sign for kind, (sign, _) in OUTCOMES.items()},
         word={kind: word for kind, (_, word) in OUTCOMES.items()},
     )
@@ -118,6 +127,22 @@ def _cell(name: str, compared: ComparedRun, task: TaskRecord) -> Cell:
     if metrics.answered and metrics.correct is False:
         kind = "wrong"
     return Cell(name, compared.run.name, compared.run.mode, compared.run.model, task, kind)
+
+
+def _tree(solution: Mapping[str, Any]) -> dict[int, list[SearchNode]]:
+    """The messages of a search by its tries; empty where the mode wrote programs."""
+    names = {field.name for field in fields(SearchNode)}
+    return trials(
+        SearchNode(**{name: value for name, value in data.items() if name in names} | {"steps": _steps(data)})
+        for data in solution.get("tree", ())
+    )
+
+
+def _steps(data: Mapping[str, Any]) -> tuple[SearchStep, ...]:
+    names = {field.name for field in fields(SearchStep)}
+    return tuple(
+        SearchStep(**{name: value for name, value in step.items() if name in names}) for step in data.get("steps", ())
+    )
 
 
 def _plots(runs: Sequence[ComparedRun]) -> list[tuple[str, Plot]]:

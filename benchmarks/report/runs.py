@@ -10,12 +10,13 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
 
 from atc.files import read_lines
+from atc.search_tree import NodeOutcome
 from benchmarks.report.grades import Grades, read_grades, solution_key
 from benchmarks.tasks.metrics import Metrics
 from protocols.errors import UsageError
@@ -97,6 +98,21 @@ _ATTEMPT = object_schema(
     calls={"type": "array", "items": _CALL},
     **dict.fromkeys(("run", "fault", "attribution"), _OBJECT_OR_NULL),
 )
+_STEP = object_schema(
+    ("name", "arguments", "text"),
+    **dict.fromkeys(("name", "text", "observation"), _TEXT),
+    arguments={"type": "object"},
+    code={"type": "integer"},
+)
+_NODE = object_schema(
+    ("id", "parent", "thought", "outcome"),
+    id={"type": "integer", "minimum": 1},
+    **dict.fromkeys(("parent", "trial"), _COUNT),
+    **dict.fromkeys(("thought", "correction", "tried", "why"), _TEXT),
+    outcome={"enum": list(get_args(NodeOutcome))},
+    steps={"type": "array", "items": _STEP},
+    score={"type": ["number", "null"]},
+)
 _METRICS: dict[str, object] = {
     **dict.fromkeys(("success", "path", "precision", "success_any"), _SHARE),
     "correct": {"type": ["boolean", "null"]},
@@ -106,7 +122,11 @@ _METRICS: dict[str, object] = {
     "error": _TEXT_OR_NULL,
 }
 _SOLUTION = object_schema(
-    ("status", "answer", "attempts"), status=_TEXT, answer=_TEXT_OR_NULL, attempts={"type": "array", "items": _ATTEMPT}
+    ("status", "answer", "attempts"),
+    status=_TEXT,
+    answer=_TEXT_OR_NULL,
+    attempts={"type": "array", "items": _ATTEMPT},
+    tree={"type": "array", "items": _NODE},
 )
 _TASK = Draft202012Validator(
     object_schema(

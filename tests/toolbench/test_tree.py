@@ -2,26 +2,38 @@
 
 from __future__ import annotations
 
+import html
 import io
+import json
 import re
 from collections.abc import Iterator, Sequence
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
 
 import pytest
+from click.testing import CliRunner, Result
 from rich.cells import cell_len
 from rich.console import Console
 
 from atc import Agent
+from atc.cli import main
 from atc.events import Event, ModelProgress, ModelWaiting, NodeChanged, SolveEnded, SolveStarted
-from atc.models import Progress
+from atc.models import Progress, Usage
 from atc.search_tree import NodeOutcome, SearchNode, SearchStep
 from atc.solution import Solution
 from atc.tui.lines import LineView
 from atc.tui.live import LiveView
 from atc.tui.screenshot import PICTURES, draw
 from atc.tui.tree import tree_text
+from tests.benchmarks.report_runs import solution as record
+from tests.benchmarks.report_runs import task, write_run
+from tests.browser import open_browser
 from tests.local_api import LocalAPI
 from tests.scripted import ScriptedModel
 
+EVIL = '<script>document.title="owned"</script><img src=x onerror="document.title=1">'
+SECRET = "sk-live-4711abcdefgh"
 ESCAPE = "\x1b[2J\x1b]0;owned\x07"
 CITY = 'Thought: the city first.\nAction: GET_cities(query="Oslo")'
 WEATHER = 'Thought: its weather.\nAction: GET_cities_city_id_weather(city_id="osl")'
@@ -339,3 +351,153 @@ def test_the_end_of_a_solve_prints_the_tree_before_the_answer(weather: LocalAPI)
     assert isinstance(events[-1], SolveEnded)
     assert solution.answer == "Yes, it rains"
     assert screen.rindex("search · 2 messages") < screen.rindex("answer ──")
+
+
+# --- the page of a report
+
+
+def write_page(folder: Path, tree: object) -> Result:
+    """Report a run with one task, whose solution has this tree."""
+    solved = {**record("Does it rain?", [{"program": "", "calls": []}], "Yes"), "tree": tree}
+    run = write_run(folder / "run", [task("q1", solution=solved)])
+    return CliRunner().invoke(main, ["report", str(run), "--html", str(folder / "page.html")])
+
+
+def page(folder: Path, tree: object) -> str:
+    """The page of such a report."""
+    result = write_page(folder, tree)
+    assert result.exit_code == 0, result.output
+    return (folder / "page.html").read_text("utf-8")
+
+
+class Balance(HTMLParser):
+    """The elements that are open: each is closed where it was opened."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.depth = 0
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag not in ("meta", "input"):
+            self.open.append(tag)
+            self.depth = max(self.depth, self.open.count("ul"))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def test_the_page_has_the_tree_of_a_search(weather: LocalAPI, tmp_path: Path) -> None:
+    """Each message can be opened: its call, the whole observation, what was told of its siblings, and its end."""
+    solution, _ = search(weather, "dfsdt", CITY, GIVE_UP, WEATHER, FINISH)
+    text = html.unescape(page(tmp_path, solution.to_json()["tree"]))
+
+    assert "Search: 4 messages" in text
+    assert text.count('<details class="tree">') == 1
+    assert '{"results": [{"id": "osl", "name": "Oslo", "population": 717710}]}' in text
+    assert "↩ gave up: no way on" in text and "✓ answer: Yes, it rains" in text
+    assert "The model was told of earlier tries:" in text
+    assert text.index("the city first.") < text.index("↩ gave up") < text.index("its weather.") < text.index("✓ answer")
+
+
+def test_the_page_has_no_tree_where_programs_were_written(tmp_path: Path) -> None:
+    """A record without a tree, or from before there were trees, is shown as ever."""
+    assert 'class="tree"' not in page(tmp_path, [])
+
+
+def test_markup_in_a_tree_is_text_on_the_page(tmp_path: Path) -> None:
+    """Everything that a model or an API wrote is escaped; what would turn text round is spelled out."""
+    call = {"name": EVIL, "arguments": {EVIL: EVIL}, "text": EVIL, "observation": EVIL, "code": 6}
+    words = dict.fromkeys(("thought", "correction", "tried", "why"), EVIL + "\u202e\x1b")
+    ends = [
+        {"id": n, "parent": 0, "steps": [call], "outcome": end, **words} for n, end in ((1, "open"), (2, "give_up"))
+    ]
+    text = page(tmp_path, ends)
+
+    assert "<script" not in text and "<img" not in text
+    assert "&lt;script&gt;" in text
+    assert "&lt;U+202E&gt;␛" in text
+
+
+@pytest.mark.parametrize("nodes", SHAPES)
+def test_a_tree_of_any_depth_is_a_sound_page(nodes: list[SearchNode], tmp_path: Path) -> None:
+    """All messages are there, forks are nested twelve levels deep at most, and all elements are closed."""
+    solved = Solution("q", "answered", "a", (), (), Usage(), {"total": 1.0}, {}, tree=tuple(nodes))
+    text = page(tmp_path, json.loads(json.dumps(solved.to_json()["tree"])))
+    balance = Balance()
+    balance.feed(text)
+
+    assert balance.open == []
+    assert balance.depth <= 12
+    numbers = [int(number) for number in re.findall(r"<summary><b>(\d+)</b>", text)]
+    assert sorted(numbers) == sorted(entry.id for entry in nodes)
+
+
+def test_the_tries_of_a_record_are_apart(tmp_path: Path) -> None:
+    """Each try has a tree of its own, with its number."""
+    step = {"name": "GET_a", "arguments": {}, "text": "{}", "observation": "[]"}
+    entries = [
+        {"id": 1, "parent": 0, "thought": "a", "steps": [step], "outcome": "depth", "why": "too long", "trial": 1},
+        {"id": 2, "parent": 0, "thought": "b", "steps": [step], "outcome": "open", "trial": 2, "score": 0.5},
+    ]
+    text = page(tmp_path, entries)
+
+    assert "Try 1: 1 message," in text and "Try 2: 1 message," in text
+    assert "0.5 points" in text
+
+
+def test_a_secret_is_in_no_drawing(weather: LocalAPI, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An API that sends the credentials back, in a good reply or an error, does not put them on screen or page."""
+    monkeypatch.setenv("WEATHER_TOKEN", SECRET)
+    weather.answer("GET", "/cities", {"results": [{"id": "osl", "name": f"Bearer {SECRET}"}]})
+    weather.answer("GET", "/cities/osl/weather", {"error": f"the token {SECRET} is not allowed"}, status=403)
+    events: list[Event] = []
+    model = ScriptedModel(CITY, WEATHER, FINISH)
+    with Agent(weather.protocol, model, "react", auth=["bearer:env:WEATHER_TOKEN"], on_event=events.append) as agent:
+        solution = agent.solve("Does it rain in Oslo?")
+    shown = [live(events), "\n".join(lines(events, verbose=True)), page(tmp_path, solution.to_json()["tree"])]
+
+    assert [step.code for entry in solution.tree for step in entry.steps] == [0, 7, 3]
+    assert weather.requests[0].headers["authorization"].endswith(SECRET)
+    assert not any(SECRET in text for text in shown)
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [({"outcome": "lost"}, "outcome"), ({"id": "1"}, "id"), ({"steps": [{}]}, "steps"), ({"parent": None}, "parent")],
+)
+def test_a_malformed_tree_is_named(change: dict[str, Any], complaint: str, tmp_path: Path) -> None:
+    """The file and the place in it, instead of half a page."""
+    result = write_page(tmp_path, [{"id": 1, "parent": 0, "thought": "", "steps": [], "outcome": "open", **change}])
+
+    assert result.exit_code == 2
+    assert "q1.json: " in result.stderr and f"solution.tree[0].{complaint}" in result.stderr
+    assert not (tmp_path / "page.html").exists()
+
+
+def test_a_tree_whose_parents_are_lost_is_still_drawn(tmp_path: Path) -> None:
+    """A message whose parent is missing, is itself, or comes later stands at the top."""
+    nodes = [node(1, 7), node(2, 2), node(3, 4), node(4, 3)]
+    entries = [{"id": n.id, "parent": n.parent, "thought": "t", "steps": [], "outcome": "open"} for n in nodes]
+
+    assert len(re.findall(r"thought \d", drawn(nodes))) == 4
+    assert len(re.findall(r"<summary><b>\d</b>", page(tmp_path, entries))) == 4
+
+
+@pytest.mark.browser
+def test_the_tree_opens_in_a_browser(weather: LocalAPI, tmp_path: Path) -> None:
+    """Without a script: the tree opens, then a message in it; nothing is wider than the page."""
+    solution, _ = search(weather, "dfsdt", CITY, GIVE_UP, WEATHER, FINISH)
+    page(tmp_path, solution.to_json()["tree"])
+    with open_browser() as browser:
+        browser.open(tmp_path / "page.html")
+        browser.click("a.cell[href='#t0-r0']")
+
+        assert "the city first." not in browser.text("#t0-r0")
+        browser.click("#t0-r0 .tree > summary")
+        assert "the city first." in browser.text("#t0-r0")
+        assert "717710" not in browser.text("#t0-r0")
+        browser.click("#t0-r0 .tree li details > summary")
+        assert "717710" in browser.text("#t0-r0")
+        assert browser.run("return document.documentElement.scrollWidth <= innerWidth")
+        assert browser.logged() == []
