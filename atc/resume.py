@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from atc.models.base import Completion, Usage
+from atc.models.base import Completion, Usage, read_calls
 from atc.solution import Solution
 from protocols.errors import UsageError
 from protocols.model import Protocol
@@ -47,7 +47,9 @@ def note_question(journal: Journal, query: str, protocol: Protocol, today: str) 
 def recorded_completion(journal: Journal, position: int, request_key: str) -> Completion | None:
     """The recorded completion at a position, if its request is the same."""
     entry = journal.answered(position, request_key)
-    return Completion(entry["text"], Usage(**entry["usage"]), entry["finish"]) if entry else None
+    if not entry:
+        return None
+    return Completion(entry["text"], Usage(**entry["usage"]), entry["finish"], read_calls(entry.get("calls", ())))
 
 
 def note_solution(journal: Journal, solution: Solution) -> None:

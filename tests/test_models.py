@@ -8,14 +8,10 @@ import json
 import os
 import subprocess
 import sys
-import threading
 import time
 import traceback
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
 import pytest
@@ -26,6 +22,7 @@ from atc.models.replay import request_hash
 from protocols import load
 from protocols.errors import ModelError, UsageError
 from protocols.samples import sample as api
+from tests.chat_endpoint import ChatEndpoint, completion, serve
 from tests.scripted import ScriptedModel, sample
 
 KEY = "sk-0123456789-very-secret"
@@ -79,76 +76,15 @@ def test_usage_adds_up() -> None:
 # OpenAI-compatible endpoints
 
 
-@dataclass
-class Endpoint:
-    """A server on localhost that speaks the chat completions format.
-
-    `replies` are used up first, as (status, headers, body); after that every request is answered with `text`.
-    `refuses` are parameters that it does not support.
-    """
-
-    url: str = ""
-    text: str = "def add(a, b):\n    return a + b\n"
-    replies: list[tuple[int, dict[str, str], str]] = field(default_factory=list)
-    refuses: set[str] = field(default_factory=set)
-    requests: list[dict[str, Any]] = field(default_factory=list)
-    keys: list[str | None] = field(default_factory=list)
-
-    def answer(self, request: dict[str, Any]) -> tuple[int, dict[str, str], str]:
-        if self.replies:
-            return self.replies.pop(0)
-        for name in sorted(self.refuses & request.keys()):
-            error = {"message": f"Unsupported parameter: {name}", "param": name, "code": "unsupported_parameter"}
-            return 400, {}, json.dumps({"error": error})
-        return 200, {}, json.dumps(completion(self.text))
-
-
-def completion(text: str, finish: str = "stop") -> dict[str, Any]:
-    return {
-        "id": "chatcmpl-1",
-        "object": "chat.completion",
-        "created": 1717243200,
-        "model": "small",
-        "choices": [{"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": finish}],
-        "usage": {
-            "prompt_tokens": 120,
-            "completion_tokens": 12,
-            "total_tokens": 132,
-            "prompt_tokens_details": {"cached_tokens": 100},
-        },
-    }
-
-
 @pytest.fixture
-def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[Endpoint]:
-    state = Endpoint()
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            assert self.path == "/v1/chat/completions"
-            state.requests.append(request)
-            state.keys.append(self.headers.get("Authorization"))
-            status, headers, body = state.answer(request)
-            self.send_response(status)
-            for name, value in {"Content-Type": "application/json", **headers}.items():
-                self.send_header(name, value)
-            self.end_headers()
-            self.wfile.write(body.encode())
-
-        def log_message(self, format: str, *args: object) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        state.url = f"http://127.0.0.1:{server.server_port}/v1"
+def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[ChatEndpoint]:
+    with serve() as state:
         monkeypatch.setenv("OPENAI_BASE_URL", state.url)
         monkeypatch.setenv("OPENAI_API_KEY", KEY)
         yield state
-        server.shutdown()
 
 
-def test_an_endpoint_answers_and_counts(endpoint: Endpoint) -> None:
+def test_an_endpoint_answers_and_counts(endpoint: ChatEndpoint) -> None:
     """The request is greedy and seeded, the key goes along, and tokens read from the cache are counted as such."""
     model = open_model("openai:small", seed=7)
 
@@ -184,7 +120,7 @@ def test_an_endpoint_answers_and_counts(endpoint: Endpoint) -> None:
         "x = 1\n",
     ],
 )
-def test_a_prefill_becomes_a_request(endpoint: Endpoint, reply: str) -> None:
+def test_a_prefill_becomes_a_request(endpoint: ChatEndpoint, reply: str) -> None:
     """The format has no prefill: it is asked for, and the answer is what comes after it, however it was repeated."""
     endpoint.text = reply
 
@@ -198,7 +134,7 @@ def test_a_prefill_becomes_a_request(endpoint: Endpoint, reply: str) -> None:
     assert "stop" not in sent  # it would end the answer at the opened block that the answer repeats
 
 
-def test_a_stop_sequence_that_the_opening_nearly_holds_is_not_sent(endpoint: Endpoint) -> None:
+def test_a_stop_sequence_that_the_opening_nearly_holds_is_not_sent(endpoint: ChatEndpoint) -> None:
     """An answer may open its block on a line of its own, and would end there."""
     endpoint.text = "Here it is:\n```python\nx = 1\n```"
 
@@ -208,7 +144,7 @@ def test_a_stop_sequence_that_the_opening_nearly_holds_is_not_sent(endpoint: End
     assert "stop" not in endpoint.requests[0]
 
 
-def test_a_parameter_that_is_refused_is_left_out(endpoint: Endpoint) -> None:
+def test_a_parameter_that_is_refused_is_left_out(endpoint: ChatEndpoint) -> None:
     """Newer models want another name for the token limit and no temperature; that is found out once."""
     endpoint.refuses = {"max_tokens", "temperature", "stop"}
     endpoint.text = "x = 1\n```\nThis sets x."
@@ -222,7 +158,7 @@ def test_a_parameter_that_is_refused_is_left_out(endpoint: Endpoint) -> None:
     assert endpoint.requests[3]["max_completion_tokens"] == 9
 
 
-def test_a_busy_endpoint_is_asked_again(endpoint: Endpoint) -> None:
+def test_a_busy_endpoint_is_asked_again(endpoint: ChatEndpoint) -> None:
     """429 and 503 are waited out."""
     endpoint.replies = [(429, {"retry-after-ms": "1"}, "{}"), (503, {"retry-after-ms": "1"}, "{}")]
 
@@ -230,13 +166,13 @@ def test_a_busy_endpoint_is_asked_again(endpoint: Endpoint) -> None:
     assert len(endpoint.requests) == 3
 
 
-def test_an_answer_that_was_cut_off_says_so(endpoint: Endpoint) -> None:
+def test_an_answer_that_was_cut_off_says_so(endpoint: ChatEndpoint) -> None:
     """`finish` tells a cut answer from a whole one."""
     endpoint.replies = [(200, {}, json.dumps(completion("def add(", finish="length")))]
     assert open_model("openai:small").complete(QUESTION).finish == "length"
 
 
-def test_an_endpoint_that_counts_nothing(endpoint: Endpoint) -> None:
+def test_an_endpoint_that_counts_nothing(endpoint: ChatEndpoint) -> None:
     """No usage in the reply: zeros, and still one call."""
     endpoint.replies = [(200, {}, json.dumps({**completion("x"), "usage": None}))]
     usage = open_model("openai:small").complete(QUESTION).usage
@@ -255,7 +191,7 @@ def test_an_endpoint_that_counts_nothing(endpoint: Endpoint) -> None:
         (200, "null", "not with a chat completion"),
     ],
 )
-def test_an_endpoint_that_gives_no_answer(endpoint: Endpoint, status: int, body: str, says: str) -> None:
+def test_an_endpoint_that_gives_no_answer(endpoint: ChatEndpoint, status: int, body: str, says: str) -> None:
     """One message with the reason and exit 5; the key is never in it, not even when the endpoint repeats it."""
     endpoint.replies = [(status, {}, body)]
 
@@ -271,7 +207,7 @@ def test_an_endpoint_that_gives_no_answer(endpoint: Endpoint, status: int, body:
 
 
 @pytest.mark.parametrize("code", ["context_length_exceeded", "content_filter"])
-def test_an_endpoint_that_refuses_one_conversation(endpoint: Endpoint, code: str) -> None:
+def test_an_endpoint_that_refuses_one_conversation(endpoint: ChatEndpoint, code: str) -> None:
     """It may take the next one: the question has no answer, with status limit, and nothing else stops."""
     refusal = {"error": {"message": "not this one", "code": code}}
     endpoint.replies = [(400, {}, json.dumps(refusal))]
@@ -283,7 +219,7 @@ def test_an_endpoint_that_refuses_one_conversation(endpoint: Endpoint, code: str
     assert "not this one" in solutions[0].message
 
 
-def test_a_html_page_is_no_answer(endpoint: Endpoint) -> None:
+def test_a_html_page_is_no_answer(endpoint: ChatEndpoint) -> None:
     """A login page in place of the endpoint is told apart from an answer."""
     endpoint.replies = [(200, {"Content-Type": "text/html"}, "<html>Please log in</html>")]
     with pytest.raises(ModelError, match="not with a chat completion"):
@@ -307,7 +243,7 @@ def test_a_missing_key_is_told_when_the_model_is_opened(monkeypatch: pytest.Monk
         open_model("openai:gpt-4.1")
 
 
-def test_an_endpoint_of_ones_own_needs_no_key(endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_endpoint_of_ones_own_needs_no_key(endpoint: ChatEndpoint, monkeypatch: pytest.MonkeyPatch) -> None:
     """A server on one's own machine is asked without a real key."""
     monkeypatch.delenv("OPENAI_API_KEY")
     model = open_model("openai:small")
@@ -367,7 +303,7 @@ def test_a_request_that_was_not_recorded_names_its_hash(tmp_path: Path) -> None:
         assert caught.value.exit_code == 5
 
 
-def test_what_is_recorded_is_not_asked_again(endpoint: Endpoint, tmp_path: Path) -> None:
+def test_what_is_recorded_is_not_asked_again(endpoint: ChatEndpoint, tmp_path: Path) -> None:
     """A second run asks only what is new to it and adds that; answers drawn at random are each played once."""
     file = tmp_path / "answers.jsonl"
     first = open_model("openai:small", reuse=file)
@@ -386,7 +322,7 @@ def test_what_is_recorded_is_not_asked_again(endpoint: Endpoint, tmp_path: Path)
     assert len(file.read_text().splitlines()) == 4
 
 
-def test_what_another_model_said_is_no_answer_of_this_one(endpoint: Endpoint, tmp_path: Path) -> None:
+def test_what_another_model_said_is_no_answer_of_this_one(endpoint: ChatEndpoint, tmp_path: Path) -> None:
     """A record may hold answers of several models; each run takes those of its own."""
     file = tmp_path / "answers.jsonl"
     for name in ("openai:small", "openai:large", "openai:large"):
@@ -408,7 +344,7 @@ def test_a_recording_holds_no_times(tmp_path: Path) -> None:
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
 
 
-def test_an_open_endpoint_is_recorded(endpoint: Endpoint, tmp_path: Path) -> None:
+def test_an_open_endpoint_is_recorded(endpoint: ChatEndpoint, tmp_path: Path) -> None:
     """`record=` keeps what an endpoint said; the file has no key and plays back without the endpoint."""
     file = tmp_path / "answers.jsonl"
     completions = open_model("openai:small", record=file).complete(PREFILLED, stop=["```"])

@@ -69,7 +69,7 @@ def explain(options: _Options) -> None:
             "speaks_of": dict(opened.speaks_of),
             "hints": list(opened.hints),
             "demonstrations": [asdict(demonstration) for demonstration in opened.solved],
-            "messages": [asdict(message) for message in messages],
+            "messages": [message.to_json() for message in messages],
             "tokens": tokens,
             "estimated": options.model is None,
         }

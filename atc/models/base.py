@@ -2,21 +2,26 @@
 
 A conversation whose last message has the role "assistant" ends with a prefill: the model continues that text, and the
 completion holds only the continuation. Programs are requested in this way, with the code block already opened.
+
+A request may offer functions. The completion then has calls beside its text, the conversation keeps them in the
+assistant's message, and each result is a message of the role "tool". Only a model that `calls_functions` takes these.
 """
 
 from __future__ import annotations
 
 import typing
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass, field
 from operator import add
-from typing import Literal
+from typing import Any, Literal
 
-from protocols.errors import PromptRefused
+from protocols.errors import PromptRefused, UsageError
 
 __all__ = [
     "TEMPERATURE",
     "Completion",
+    "FunctionCall",
+    "FunctionSpec",
     "Message",
     "Model",
     "ModelBase",
@@ -24,8 +29,11 @@ __all__ = [
     "Progress",
     "Usage",
     "answer",
+    "calls_functions",
     "check_context_length",
+    "check_text_only",
     "cut_at_stop",
+    "read_calls",
     "split_prefill",
 ]
 
@@ -34,11 +42,48 @@ TEMPERATURE = 0.7
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
-    """One turn of a conversation."""
+class FunctionSpec:
+    """A function that a model may call; `parameters` is the JSON Schema of an object, as the model reads it."""
 
-    role: Literal["system", "user", "assistant"]
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionCall:
+    """A call that a model asks for; `arguments` is the text that it wrote, which may be no JSON at all.
+
+    `id` is unique in a conversation; the message with the result repeats it.
+    """
+
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One turn of a conversation.
+
+    Args:
+        role: "tool" for the result of a call.
+        content: The text; may be empty beside calls.
+        calls: The calls of an assistant's message, in order. Each needs a "tool" message with its result.
+        call_id: `FunctionCall.id` of the call whose result this is.
+        name: The function of that call.
+    """
+
+    role: Literal["system", "user", "assistant", "tool"]
     content: str
+    calls: tuple[FunctionCall, ...] = ()
+    call_id: str = ""
+    name: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Role and content, and of the other fields those that are not empty."""
+        data = asdict(self)
+        return {name: value for name, value in data.items() if name in ("role", "content") or value}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +109,17 @@ class Completion:
     """A model's answer, without the prefill and the stop sequence.
 
     `finish` is "stop" after the model's own end or a stop sequence, "length" at `max_tokens`; an endpoint may use other
-    words.
+    words. `calls` may be several; they can be made in any order.
     """
 
     text: str
     usage: Usage
     finish: str
+    calls: tuple[FunctionCall, ...] = ()
+
+    def message(self) -> Message:
+        """The completion as a turn of the conversation."""
+        return Message("assistant", self.text, self.calls)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,12 +184,29 @@ def check_context_length(name: str, length: int, max_tokens: int, context: int) 
         )
 
 
+def calls_functions(model: object) -> bool:
+    """Whether requests to a model may offer functions; False for a model that does not say so."""
+    return bool(getattr(model, "calls_functions", False))
+
+
+def read_calls(entries: Iterable[Mapping[str, str]]) -> tuple[FunctionCall, ...]:
+    """Calls from JSON, as `dataclasses.asdict` wrote them. Raises: TypeError: An entry has other fields."""
+    return tuple(FunctionCall(**entry) for entry in entries)
+
+
+def check_text_only(name: str, request: ModelRequest) -> None:
+    """Raises: UsageError: The request has functions, calls or results of calls, which the model cannot take."""
+    if request.functions or any(message.role == "tool" or message.calls for message in request.messages):
+        raise UsageError(f"{name} cannot call functions; use --format text, or a model that can (openai:NAME)")
+
+
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
     """A request to a model.
 
     `seed` is None for the likeliest answer; with one, the answer is sampled at TEMPERATURE. `on_progress` is called
-    during the completion where the model supports it; it is not part of the request's identity.
+    during the completion where the model supports it; it is not part of the request's identity. `functions` may be
+    called instead of an answer, or beside one.
     """
 
     messages: Sequence[Message]
@@ -147,6 +214,7 @@ class ModelRequest:
     max_tokens: int = 1024
     seed: int | None = None
     on_progress: Callable[[Progress], None] | None = field(default=None, compare=False, repr=False)
+    functions: Sequence[FunctionSpec] = ()
 
 
 class ModelBase:
@@ -156,6 +224,11 @@ class ModelBase:
     def context(self) -> int | None:
         """Tokens of the context window, where that is known: that of the wrapped model, if there is one."""
         return getattr(getattr(self, "_model", None), "context", None)
+
+    @property
+    def calls_functions(self) -> bool:
+        """Whether requests may offer functions: as the wrapped model, if there is one."""
+        return calls_functions(getattr(self, "_model", None))
 
     def answer(self, request: ModelRequest) -> Completion:
         """Answer a request. Raises: as `Model.complete`."""
@@ -170,9 +243,11 @@ def answer(model: Model, request: ModelRequest) -> Completion:
     """Answer a request with any model.
 
     A model outside `ModelBase` samples with its method `sample`, if it has one.
+    Raises: as `Model.complete`. UsageError: The request has functions or calls, and the model takes none.
     """
     if isinstance(model, ModelBase):
         return model.answer(request)
+    check_text_only(model.name, request)
     draw = getattr(model, "sample", None)
     if request.seed is None or draw is None:
         return model.complete(request.messages, stop=request.stop, max_tokens=request.max_tokens)

@@ -25,13 +25,21 @@ import time
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
 from atc.models import unfinished
-from atc.models.base import TEMPERATURE, Completion, ModelBase, ModelRequest, Progress, Usage, check_context_length
+from atc.models.base import (
+    TEMPERATURE,
+    Completion,
+    ModelBase,
+    ModelRequest,
+    Progress,
+    Usage,
+    check_context_length,
+    check_text_only,
+)
 from protocols.errors import ModelError, UsageError
 
 __all__ = ["CONTEXT", "Engine", "LocalEngine", "default_threads"]
@@ -98,11 +106,12 @@ class LocalEngine(ModelBase):
     def answer(self, request: ModelRequest) -> Completion:
         """As `ModelBase.answer`. Raises: ModelError: also when the prompt leaves less than `max_tokens` of
         `context`."""
+        check_text_only(self.name, request)
         temperature, seed = (0.0, self._seed) if request.seed is None else (TEMPERATURE, request.seed)
         started = time.monotonic()
         with self._lock:
             engine = self._engine()
-            turns = [asdict(message) for message in request.messages]
+            turns = [message.to_json() for message in request.messages]
             prompt = engine.post("/apply-template", {"messages": turns})["prompt"]
             tokens = engine.tokenize(prompt, special=True)
             check_context_length(self.name, len(tokens), request.max_tokens, self._context)

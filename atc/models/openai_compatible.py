@@ -1,12 +1,16 @@
 """`openai:NAME`: any endpoint that speaks the chat completions format, OpenAI's own first.
 
-Endpoints differ in three points. A refused parameter is left out and the request repeated. Stop sequences are applied
-again on our side. A prefill, which the format lacks, becomes a request to begin the answer with that text.
+Endpoints differ in some points. A refused parameter is left out and the request repeated. Stop sequences are applied
+again on our side. A prefill, which the format lacks, becomes a request to begin the answer with that text. Calls are
+also read in the older form, `function_call`, and a call without an id gets one.
 """
 
 from __future__ import annotations
 
+import itertools
+import json
 import os
+import re
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -15,7 +19,17 @@ from functools import cached_property
 from string import Template
 from typing import TYPE_CHECKING, Any
 
-from atc.models.base import TEMPERATURE, Completion, Message, ModelBase, ModelRequest, Usage, cut_at_stop
+from atc.models.base import (
+    TEMPERATURE,
+    Completion,
+    FunctionCall,
+    FunctionSpec,
+    Message,
+    ModelBase,
+    ModelRequest,
+    Usage,
+    cut_at_stop,
+)
 from protocols.calls.auth import Credential, redact
 from protocols.errors import ModelError, PromptRefused
 from sandbox.egress.egress_rules import display_url
@@ -48,6 +62,10 @@ REFUSALS = frozenset({"content_filter", "content_policy_violation", "context_len
 """Error codes about one conversation only."""
 
 
+_TOOL_WORD = re.compile(r"\btools?\b", re.IGNORECASE)
+"""The format's word for functions, in an endpoint's error."""
+
+
 class OpenAIModel(ModelBase):
     """A model behind `OPENAI_BASE_URL` (OpenAI's own service if unset), asked with `OPENAI_API_KEY`.
 
@@ -75,7 +93,7 @@ class OpenAIModel(ModelBase):
         messages, prefill = _without_prefill(request.messages)
         payload: dict[str, Any] = {
             "model": self._model,
-            "messages": [{"role": message.role, "content": message.content} for message in messages],
+            "messages": [_turn(message) for message in messages],
             "max_tokens": request.max_tokens,
             "temperature": temperature,
             "seed": seed,
@@ -83,13 +101,22 @@ class OpenAIModel(ModelBase):
         # The answer repeats the prefill: a stop sequence in there would end it before it began.
         if stops := [text for text in request.stop if text.strip() not in prefill]:
             payload["stop"] = stops
+        if request.functions:
+            payload["tools"] = [_tool(function) for function in request.functions]
         reply = self._ask(payload)
         choices = getattr(reply, "choices", None)
         if not choices or choices[0].message is None:
             raise ModelError(f"{self._endpoint()} answers, but not with a chat completion; is OPENAI_BASE_URL right?")
         text, stopped = cut_at_stop(_after_prefill(choices[0].message.content or "", prefill), request.stop)
         finish = "stop" if stopped else choices[0].finish_reason or "stop"
-        return Completion(text, _usage(reply.usage, time.monotonic() - started), finish)
+        with self._errors():
+            calls = _calls(choices[0].message, messages)
+        return Completion(text, _usage(reply.usage, time.monotonic() - started), finish, calls)
+
+    @property
+    def calls_functions(self) -> bool:
+        """True, though an endpoint may still refuse the first request that offers functions."""
+        return True
 
     @cached_property
     def context(self) -> int | None:
@@ -162,8 +189,11 @@ class OpenAIModel(ModelBase):
             raise ModelError(f"{endpoint} has no model {self._model!r} ({self._error_text(error)})") from None
         except openai.APIStatusError as error:
             refused = isinstance(error, openai.BadRequestError) and error.code in REFUSALS
+            text = self._error_text(error)
+            about_functions = error.param in (None, "tools", "tool_choice") and _TOOL_WORD.search(text)
+            advice = "; if it takes no functions, use --format text" if about_functions and not refused else ""
             raise (PromptRefused if refused else ModelError)(
-                f"{endpoint} answers {self.name} with status {error.status_code}: {self._error_text(error)}"
+                f"{endpoint} answers {self.name} with status {error.status_code}: {text}{advice}"
             ) from None
         except (openai.OpenAIError, ValueError) as error:
             raise ModelError(f"{endpoint} answers, but not with a chat completion: {self._error_text(error)}") from None
@@ -177,7 +207,7 @@ class OpenAIModel(ModelBase):
 
 def _without_prefill(messages: Sequence[Message]) -> tuple[list[Message], str]:
     """The conversation with its prefill as a sentence of the last question, and the prefill."""
-    if not messages or messages[-1].role != "assistant":
+    if not messages or messages[-1].role != "assistant" or messages[-1].calls:
         return list(messages), ""
     *earlier, last = messages
     prefill = last.content
@@ -193,6 +223,53 @@ def _after_prefill(text: str, prefill: str) -> str:
             addition = text.partition(opening)[2]
             return addition.removeprefix("\n") if prefill.endswith("\n") else addition
     return text
+
+
+def _tool(function: FunctionSpec) -> dict[str, Any]:
+    schema = {"name": function.name, "description": function.description, "parameters": function.parameters}
+    return {"type": "function", "function": schema}
+
+
+def _turn(message: Message) -> dict[str, Any]:
+    """A message in the endpoint's form; content beside calls is null where it is empty."""
+    turn: dict[str, Any] = {"role": message.role, "content": message.content}
+    if message.calls:
+        turn["content"] = message.content or None
+        turn["tool_calls"] = [
+            {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+            for call in message.calls
+        ]
+    if message.role == "tool":
+        turn.update(tool_call_id=message.call_id, name=message.name)
+    return turn
+
+
+def _calls(message: Any, earlier: Sequence[Message]) -> tuple[FunctionCall, ...]:
+    """The calls of a reply; a call without an id of its own in the conversation gets one.
+
+    Raises: ValueError: The endpoint's calls are not of the format.
+    """
+    listed = message.tool_calls or []
+    if not isinstance(listed, list):
+        raise ValueError("the calls are no list")
+    entries = [(getattr(call, "id", None), getattr(call, "function", None)) for call in listed]
+    if not entries and message.function_call is not None:
+        entries = [(None, message.function_call)]
+    ids = {call.id for turn in earlier for call in turn.calls}
+    calls: list[FunctionCall] = []
+    for id, function in entries:
+        name, arguments = getattr(function, "name", None), getattr(function, "arguments", None)
+        if not isinstance(name, str):
+            raise ValueError("a call names no function")
+        if not isinstance(id, str) or not id or id in ids:
+            id = next(
+                text for text in (f"call_{number}" for number in itertools.count(len(ids) + 1)) if text not in ids
+            )
+        ids.add(id)
+        if not isinstance(arguments, str):  # some endpoints send the object itself
+            arguments = "" if arguments is None else json.dumps(arguments, ensure_ascii=False)
+        calls.append(FunctionCall(id, name, arguments))
+    return tuple(calls)
 
 
 def _usage(counted: Any, seconds: float) -> Usage:

@@ -29,6 +29,7 @@ from atc.models.base import (
     Progress,
     Usage,
     check_context_length,
+    check_text_only,
     cut_at_stop,
     split_prefill,
 )
@@ -83,6 +84,7 @@ class OpenVINOModel(ModelBase):
 
     def answer(self, request: ModelRequest) -> Completion:
         """As `ModelBase.answer`. Raises: ModelError: also when prompt and answer do not fit into CONTEXT."""
+        check_text_only(self.name, request)
         started = time.monotonic()
         with self._lock:
             if self._writing is not None:  # it was interrupted, and may not have noticed yet

@@ -1,8 +1,8 @@
 """Recorded answers, played back without the model and with the same bytes.
 
-An answer is found by the hash of its request: messages, stop sequences and token limit. The model's name is not part
-of it, so that a record of one model can be played for another. A request that was recorded more than once gets its
-answers in the recorded order, and from then on the last one. Times are not recorded.
+An answer is found by the hash of its request: messages, stop sequences, token limit, and functions where there are any.
+The model's name is not part of it, so that a record of one model can be played for another. A request that was recorded
+more than once gets its answers in the recorded order, and from then on the last one. Times are not recorded.
 """
 
 from __future__ import annotations
@@ -19,16 +19,30 @@ from pathlib import Path
 from typing import Any
 
 from atc.files import append_line, open_to_append
-from atc.models.base import Completion, Message, Model, ModelBase, ModelRequest, Usage, answer
+from atc.models.base import (
+    Completion,
+    FunctionSpec,
+    Message,
+    Model,
+    ModelBase,
+    ModelRequest,
+    Usage,
+    answer,
+    read_calls,
+)
 from protocols.errors import ModelError, UsageError
 
 __all__ = ["CachingModel", "Recorder", "ReplayModel", "recorded_model", "request_hash"]
 
 
-def request_hash(messages: Sequence[Message], stop: Sequence[str], max_tokens: int) -> str:
-    """sha256, in hex, over the canonical JSON of a request."""
-    turns = [asdict(message) for message in messages]
+def request_hash(
+    messages: Sequence[Message], stop: Sequence[str], max_tokens: int, functions: Sequence[FunctionSpec] = ()
+) -> str:
+    """sha256, in hex, over the canonical JSON of a request. Fields for functions are left out where they are empty."""
+    turns = [message.to_json() for message in messages]
     request: dict[str, object] = {"messages": turns, "stop": list(stop), "max_tokens": max_tokens}
+    if functions:
+        request["functions"] = [asdict(function) for function in functions]
     text = json.dumps(request, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
@@ -55,10 +69,15 @@ class ReplayModel(ModelBase):
         context: int | None = _first_entry(self._file).get("context")
         return context
 
+    @property
+    def calls_functions(self) -> bool:
+        """Whether the recorded model calls functions."""
+        return bool(_first_entry(self._file).get("calls_functions"))
+
     def answer(self, request: ModelRequest) -> Completion:
         """As `ModelBase.answer`; usage has the recorded tokens and the seconds of the replay."""
         started = time.monotonic()
-        key = request_hash(request.messages, request.stop, request.max_tokens)
+        key = _key(request)
         answers = self._answers.get(key)
         if answers is None:
             raise ModelError(
@@ -71,7 +90,7 @@ class ReplayModel(ModelBase):
 
     def count_answers(self, request: ModelRequest) -> tuple[int, int]:
         """The number of recorded answers to a request, and of those not yet played."""
-        key = request_hash(request.messages, request.stop, request.max_tokens)
+        key = _key(request)
         recorded = len(self._answers.get(key, ()))
         with self._lock:
             return recorded, max(recorded - self._play_counts[key], 0)
@@ -110,6 +129,10 @@ def recorded_model(file: Path) -> str:
     return str(_first_entry(file).get("model", ""))
 
 
+def _key(request: ModelRequest) -> str:
+    return request_hash(request.messages, request.stop, request.max_tokens, request.functions)
+
+
 def _first_entry(file: Path) -> dict[str, Any]:
     try:
         with file.open(encoding="utf-8") as lines:
@@ -130,7 +153,8 @@ def _read(file: Path, model_name: str | None) -> dict[str, list[Completion]]:
             continue
         try:
             entry = json.loads(line)
-            completion = Completion(entry["text"], Usage(**entry["usage"], model_calls=1), entry["finish"])
+            usage = Usage(**entry["usage"], model_calls=1)
+            completion = Completion(entry["text"], usage, entry["finish"], read_calls(entry.get("calls", ())))
             if model_name is None or entry["model"] == model_name:
                 answers[entry["hash"]].append(completion)
         except (ValueError, KeyError, TypeError) as error:
@@ -153,11 +177,11 @@ class Recorder(ModelBase):
     def answer(self, request: ModelRequest) -> Completion:
         """As `ModelBase.answer`. Raises: UsageError: The answer could not be written to the file."""
         completion = answer(self._model, request)
-        entry = {
-            "hash": request_hash(request.messages, request.stop, request.max_tokens),
+        entry: dict[str, object] = {
+            "hash": _key(request),
             "model": self.name,
             "context": self.context,
-            "messages": [asdict(message) for message in request.messages],
+            "messages": [message.to_json() for message in request.messages],
             "stop": list(request.stop),
             "max_tokens": request.max_tokens,
             "text": completion.text,
@@ -168,6 +192,12 @@ class Recorder(ModelBase):
                 "cached_tokens": completion.usage.cached_tokens,
             },
         }
+        if self.calls_functions:
+            entry["calls_functions"] = True
+        if request.functions:
+            entry["functions"] = [asdict(function) for function in request.functions]
+        if completion.calls:
+            entry["calls"] = [asdict(call) for call in completion.calls]
         append_line(self._file, json.dumps(entry), mode=0o600)
         return completion
 

@@ -20,6 +20,7 @@ from atc.models.base import (
     ModelRequest,
     Usage,
     check_context_length,
+    check_text_only,
     cut_at_stop,
     split_prefill,
 )
@@ -51,6 +52,7 @@ class TransformersModel(ModelBase):
     def answer(self, request: ModelRequest) -> Completion:
         """As `ModelBase.answer`. Raises: ModelError: also when prompt and answer do not fit into the model's
         context."""
+        check_text_only(self.name, request)
         started = time.monotonic()
         with self._lock:
             tokenizer, model = self._load()

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -87,7 +87,7 @@ def measure(file: Path, change: Callable[[Any, Any], None], prompts: Sequence[Se
     try:
         texts, seconds, timings = [], [], []
         for prompt in prompts:
-            text = engine.post("/apply-template", {"messages": [asdict(message) for message in prompt]})["prompt"]
+            text = engine.post("/apply-template", {"messages": [message.to_json() for message in prompt]})["prompt"]
             tokens = engine.tokenize(text, special=True)
             for _ in range(2):
                 request = {"prompt": tokens, "n_predict": _ANSWER_TOKENS, "temperature": 0.0}

@@ -1,0 +1,92 @@
+"""A server on localhost that speaks the chat completions format, for tests of `openai:` models."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+__all__ = ["ChatEndpoint", "completion", "serve", "tool_call"]
+
+
+@dataclass
+class ChatEndpoint:
+    """A server on localhost that speaks the chat completions format.
+
+    `replies` are used up first, as (status, headers, body); after that every request is answered with `text`.
+    `refuses` are parameters that it does not support.
+    """
+
+    url: str = ""
+    text: str = "def add(a, b):\n    return a + b\n"
+    replies: list[tuple[int, dict[str, str], str]] = field(default_factory=list)
+    refuses: set[str] = field(default_factory=set)
+    requests: list[dict[str, Any]] = field(default_factory=list)
+    keys: list[str | None] = field(default_factory=list)
+
+    def answer(self, request: dict[str, Any]) -> tuple[int, dict[str, str], str]:
+        if self.replies:
+            return self.replies.pop(0)
+        for name in sorted(self.refuses & request.keys()):
+            error = {"message": f"Unsupported parameter: {name}", "param": name, "code": "unsupported_parameter"}
+            return 400, {}, json.dumps({"error": error})
+        return 200, {}, json.dumps(completion(self.text))
+
+    def reply(self, content: str | None, **message: Any) -> None:
+        """Answer one more request with a message, which may have `tool_calls` or `function_call`."""
+        finish = "tool_calls" if message.get("tool_calls") else "stop"
+        self.replies.append((200, {}, json.dumps(completion(content, finish, **message))))
+
+
+def completion(text: str | None, finish: str = "stop", **message: Any) -> dict[str, Any]:
+    choice = {"index": 0, "message": {"role": "assistant", "content": text, **message}, "finish_reason": finish}
+    return {
+        "id": "chatcmpl-1",
+        "object": "chat.completion",
+        "created": 1717243200,
+        "model": "small",
+        "choices": [choice],
+        "usage": {
+            "prompt_tokens": 120,
+            "completion_tokens": 12,
+            "total_tokens": 132,
+            "prompt_tokens_details": {"cached_tokens": 100},
+        },
+    }
+
+
+def tool_call(id: str | None, name: str, arguments: object) -> dict[str, Any]:
+    """An entry of `tool_calls`."""
+    return {"id": id, "type": "function", "function": {"name": name, "arguments": arguments}}
+
+
+@contextmanager
+def serve() -> Iterator[ChatEndpoint]:
+    """Serve an endpoint until the end of the block."""
+    state = ChatEndpoint()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            assert self.path == "/v1/chat/completions"
+            state.requests.append(request)
+            state.keys.append(self.headers.get("Authorization"))
+            status, headers, body = state.answer(request)
+            self.send_response(status)
+            for name, value in {"Content-Type": "application/json", **headers}.items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(body.encode())
+
+        def log_message(self, format: str, *args: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        state.url = f"http://127.0.0.1:{server.server_port}/v1"
+        yield state
+        server.shutdown()
