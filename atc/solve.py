@@ -25,7 +25,7 @@ from atc.events import (
 from atc.knowledge import Knowledge
 from atc.language.question import Question
 from atc.models import Completion, Message, Model, Usage
-from atc.models.base import ModelRequest, answer
+from atc.models.base import FunctionSpec, ModelRequest, answer, calls_functions
 from atc.models.replay import request_hash
 from atc.modes import LOOP, mode_function
 from atc.modes.toolbox import Toolbox
@@ -133,7 +133,9 @@ class Solve:
 
     def __post_init__(self) -> None:
         self.id = secrets.token_hex(6)
+        self.calls_functions = False
         with suppress(ModelError):  # the first question to the model says so
+            self.calls_functions = calls_functions(self.open_model())
             profile = self.settings.profile.within(getattr(self.open_model(), "context", None))
             self.settings = replace(self.settings, profile=profile)
         self.today = self.settings.today
@@ -249,6 +251,7 @@ class Solve:
             search=settings.search,
             nodes=self.nodes,
             trial=self.tried,
+            calls_functions=self.calls_functions,
             effort=settings.effort,
         )
         try:
@@ -265,6 +268,7 @@ class Solve:
         stop: Sequence[str] = (),
         max_tokens: int,
         sampled: bool = False,
+        functions: Sequence[FunctionSpec] = (),
     ) -> Completion:
         """Ask the model, unless the journal has its answer; either way it counts.
 
@@ -274,7 +278,7 @@ class Solve:
         if most and self.requests >= most:
             raise LimitReached(f"no answer within {most} model calls")
         self.requests += 1
-        request = request_hash(messages, stop, max_tokens)
+        request = request_hash(messages, stop, max_tokens, functions)
         journal = self.journal
         completion = recorded_completion(journal, self.requests - 1, request) if journal is not None else None
         if completion is None:
@@ -288,6 +292,7 @@ class Solve:
                     max_tokens,
                     None if likeliest else seed,
                     lambda progress: self.emit(ModelProgress(self.number, progress)),
+                    functions,
                 ),
             )
             if journal is not None:

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from atc.models import Completion, Message
+from atc.models.base import FunctionSpec
 from atc.modes.actions import FINISH, GIVE_UP, Action, read_action, read_answer
 from atc.modes.rules import OBSERVATION
 from atc.modes.toolbox import Toolbox, correction
@@ -49,9 +50,10 @@ class Reading:
 
 
 class Dialogue(ABC):
-    """A form of conversation; `stop` ends a message."""
+    """A form of conversation; `stop` ends a message, and `functions` are offered with each request."""
 
     stop: Sequence[str] = ()
+    functions: Sequence[FunctionSpec] = ()
 
     @abstractmethod
     def begin(self) -> list[Message]:
@@ -66,7 +68,7 @@ class Dialogue(ABC):
         """A message without a usable call, and the answer to it."""
 
     @abstractmethod
-    def observe(self, steps: Sequence[SearchStep]) -> list[Message]:
+    def observe(self, reading: Reading, steps: Sequence[SearchStep]) -> list[Message]:
         """The results of the calls of a message, in their order."""
 
     def with_tried(self, messages: Sequence[Message], tried: str) -> list[Message]:
@@ -117,7 +119,7 @@ class TextDialogue(Dialogue):
         """As `Dialogue.correct`."""
         return correction(completion.text.strip(), "bad_action", why=why)
 
-    def observe(self, steps: Sequence[SearchStep]) -> list[Message]:
+    def observe(self, reading: Reading, steps: Sequence[SearchStep]) -> list[Message]:
         """As `Dialogue.observe`."""
         return [Message("user", OBSERVATION + step.observation) for step in steps]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from atc.models import Message
 from atc.solution import Status
@@ -46,8 +46,8 @@ def shorten_observations(messages: Sequence[Message], most: int) -> Sequence[Mes
     shortened = list(messages)
     excess = 3 * (estimate("".join(message.content for message in shortened)) - most)
     for number, message in enumerate(shortened[:-1]):
-        observed = message.content.startswith((OBSERVATION, OUTPUT, RESULT))
+        observed = message.role == "tool" or message.content.startswith((OBSERVATION, OUTPUT, RESULT))
         if excess > 0 and observed and len(message.content) > _SHORTENED_LENGTH:
-            shortened[number] = Message(message.role, f"{message.content[:_SHORTENED_LENGTH].rstrip()}…")
+            shortened[number] = replace(message, content=f"{message.content[:_SHORTENED_LENGTH].rstrip()}…")
             excess -= len(message.content) - len(shortened[number].content)
     return shortened

@@ -10,6 +10,7 @@ from atc.models import Completion, Message
 from atc.modes.actions import Action, BadActionError
 from atc.modes.api import TryPosition
 from atc.modes.dialogue import Dialogue, Reading, TextDialogue, finish_step, function_names
+from atc.modes.functions_dialogue import FunctionsDialogue
 from atc.modes.rules import TryBudget, TryEnded
 from atc.modes.toolbox import Toolbox
 from atc.search_tree import NodeOutcome, SearchNode, SearchStep
@@ -62,7 +63,7 @@ class Search:
         budget = COMPAT_BUDGET if self.compat else budget or toolbox.budget
         toolbox.budget = budget.raised(settings.max_model_calls)
         self.names = function_names(toolbox, self.compat)
-        self.dialogue: Dialogue = TextDialogue(toolbox, prompt, give_up=give_up, compat=self.compat)
+        self.dialogue = _dialogue(toolbox, prompt, give_up)
         self.answer: str | None = None
         self._given_up: list[str] = []
 
@@ -104,7 +105,8 @@ class Search:
             self._add(replace(node, steps=tuple(steps)).left(outcome, str(error)))
             raise
         node = replace(node, steps=tuple(steps))
-        turns += self.dialogue.observe([step for step in steps if step.code not in (3, 4)])
+        if reading is not None:
+            turns += self.dialogue.observe(reading, [step for step in steps if step.code not in (3, 4)])
         if steps and steps[-1].code == 3:
             self.answer = str(steps[-1].arguments.get("answer") or steps[-1].arguments.get("final_answer"))
             node = node.left("answer")
@@ -144,7 +146,9 @@ class Search:
         """The next message, corrected once; `turns` grows by what is no use, and its answer. The text says why."""
         why = ""
         for _ in range(1 if self.compat else 2):
-            completion = self.toolbox.ask_message([*asked, *turns], stop=self.dialogue.stop)
+            completion = self.toolbox.ask_message(
+                [*asked, *turns], stop=self.dialogue.stop, functions=self.dialogue.functions
+            )
             if self.compat and self.toolbox.usage.model_calls >= self.toolbox.budget.model_calls:
                 raise TryEnded("limit", "BudgetSpent", "the last completion of the budget is lost, as published")
             try:
@@ -190,3 +194,14 @@ class Search:
     def _change(self, node: SearchNode) -> None:
         self.toolbox.nodes[node.id - 1] = node
         self.toolbox.emit(NodeChanged(node))
+
+
+def _dialogue(toolbox: Toolbox, prompt: str, give_up: bool) -> Dialogue:
+    """The form of conversation that the settings name, or that the model takes."""
+    settings = toolbox.search
+    form = settings.format
+    if form == "auto":
+        form = "functions" if toolbox.calls_functions else "text"
+    if form == "functions":
+        return FunctionsDialogue(toolbox, give_up=give_up, compat=settings.compat)
+    return TextDialogue(toolbox, prompt, give_up=give_up, compat=settings.compat)

@@ -17,6 +17,7 @@ from atc.fault import Fault
 from atc.knowledge import Knowledge
 from atc.language.question import Question
 from atc.models import Completion, Message, Usage
+from atc.models.base import FunctionSpec
 from atc.modes.actions import Action
 from atc.modes.api import NO_ATTRIBUTION, ApiSession, Observation
 from atc.modes.observations import published_observation, render_value
@@ -54,7 +55,8 @@ class Toolbox:
 
     Args:
         callable_tools: Names of the tools that a program may call, whether they were offered or not.
-        complete: Asks the model; takes messages, and by name `stop`, `max_tokens` and `sampled`.
+        complete: Asks the model; takes messages, and by name `stop`, `max_tokens`, `sampled` and `functions`.
+        calls_functions: The model takes functions.
         attempts: Those of all tries at this question; this try adds its own.
         max_reflections: Revisions of a program, in the modes that revise.
         guarded: A write has to have a reason in the question.
@@ -86,6 +88,7 @@ class Toolbox:
     search: SearchSettings = field(default_factory=SearchSettings)
     nodes: list[SearchNode] = field(default_factory=list)
     trial: int = 1
+    calls_functions: bool = False
     effort: Effort = "normal"
     second_answers: list[SecondAnswer] = field(default_factory=list)
     budget: TryBudget = field(default_factory=TryBudget)
@@ -193,7 +196,12 @@ class Toolbox:
         return self.ask_message(messages, stop=stop, max_tokens=max_tokens).text.strip()
 
     def ask_message(
-        self, messages: Sequence[Message], *, stop: Sequence[str] = (), max_tokens: int = 300
+        self,
+        messages: Sequence[Message],
+        *,
+        stop: Sequence[str] = (),
+        max_tokens: int = 300,
+        functions: Sequence[FunctionSpec] = (),
     ) -> Completion:
         """The model's next message. Raises: TryEnded: The budget is used up. ModelError."""
         messages = shorten_observations(messages, self.profile.prompt_tokens + 500)
@@ -203,7 +211,9 @@ class Toolbox:
         if self.usage.prompt_tokens + self.usage.completion_tokens + size > self.budget.tokens:
             raise TryEnded("limit", "BudgetSpent", f"no answer within {self.budget.tokens:,} tokens")
         self.emit(ModelWaiting(self.number))
-        completion = self.complete(messages, stop=stop, max_tokens=max_tokens)
+        if functions:  # a strong model's text and calls together need room
+            max_tokens = max(max_tokens, self.profile.output_tokens)
+        completion = self.complete(messages, stop=stop, max_tokens=max_tokens, functions=functions)
         self.usage += completion.usage
         self._wrote = completion.usage
         return completion
