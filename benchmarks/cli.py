@@ -45,7 +45,13 @@ class _TaskOptions:
         "--tasks",
         type=click.Path(exists=True, dir_okay=False, path_type=Path),
         metavar="FILE",
-        help="Tasks in RestBench's or ToolFlow's format  [default: as under $ATC_DATA]",
+        help="Tasks in RestBench's or ToolFlow's format, or ToolBench's queries  [default: as under $ATC_DATA]",
+    )
+    subset: str = option(
+        "--subset",
+        default="",
+        metavar="SUBSET",
+        help="A set of ToolBench's queries under $ATC_DATA, such as G2_category  [default: G1_instruction]",
     )
     apis: tuple[str, ...] = option(
         "--api",
@@ -194,7 +200,9 @@ def bench(options: _BenchOptions) -> None:
         options = replace(options, candidates=None)
     _check_runs(options, dataset)
     own = named_documents("--world", options.world)
-    worlds = find_worlds(dataset.protocols, own, lambda text: say(f"warning: {text}")) if options.simulate else {}
+    worlds = {}
+    if options.simulate and not dataset.own_protocols:
+        worlds = find_worlds(dataset.protocols, own, lambda text: say(f"warning: {text}"))
     model = options.model or default_model()
     offer_pull(model)
     settings = _settings(options, dataset, worlds, model)
@@ -229,7 +237,9 @@ def _open(options: _BenchOptions) -> Dataset:
     from benchmarks.tasks.datasets import open_dataset
     from benchmarks.tasks.learned_documents import with_learned
 
-    dataset = open_dataset(options.name, options.task_file, options.apis)
+    dataset = open_dataset(options.name, options.task_file, options.apis, options.subset)
+    if dataset.own_protocols and (options.world or options.learned):
+        raise click.UsageError(f"--world and --learned are of one API; each task of {options.name} has its own")
     if options.learned:
         dataset = with_learned(dataset, options.learned, options.usage)
     for warning in dataset.warnings:
@@ -337,6 +347,7 @@ def _run(
             domain: ShownDemonstrations(store, dataset.learned[domain], examples)
             for domain, examples in dataset.usage.items()
         },
+        dataset.own_protocols,
     )
     with closing(runner):
         if options.engine == "ray":

@@ -6,7 +6,7 @@ import json
 import re
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from functools import cached_property, partial
@@ -20,7 +20,7 @@ from atc.profile import profile_of
 from atc.retrieval.demonstrations import Demonstration, Demonstrations
 from atc.verify import made_writes
 from benchmarks.run.runner import RunSettings, SolvedTask, TaskResult
-from benchmarks.tasks.metrics import Alternative, Metrics, category, score, success_with_alternatives
+from benchmarks.tasks.metrics import Alternative, Metrics, Score, category, score, success_with_alternatives
 from benchmarks.tasks.references import (
     Reference,
     find_alternatives,
@@ -47,6 +47,9 @@ _ADDRESS = re.compile(r"(?<= at )0x[0-9a-f]{6,16}>")
 """Where an object was in memory, as Python prints it."""
 
 _lock = threading.Lock()  # not of a TaskRunner, which travels to other machines
+
+_UNMEASURED = Score(0.0, 0.0, 0.0, 0.0)
+"""The score of a task without gold calls."""
 
 BASE = "http://api.invalid"
 """The address of a simulated service in the records, whatever its port was."""
@@ -86,6 +89,8 @@ class TaskRunner:
         store: A folder for what tasks find out of responses, with `learn`; no program of a task is shown to another.
         learned: By domain, the protocol that the agent sees; simulator, references and scores go by `protocols`.
         demonstrations: Examples for the agent, by domain; without them it sees none.
+        own_protocols: Each domain has one task: with it go its agent and its simulated API, in which any identifier
+            exists.
     """
 
     settings: RunSettings
@@ -98,9 +103,9 @@ class TaskRunner:
     store: Path | None = None
     learned: Mapping[str, Protocol] = field(default_factory=dict)
     demonstrations: Mapping[str, ShownDemonstrations] = field(default_factory=dict)
+    own_protocols: bool = False
     _simulators: dict[str, Simulator] = field(default_factory=dict, init=False)
     _agents: dict[tuple[str, str], Agent] = field(default_factory=dict, init=False)
-    _closing: ExitStack = field(default_factory=ExitStack, init=False)
     _stopped: bool = field(default=False, init=False)
 
     @cached_property
@@ -117,7 +122,8 @@ class TaskRunner:
 
     def close(self) -> None:
         """Close the model if it was opened, and end the simulated APIs."""
-        self._closing.close()
+        for domain in list(self._simulators):
+            self._forget(domain)
         if "model" in self.__dict__:
             self.model.close()
 
@@ -125,11 +131,24 @@ class TaskRunner:
         """Solve one task. Raises: ModelError, APIError: The model or the API could not be had; UsageError."""
         simulated = self.settings.api == "simulated"
         reference = find_reference(self.settings.benchmark, task.query) if simulated else None
-        with self.world(task) as world:
-            solution = world.agent.solve(task.query, tools=None if self.settings.chosen else candidates)
-            correct = self._judge(reference, solution, world, task) if reference else None
-            alternatives = find_alternatives(self.settings.benchmark, task.query)
-            return _solved_task(solution, task, candidates, world.base_url, correct, alternatives)
+        try:
+            with self.world(task) as world:
+                solution = world.agent.solve(task.query, tools=None if self.settings.chosen else candidates)
+                correct = self._judge(reference, solution, world, task) if reference else None
+                alternatives = find_alternatives(self.settings.benchmark, task.query)
+                return _solved_task(solution, task, candidates, world.base_url, correct, alternatives)
+        finally:
+            if self.own_protocols:
+                self._forget(task.domain)
+
+    def _forget(self, domain: str) -> None:
+        """End the simulated API of a domain, and let its agent go."""
+        with _lock:
+            for key in [key for key in self._agents if key[0] == domain]:
+                del self._agents[key]
+            simulator = self._simulators.pop(domain, None)
+        if simulator is not None:
+            simulator.stop()
 
     @contextmanager
     def world(self, task: Task) -> Iterator[TaskWorld]:
@@ -183,8 +202,10 @@ class TaskRunner:
             if domain not in self._simulators:
                 now = datetime.fromisoformat(self.settings.now)
                 world = self.worlds.get(domain)
-                simulator = Simulator(self.protocols[domain], seed=self.settings.seed, now=now, world=world)
-                self._simulators[domain] = self._closing.enter_context(simulator)
+                simulator = Simulator(
+                    self.protocols[domain], seed=self.settings.seed, now=now, world=world, open=self.own_protocols
+                )
+                self._simulators[domain] = simulator
             return self._simulators[domain]
 
     def _judge(self, reference: Reference, solution: Solution, world: TaskWorld, task: Task) -> bool:
@@ -272,11 +293,13 @@ def _solved_task(
 ) -> SolvedTask:
     _raise_if_unavailable(solution)
     attempts = [attempt.calls for attempt in solution.attempts]
-    judged = score(task.gold, attempts, solution.status)
+    judged = score(task.gold, attempts, solution.status) if task.gold.calls else _UNMEASURED
     failed = [attempt for attempt in solution.attempts if attempt.run is not None and attempt.run.outcome != "ok"]
     metrics = Metrics(
         **asdict(judged),
-        success_with_alternatives=success_with_alternatives(task.gold, attempts, solution.status, alternatives),
+        success_with_alternatives=success_with_alternatives(task.gold, attempts, solution.status, alternatives)
+        if task.gold.calls
+        else None,
         correct=correct,
         answered=solution.status == "answered",
         status=solution.status,

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 
 from atc.retrieval.demonstrations import Demonstration
 from benchmarks.tasks.download import folders
+from benchmarks.tasks.query_tasks import find_subset, query_tasks
 from benchmarks.tasks.task_files import Task, read_entries, read_tasks
 from protocols import load
 from protocols.errors import UsageError
@@ -33,7 +34,8 @@ class Benchmark:
 
     One that is `fictional` comes with its files, and its APIs can only be simulated. With `tasks_shipped`, the tasks
     alone come with the package; they are always simulated, too, and a user may bring others. `tools` is how many are
-    chosen for a question from APIs that are too large to be shown whole.
+    chosen for a question from APIs that are too large to be shown whole. With a `subset`, the one that is taken where
+    none is named, the tasks are ToolBench's queries, each of which lists its own APIs.
     """
 
     name: str
@@ -42,6 +44,7 @@ class Benchmark:
     fictional: bool = False
     tasks_shipped: bool = False
     tools: int | None = None
+    subset: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +52,7 @@ class Dataset:
     """Tasks with their protocols by domain. `files` has the name and SHA-256 of every file that was read.
 
     `learned` has, by domain, what the agent sees in place of the protocol; `usage` the examples in it that are shown.
+    With `own_protocols` each task has a protocol of its own, whose domain is the id of the task.
     """
 
     benchmark: str
@@ -58,6 +62,7 @@ class Dataset:
     warnings: tuple[str, ...] = field(default=())
     learned: Mapping[str, Protocol] = field(default_factory=dict)
     usage: Mapping[str, tuple[Demonstration, ...]] = field(default_factory=dict)
+    own_protocols: bool = False
 
     @property
     def listed(self) -> bool:
@@ -96,19 +101,25 @@ BENCHMARKS: Mapping[str, Benchmark] = {
         Benchmark("toolflow", _whole_or_dev("toolflow/toolflow"), _TOOLFLOW),
         Benchmark("tiny", ("tiny/tasks.json",), _TINY, fictional=True),
         Benchmark("own", ("own/tasks.json",), _SERVICES, tasks_shipped=True, tools=20),
+        Benchmark("toolbench", (), {}, subset="G1_instruction"),
     )
 }
 
 
-def open_dataset(name: str, task_file: Path | None, apis: Sequence[str]) -> Dataset:
+def open_dataset(name: str, task_file: Path | None, apis: Sequence[str], subset: str = "") -> Dataset:
     """Read a benchmark.
 
     Args:
         task_file: In place of the one under `ATC_DATA`.
         apis: API documents, `SPEC` or `DOMAIN=SPEC`, in place of those under `ATC_DATA`.
+        subset: Which of ToolBench's query files to take.
     Raises: UsageError: A file is not there or not readable; no task is of a domain with a document.
     """
     benchmark = BENCHMARKS[name]
+    if benchmark.subset:
+        return _open_queries(benchmark, task_file, apis, subset)
+    if subset:
+        raise UsageError(f"--subset is of ToolBench's queries; {name} has none")
     specs = named_documents("--api", apis)
     places = (SHIPPED,) if benchmark.fictional else folders()
     task_places = (SHIPPED,) if benchmark.tasks_shipped else places
@@ -136,6 +147,16 @@ def open_dataset(name: str, task_file: Path | None, apis: Sequence[str]) -> Data
     tasks, warnings = read_tasks(tasks_file, protocols, labels)
     left_out = [f"{labels.count(label)} tasks of {label!r} are left out: {why}" for label, why in missing.items()]
     return Dataset(name, tuple(tasks), protocols, files, (*left_out, *warnings))
+
+
+def _open_queries(benchmark: Benchmark, task_file: Path | None, apis: Sequence[str], subset: str) -> Dataset:
+    if apis:
+        raise UsageError(f"--api: the queries of {benchmark.name} list their own APIs")
+    if task_file and subset:
+        raise UsageError("--tasks FILE and --subset NAME both name the queries: give one of them")
+    file = task_file or find_subset(subset or benchmark.subset, folders())
+    tasks, protocols, warnings = query_tasks(file)
+    return Dataset(benchmark.name, tasks, protocols, {"tasks": file_digest(file)}, warnings, own_protocols=True)
 
 
 def read_domains(file: Path, domains: Sequence[str]) -> list[str]:

@@ -23,6 +23,7 @@ from protocols.text.words import words
 __all__ = ["Responder"]
 
 _MAX_CACHED = 8192
+_UNDOCUMENTED = {"status": "ok", "message": "simulated: what this operation replies is not documented"}
 
 
 class Responder:
@@ -73,6 +74,8 @@ class Responder:
         writes = plan.tool.method not in {"GET", "HEAD"} and not searches(plan)
         if writes:
             frame.subject = self._writer.write(plan, frame.subject, values, body) or frame.subject
+        if plan.shape is None and self.world.open and _undocumented(plan.tool):
+            return SimulatedReply(plan.status, _UNDOCUMENTED, "application/json")
         if plan.shape is None:
             return SimulatedReply(plan.status)
         body_data = self._bodies.root(plan.shape, frame, created=writes)
@@ -147,3 +150,8 @@ class Responder:
         if not has_message and not shape.closed:
             body.setdefault("message", message)
         return body
+
+
+def _undocumented(tool: Tool) -> bool:
+    """True if not a word says what a tool replies."""
+    return not any(response.schema is not None or response.description for response in tool.responses)

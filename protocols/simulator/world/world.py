@@ -53,7 +53,7 @@ class World:
         identifiers: tuple[QuestionIdentifier, ...] = (),
     ) -> None:
         self.schema = schema
-        self._open = open
+        self.open = open
         self.named_entities = named_entities
         self.identifiers = identifiers
         self.seed = seed
@@ -174,7 +174,7 @@ class World:
             entity = self._find_identified(entity_type, identifier)
         if entity is None and identifier in {told.text for told in self.identifiers}:
             entity = self._identified_entity(entity_type, identifier)
-        if entity is None and self._open:
+        if entity is None and self.open:
             entity = self._adopt(entity_type, identifier)
         return entity if entity and not entity.deleted else None
 
