@@ -1,0 +1,298 @@
+"""`atc eval`: convert answers, judge them one by one (pass rate), and in pairs (win rate)."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
+
+import click
+
+from atc.cli import print_json, say
+from atc.cli.options import argument, json_option, option, out_file, takes
+from protocols.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from atc.models import Model
+    from benchmarks.toolbench.evaluation.judge import Judge
+    from benchmarks.toolbench.evaluation.sources import JudgedRun
+
+__all__ = ["evaluate"]
+
+Row = TypeVar("Row")
+
+_place = click.Path(exists=True, path_type=Path)
+_file = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+_EPILOG = """\b
+In DIR:
+  verdicts.jsonl   each verdict of the judge; what is there is not asked again
+  manifest.json    judge, edition, hashes of the prompts, versions
+  summary.json     the rate with its interval, ties, unsure, missing
+  leaderboard.csv  a line for each method
+  SUBSET_NAME.json and .csv, in the published form (.csv is separated by TAB)"""
+
+
+@click.group(name="eval")
+def evaluate() -> None:
+    """Judge the answers of `atc bench`, or of published files, as ToolEval does."""
+
+
+@evaluate.command()
+@click.argument("answers", type=_place, metavar="ANSWERS")
+@click.option("--method", metavar="TEXT", help="Only files whose name has TEXT, such as DFS_woFilter_w2.")
+@click.option("--out", required=True, type=out_file, metavar="FILE", help="The converted answers, by query id.")
+def convert(answers: Path, method: str | None, out: Path) -> None:
+    """Convert ANSWERS, a folder of `atc bench --out` or of `<query_id>_<method>.json`, into one file to be judged."""
+    from benchmarks.toolbench.evaluation.judged import write_converted
+    from benchmarks.toolbench.evaluation.sources import open_answers
+
+    run = open_answers(answers, method)
+    write_converted(out, run.answers)
+    say(f"{len(run.answers)} answers are in {out}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _JudgeOptions:
+    """The judge, and what it judges."""
+
+    judge: str | None = option(
+        "--judge", metavar="MODEL", help="local:NAME, openvino:NAME, openai:NAME, hf:NAME or replay:FILE"
+    )
+    out: Path = option(
+        "--out",
+        required=True,
+        type=click.Path(file_okay=False, path_type=Path),
+        metavar="DIR",
+        help="Verdicts and results; to go on after a stop, repeat the command.",
+    )
+    ids: Path | None = option(
+        "--ids",
+        type=_file,
+        metavar="FILE",
+        help="The queries that count, answered or not: an object with their ids as keys, or a list  [default: all that "
+        "are there]",
+    )
+    compat: bool = option("--compat", is_flag=True, help="Judge as the released code does, with its defects.")
+    human: Path | None = option(
+        "--human", type=_file, metavar="FILE", help="People's labels by query id; tells how far the judge agrees."
+    )
+    verdicts: tuple[Path, ...] = option(
+        "--verdicts", multiple=True, type=_file, metavar="FILE", help="A further verdicts.jsonl to read. Repeatable."
+    )
+    workers: int = option(
+        "--workers", type=click.IntRange(min=1), default=1, show_default=True, metavar="N", help="Queries at once."
+    )
+    record: Path | None = option(
+        "--record", type=out_file, metavar="FILE", help="Record the judge's replies for --judge replay:FILE."
+    )
+    reuse: Path | None = option(
+        "--reuse", type=out_file, metavar="FILE", help="Take the judge's replies from FILE, and add the others."
+    )
+    as_json: bool = json_option("Print summary.json instead of the table.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _PassOptions(_JudgeOptions):
+    """The command line of `atc eval pass-rate`."""
+
+    run: Path = argument(type=_place, metavar="RUN|FILE")
+    edition: Literal["1", "2", "sopr", "fac"] = option(
+        "--edition",
+        type=click.Choice(["1", "2", "sopr", "fac"]),
+        default="2",
+        show_default=True,
+        help="1: a rule without a judge; 2: status of answer and task; sopr: of the answer; fac: is it complete.",
+    )
+    times: int | None = option(
+        "--times",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="Judgements of each answer  [default: 4; 3 for sopr, 1 for fac]",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _WinOptions(_JudgeOptions):
+    """The command line of `atc eval win-rate`."""
+
+    reference: Path = argument(type=_place, metavar="REFERENCE")
+    candidate: Path = argument(type=_place, metavar="CANDIDATE")
+    edition: Literal["1", "2", "sowr"] = option(
+        "--edition",
+        type=click.Choice(["1", "2", "sowr"]),
+        default="2",
+        show_default=True,
+        help="1: fewer steps to a solved answer; 2: pass labels, status, then the better answer; sowr: status, then "
+        "the better answer.",
+    )
+    times: int | None = option(
+        "--times", type=click.IntRange(min=1), metavar="N", help="Comparisons of each pair  [default: 4]"
+    )
+
+
+@evaluate.command("pass-rate", epilog=_EPILOG)
+@takes(_PassOptions)
+def pass_rate(options: _PassOptions) -> None:
+    """Judge each answer of RUN, a folder of `atc bench --out`, or FILE, one of `atc eval convert`.
+
+    The rate is the mean over all queries with its 95 % interval: 1 for passed, a half where the judge cannot tell, 0
+    for failed and for a query without an answer.
+    """
+    from benchmarks.toolbench.evaluation.evaluate import judge_run
+    from benchmarks.toolbench.evaluation.pass_rate import TIMES, flip_coins, pass_prompts
+    from benchmarks.toolbench.evaluation.published import write_judgements
+    from benchmarks.toolbench.evaluation.results import judged_summary
+    from benchmarks.toolbench.evaluation.sources import open_answers
+
+    if options.edition == "1":
+        if options.judge or options.times:
+            raise click.UsageError("--edition 1 is a rule: leave out --judge and --times")
+    elif not options.judge:
+        raise click.UsageError("Missing option '--judge' (only --edition 1 needs none).")
+    run = open_answers(options.run)
+    ids = _ids(options.ids, [run])
+    times = options.times or TIMES[options.edition]
+    prompts = pass_prompts(options.edition)
+    names: dict[str, Any] = {"method": run.method, "subset": run.subset}
+    with _Evaluation(options, prompts, {**names, "edition": options.edition, "times": times}, ids) as evaluation:
+        judge = evaluation.judge
+        steps = judge_run(run, ids, judge, options.edition, times, options.compat, options.workers)
+        queries = evaluation.watch(steps, len(ids))
+        if options.compat:
+            queries = flip_coins(queries)
+        write_judgements(options.out, run.subset, run.method, queries, options.compat)
+        labels = {query.query_id: [_as_pass(entry.label) for entry in query.repetitions] for query in queries}
+        evaluation.finish(judged_summary(queries, options.compat), labels, "PassRate")
+
+
+@evaluate.command("win-rate", epilog=_EPILOG)
+@takes(_WinOptions)
+def win_rate(options: _WinOptions) -> None:
+    """Compare the answers of CANDIDATE with those of REFERENCE; each is a RUN or a FILE as in `atc eval pass-rate`.
+
+    Each pair is judged in both orders, and a disagreement is a tie. The rate is the candidate's: its wins and half of
+    the ties, over all queries; a side without an answer loses.
+    """
+    from benchmarks.toolbench.evaluation.evaluate import compare_runs
+    from benchmarks.toolbench.evaluation.published import write_comparisons
+    from benchmarks.toolbench.evaluation.results import compared_summary
+    from benchmarks.toolbench.evaluation.sources import open_answers
+    from benchmarks.toolbench.evaluation.win_rate import WIN_TIMES, win_prompts
+
+    if not options.judge:
+        raise click.UsageError("Missing option '--judge'.")
+    reference, candidate = open_answers(options.reference), open_answers(options.candidate)
+    if reference.method == candidate.method:
+        raise UsageError(
+            f"both are called {candidate.method!r}: rename a folder (a converted file is called after its folder)"
+        )
+    ids = _ids(options.ids, [reference, candidate])
+    times = options.times or WIN_TIMES
+    prompts = win_prompts(options.edition, options.compat)
+    names = {"method": candidate.method, "reference": reference.method, "subset": candidate.subset}
+    with _Evaluation(options, prompts, {**names, "edition": options.edition, "times": times}, ids) as evaluation:
+        judge = cast("Judge", evaluation.judge)
+        steps = compare_runs(reference, candidate, ids, judge, options.edition, times, options.compat, options.workers)
+        compared = evaluation.watch(steps, len(ids))
+        write_comparisons(options.out, candidate.subset, (reference.method, candidate.method), compared)
+        labels = {query.query_id: [entry.winner for entry in query.rounds] for query in compared}
+        evaluation.finish(compared_summary(compared, options.compat), labels, "WinRate")
+
+
+def _as_pass(label: str) -> str:
+    return {"Solved": "Passed", "Unsolved": "Failed"}.get(label, label)
+
+
+def _ids(file: Path | None, runs: Sequence[JudgedRun]) -> tuple[str, ...]:
+    """The queries that count. What `file` leaves out is told, also if that is everything."""
+    from benchmarks.toolbench.evaluation.judged import by_id
+    from benchmarks.toolbench.evaluation.sources import read_ids
+
+    answered = {query_id for run in runs for query_id in run.answers}
+    if file is None:
+        return tuple(sorted(answered, key=by_id))
+    ids = read_ids(file)
+    if not answered & set(ids):
+        raise UsageError(f"none of the ids in {file} has an answer: is it of another subset?")
+    if ignored := answered - set(ids):
+        say(f"warning: {len(ignored)} answers are to queries that are not in {file}; they do not count")
+    return ids
+
+
+class _Evaluation:
+    """One run of a command: opens the judge, shows the progress, and writes what comes of it."""
+
+    def __init__(
+        self, options: _JudgeOptions, prompts: Sequence[str], names: Mapping[str, Any], ids: Sequence[str]
+    ) -> None:
+        from benchmarks.toolbench.evaluation.human import read_labels
+
+        self._options = options
+        self._prompts = prompts
+        self._names = names
+        kind: Literal["pass", "win"] = "win" if "reference" in names else "pass"
+        self._people = read_labels(options.human, kind) if options.human else None
+        self._ids = ids
+        self._model: Model | None = None
+        self.judge: Judge | None = None
+
+    def __enter__(self) -> _Evaluation:
+        from atc.models import open_model
+        from benchmarks.toolbench.evaluation.judge import Judge
+        from benchmarks.toolbench.evaluation.results import write_manifest
+
+        options = self._options
+        try:
+            options.out.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UsageError(f"{options.out} cannot hold the results: {error.strerror or error}") from None
+        if options.judge:
+            self._model = open_model(options.judge, record=options.record, reuse=options.reuse)
+            self.judge = Judge(self._model, options.out, options.verdicts, options.compat)
+        settings = {**self._names, "judge": options.judge or "", "compat": options.compat, "ids": list(self._ids)}
+        self._prompt_hash = write_manifest(options.out, settings, self._prompts)
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        if self._model is not None:
+            self._model.close()
+
+    def watch(self, steps: Iterable[Row], total: int) -> list[Row]:
+        """Collect the judged queries; a bar on stderr shows how many there are."""
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+        console = Console(stderr=True)
+        columns = (TextColumn("judged"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+        rows = []
+        with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
+            bar = progress.add_task("", total=total)
+            for row in steps:
+                rows.append(row)
+                progress.advance(bar)
+        return rows
+
+    def finish(self, figures: Mapping[str, Any], labels: Mapping[str, Sequence[str]], kind: str) -> None:
+        """Write summary and leaderboard, and show the summary."""
+        from benchmarks.toolbench.evaluation.human import agreement
+        from benchmarks.toolbench.evaluation.results import write_leaderboard, write_summary
+        from benchmarks.toolbench.evaluation.tables import summary_table
+
+        options = self._options
+        settings = {"judge": options.judge or "a rule", "compat": options.compat, "prompt_sha256": self._prompt_hash}
+        summary = {**figures, **self._names, "measure": kind, **settings}
+        if self._people is not None:
+            summary["human"] = asdict(agreement(labels, self._people))
+        write_summary(options.out, summary)
+        write_leaderboard(options.out / "leaderboard.csv", summary, kind)
+        if options.as_json:
+            print_json(summary)
+        else:
+            from rich.console import Console
+
+            from benchmarks.report.render import show
+
+            show([summary_table(summary)], (), Console())

@@ -1,0 +1,174 @@
+"""Turn the answer files of both search methods and both dialects into the form that is judged.
+
+A valid answer is its last list of training messages. An invalid one has none: of a chain method one of its tries is
+taken, of a tree one walk from the root to a leaf, drawn by the query id alone, so that the order of files is no matter.
+Source: the published conversion; there one global generator draws for all files.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from benchmarks.toolbench.evaluation.judged import FINISH, JudgedAnswer, by_id, chain
+from protocols.errors import UsageError
+
+__all__ = ["convert", "convert_files", "convert_record"]
+
+_SEED = 42
+
+_Message = tuple[str, Any]
+
+
+def convert_files(files: Iterable[Path], method: str | None = None) -> Iterator[JudgedAnswer]:
+    """Convert the files of a folder that hold an answer, `<query_id>_<method>.json`, by query id.
+
+    Args:
+        method: Only the files whose name has this text; it is then the method's name. Without it, all, and the name is
+            what follows the id.
+    Raises: UsageError: A file holds no answer; or two hold one of the same query, as of two methods.
+    """
+    chosen = [file for file in files if method is None or method in file.name]
+    seen: dict[str, Path] = {}
+    for file in sorted(chosen, key=lambda file: by_id(_query_id(file))):
+        query_id = _query_id(file)
+        if query_id in seen:
+            raise UsageError(f"{seen[query_id]} and {file} answer the same query: choose one by --method")
+        seen[query_id] = file
+        try:
+            data = json.loads(file.read_text("utf-8"))
+            yield convert(query_id, data, method or file.stem.partition("_")[2])
+        except (OSError, ValueError, RecursionError) as error:
+            raise UsageError(
+                f"{file} cannot be read: {error}; where it is half-written, remove it and have the query answered again"
+            ) from None
+        except (KeyError, TypeError, AttributeError, IndexError) as error:
+            raise UsageError(f"{file} is no answer of ToolBench's form: {type(error).__name__} {error}") from None
+
+
+def _query_id(file: Path) -> str:
+    return file.name.removesuffix(".json").partition("_")[0]
+
+
+def convert(query_id: str, data: Mapping[str, Any], method: str) -> JudgedAnswer:
+    """Convert one answer, as it is in its file. Raises: KeyError, TypeError, AttributeError: It is none."""
+    generation = data["answer_generation"]
+    if generation["valid_data"]:
+        final_answer, messages = generation["final_answer"], list(_from_training(generation["train_messages"][-1]))
+    elif "trys" in data:
+        draw = random.Random(f"{_SEED}:{query_id}")
+        tries = data["trys"]
+        final_answer, messages = "", list(_from_nodes(draw.choice(tries)["chain"])) if tries else []
+    else:
+        draw = random.Random(f"{_SEED}:{query_id}")
+        final_answer, messages = "", list(_from_nodes(_random_walk(data["tree"]["tree"], draw)))
+    query = generation["query"]
+    details = [("system", ""), ("user", ""), *messages]
+    return JudgedAnswer(
+        query_id=query_id,
+        query=str(query[0]) if isinstance(query, list) else str(query),
+        tools=tuple(generation["function"]),
+        method=method,
+        total_steps=len(details),
+        final_answer=final_answer if isinstance(final_answer, str) else json.dumps(final_answer, ensure_ascii=False),
+        details=chain(details),
+    )
+
+
+def convert_record(query_id: str, record: Mapping[str, Any]) -> JudgedAnswer:
+    """Convert a task of a run, as `atc bench` writes it: the calls of its last attempt, then its answer.
+
+    Raises: KeyError, TypeError, AttributeError: It is none.
+    """
+    solution = record["solution"]
+    attempts = solution["attempts"]
+    messages: list[_Message] = []
+    for call in attempts[-1]["calls"] if attempts else ():
+        arguments = json.dumps(call.get("arguments", {}), ensure_ascii=False, default=str)
+        status = call.get("status")
+        good = isinstance(status, int) and status < 400
+        reply = {"error": "" if good else f"status {status}", "response": call.get("response")}
+        response = json.dumps(reply, ensure_ascii=False, default=str)
+        messages.append(("tool", {"name": str(call.get("tool")), "arguments": arguments, "response": response}))
+    final_answer = ""
+    if solution["answer"] is not None:
+        finish = {"return_type": "give_answer", "final_answer": solution["answer"]}
+        final_answer = json.dumps(finish, ensure_ascii=False)
+        messages.append(("tool", {"name": FINISH, "arguments": final_answer, "response": ""}))
+    details = [("system", ""), ("user", ""), *messages]
+    tools = [*record.get("candidates", ()), FINISH]
+    return JudgedAnswer(
+        query_id=query_id,
+        query=record["query"],
+        tools=tuple({"name": name} for name in tools),
+        method="",
+        total_steps=len(details),
+        final_answer=final_answer,
+        details=chain(details),
+    )
+
+
+def _from_training(messages: Sequence[Mapping[str, Any]]) -> Iterator[_Message]:
+    """A list of training messages; the results of calls join their calls, further user messages are left out."""
+    waiting: list[tuple[str, dict[str, Any]]] = []
+    ordered: list[_Message] = []
+    for message in messages:
+        role = message["role"]
+        if role == "assistant":
+            calls = list(_calls(message))
+            waiting = calls if calls else waiting
+            ordered += [("tool", call) for _, call in calls]
+            if not calls and message.get("content"):
+                ordered.append(("assistant", message["content"]))
+        elif role in ("function", "tool"):
+            _answer(waiting, message)
+    yield from ordered
+
+
+def _calls(message: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The calls of an assistant's message, each with its id, empty where it has none."""
+    called = message.get("function_call")
+    if called:
+        yield "", _tool(called["name"], called["arguments"])
+    for entry in message.get("tool_calls") or ():
+        yield str(entry.get("id") or ""), _tool(entry["function"]["name"], entry["function"]["arguments"])
+
+
+def _tool(name: str, arguments: Any) -> dict[str, Any]:
+    return {"name": name, "arguments": arguments, "response": ""}
+
+
+def _answer(waiting: list[tuple[str, dict[str, Any]]], message: Mapping[str, Any]) -> None:
+    """Give a result to the call that it is of: by its id, else the next call without a result."""
+    call_id = str(message.get("tool_call_id") or "")
+    places = [place for place, (known_id, _) in enumerate(waiting) if call_id and known_id == call_id]
+    if waiting:
+        _, call = waiting.pop(places[0] if places else 0)
+        call["response"] = "" if call["name"] == FINISH else message.get("content") or ""
+
+
+def _from_nodes(nodes: Iterable[Mapping[str, Any]]) -> Iterator[_Message]:
+    """Nodes of a path: an Action and its Action Input are one call, a Thought is a message."""
+    name = None
+    for node in nodes:
+        kind, text = node["node_type"], node["description"]
+        if kind == "Thought":
+            yield "assistant", text
+        elif kind == "Action":
+            name = text
+        elif kind == "Action Input":
+            response = "" if name == FINISH else node.get("observation", "")
+            yield "tool", {"name": name or "", "arguments": text, "response": response}
+        else:
+            raise KeyError(f"a node of type {kind!r}")
+
+
+def _random_walk(root: Mapping[str, Any], draw: random.Random) -> Iterator[Mapping[str, Any]]:
+    """The nodes below the root on a way to a leaf."""
+    node = root
+    while node.get("children"):
+        node = draw.choice(node["children"])
+        yield node
