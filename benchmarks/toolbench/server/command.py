@@ -1,0 +1,170 @@
+"""`atc toolbench serve`: the published API server on this machine."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import click
+
+from atc.cli import say
+from atc.cli.options import option, takes
+
+if TYPE_CHECKING:
+    from benchmarks.toolbench.server.catalogue import Catalogue
+    from benchmarks.toolbench.server.model_source import ModelSource
+    from benchmarks.toolbench.server.schema_source import SchemaSource
+    from benchmarks.toolbench.server.upstream import Upstream
+
+__all__ = ["data_option", "open_catalogue", "serve"]
+
+_KEY_VARIABLE = "TOOLBENCH_KEY"
+
+
+def data_option() -> object:
+    """`--data`, where the documented tools are."""
+    return option(
+        "--data",
+        type=click.Path(path_type=Path),
+        multiple=True,
+        metavar="PATH",
+        help="Tools: an unpacked release or its folder of tools, query files (their api_list), or one file. "
+        "Repeatable.  [default: the releases under $ATC_DATA]",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Options:
+    """The command line of `atc toolbench serve`."""
+
+    data: tuple[Path, ...] = data_option()  # type: ignore[assignment]
+    cache: Path | None = option(
+        "--cache",
+        type=click.Path(file_okay=False, path_type=Path),
+        metavar="DIR",
+        help="A published cache of responses: it is read, and new replies are added. Several servers may share it.",
+    )
+    simulate: Literal["schema", "model", "none"] = option(
+        "--simulate",
+        type=click.Choice(["schema", "model", "none"]),
+        default="schema",
+        show_default=True,
+        help="What answers a call that is not cached: a simulated API of the tool's documentation, a model, or nothing "
+        "(an error text). Simulated replies are marked.",
+    )
+    model: str | None = option(
+        "--model", metavar="NAME", help="The model of --simulate model, as `atc solve --model` takes it."
+    )
+    record: str | None = option(
+        "--record",
+        metavar="URL",
+        help="Ask this server of the same protocol first, and keep its replies. The key that it wants is read from "
+        f"{_KEY_VARIABLE}.",
+    )
+    port: int = option("--port", type=click.IntRange(0, 65535), default=0, metavar="P", help="[default: any]")
+    compat: bool = option(
+        "--compat",
+        is_flag=True,
+        help="As the published server: cached arguments must match exactly, and a request has all six fields.",
+    )
+    seed: int = option("--seed", type=int, default=0, show_default=True, help="Of the simulated worlds.")
+
+
+@click.command()
+@takes(_Options)
+def serve(options: _Options) -> None:
+    """Serve the APIs of ToolBench on this machine until ctrl-C: POST /virtual and POST /rapidapi.
+
+    Prints the base URL. A request is {category, tool_name, api_name, tool_input, strip, toolbench_key}, a reply is
+    {error, response}. Every call is stateless, but for those in a session: POST /__session__ with {"seed", "task",
+    "query"} gives the URL of a simulated world of its own.
+    """
+    from benchmarks.toolbench.server.cache import ResponseCache
+    from benchmarks.toolbench.server.virtual_server import VirtualServer
+    from protocols.errors import UsageError
+
+    if (options.model is not None) != (options.simulate == "model"):
+        raise UsageError("--simulate model and --model NAME belong together: give both, or neither")
+    catalogue = open_catalogue(options.data, needed=options.simulate != "none")
+    with ExitStack() as closing:
+        source = _source(options, catalogue, closing)
+        cache = ResponseCache(options.cache, exact=options.compat)
+        server = VirtualServer(
+            catalogue, cache, source=source, upstream=_upstream(options.record), compat=options.compat
+        )
+        with server:
+            click.echo(server.start(options.port))
+            known = f"{len(catalogue)} tools" if catalogue is not None else "no documented tools"
+            say(f"{known}; ctrl-C stops the server")
+            lists = [catalogue.warnings if catalogue is not None else [], cache.warnings, server.warnings]
+            try:
+                _tell_warnings(lists)
+            finally:
+                counts = ", ".join(f"{count} {kind}" for kind, count in sorted(server.counts.items()))
+                say(f"replies: {counts or 'none'}")
+
+
+def open_catalogue(data: tuple[Path, ...], *, needed: bool) -> Catalogue | None:
+    """The tools of `--data`, or of the releases under `ATC_DATA`; None if there are none and none are needed.
+
+    Raises: UsageError: A path cannot be used, or tools are needed and there are none.
+    """
+    from benchmarks.toolbench.server.catalogue import Catalogue, default_sources
+    from protocols.errors import UsageError
+
+    if data:
+        return Catalogue(data)
+    try:
+        return Catalogue(default_sources())
+    except UsageError:
+        if needed:
+            raise
+        return None
+
+
+def _source(options: _Options, catalogue: Catalogue | None, closing: ExitStack) -> SchemaSource | ModelSource | None:
+    if options.simulate == "none" or catalogue is None:
+        return None
+    if options.simulate == "schema":
+        from benchmarks.toolbench.server.schema_source import SchemaSource
+
+        return SchemaSource(catalogue, options.seed)
+    from atc.models import open_model
+    from benchmarks.toolbench.server.model_source import ModelSource
+
+    source = ModelSource(open_model(options.model, seed=options.seed, keep=True))
+    closing.callback(source.close)
+    return source
+
+
+def _upstream(url: str | None) -> Upstream | None:
+    """The server of `--record`, asked with the key of the environment."""
+    if url is None:
+        return None
+    from benchmarks.toolbench.server.upstream import Upstream
+    from protocols.calls.auth import credential
+
+    has_key = bool(os.environ.get(_KEY_VARIABLE))
+    return Upstream(url, credential(f"header:toolbench_key:env:{_KEY_VARIABLE}", None) if has_key else None)
+
+
+def _tell_warnings(lists: list[list[str]]) -> None:
+    """Show warnings as they come, until the process is interrupted."""
+    for text in _new_warnings(lists):
+        say(text)
+
+
+def _new_warnings(lists: list[list[str]]) -> Iterator[str]:
+    shown = [0] * len(lists)
+    pause = threading.Event()
+    while True:
+        for number, warnings in enumerate(lists):
+            while shown[number] < len(warnings):
+                yield warnings[shown[number]]
+                shown[number] += 1
+        pause.wait(0.5)

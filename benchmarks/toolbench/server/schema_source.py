@@ -1,0 +1,151 @@
+"""Replies from simulated worlds: each tool has one, in which every identifier exists."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlencode
+
+from benchmarks.toolbench.server.address import VirtualCall
+from benchmarks.toolbench.server.catalogue import Catalogue, CataloguedTool
+from protocols import load
+from protocols.calls.binding import bind
+from protocols.calls.serialization import payload
+from protocols.documents.record_names import parameter_name
+from protocols.errors import ToolError
+from protocols.model import Tool
+from protocols.simulator import Session, Simulator
+
+__all__ = ["SchemaSource", "VirtualSession"]
+
+_MAX_TOOLS = 256
+"""Simulated tools that are held at once."""
+
+Reply = dict[str, Any]
+
+
+@dataclass(slots=True)
+class VirtualSession:
+    """A client's own world: seed, task and question of it, and the worlds of the tools that it has asked."""
+
+    id: str
+    seed: int | None
+    task: str
+    query: str
+    worlds: dict[tuple[str, str], Session] = field(default_factory=dict)
+
+    def close(self) -> None:
+        for world in self.worlds.values():
+            world.close()
+        self.worlds.clear()
+
+
+@dataclass(frozen=True, slots=True)
+class _SimulatedTool:
+    """A tool's simulator; operations and argument names by published name."""
+
+    simulator: Simulator
+    operations: Mapping[str, Tool]
+    arguments: Mapping[str, Mapping[str, str]]
+
+
+class SchemaSource:
+    """Simulates the tools of a catalogue, each from the time that it is asked first.
+
+    Without a session, equal calls have equal replies, and a write changes nothing for later ones.
+    """
+
+    def __init__(self, catalogue: Catalogue, seed: int = 0) -> None:
+        self._catalogue = catalogue
+        self._seed = seed
+        self._tools: OrderedDict[tuple[str, str], _SimulatedTool] = OrderedDict()
+        self._lock = threading.RLock()
+
+    def answer(self, call: VirtualCall, session: VirtualSession | None = None) -> Reply:
+        """The reply to a call of a documented API, marked as `simulated`.
+
+        One of a record without a response template is `undocumented`.
+        """
+        key = call.address.category, call.address.tool
+        simulated = self._simulated(key)
+        operation = simulated.operations[call.address.api]
+        names = simulated.arguments[call.address.api]
+        arguments = {names.get(parameter_name(name), name): value for name, value in call.arguments.items()}
+        try:
+            bound = bind(operation, (), arguments)
+        except ToolError as error:
+            text = str(error).replace(f"{operation.name}(", f"{call.address.api}(")
+            return {"error": f"Argument error... {text}", "response": "", "simulated": True}
+        target = bound.path + (f"?{urlencode(bound.query)}" if bound.query else "")
+        content = payload(bound)
+        headers = {**bound.headers, **({"Content-Type": content[1]} if content else {})}
+        base = self._base(simulated.simulator, key, session, operation)
+        try:
+            status, body, _, _ = simulated.simulator.handle(
+                operation.method, base + target, headers, content[0] if content else b""
+            )
+        finally:
+            if session is None and base:
+                simulated.simulator.close_session(base.rpartition("/")[2])
+        return _reply(status, body, call, documented=operation.response_schema is not None)
+
+    def _base(self, simulator: Simulator, key: tuple[str, str], session: VirtualSession | None, operation: Tool) -> str:
+        """Where the world of a call is: that of its session, one of its own for a write, else the common one."""
+        if session is None:
+            return f"/__session__/{simulator.session().id}" if operation.writes else ""
+        with self._lock:
+            world = session.worlds.get(key)
+            if world is None:
+                world = session.worlds[key] = simulator.session(session.query, session.task, session.seed)
+        return f"/__session__/{world.id}"
+
+    def _simulated(self, key: tuple[str, str]) -> _SimulatedTool:
+        with self._lock:
+            simulated = self._tools.get(key)
+            if simulated is None:
+                tool = self._catalogue.tool(*key)
+                assert tool is not None
+                simulated = self._tools[key] = _simulate(tool, self._seed)
+                while len(self._tools) > _MAX_TOOLS:
+                    self._tools.popitem(last=False)
+            self._tools.move_to_end(key)
+            return simulated
+
+
+def _simulate(tool: CataloguedTool, seed: int) -> _SimulatedTool:
+    """The simulator of a tool. Raises: ProtocolError: None of its records can be used."""
+    records = [{**record, "url": "", "tool_name": tool.title} for record in tool.records.values()]
+    protocol = load(
+        {
+            "tool_name": tool.title,
+            "category_name": tool.category,
+            "tool_description": tool.description,
+            "api_list": records,
+        }
+    )
+    operations = {operation.path.rpartition("/")[2]: operation for operation in protocol.tools}
+    arguments = {
+        api: {parameter_name(parameter.name): parameter.argument for parameter in operation.arguments}
+        for api, operation in operations.items()
+    }
+    return _SimulatedTool(Simulator(protocol, seed=seed, auth=False, open=True), operations, arguments)
+
+
+def _reply(status: int, body: bytes, call: VirtualCall, documented: bool) -> Reply:
+    text = body.decode("utf-8", "replace")
+    try:
+        value: Any = json.loads(text) if text else ""
+    except ValueError:
+        value = text
+    if status >= 400:
+        message = value.get("message", text) if isinstance(value, Mapping) else text
+        kind = "Argument error" if status in (400, 422) else "Message error"
+        return {"error": f"{kind}... {message}", "response": value, "simulated": True}
+    if documented:
+        return {"error": "", "response": value, "simulated": True}
+    value = value or {"status": "ok", "arguments": dict(call.arguments)}
+    return {"error": "", "response": value, "simulated": True, "undocumented": True}

@@ -1,0 +1,91 @@
+"""Replies of another server of the published protocol, asked where nothing is cached."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from typing import Any
+from urllib.parse import urlsplit
+
+import requests
+
+from benchmarks.toolbench.server.address import VirtualCall
+from protocols.calls.auth import Credential, redact
+from protocols.errors import UsageError
+
+__all__ = ["Upstream"]
+
+_TIMEOUT = (5.0, 30.0)
+"""Seconds to connect, and between two bytes of the reply."""
+
+_FAILURES = 3
+_PAUSE = 30.0
+"""After so many failures in a row the server is left in peace for so many seconds."""
+
+_ENDPOINTS = ("/virtual", "/rapidapi")
+
+
+class Upstream:
+    """Another server of the protocol.
+
+    Args:
+        url: Its base URL, or that of its endpoint.
+        key: Sent as `toolbench_key`, and taken out of replies.
+    Raises: UsageError: This is no URL of a server.
+    """
+
+    def __init__(self, url: str, key: Credential | None = None) -> None:
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.netloc:
+            raise UsageError(f"--record takes the URL of a server, like http://host:8080, not {url!r}")
+        base = url.rstrip("/")
+        self.url = base if base.endswith(_ENDPOINTS) else base + _ENDPOINTS[0]
+        self.problem = ""
+        """Why the last request failed; empty if it did not."""
+        self._key = key
+        self._failures = 0
+        self._silent_until = 0.0
+        self._local = threading.local()
+
+    def answer(self, call: VirtualCall) -> dict[str, Any] | None:
+        """The server's reply, whole; None if it gave none: it is away, or answers something else."""
+        if time.monotonic() < self._silent_until:
+            return None
+        address = call.address
+        content = {
+            "category": address.category,
+            "tool_name": address.tool,
+            "api_name": address.api,
+            "tool_input": dict(call.arguments),
+            "strip": "",
+            "toolbench_key": self._key.secret if self._key is not None else "",
+        }
+        headers = dict[str, str]()
+        if self._key is not None:
+            self._key.apply(headers, [], {})
+        try:
+            response = self._session().post(self.url, json=content, headers=headers, timeout=_TIMEOUT)
+            text = redact(response.text, [self._key]) if self._key is not None else response.text
+            reply = json.loads(text) if response.status_code == 200 else None
+        except (requests.RequestException, ValueError, RecursionError) as error:
+            self._failed(f"{type(error).__name__}: no reply from {self.url}")
+            return None
+        if not isinstance(reply, dict) or not {"error", "response"} <= reply.keys():
+            self._failed(f"{self.url} answered with status {response.status_code} and no `error` and `response`")
+            return None
+        self._failures, self.problem = 0, ""
+        return reply
+
+    def _failed(self, problem: str) -> None:
+        self.problem = problem
+        self._failures += 1
+        if self._failures >= _FAILURES:
+            self._silent_until = time.monotonic() + _PAUSE
+
+    def _session(self) -> requests.Session:
+        """The connections of this thread."""
+        if not hasattr(self._local, "session"):
+            self._local.session = requests.Session()
+        session: requests.Session = self._local.session
+        return session

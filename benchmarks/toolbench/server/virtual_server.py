@@ -1,0 +1,245 @@
+"""The virtual API server: the published protocol over HTTP, answered from a cache, a server, a simulator or a model.
+
+A tool's failure is a reply with an error text and status 200. Only requests that are no calls get another status.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections import Counter
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from hashlib import blake2b
+from typing import Any
+
+from benchmarks.toolbench.server.address import VirtualCall, read_call
+from benchmarks.toolbench.server.cache import ResponseCache, canonical
+from benchmarks.toolbench.server.catalogue import Catalogue
+from benchmarks.toolbench.server.model_source import FAILED, ModelSource
+from benchmarks.toolbench.server.schema_source import SchemaSource, VirtualSession
+from benchmarks.toolbench.server.upstream import Upstream
+from protocols.errors import ATCError, ToolError, UsageError
+from protocols.simulator.http.connection import ConnectionServer
+
+__all__ = ["VirtualServer"]
+
+_ENDPOINTS = ("/virtual", "/rapidapi")
+_SESSIONS = "/__session__"
+_MAX_SESSIONS = 1000
+_NEEDED = ("category", "tool_name", "api_name")
+_PUBLISHED = (*_NEEDED, "tool_input", "strip", "toolbench_key")
+_EXAMPLES = 5
+"""Cached replies of the same API that a model is shown."""
+
+Answer = tuple[int, bytes, str, Mapping[str, str]]
+Reply = Mapping[str, Any]
+
+
+class VirtualServer:
+    """Answers calls of documented APIs; use it as a context manager.
+
+    Args:
+        catalogue: The documented APIs; None answers from the cache and `upstream` alone.
+        source: What answers where neither of them does; None refuses.
+        compat: Behave as the published server: arguments must match exactly, and all six fields must be there.
+        shorten: Applied to the value of a reply to a call whose `strip` asks for it.
+    """
+
+    def __init__(
+        self,
+        catalogue: Catalogue | None,
+        cache: ResponseCache,
+        *,
+        source: SchemaSource | ModelSource | None = None,
+        upstream: Upstream | None = None,
+        compat: bool = False,
+        shorten: Callable[[VirtualCall, Any], Any] | None = None,
+    ) -> None:
+        self.counts: Counter[str] = Counter()
+        """Replies by where they come from: cache, server, simulator, model, refused, failed."""
+        self.warnings: list[str] = []
+        self._catalogue = catalogue
+        self._cache = cache
+        self._source = source
+        self._upstream = upstream
+        self._compat = compat
+        self._shorten = shorten
+        self._sessions: dict[str, VirtualSession] = {}
+        self._lock = threading.Lock()
+        self._turns: dict[str, threading.Lock] = {}
+        self._server: ConnectionServer | None = None
+
+    def start(self, port: int = 0) -> str:
+        """Serve in the background, on any free port for 0. Returns: The base URL. Raises: UsageError."""
+        try:
+            self._server = ConnectionServer(port, self.handle, datetime.now(UTC))
+        except OSError as error:
+            raise UsageError(f"port {port} cannot be used: {error.strerror}; choose another with --port") from None
+        return self._server.url
+
+    def stop(self) -> None:
+        """Stop to serve and write the cache."""
+        server, self._server = self._server, None
+        if server is not None:
+            server.close()
+        self._cache.close()
+
+    def __enter__(self) -> VirtualServer:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.stop()
+
+    # Requests
+
+    def handle(self, method: str, target: str, headers: Mapping[str, str], body: bytes) -> Answer:
+        """Answer one request: status, body, media type, further headers."""
+        path = target.partition("?")[0].rstrip("/")
+        if path == _SESSIONS:
+            return self._open_session(method, body)
+        session = None
+        if path.startswith(f"{_SESSIONS}/"):
+            id, slash, rest = path[len(_SESSIONS) + 1 :].partition("/")
+            session = self._sessions.get(id)
+            if session is None:
+                return _message(404, f"there is no session {id}: it was closed, or never opened")
+            if not rest and method == "DELETE":
+                self._sessions.pop(id, None)
+                session.close()
+                return 204, b"", "", {}
+            path = slash + rest
+        if path not in _ENDPOINTS:
+            return _message(404, f"there is nothing at {path or '/'}; send a POST to {' or '.join(_ENDPOINTS)}")
+        if method != "POST":
+            return _message(405, f"send a POST to {path}", {"Allow": "POST"})
+        return self._answer(body, session)
+
+    def _answer(self, body: bytes, session: VirtualSession | None) -> Answer:
+        try:
+            content = json.loads(body, strict=False)
+        except (ValueError, RecursionError):
+            return _message(422, "the body is not valid JSON")
+        needed = _PUBLISHED if self._compat else _NEEDED
+        missing = [name for name in needed if not isinstance(content, dict) or name not in content]
+        if missing:
+            detail = [
+                {"loc": ["body", name], "msg": "field required", "type": "value_error.missing"} for name in missing
+            ]
+            return 422, json.dumps({"detail": detail}).encode(), "application/json", {}
+        try:
+            reply = self._reply(read_call(content, self._compat), session)
+        except ToolError as error:
+            reply = self._counted("refused", {"error": str(error), "response": ""})
+        except Exception as error:  # whatever a record or a model makes fail, the client gets a reply
+            self._warn(f"{content['api_name']} of {content['tool_name']}: {type(error).__name__}: {error}")
+            text = str(error) if isinstance(error, ATCError) else type(error).__name__
+            reply = self._counted("failed", {"error": f"Execution error... {text}", "response": ""})
+        return 200, json.dumps(reply, ensure_ascii=False, default=str).encode(errors="replace"), "application/json", {}
+
+    def _reply(self, call: VirtualCall, session: VirtualSession | None) -> Reply:
+        reply = self._cached(call, session)
+        if reply is None:
+            if isinstance(self._source, ModelSource) or self._upstream is not None:
+                with self._turn(call):  # equal calls at the same time are asked once
+                    reply = self._cached(call, session) or self._new(call, session)
+            else:
+                reply = self._new(call, session)
+        if call.strip and self._shorten is not None and not reply["error"]:
+            return {**reply, "response": self._shorten(call, reply["response"])}
+        return reply
+
+    def _cached(self, call: VirtualCall, session: VirtualSession | None) -> Reply | None:
+        """The reply in the cache. A session has a world of its own, so other simulated replies are not for it."""
+        value = self._cache.get(call.address, call.arguments)
+        if value is None:
+            return None
+        reply = value if isinstance(value, dict) and "response" in value else {"error": "", "response": value}
+        if session is not None and reply.get("simulated"):
+            return None
+        return self._counted("cache", {"error": "", **reply})
+
+    def _new(self, call: VirtualCall, session: VirtualSession | None) -> Reply:
+        """The reply of the first that has one: the other server, then the simulator or the model."""
+        recorded = self._upstream.answer(call) if self._upstream is not None else None
+        if recorded is not None and not recorded["error"]:
+            self._keep(call, recorded, remake=False)
+            return self._counted("server", recorded)
+        if self._upstream is not None and self._upstream.problem:
+            self._warn(self._upstream.problem)
+        unknown = self._catalogue.unknown(call.address) if self._catalogue is not None else ""
+        if self._source is None or self._catalogue is None or unknown:
+            if recorded is not None:
+                return self._counted("server", recorded)
+            why = f"Unknown API error... {unknown}" if unknown else f"No answer error... {self._refusal()}"
+            return self._counted("refused", {"error": why, "response": ""})
+        if isinstance(self._source, SchemaSource):
+            reply = self._source.answer(call, session)
+            if session is None and not reply["error"]:
+                self._keep(call, reply, remake=True)
+            return self._counted("simulator", reply)
+        tool = self._catalogue.tool(call.address.category, call.address.tool)
+        assert tool is not None
+        reply = self._source.answer(call, tool, self._cache.examples(call.address, _EXAMPLES))
+        if session is None and not reply["error"].startswith(FAILED):
+            self._keep(call, reply, remake=False)
+        return self._counted("model", reply)
+
+    def _refusal(self) -> str:
+        asked = ", and the server that was asked has none" if self._upstream is not None else ""
+        return f"nothing is cached for these arguments{asked}; --simulate schema or model would make a reply up"
+
+    def _keep(self, call: VirtualCall, reply: Reply, remake: bool) -> None:
+        try:
+            self._cache.put(call.address, call.arguments, dict(reply), remake=remake)
+        except UsageError as error:  # a full disk, or a name that no file can have
+            self._warn(str(error))
+
+    def _turn(self, call: VirtualCall) -> threading.Lock:
+        """The lock of a call that others like it wait for."""
+        key = f"{call.address.file} {canonical(call.arguments)}"
+        with self._lock:
+            if len(self._turns) > _MAX_SESSIONS:
+                self._turns = {name: lock for name, lock in self._turns.items() if lock.locked()}
+            return self._turns.setdefault(key, threading.Lock())
+
+    def _counted(self, kind: str, reply: Reply) -> Reply:
+        self.counts[kind] += 1
+        return reply
+
+    def _warn(self, text: str) -> None:
+        if text not in self.warnings and len(self.warnings) < _MAX_SESSIONS:
+            self.warnings.append(text)
+
+    # Sessions
+
+    def _open_session(self, method: str, body: bytes) -> Answer:
+        """Open a session with `seed`, `task` and `query`, each of which may be left out."""
+        if method != "POST":
+            return _message(405, "send a POST to open a session", {"Allow": "POST"})
+        try:
+            content = json.loads(body or b"{}")
+        except (ValueError, RecursionError):
+            return _message(400, "the body is not valid JSON")
+        if not isinstance(content, dict) or set(content) - {"seed", "task", "query"}:
+            return _message(400, "the body must be an object with `seed`, `task` and `query` at most")
+        seed, task, query = content.get("seed"), content.get("task"), content.get("query")
+        if (seed is not None and type(seed) is not int) or not isinstance(query, str | None):
+            return _message(400, "`seed` must be a whole number and `query` a text")
+        name = blake2b(json.dumps([seed, str(task), query]).encode(), digest_size=6).hexdigest()
+        with self._lock:
+            number, id = 1, name
+            while id in self._sessions:
+                number, id = number + 1, f"{name}-{number + 1}"
+            self._sessions[id] = VirtualSession(id, seed, "" if task is None else str(task), query or "")
+            oldest = next(iter(self._sessions)) if len(self._sessions) > _MAX_SESSIONS else None
+            closed = self._sessions.pop(oldest) if oldest is not None else None
+        if closed is not None:
+            closed.close()
+        base = self._server.url if self._server is not None else ""
+        opened = {"id": id, "base_url": f"{base}{_SESSIONS}/{id}"}
+        return 201, json.dumps(opened).encode(), "application/json", {"Location": f"{_SESSIONS}/{id}"}
+
+
+def _message(status: int, message: str, headers: Mapping[str, str] | None = None) -> Answer:
+    return status, json.dumps({"message": message, "status": status}).encode(), "application/json", headers or {}
