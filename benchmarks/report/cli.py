@@ -22,6 +22,14 @@ _file = click.Path(dir_okay=False, path_type=Path)
 @click.command()
 @click.argument("folders", nargs=-1, type=click.Path(path_type=Path), metavar="DIR...")
 @click.option("--paper", "with_paper", is_flag=True, help="Add the papers' figures, labelled as published.")
+@click.option(
+    "--eval",
+    "evaluated",
+    multiple=True,
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="With --paper: put the rate that `atc eval` left in DIR below ToolBench's. Repeatable.",
+)
 @click.option("--markdown", "markdown_file", type=_file, metavar="FILE", help="Write the tables as Markdown.")
 @click.option(
     "--html", "html_file", type=_file, metavar="FILE", help="Write one page with plots, and every task's solution."
@@ -42,6 +50,7 @@ _file = click.Path(dir_okay=False, path_type=Path)
 def report(
     folders: tuple[Path, ...],
     with_paper: bool,
+    evaluated: tuple[Path, ...],
     markdown_file: Path | None,
     html_file: Path | None,
     as_json: bool,
@@ -57,6 +66,8 @@ def report(
     """
     if not folders and not with_paper:
         raise click.UsageError("Missing argument 'DIR...' (or --paper).")
+    if evaluated and not with_paper:
+        raise click.UsageError("--eval stands beside what is published: add --paper")
     from rich.console import Console
 
     from atc.files import to_json
@@ -66,13 +77,20 @@ def report(
     from benchmarks.report.render import markdown, show
     from benchmarks.report.runs import read_runs
     from benchmarks.report.tables import paper, paper_tables, tables
+    from benchmarks.report.toolbench_tables import published_toolbench, read_evaluations
 
     if judge:
         _grade(read_runs(folders), judge)
     comparison = compare(read_runs(folders), read_prices(price_file))
-    report_tables = [*(tables(comparison) if folders else []), *(paper_tables(comparison.runs) if with_paper else [])]
+    evaluations = read_evaluations(evaluated)
+    published = paper_tables(comparison.runs, evaluations) if with_paper else []
+    report_tables = [*(tables(comparison) if folders else []), *published]
     if as_json:
-        data = comparison.to_json() | ({"published": dict(paper())} if with_paper else {})
+        data = comparison.to_json()
+        if with_paper:
+            data["published"] = {**paper(), "toolbench": published_toolbench()}
+        if evaluations:
+            data["evaluations"] = evaluations
         click.echo(to_json(data), nl=False)
     else:
         show(report_tables, comparison.notes, Console())

@@ -13,11 +13,15 @@ import yaml
 from benchmarks.report.comparison import BenchmarkReport, ComparedRun, gold_rows, group_rows
 from benchmarks.report.figures import Unit, measures
 from benchmarks.report.stats import Difference, Estimate
+from benchmarks.report.toolbench_tables import published_toolbench, toolbench_rows
 
 __all__ = ["TextTable", "paper", "paper_tables", "percent", "tables"]
 
 _PUBLISHED = ("restbench-tmdb", "restbench-spotify", "toolflow")
-"""The benchmarks that papers published figures for."""
+"""The benchmarks that papers published Success, Path and Prec for."""
+
+_TOOLBENCH = "toolbench"
+"""The benchmark whose papers have tables of their own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,12 +78,21 @@ def _published_rows(benchmark: str) -> Iterator[tuple[str, ...]]:
                     yield f"published, {table['table']}", method, table["model"], *map(_bare, figures)
 
 
-def paper_tables(runs: Sequence[ComparedRun]) -> list[TextTable]:
-    """The papers' figures, labelled as published, with those of the runs below them. Without runs: all of them."""
+def paper_tables(runs: Sequence[ComparedRun], evaluations: Sequence[Mapping[str, Any]] = ()) -> list[TextTable]:
+    """The papers' figures, labelled as published, with those of the runs below them. Without runs: all of them.
+
+    Args:
+        evaluations: Summaries of `atc eval`, which are put below ToolBench's tables.
+    """
     data = paper()
-    names = dict.fromkeys(str(compared.run.config["benchmark"]) for compared in runs) or dict.fromkeys(_PUBLISHED)
+    names = dict.fromkeys(str(compared.run.config["benchmark"]) for compared in runs)
+    if evaluations or not names:
+        names = (names or dict.fromkeys(() if evaluations else _PUBLISHED)) | {_TOOLBENCH: None}
     published_tables = []
     for name in names:
+        if name == _TOOLBENCH:
+            published_tables += _toolbench_tables(evaluations)
+            continue
         rows = tuple(_published_rows(name))
         ours = [_our_row(compared) for compared in runs if compared.run.config["benchmark"] == name]
         remarks = list(data["remarks"]) if rows else [f"Nothing is published for {name}."]
@@ -89,6 +102,8 @@ def paper_tables(runs: Sequence[ComparedRun]) -> list[TextTable]:
         published_tables.append(
             TextTable(f"Published and ours: {name}", columns, (*rows, *ours), tuple(remarks), text_columns=3)
         )
+    if set(names) == {_TOOLBENCH}:
+        return published_tables
     probing = data["probing"]
     published_tables.append(
         TextTable(
@@ -99,6 +114,19 @@ def paper_tables(runs: Sequence[ComparedRun]) -> list[TextTable]:
         )
     )
     return published_tables
+
+
+def _toolbench_tables(evaluations: Sequence[Mapping[str, Any]]) -> list[TextTable]:
+    data = published_toolbench()
+    remark = "Ours are by the judge that is named, on the queries of the run; what is published was not measured by us."
+    toolbench_tables = []
+    for table in data["tables"]:
+        rows = toolbench_rows(table, evaluations)
+        remarks = (*table.get("remarks", ()), *((remark,) if len(rows) > len(table["rows"]) else ()))
+        title, columns = f"Published, {table['source']}: {table['title']}", ("source", "method", *table["columns"])
+        toolbench_tables.append(TextTable(title, columns, tuple(rows), remarks, text_columns=2))
+    agreement = tuple(map(str, data["human"]))
+    return [*toolbench_tables, TextTable("Published: agreement of evaluator and people, in %", (), (), agreement)]
 
 
 def _our_row(compared: ComparedRun) -> tuple[str, ...]:

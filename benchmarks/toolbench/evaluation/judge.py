@@ -16,7 +16,7 @@ from pathlib import Path
 from atc.files import append_line, read_lines
 from atc.models import Message, Model
 from atc.models.base import ModelRequest, answer
-from benchmarks.toolbench.evaluation.questions import AGAIN, UNSURE, Question, render
+from benchmarks.toolbench.evaluation.questions import AGAIN, UNSURE, JudgeQuestion, render
 from protocols.errors import PromptRefused, UsageError
 
 __all__ = ["VERDICTS", "Judge", "Verdict"]
@@ -66,7 +66,7 @@ class Judge:
             self._verdicts |= _read(file)
 
     def ask(
-        self, question: Question, values: Mapping[str, str], query_id: str, answers: Sequence[str], repetition: int
+        self, question: JudgeQuestion, values: Mapping[str, str], query_id: str, answers: Sequence[str], repetition: int
     ) -> Verdict:
         """The verdict on one question; the model is asked only if it is not stored.
 
@@ -101,7 +101,7 @@ class Judge:
             self.asked += 1
         return verdict
 
-    def _decide(self, question: Question, prompt: str, seed: int | None) -> Verdict:
+    def _decide(self, question: JudgeQuestion, prompt: str, seed: int | None) -> Verdict:
         """Ask, and once more for the missing line. A judge that refuses the conversation has no verdict on it."""
         read = question.read_published if self._published else question.read
         conversation = [Message("user", prompt)]

@@ -28,7 +28,7 @@ __all__ = [
     "SOLVABILITY",
     "STEPS_STATUS",
     "UNSURE",
-    "Question",
+    "JudgeQuestion",
     "answer_values",
     "pair_values",
     "prompt_hashes",
@@ -47,7 +47,7 @@ _ANSWER, _RESPONSE, _CALLS, _TOOLS = 500, 120, 20, 40
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class JudgeQuestion:
     """A question: its template `prompts/NAME.txt`, and the words of its verdicts."""
 
     name: str
@@ -84,13 +84,13 @@ _VERDICT = re.compile(r"^[\s*_`#>-]*verdict[*_`]*\s*:[\s*_`]*([a-z]+)[\s*_`.]*$"
 _COUNTS = re.compile(r"^\s*counts\s*:\s*(\d+) succeeded, (\d+) different[\s.]*$", re.IGNORECASE | re.MULTILINE)
 
 _STATUS = ("Solved", "Unsure", "Unsolved")
-ANSWER_STATUS = Question("answer_status", _STATUS)
-STEPS_STATUS = Question("steps_status", _STATUS)
-SOLVABILITY = Question("solvability", ("Solvable", "Unsure", "Unsolvable"))
-PREFERENCE = Question("preference", ("First", "Second", "Tie"))
-BETTER_ANSWER = Question("better_answer", ("First", "Second", "Tie"))
-COMPLETENESS = Question("completeness", ("Solved", "Unsolved"))
-COUNTS = Question("counts", ())
+ANSWER_STATUS = JudgeQuestion("answer_status", _STATUS)
+STEPS_STATUS = JudgeQuestion("steps_status", _STATUS)
+SOLVABILITY = JudgeQuestion("solvability", ("Solvable", "Unsure", "Unsolvable"))
+PREFERENCE = JudgeQuestion("preference", ("First", "Second", "Tie"))
+BETTER_ANSWER = JudgeQuestion("better_answer", ("First", "Second", "Tie"))
+COMPLETENESS = JudgeQuestion("completeness", ("Solved", "Unsolved"))
+COUNTS = JudgeQuestion("counts", ())
 
 
 @cache

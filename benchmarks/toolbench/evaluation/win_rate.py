@@ -22,7 +22,7 @@ from benchmarks.toolbench.evaluation.questions import (
     BETTER_ANSWER,
     COUNTS,
     PREFERENCE,
-    Question,
+    JudgeQuestion,
     answer_values,
     pair_values,
 )
@@ -213,7 +213,7 @@ class _Pair:
         calls = [call for call in answer.calls if call.name != FINISH]
         return sum(map(_succeeded, calls)), len({call.name for call in calls}), 0
 
-    def _choose(self, question: Question) -> Round:
+    def _choose(self, question: JudgeQuestion) -> Round:
         """The judge's choice; the same answers tie."""
         if self.reference.content_hash == self.candidate.content_hash:
             return Round(self._lot() if self.compat else "tie", "same answers")
@@ -229,7 +229,7 @@ class _Pair:
         agreed = forward.word == backward.word == "Tie"
         return Round("tie", "unparsed" if unparsed else "judge" if agreed else "the orders disagree", unparsed)
 
-    def _choose_once(self, question: Question) -> Round:
+    def _choose_once(self, question: JudgeQuestion) -> Round:
         """As published: in the order that was drawn, and by lot without a choice."""
         shuffled = self._shuffled()
         answers = (self.candidate, self.reference) if shuffled else (self.reference, self.candidate)
@@ -239,7 +239,7 @@ class _Pair:
             return Round(self._by_place(place ^ shuffled), "judge")
         return Round(self._lot(), "lot", int(not verdict.parsed))
 
-    def _ask(self, question: Question, first: JudgedAnswer, second: JudgedAnswer) -> Verdict:
+    def _ask(self, question: JudgeQuestion, first: JudgedAnswer, second: JudgedAnswer) -> Verdict:
         values = pair_values(first, second, raw=self.compat)
         hashes = [first.content_hash, second.content_hash]
         return self.judge.ask(question, values, first.query_id, hashes, self.repetition)
