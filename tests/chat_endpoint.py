@@ -34,6 +34,9 @@ class ChatEndpoint:
         for name in sorted(self.refuses & request.keys()):
             error = {"message": f"Unsupported parameter: {name}", "param": name, "code": "unsupported_parameter"}
             return 400, {}, json.dumps({"error": error})
+        if "prompt" in request:
+            choice = {"index": 0, "text": self.text, "finish_reason": "stop"}
+            return 200, {}, json.dumps({**completion(None), "object": "text_completion", "choices": [choice]})
         return 200, {}, json.dumps(completion(self.text))
 
     def reply(self, content: str | None, **message: Any) -> None:
@@ -72,7 +75,7 @@ def serve() -> Iterator[ChatEndpoint]:
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            assert self.path == "/v1/chat/completions"
+            assert self.path == ("/v1/completions" if "prompt" in request else "/v1/chat/completions")
             state.requests.append(request)
             state.keys.append(self.headers.get("Authorization"))
             status, headers, body = state.answer(request)

@@ -22,6 +22,7 @@ __all__ = [
     "Completion",
     "FunctionCall",
     "FunctionSpec",
+    "Layout",
     "Message",
     "Model",
     "ModelBase",
@@ -36,6 +37,8 @@ __all__ = [
     "read_calls",
     "split_prefill",
 ]
+
+Layout = Literal["chat", "roles"]
 
 TEMPERATURE = 0.7
 """The temperature of sampled answers."""
@@ -195,8 +198,12 @@ def read_calls(entries: Iterable[Mapping[str, str]]) -> tuple[FunctionCall, ...]
 
 
 def check_text_only(name: str, request: ModelRequest) -> None:
-    """Raises: UsageError: The request has functions, calls or results of calls, which the model cannot take."""
-    if request.functions or any(message.role == "tool" or message.calls for message in request.messages):
+    """Raises: UsageError: The request has functions, calls or results of calls, which the model cannot take.
+
+    Results are text in the layout "roles".
+    """
+    results = request.layout == "chat" and any(message.role == "tool" for message in request.messages)
+    if request.functions or results or any(message.calls for message in request.messages):
         raise UsageError(f"{name} cannot call functions; use --format text, or a model that can (openai:NAME)")
 
 
@@ -206,7 +213,8 @@ class ModelRequest:
 
     `seed` is None for the likeliest answer; with one, the answer is sampled at TEMPERATURE. `on_progress` is called
     during the completion where the model supports it; it is not part of the request's identity. `functions` may be
-    called instead of an answer, or beside one.
+    called instead of an answer, or beside one. With the `layout` "roles" the model reads the messages as
+    `atc.models.role_layout` writes them, results of calls included, and its chat template is not used.
     """
 
     messages: Sequence[Message]
@@ -215,6 +223,7 @@ class ModelRequest:
     seed: int | None = None
     on_progress: Callable[[Progress], None] | None = field(default=None, compare=False, repr=False)
     functions: Sequence[FunctionSpec] = ()
+    layout: Layout = "chat"
 
 
 class ModelBase:

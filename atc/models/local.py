@@ -40,6 +40,7 @@ from atc.models.base import (
     check_context_length,
     check_text_only,
 )
+from atc.models.role_layout import role_prompt
 from protocols.errors import ModelError, UsageError
 
 __all__ = ["CONTEXT", "Engine", "LocalEngine", "default_threads"]
@@ -112,11 +113,14 @@ class LocalEngine(ModelBase):
         with self._lock:
             engine = self._engine()
             turns = [message.to_json() for message in request.messages]
-            prompt = engine.post("/apply-template", {"messages": turns})["prompt"]
+            if request.layout == "roles":
+                prompt = role_prompt(request.messages)
+            else:
+                prompt = engine.post("/apply-template", {"messages": turns})["prompt"]
             tokens = engine.tokenize(prompt, special=True)
             check_context_length(self.name, len(tokens), request.max_tokens, self._context)
             reporter = _ProgressReporter(len(tokens), request.on_progress)
-            read = self._restore_prefix(engine, turns, tokens, reporter)
+            read = self._restore_prefix(engine, turns, tokens, reporter) if request.layout == "chat" else 0
             reply = engine.complete(
                 {
                     "prompt": tokens,

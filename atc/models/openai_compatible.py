@@ -28,8 +28,10 @@ from atc.models.base import (
     ModelBase,
     ModelRequest,
     Usage,
+    check_text_only,
     cut_at_stop,
 )
+from atc.models.role_layout import role_prompt
 from protocols.calls.auth import Credential, redact
 from protocols.errors import ModelError, PromptRefused
 from sandbox.egress.egress_rules import display_url
@@ -88,16 +90,11 @@ class OpenAIModel(ModelBase):
 
     def answer(self, request: ModelRequest) -> Completion:
         """As `ModelBase.answer`. Raises: ModelError: no answer; the message never holds the key."""
-        temperature, seed = (0.0, self._seed) if request.seed is None else (TEMPERATURE, request.seed)
+        if request.layout == "roles":
+            return self._continue(request)
         started = time.monotonic()
         messages, prefill = _without_prefill(request.messages)
-        payload: dict[str, Any] = {
-            "model": self._model,
-            "messages": [_turn(message) for message in messages],
-            "max_tokens": request.max_tokens,
-            "temperature": temperature,
-            "seed": seed,
-        }
+        payload = {**self._payload(request), "messages": [_turn(message) for message in messages]}
         # The answer repeats the prefill: a stop sequence in there would end it before it began.
         if stops := [text for text in request.stop if text.strip() not in prefill]:
             payload["stop"] = stops
@@ -112,6 +109,23 @@ class OpenAIModel(ModelBase):
         with self._errors():
             calls = _calls(choices[0].message, messages)
         return Completion(text, _usage(reply.usage, time.monotonic() - started), finish, calls)
+
+    def _continue(self, request: ModelRequest) -> Completion:
+        """Continue a conversation that is one text, by the endpoint's older format, `completions`."""
+        check_text_only(self.name, request)
+        started = time.monotonic()
+        stops = {"stop": list(request.stop)} if request.stop else {}
+        reply = self._ask({**self._payload(request), **stops, "prompt": role_prompt(request.messages)})
+        choices = getattr(reply, "choices", None)
+        if not choices or not isinstance(choices[0].text, str):
+            raise ModelError(f"{self._endpoint()} answers, but not with a completion; is OPENAI_BASE_URL right?")
+        text, stopped = cut_at_stop(choices[0].text, request.stop)
+        finish = "stop" if stopped else choices[0].finish_reason or "stop"
+        return Completion(text, _usage(reply.usage, time.monotonic() - started), finish)
+
+    def _payload(self, request: ModelRequest) -> dict[str, Any]:
+        temperature, seed = (0.0, self._seed) if request.seed is None else (TEMPERATURE, request.seed)
+        return {"model": self._model, "max_tokens": request.max_tokens, "temperature": temperature, "seed": seed}
 
     @property
     def calls_functions(self) -> bool:
@@ -148,7 +162,9 @@ class OpenAIModel(ModelBase):
                     if RENAMED[name] not in self._refused:
                         adapted[RENAMED[name]] = payload[name]
                 try:
-                    return self._get_client().chat.completions.create(**adapted)
+                    client = self._get_client()
+                    endpoint = client.completions if "prompt" in payload else client.chat.completions
+                    return endpoint.create(**adapted)
                 except openai.BadRequestError as error:
                     if error.param not in adapted or error.param not in OPTIONAL | RENAMED.keys():
                         raise

@@ -34,6 +34,7 @@ from atc.models.base import (
     split_prefill,
 )
 from atc.models.repetition import repetition_start
+from atc.models.role_layout import role_prompt
 from protocols.errors import ModelError
 
 __all__ = ["OpenVINOModel", "render", "settings"]
@@ -93,8 +94,10 @@ class OpenVINOModel(ModelBase):
             self._cancelled = threading.Event()
             pipeline = self.load()
             tokenizer = pipeline.get_tokenizer()
-            text = render(tokenizer, request.messages)
-            prompt = tokenizer.encode(text, add_special_tokens=False)
+            chat = request.layout == "chat"
+            text = render(tokenizer, request.messages) if chat else role_prompt(request.messages)
+            # A chat template writes the beginning of a text itself.
+            prompt = tokenizer.encode(text, add_special_tokens=not chat)
             length = _length(prompt)
             if length == CONTEXT:  # it may be longer
                 length = self.count_tokens(text)

@@ -22,6 +22,7 @@ from atc.files import append_line, open_to_append
 from atc.models.base import (
     Completion,
     FunctionSpec,
+    Layout,
     Message,
     Model,
     ModelBase,
@@ -36,13 +37,22 @@ __all__ = ["CachingModel", "Recorder", "ReplayModel", "recorded_model", "request
 
 
 def request_hash(
-    messages: Sequence[Message], stop: Sequence[str], max_tokens: int, functions: Sequence[FunctionSpec] = ()
+    messages: Sequence[Message],
+    stop: Sequence[str],
+    max_tokens: int,
+    functions: Sequence[FunctionSpec] = (),
+    layout: Layout = "chat",
 ) -> str:
-    """sha256, in hex, over the canonical JSON of a request. Fields for functions are left out where they are empty."""
+    """sha256, in hex, over the canonical JSON of a request.
+
+    Fields for functions are left out where they are empty, and the layout of a chat.
+    """
     turns = [message.to_json() for message in messages]
     request: dict[str, object] = {"messages": turns, "stop": list(stop), "max_tokens": max_tokens}
     if functions:
         request["functions"] = [asdict(function) for function in functions]
+    if layout != "chat":
+        request["layout"] = layout
     text = json.dumps(request, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
@@ -130,7 +140,7 @@ def recorded_model(file: Path) -> str:
 
 
 def _key(request: ModelRequest) -> str:
-    return request_hash(request.messages, request.stop, request.max_tokens, request.functions)
+    return request_hash(request.messages, request.stop, request.max_tokens, request.functions, request.layout)
 
 
 def _first_entry(file: Path) -> dict[str, Any]:
@@ -196,6 +206,8 @@ class Recorder(ModelBase):
             entry["calls_functions"] = True
         if request.functions:
             entry["functions"] = [asdict(function) for function in request.functions]
+        if request.layout != "chat":
+            entry["layout"] = request.layout
         if completion.calls:
             entry["calls"] = [asdict(call) for call in completion.calls]
         append_line(self._file, json.dumps(entry), mode=0o600)

@@ -24,6 +24,7 @@ from atc.models.base import (
     cut_at_stop,
     split_prefill,
 )
+from atc.models.role_layout import role_prompt
 from protocols.errors import ModelError
 
 __all__ = ["TransformersModel"]
@@ -56,9 +57,12 @@ class TransformersModel(ModelBase):
         started = time.monotonic()
         with self._lock:
             tokenizer, model = self._load()
-            prompt = _render(tokenizer, request.messages)
+            chat = request.layout == "chat"
+            prompt = _render(tokenizer, request.messages) if chat else role_prompt(request.messages)
             # A chat template writes the beginning of a text itself.
-            read = tokenizer(prompt, return_tensors="pt", add_special_tokens=tokenizer.chat_template is None)
+            read = tokenizer(
+                prompt, return_tensors="pt", add_special_tokens=tokenizer.chat_template is None or not chat
+            )
             inputs = {name: read[name].to(model.device) for name in ("input_ids", "attention_mask")}
             length = inputs["input_ids"].shape[1]
             context = getattr(model.config, "max_position_embeddings", None)

@@ -14,6 +14,7 @@ from atc.models import Message, open_model
 from atc.models.base import FunctionCall, FunctionSpec, ModelRequest, answer, calls_functions
 from atc.models.budget import BudgetedModel
 from atc.models.local import LocalEngine
+from atc.models.role_layout import role_prompt
 from atc.resume import recorded_completion
 from protocols.errors import ModelError, UsageError
 from sandbox.journal.journal import Journal
@@ -144,3 +145,39 @@ def test_calls_are_recorded_and_played_back(endpoint: ChatEndpoint, tmp_path: Pa
     with Journal(tmp_path / "journal") as journal:
         journal.answer(0, "key", asdict(asked))
         assert recorded_completion(journal, 0, "key") == asked
+
+
+def test_a_conversation_as_one_text(endpoint: ChatEndpoint, tmp_path: Path) -> None:
+    """In the layout of roles a model reads the turns as a text, and goes on from there; it is recorded as such."""
+    turns = [*QUESTION, Message("assistant", "\nThought: x"), Message("tool", "[1]"), Message("user", "")]
+    request = ModelRequest(turns, ["\nUser:"], 50, layout="roles")
+    endpoint.text = "Thought: y\nUser: z"
+    file = tmp_path / "answers.jsonl"
+
+    completion = answer(open_model("openai:small", record=file), request)
+
+    assert completion.text == "Thought: y"
+    assert completion.usage.prompt_tokens == 120
+    assert endpoint.requests == [
+        {
+            "model": "small",
+            "prompt": "System: You answer with functions.\nUser: How large is Oslo?\nAssistant: \nThought: x\n"
+            "Function: [1]\nUser:\nAssistant: \n",
+            "max_tokens": 50,
+            "temperature": 0,
+            "seed": 0,
+            "stop": ["\nUser:"],
+        }
+    ]
+    replay = open_model(f"replay:{file}")
+    assert answer(replay, request).text == "Thought: y"
+    with pytest.raises(ModelError, match="no answer to the request"):
+        answer(replay, replace(request, layout="chat"))
+    with pytest.raises(UsageError, match="cannot call functions"):
+        answer(open_model("openai:small"), replace(request, functions=FUNCTIONS))
+
+
+def test_a_prefill_in_the_layout_of_roles_stays_open() -> None:
+    """The answer goes on where the prefill ends."""
+    prompt = role_prompt([Message("user", "q"), Message("assistant", "\nThought:")])
+    assert prompt == "User: q\nAssistant: \nThought:"
