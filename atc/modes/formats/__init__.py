@@ -1,0 +1,1 @@
+"""Forms of prompts and calls that published weights were trained on."""
