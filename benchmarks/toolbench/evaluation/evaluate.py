@@ -42,7 +42,7 @@ def judge_run(
         repetitions = judge_answer(answer, judge, edition, times, compat) if answer else ()
         return JudgedQuery(query_id, answer, repetitions, edition)
 
-    yield from _in_order(judged, ids, workers)
+    yield from _in_order(judged, ids, workers, judge)
 
 
 def compare_runs(
@@ -70,7 +70,7 @@ def compare_runs(
     def compared(query_id: str) -> ComparedQuery:
         return compare_answers(judged(reference, query_id), judged(candidate, query_id), judge, edition, times, compat)
 
-    yield from _in_order(compared, ids, workers)
+    yield from _in_order(compared, ids, workers, judge)
 
 
 def _seed(run: JudgedRun, query_id: str) -> int:
@@ -79,13 +79,17 @@ def _seed(run: JudgedRun, query_id: str) -> int:
     return int(answer.content_hash, 16) if answer else 0
 
 
-def _in_order(work: Callable[[str], Result], ids: Sequence[str], workers: int) -> Iterator[Result]:
-    """The results in the order of the ids; after an error or ctrl-C only what has begun is finished."""
+def _in_order(work: Callable[[str], Result], ids: Sequence[str], workers: int, judge: Judge | None) -> Iterator[Result]:
+    """The results in the order of the ids; after an error or ctrl-C no thread asks anything more."""
     if workers == 1:
         yield from map(work, ids)
         return
     pool = ThreadPoolExecutor(workers)
     try:
         yield from pool.map(work, ids)
+    except BaseException:
+        if judge is not None:
+            judge.stop()
+        raise
     finally:
         pool.shutdown(wait=False, cancel_futures=True)

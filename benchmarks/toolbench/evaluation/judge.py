@@ -17,7 +17,7 @@ from atc.files import append_line, read_lines
 from atc.models import Message, Model
 from atc.models.base import ModelRequest, answer
 from benchmarks.toolbench.evaluation.questions import AGAIN, UNSURE, JudgeQuestion, render
-from protocols.errors import PromptRefused, UsageError
+from protocols.errors import ModelError, PromptRefused, UsageError
 
 __all__ = ["VERDICTS", "Judge", "Verdict"]
 
@@ -61,6 +61,7 @@ class Judge:
         self._file = folder / VERDICTS
         self._published = published
         self._lock = threading.Lock()
+        self._stopped = False
         self._verdicts: dict[_Key, Verdict] = {}
         for file in (*others, self._file):
             self._verdicts |= _read(file)
@@ -93,6 +94,8 @@ class Judge:
             stored = self._verdicts.get(key)
         if stored is not None:
             return stored
+        if self._stopped:
+            raise ModelError(f"the judgement by {self.name} was stopped; repeat the command to go on")
         verdict = self._decide(question, prompt, repetition or None)
         entry |= {"verdict": verdict.word, "parsed": verdict.parsed, "reason": verdict.reason}
         append_line(self._file, json.dumps(entry, ensure_ascii=False))
@@ -100,6 +103,10 @@ class Judge:
             self._verdicts[key] = verdict
             self.asked += 1
         return verdict
+
+    def stop(self) -> None:
+        """Ask nothing more: nobody waits for the verdicts."""
+        self._stopped = True
 
     def _decide(self, question: JudgeQuestion, prompt: str, seed: int | None) -> Verdict:
         """Ask, and once more for the missing line. A judge that refuses the conversation has no verdict on it."""
