@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -22,7 +23,7 @@ from atc.planning.plan import (
     parts,
     reads,
 )
-from protocols.model import Protocol
+from protocols.model import Protocol, Tool
 from protocols.text.words import SIZES, is_identifier, noun_of, words
 
 __all__ = ["looped", "return_words"]
@@ -30,7 +31,8 @@ __all__ = ["looped", "return_words"]
 
 def looped(steps: Sequence[Step], question: Question, protocol: Protocol) -> Plan:
     """The plan of some steps without duplicates, in a loop where the question is about several items."""
-    return Plan(_in_loop(_with_distinct_variables(list(_without_duplicates(steps))), question, protocol))
+    steps = _with_distinct_variables(list(_without_duplicates(steps)), protocol)
+    return Plan(_in_loop(steps, question, protocol))
 
 
 def _without_duplicates(steps: Sequence[Step]) -> Iterator[Step]:
@@ -42,13 +44,13 @@ def _without_duplicates(steps: Sequence[Step]) -> Iterator[Step]:
     return (step for step in steps if step.variable in read or set_to[step.value] == step)
 
 
-def _with_distinct_variables(steps: list[Step]) -> list[Step]:
+def _with_distinct_variables(steps: list[Step], protocol: Protocol) -> list[Step]:
     """The steps, with a longer name for each variable that several calls set and no step reads."""
     times = Counter(step.variable for step in steps if step.variable and isinstance(step.value, Call))
     read, taken = _read(steps), set(times)
     for place, step in enumerate(steps):
         if isinstance(step.value, Call) and times[step.variable] > 1 and step.variable not in read:
-            name_words = [word for word in return_words(step.value.tool) if not is_identifier(word)]
+            name_words = [word for word in return_words(protocol.tool(step.value.tool)) if not is_identifier(word)]
             name = "_".join(name_words[-2:])
             if name and name not in taken:
                 taken.add(name)
@@ -101,7 +103,13 @@ def _list_noun(path: Path) -> str:
     return noun_of(str(path[-1])) if path else ""
 
 
-def return_words(name: str) -> list[str]:
-    """The words of a tool's name that say what it returns."""
-    returned = " ".join(name.split("_")[1:]).partition(" by ")[0]
-    return [word for word in words(returned) if word.isidentifier()]
+def return_words(tool: Tool) -> list[str]:
+    """The words of a tool's name that say what it returns; of its path, where it is not named by its method."""
+    name_parts = tool.name.split("_")
+    if name_parts[0] == tool.method:
+        returned = " ".join(name_parts[1:])
+    else:
+        segments = [segment for segment in tool.path.split("/") if segment and "{" not in segment]
+        returned = segments[-1].replace("_", " ") if segments else tool.name.replace("_", " ")
+        returned = re.sub(r"^get\b\s*", "", returned, flags=re.IGNORECASE) or returned
+    return [word for word in words(returned.partition(" by ")[0]) if word.isidentifier()]

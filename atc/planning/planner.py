@@ -120,6 +120,6 @@ def _lacks_date(tool: Tool, question: Question) -> bool:
 
 def _result_variable(tool: Tool, taken: Collection[str]) -> str:
     """A free name for the result of a tool: the last word of its own name that is no identifier."""
-    name_words = return_words(tool.name)
+    name_words = return_words(tool)
     plain = bool(name_words) and not is_identifier(name_words[-1])
     return name_words[-1] if plain and name_words[-1] not in taken else "details"

@@ -6,6 +6,7 @@ from decimal import Decimal
 
 import pytest
 
+from atc.language.question import Question
 from atc.planning.plan import (
     PLACEHOLDER,
     Append,
@@ -24,7 +25,10 @@ from atc.planning.plan import (
     literal,
     reads,
 )
+from atc.planning.planner import plans
 from atc.planning.sketch import sketch
+from protocols import load
+from protocols.dataflow.graph import ProtocolGraph
 
 FILMS = Call("GET_films", (("query", Literal("Dune")),), ("films",))
 FILM = Step("film", FILMS.at(("films", 0)))
@@ -97,3 +101,19 @@ def test_the_last_value_is_printed() -> None:
 
     assert sketch(Plan((FILM, CREDITS)).printing()).endswith("\nprint(credits)")
     assert sketch(Plan((FILM, follow)).printing()).endswith('\nprint(PUT_following(ids=[film["id"]]))')
+
+
+def test_a_result_is_named_by_what_a_free_name_returns() -> None:
+    """A function that is not named by its method is known by its path: what all names end with says nothing."""
+    protocol = load(
+        {
+            "endpoints": [
+                {"name": "get_popular_sites_for_analysis", "url": "https://a.invalid/get_popular_sites?q={q}"},
+                {"name": "similar_queries_for_analysis", "url": "https://a.invalid/similar_queries?q={q}"},
+            ]
+        }
+    )
+    tools = [tool.name for tool in protocol.tools]
+    planned = plans(ProtocolGraph(protocol), tools, tools, Question('What is like "party ideas"?'), tools)
+
+    assert [plan.steps[-1].variable for plan in planned] == ["sites", "queries"]  # type: ignore[union-attr]
