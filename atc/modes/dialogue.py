@@ -71,11 +71,11 @@ class Dialogue(ABC):
     def observe(self, reading: Reading, steps: Sequence[SearchStep]) -> list[Message]:
         """The results of the calls of a message, in their order."""
 
-    def with_tried(self, messages: Sequence[Message], tried: str) -> list[Message]:
-        """The conversation with what was tried from here, for the next sibling alone."""
+    def with_note(self, messages: Sequence[Message], note: str) -> list[Message]:
+        """The conversation with a note at its end, for the next message alone."""
         if messages[-1].role == "user":
-            return [*messages[:-1], Message("user", f"{messages[-1].content}\n\n{tried}")]
-        return [*messages, Message("user", tried)]
+            return [*messages[:-1], Message("user", f"{messages[-1].content}\n\n{note}")]
+        return [*messages, Message("user", note)]
 
 
 class TextDialogue(Dialogue):

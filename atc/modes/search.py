@@ -13,6 +13,7 @@ from atc.modes.dialogue import Dialogue, Reading, TextDialogue, finish_step, fun
 from atc.modes.functions_dialogue import FunctionsDialogue
 from atc.modes.rules import TryBudget, TryEnded
 from atc.modes.toolbox import Toolbox
+from atc.prompting import templates
 from atc.search_tree import NodeOutcome, SearchNode, SearchStep
 
 __all__ = ["Branch", "Search"]
@@ -85,7 +86,9 @@ class Search:
         Returns: The node, and the branch that ends with it.
         Raises: TryEnded, ModelError; the node with the calls so far is added first.
         """
-        asked = self.dialogue.with_tried(branch.messages, tried) if tried else list(branch.messages)
+        asked = self.dialogue.with_note(branch.messages, tried) if tried else list(branch.messages)
+        if self._is_last(branch):
+            asked = self.dialogue.with_note(asked, templates.render("search_last").strip())
         turns: list[Message] = []
         node = SearchNode(len(self.toolbox.nodes) + 1, branch.node, "", tried=tried, trial=self.toolbox.trial)
         reading, why = self._read(asked, turns)
@@ -115,6 +118,12 @@ class Search:
         self._add(node)
         position = self.toolbox.api.position()
         return node, Branch((*branch.messages, *turns), node.id, branch.depth + self._weight(node), position)
+
+    def _is_last(self, branch: Branch) -> bool:
+        """True if a call in the next message would be of no use; the published search does not say so."""
+        at_depth = self.depth is not None and branch.depth + 1 >= self.depth
+        calls_left = self.toolbox.budget.model_calls - self.toolbox.usage.model_calls
+        return not self.compat and (at_depth or calls_left == 1)
 
     def leave(self, branch: Branch, node: SearchNode, outcome: NodeOutcome, why: str) -> None:
         """Go back to a branch from a node below it, whose calls leave the path."""

@@ -106,6 +106,18 @@ def test_more_model_calls_raise_the_budget(weather: LocalAPI) -> None:
     assert solution.status == "limit"
 
 
+def test_the_last_message_is_said_to_be_the_last(weather: LocalAPI) -> None:
+    """At the end of the budget or of a path no further call helps, so the model is told to answer."""
+    model, deep = Loop(CALL_WITH_THOUGHT), Loop(CALL_WITH_THOUGHT)
+    ask(weather, "react", model, search=SearchSettings(max_model_calls=3))
+    ask(weather, "dfsdt", deep, search=SearchSettings(depth=2, width=1))
+
+    for asked in (model.asked, deep.asked):
+        assert ["This is the last message" in messages[-1].content for messages in asked] == [False] * (
+            len(asked) - 1
+        ) + [True]
+
+
 def test_a_published_search_ends_when_the_first_message_gives_up(weather: LocalAPI) -> None:
     """After a give-up the parent is left, too; at the first message that is the question. Ours asks once more."""
     give_up = 'Action: Finish(return_type="give_up_and_restart")'
