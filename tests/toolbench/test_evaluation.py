@@ -210,10 +210,12 @@ def test_a_run_of_atc_bench_is_judged_as_it_is(tmp_path: Path) -> None:
     task = {"id": "q12", "query": "Who?", "candidates": ["GET_films", "GET_credits"], "solution": solution}
     (tmp_path / "tasks").mkdir()
     (tmp_path / "tasks" / "q12.json").write_text(json.dumps(task))
-    (tmp_path / "config.json").write_text(json.dumps({"files": {"tasks": {"file": "G2_category.json"}}}))
+    config = {"mode": "react", "files": {"tasks": {"file": "G2_category.json"}}}
+    (tmp_path / "config.json").write_text(json.dumps(config))
     opened = open_answers(tmp_path)
 
     assert (opened.subset, list(opened.answers), opened.answers["12"].text) == ("G2_category", ["12"], "Tom")
+    assert opened.answers["12"].method == "react"
     assert [call.name for call in opened.answers["12"].calls] == ["GET_films", "GET_credits", "Finish"]
     assert '"error": "status 404"' in opened.answers["12"].calls[1].response
 
@@ -281,6 +283,7 @@ def test_the_majority_decides_and_a_tie_is_a_tie() -> None:
     assert [query.label for query in queries] == ["Passed", "Tie", "Unsure", "Missing"]
     assert (figures["rate"], figures["n"]) == ((1 + 0.5 + 0.5) / 4, 4)
     assert (figures["ties"], figures["unsure"], figures["missing"]) == (1, 1, 1)
+    assert figures["unfinished"] == 0
     assert figures["low"] <= figures["rate"] <= figures["high"]
     assert majority([]) == "Missing"
 
@@ -407,6 +410,18 @@ def test_a_reply_without_a_verdict_is_asked_for_once_more(tmp_path: Path) -> Non
         folder = tmp_path / f"nonsense-{len(nonsense)}"
         (query,) = judge_run(run(answer("1")), ["1"], judge(folder, replying(nonsense)), "sopr", 1)
         assert (query.label, query.unparsed) == ("Unsure", 2), nonsense  # both questions on the status
+
+
+def test_a_judge_that_answers_nonsense_is_doubted(endpoint_judge: JudgeServer, tmp_path: Path) -> None:
+    """The evaluation ends, its rate is a half, and a warning tells how many replies cannot be read."""
+    endpoint_judge.decide = replying("I like films.")
+    file = write_answers(tmp_path / "mine", [answer("1"), answer("2", calls=0)])
+    shown = atc_eval("pass-rate", file, "--judge", "openai:judge", "--times", 1, "--out", tmp_path / "out")
+    figures = summary(tmp_path / "out")
+
+    assert shown.exit_code == 0
+    assert "warning: 6 replies of the judge cannot be read" in shown.stderr
+    assert (figures["rate"], figures["unsure"], figures["unparsed"]) == (0.5, 2, 6)
 
 
 def test_verdicts_are_asked_once_for_each_judge_and_text(tmp_path: Path) -> None:

@@ -23,6 +23,9 @@ __all__ = ["evaluate"]
 
 Row = TypeVar("Row")
 
+_UNREADABLE = 0.1
+"""More unreadable replies for each judgement are a reason to doubt the judge."""
+
 _place = click.Path(exists=True, path_type=Path)
 _file = click.Path(exists=True, dir_okay=False, path_type=Path)
 
@@ -286,6 +289,8 @@ class _Evaluation:
         summary = {**figures, **self._names, "measure": kind, **settings}
         if self._people is not None:
             summary["human"] = asdict(agreement(labels, self._people))
+        if figures["unparsed"] > _UNREADABLE * max(figures["n"] * self._names["times"], 1):
+            say(f"warning: {figures['unparsed']} replies of the judge cannot be read: is it able to judge?")
         write_summary(options.out, summary)
         write_leaderboard(options.out / "leaderboard.csv", summary, kind)
         if options.as_json:

@@ -78,7 +78,7 @@ def convert(query_id: str, data: Mapping[str, Any], method: str) -> JudgedAnswer
     )
 
 
-def convert_record(query_id: str, record: Mapping[str, Any]) -> JudgedAnswer:
+def convert_record(query_id: str, record: Mapping[str, Any], method: str = "") -> JudgedAnswer:
     """Convert a task of a run, as `atc bench` writes it: the calls of its last attempt, then its answer.
 
     Raises: KeyError, TypeError, AttributeError: It is none.
@@ -104,7 +104,7 @@ def convert_record(query_id: str, record: Mapping[str, Any]) -> JudgedAnswer:
         query_id=query_id,
         query=record["query"],
         tools=tuple({"name": name} for name in tools),
-        method="",
+        method=method,
         total_steps=len(details),
         final_answer=final_answer,
         details=chain(details),

@@ -46,6 +46,7 @@ def judged_summary(queries: Sequence[JudgedQuery], compat: bool) -> dict[str, An
         "ties": labels.count(TIE),
         "unsure": labels.count("Unsure"),
         "missing": sum(query.label == MISSING for query in queries),
+        "unfinished": sum(not answer.finished or answer.gave_up for answer in answers),
         "unparsed": sum(query.unparsed for query in queries),
         "hallucinated": sum(not answer.invents_no_tool for answer in answers),
         "spread": _spread(rates, [[entry.label for entry in query.repetitions] for query in counted]),

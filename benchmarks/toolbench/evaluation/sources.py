@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from benchmarks.toolbench.evaluation.convert import convert_files, convert_record
 from benchmarks.toolbench.evaluation.judged import JudgedAnswer, by_id, read_converted
@@ -46,7 +47,7 @@ def open_answers(place: Path, method: str | None = None) -> JudgedRun:
     if files or not tasks:
         converted = _keyed(convert_files(files or sorted(place.glob("*_*.json")), method))
     else:
-        converted = _keyed(_tasks(tasks))
+        converted = _keyed(_tasks(tasks, str(_config(place).get("mode", ""))))
     if not converted:
         chosen = f" whose name has {method!r}" if method else ""
         raise UsageError(f"{place} holds no answer{chosen}; {_FORMS}")
@@ -57,23 +58,31 @@ def _keyed(answers: Iterable[JudgedAnswer]) -> dict[str, JudgedAnswer]:
     return {answer.query_id: answer for answer in answers}
 
 
-def _tasks(files: Iterable[Path]) -> Iterable[JudgedAnswer]:
+def _tasks(files: Iterable[Path], mode: str) -> Iterable[JudgedAnswer]:
     for file in files:
         try:
             record = json.loads(file.read_text("utf-8"))
             task_id = str(record["id"])
             number = task_id.removeprefix("q")
-            yield convert_record(number if number.isdecimal() else task_id, record)
+            yield convert_record(number if number.isdecimal() else task_id, record, mode)
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise UsageError(f"{file} is no finished task: {error}; remove it and repeat `atc bench`") from None
+
+
+def _config(place: Path) -> Mapping[str, Any]:
+    """The settings of a run; none of a folder that is no run."""
+    try:
+        config = json.loads((place / "config.json").read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return config if isinstance(config, dict) else {}
 
 
 def _subset(place: Path) -> str:
     """The name of the run's task file; without one, that of the folder."""
     try:
-        config = json.loads((place / "config.json").read_text("utf-8"))
-        return Path(config["files"]["tasks"]["file"]).stem
-    except (OSError, ValueError, KeyError, TypeError):
+        return Path(_config(place)["files"]["tasks"]["file"]).stem
+    except (KeyError, TypeError):
         return place.resolve().name
 
 

@@ -11,7 +11,8 @@ __all__ = ["summary_table"]
 
 _COUNTS = {
     "n": "queries",
-    "missing": "without an answer",
+    "missing": "queries that are missing in the answers",
+    "unfinished": "answers that give up, or do not end with Finish",
     "ties": "ties, in number",
     "unsure": "unsure",
     "disagreed": "rounds in which the orders disagree",
