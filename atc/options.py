@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, TypeVar
 from atc.events import EventSink
 from atc.models import Model
 from atc.profile import Profile
+from protocols.errors import UsageError
 from sandbox import CallRecord, Limits
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Effort", "Options", "SearchSettings", "WritesPolicy", "takes_options"]
 
+FORMATS = ("auto", "text", "functions", "toolllama")
 Effort = Literal["normal", "high"]
 WritesPolicy = Literal["ask", "allow", "deny", "simulate"]
 P = ParamSpec("P")
@@ -39,7 +41,8 @@ class SearchSettings:
         max_observation: Tokens of an observation.
         max_model_calls: Completions for a question, all tries together; 0 for the mode's own budget.
         compat: Search as the published code does, with its defects (see atc.modes.dfsdt).
-        format: How calls are written: "text", "functions" (the endpoint's tool calls), "toolllama", or "auto":
+        format: How calls are written: "text", "functions" (the endpoint's tool calls), "toolllama" (as its weights were
+            trained; "toolllama:FILE" with the sentences of a released answer file or of the training data), or "auto":
             functions where the model takes them, else text.
     """
 
@@ -48,7 +51,13 @@ class SearchSettings:
     max_observation: int = 400
     max_model_calls: int = 0
     compat: bool = False
-    format: Literal["auto", "text", "functions", "toolllama"] = "auto"
+    format: str = "auto"
+
+    def __post_init__(self) -> None:
+        """Raises: UsageError: There is no such format."""
+        name, colon, _ = self.format.partition(":")
+        if name not in FORMATS or (colon and name != "toolllama"):
+            raise UsageError(f"unknown format {self.format!r}: choose one of {', '.join(FORMATS)}, or toolllama:FILE")
 
 
 @dataclass(frozen=True)

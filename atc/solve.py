@@ -25,7 +25,7 @@ from atc.events import (
 from atc.knowledge import Knowledge
 from atc.language.question import Question
 from atc.models import Completion, Message, Model, Usage
-from atc.models.base import FunctionSpec, ModelRequest, answer, calls_functions
+from atc.models.base import FunctionSpec, Layout, ModelRequest, answer, calls_functions
 from atc.models.replay import request_hash
 from atc.modes import LOOP, mode_function
 from atc.modes.toolbox import Toolbox
@@ -269,6 +269,7 @@ class Solve:
         max_tokens: int,
         sampled: bool = False,
         functions: Sequence[FunctionSpec] = (),
+        layout: Layout = "chat",
     ) -> Completion:
         """Ask the model, unless the journal has its answer; either way it counts.
 
@@ -278,7 +279,7 @@ class Solve:
         if most and self.requests >= most:
             raise LimitReached(f"no answer within {most} model calls")
         self.requests += 1
-        request = request_hash(messages, stop, max_tokens, functions)
+        request = request_hash(messages, stop, max_tokens, functions, layout)
         journal = self.journal
         completion = recorded_completion(journal, self.requests - 1, request) if journal is not None else None
         if completion is None:
@@ -293,6 +294,7 @@ class Solve:
                     None if likeliest else seed,
                     lambda progress: self.emit(ModelProgress(self.number, progress)),
                     functions,
+                    layout,
                 ),
             )
             if journal is not None:

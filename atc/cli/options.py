@@ -313,13 +313,13 @@ class SearchOptions:
         is_flag=True,
         help="Search as ToolLLM's released code does, with its defects (react, dfsdt); atc.modes.dfsdt lists them.",
     )
-    format: Literal["auto", "text", "functions", "toolllama"] = option(
+    format: str = option(
         "--format",
-        type=click.Choice(("auto", "text", "functions", "toolllama")),
         default="auto",
         show_default=True,
-        help="How single calls are written: as text, as the endpoint's tool calls, or as ToolLLaMA was trained; auto "
-        "is tool calls where the model takes them.",
+        metavar="auto|text|functions|toolllama[:FILE]",
+        help="How single calls are written: as text, as the endpoint's tool calls, or as ToolLLaMA was trained (FILE: "
+        "a released answer file with its prompt); auto is tool calls where the model takes them.",
     )
 
     def search_settings(self) -> SearchSettings:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from atc.models import Completion, Message
-from atc.models.base import FunctionSpec
+from atc.models.base import FunctionSpec, Layout
 from atc.modes.actions import FINISH, GIVE_UP, Action, read_action, read_answer
 from atc.modes.rules import OBSERVATION
 from atc.modes.toolbox import Toolbox, correction
@@ -50,10 +50,14 @@ class Reading:
 
 
 class Dialogue(ABC):
-    """A form of conversation; `stop` ends a message, and `functions` are offered with each request."""
+    """A form of conversation; `stop` ends a message, and `functions` are offered with each request.
+
+    `layout` is that of `atc.models.base.ModelRequest`.
+    """
 
     stop: Sequence[str] = ()
     functions: Sequence[FunctionSpec] = ()
+    layout: Layout = "chat"
 
     @abstractmethod
     def begin(self) -> list[Message]:

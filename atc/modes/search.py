@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from atc.events import NodeChanged
 from atc.models import Completion, Message
@@ -13,6 +14,7 @@ from atc.modes.dialogue import Dialogue, Reading, TextDialogue, finish_step, fun
 from atc.modes.functions_dialogue import FunctionsDialogue
 from atc.modes.rules import TryBudget, TryEnded
 from atc.modes.toolbox import Toolbox
+from atc.modes.toolllama_dialogue import ToolLlamaDialogue
 from atc.prompting import templates
 from atc.search_tree import NodeOutcome, SearchNode, SearchStep
 
@@ -156,7 +158,10 @@ class Search:
         why = ""
         for _ in range(1 if self.compat else 2):
             completion = self.toolbox.ask_message(
-                [*asked, *turns], stop=self.dialogue.stop, functions=self.dialogue.functions
+                [*asked, *turns],
+                stop=self.dialogue.stop,
+                functions=self.dialogue.functions,
+                layout=self.dialogue.layout,
             )
             if self.compat and self.toolbox.usage.model_calls >= self.toolbox.budget.model_calls:
                 raise TryEnded("limit", "BudgetSpent", "the last completion of the budget is lost, as published")
@@ -208,9 +213,11 @@ class Search:
 def _dialogue(toolbox: Toolbox, prompt: str, give_up: bool) -> Dialogue:
     """The form of conversation that the settings name, or that the model takes."""
     settings = toolbox.search
-    form = settings.format
+    form, _, file = settings.format.partition(":")
     if form == "auto":
         form = "functions" if toolbox.calls_functions else "text"
+    if form == "toolllama":
+        return ToolLlamaDialogue(toolbox, Path(file) if file else None, compat=settings.compat)
     if form == "functions":
         return FunctionsDialogue(toolbox, give_up=give_up, compat=settings.compat)
     return TextDialogue(toolbox, prompt, give_up=give_up, compat=settings.compat)

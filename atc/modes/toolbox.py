@@ -17,7 +17,7 @@ from atc.fault import Fault
 from atc.knowledge import Knowledge
 from atc.language.question import Question
 from atc.models import Completion, Message, Usage
-from atc.models.base import FunctionSpec
+from atc.models.base import FunctionSpec, Layout
 from atc.modes.actions import Action
 from atc.modes.api import NO_ATTRIBUTION, ApiSession, Observation
 from atc.modes.observations import published_observation, render_value
@@ -55,7 +55,8 @@ class Toolbox:
 
     Args:
         callable_tools: Names of the tools that a program may call, whether they were offered or not.
-        complete: Asks the model; takes messages, and by name `stop`, `max_tokens`, `sampled` and `functions`.
+        complete: Asks the model; takes messages, and by name `stop`, `max_tokens`, `sampled`, `functions` and
+            `layout`.
         calls_functions: The model takes functions.
         attempts: Those of all tries at this question; this try adds its own.
         max_reflections: Revisions of a program, in the modes that revise.
@@ -202,6 +203,7 @@ class Toolbox:
         stop: Sequence[str] = (),
         max_tokens: int = 300,
         functions: Sequence[FunctionSpec] = (),
+        layout: Layout = "chat",
     ) -> Completion:
         """The model's next message. Raises: TryEnded: The budget is used up. ModelError."""
         messages = shorten_observations(messages, self.profile.prompt_tokens + 500)
@@ -213,7 +215,7 @@ class Toolbox:
         self.emit(ModelWaiting(self.number))
         if functions:  # a strong model's text and calls together need room
             max_tokens = max(max_tokens, self.profile.output_tokens)
-        completion = self.complete(messages, stop=stop, max_tokens=max_tokens, functions=functions)
+        completion = self.complete(messages, stop=stop, max_tokens=max_tokens, functions=functions, layout=layout)
         self.usage += completion.usage
         self._wrote = completion.usage
         return completion

@@ -145,3 +145,25 @@ def test_a_function_is_what_a_program_could_call() -> None:
     assert spec.parameters["type"] == "object"
     assert set(spec.parameters["properties"]) == {argument.argument for argument in tool.arguments}
     json.dumps(spec.parameters)
+
+
+def test_a_search_in_the_form_of_the_toolllama_weights(weather: LocalAPI) -> None:
+    """`Thought`, `Action`, `Action Input` and Finish, without a chat template; other forms are corrected."""
+    model = Calling(
+        'Thought: t\nAction: GET_cities\nAction Input: {"query": "Oslo"}',
+        "Thought: it has an answer.",
+        'Thought: t\nAction: Finish\nAction Input: {"return_type": "give_answer", "final_answer": "It rains."}',
+    )
+    solution = ask(weather, "dfsdt", model, search=SearchSettings(format="toolllama"))
+
+    assert solution.answer == "It rains."
+    assert [step.name for node in solution.tree for step in node.steps] == ["GET_cities", "Finish"]
+    assert {request.layout for request in model.requests} == {"roles"}
+    assert "'name': 'Finish'" in model.requests[0].messages[0].content
+    assert "it has no `Action:` and no `Action Input:`" in model.requests[2].messages[-1].content
+
+
+def test_an_unknown_format_is_told() -> None:
+    """The message lists the formats."""
+    with pytest.raises(UsageError, match="choose one of auto, text, functions, toolllama, or toolllama:FILE"):
+        SearchSettings(format="xml")
