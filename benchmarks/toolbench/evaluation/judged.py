@@ -28,27 +28,26 @@ FINISH = "Finish"
 
 _GIVE_UP = "give_up_and_restart"
 _TEXT: dict[str, object] = {"type": "string"}
-_NODE = object_schema(
-    ("role", "message"),
-    role={"enum": ["system", "user", "assistant", "tool"]},
-    next={"type": "array", "items": {"$ref": "#/$defs/node"}},
+_NODE = Draft202012Validator(
+    object_schema(
+        ("role", "message"),
+        role={"enum": ["system", "user", "assistant", "tool"]},
+        next={"type": ["array", "null"], "items": {"type": "object"}},
+    )
 )
 _ANSWER = Draft202012Validator(
-    {
-        **object_schema(
-            ("query", "available_tools", "answer"),
-            query={"type": ["string", "array"]},
-            available_tools={"type": "array", "items": {"type": ["object", "string"]}},
-            answer=object_schema(
-                ("method", "total_steps", "final_answer", "answer_details"),
-                method=_TEXT,
-                total_steps={"type": "integer"},
-                final_answer=_TEXT,
-                answer_details={"type": "array", "items": {"$ref": "#/$defs/node"}},
-            ),
+    object_schema(
+        ("query", "available_tools", "answer"),
+        query={"type": ["string", "array"]},
+        available_tools={"type": "array", "items": {"type": ["object", "string"]}},
+        answer=object_schema(
+            ("method", "total_steps", "final_answer", "answer_details"),
+            method=_TEXT,
+            total_steps={"type": "integer"},
+            final_answer=_TEXT,
+            answer_details={"type": "array", "items": {"type": "object"}},
         ),
-        "$defs": {"node": _NODE},
-    }
+    )
 )
 
 
@@ -164,10 +163,9 @@ def read_converted(file: Path) -> dict[str, JudgedAnswer]:
 
 
 def _read(query_id: str, entry: Any, place: str) -> JudgedAnswer:
-    try:
-        check(entry, _ANSWER, place)
-    except RecursionError:
-        raise UsageError(f"{place}: the messages are nested too deep") from None
+    check(entry, _ANSWER, place)
+    for number, node in enumerate(_walk(entry["answer"]["answer_details"]), 1):
+        check(node, _NODE, f"{place}, message {number} of answer.answer_details")
     query, answer = entry["query"], entry["answer"]
     read = JudgedAnswer(
         query_id=query_id,
@@ -187,7 +185,11 @@ def _read(query_id: str, entry: Any, place: str) -> JudgedAnswer:
 
 def write_converted(file: Path, answers: Mapping[str, JudgedAnswer]) -> None:
     """Write a converted answer file, by query id. Raises: UsageError."""
-    write_text(file, to_json({query_id: answers[query_id].to_json() for query_id in sorted(answers, key=by_id)}))
+    data = {query_id: answers[query_id].to_json() for query_id in sorted(answers, key=by_id)}
+    try:
+        write_text(file, to_json(data))
+    except RecursionError:
+        raise UsageError(f"{file} cannot be written: an answer has too many messages, each nested in another") from None
 
 
 def by_id(query_id: str) -> tuple[int, str]:
@@ -209,7 +211,8 @@ def _walk(nodes: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
     while waiting:
         node = waiting.pop()
         yield node
-        waiting += reversed(node.get("next") or ())
+        below = node.get("next")
+        waiting += reversed(below) if isinstance(below, list) else ()
 
 
 def _call(message: Any) -> AnswerCall:
