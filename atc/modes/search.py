@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -68,7 +69,6 @@ class Search:
         self.names = function_names(toolbox, self.compat)
         self.dialogue = _dialogue(toolbox, prompt, give_up)
         self.answer: str | None = None
-        self._given_up: list[str] = []
 
     def root(self) -> Branch:
         """The question."""
@@ -93,21 +93,24 @@ class Search:
             asked = self.dialogue.with_note(asked, templates.render("search_last").strip())
         turns: list[Message] = []
         node = SearchNode(len(self.toolbox.nodes) + 1, branch.node, "", tried=tried, trial=self.toolbox.trial)
-        reading, why = self._read(asked, turns)
-        if reading is not None:
-            node = replace(node, thought=reading.thought)
-            turns.append(reading.message)
-        else:
-            node = replace(node, thought=turns[-2].content, correction=why)
         steps: list[SearchStep] = []
+        reading = None
         try:
+            reading, why = self._read(asked, turns)
+            if reading is not None:
+                node = replace(node, thought=reading.thought)
+                turns.append(reading.message)
+            else:
+                node = replace(node, thought=_last_text(turns), correction=why)
             for action in reading.actions if reading else ():
                 steps.append(self._perform(action))
                 if steps[-1].code in (3, 4):
                     break
         except BaseException as error:
             outcome: NodeOutcome = "limit" if isinstance(error, TryEnded) and error.status == "limit" else "error"
-            self._add(replace(node, steps=tuple(steps)).left(outcome, str(error)))
+            if turns:  # the model said something
+                node = replace(node, thought=node.thought or _last_text(turns), steps=tuple(steps))
+                self._add(node.left(outcome, str(error)))
             raise
         node = replace(node, steps=tuple(steps))
         if reading is not None:
@@ -208,6 +211,11 @@ class Search:
     def _change(self, node: SearchNode) -> None:
         self.toolbox.nodes[node.id - 1] = node
         self.toolbox.emit(NodeChanged(node))
+
+
+def _last_text(turns: Sequence[Message]) -> str:
+    """The text of the model's last message."""
+    return next(message.content for message in reversed(turns) if message.role == "assistant")
 
 
 def _dialogue(toolbox: Toolbox, prompt: str, give_up: bool) -> Dialogue:
