@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
@@ -286,7 +287,8 @@ class _Evaluation:
 
         options = self._options
         settings = {"judge": options.judge or "a rule", "compat": options.compat, "prompt_sha256": self._prompt_hash}
-        summary = {**figures, **self._names, "measure": kind, **settings}
+        date = datetime.now(UTC).date().isoformat()
+        summary = {**figures, **self._names, "measure": kind, **settings, "date": date}
         if self._people is not None:
             summary["human"] = asdict(agreement(labels, self._people))
         if figures["unparsed"] > _UNREADABLE * max(figures["n"] * self._names["times"], 1):
