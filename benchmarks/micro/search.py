@@ -11,7 +11,7 @@ The modes, the broker and the journal are the real ones; only the model is simul
 - On the right way it gives up with probability `despair`, which is 0 but where `compat` is compared.
 - Told what was tried from a stop, it takes another one, and errs independently.
 - A restart repeats a decision with probability `habit`, and else takes it anew. With 1 restarts are no use, with 0 they
-  are independent chances; nothing in the paper says what a real model does.
+  are independent chances. The paper says nothing about it; with the usual 0.75 restarts are worth what they are there.
 - Of two steps it ranks the wrong one first with probability `error`.
 
 All draws are hashes of the task, the path and the number of siblings, so that a run can be repeated, and all modes and
@@ -480,8 +480,8 @@ def _print_success(figures: Mapping[str, Any]) -> None:
 def _print_published(figures: Mapping[str, Any]) -> None:
     published = figures["published"]
     rows = [("published", "", *(f"{100 * published[mode]:.2f}" for mode in PUBLISHED), "", "", "")]
-    extra = figures["by_habit"] if len(figures["by_habit"]) > 1 else []
-    for row in [*figures["as_published"], *extra]:
+    usual = figures["habits"]
+    for row in [*figures["as_published"], *(row for row in figures["by_habit"] if row["habit"] != usual["habit"])]:
         cells = [_percent(row[mode]) for mode in PUBLISHED]
         apart = row["dfsdt_minus_restarts"]
         rows.append(
@@ -500,6 +500,7 @@ def _print_published(figures: Mapping[str, Any]) -> None:
 
 
 def _print_costs(figures: Mapping[str, Any]) -> None:
+    by_notice = [row for row in figures["by_notice"] if row["notice"] != figures["habits"]["notice"]]
     rows = [
         (
             _kind(row),
@@ -509,7 +510,7 @@ def _print_costs(figures: Mapping[str, Any]) -> None:
             f"{row['dfsdt']['mean']:.1f}",
             _number(row["times_react"]),
         )
-        for row in [*figures["cost"], *(figures["by_notice"] if len(figures["by_notice"]) > 1 else [])]
+        for row in [*figures["cost"], *by_notice]
     ]
     rows.append(("published", "", "", "", "", f"about {figures['published']['times_react']:.0f}"))
     columns = ("", "error", "notice", "ReACT", "DFSDT", "DFSDT / ReACT")
