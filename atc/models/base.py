@@ -85,8 +85,10 @@ class Message:
 
     def to_json(self) -> dict[str, Any]:
         """Role and content, and of the other fields those that are not empty."""
-        data = asdict(self)
-        return {name: value for name, value in data.items() if name in ("role", "content") or value}
+        data: dict[str, Any] = {"role": self.role, "content": self.content}
+        if self.calls:
+            data["calls"] = [asdict(call) for call in self.calls]
+        return data | {key: value for key, value in (("call_id", self.call_id), ("name", self.name)) if value}
 
 
 @dataclass(frozen=True, slots=True)

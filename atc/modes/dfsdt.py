@@ -8,7 +8,7 @@ Source: ToolLLM (arXiv:2307.16789), section 2.3 and appendix A. We depart from i
 `compat` takes back:
 - The depth counts messages; there it counts the nodes for a thought, an action and its input.
 - Giving up at once requests another first step; there it ends the search.
-- A message without a usable call is corrected once, and is no alternative that was tried.
+- A message without a usable call is corrected once, and its correction is no alternative that was tried.
 - A call names its function exactly; there the first function whose name ends with the given text is called.
 - Observations are cut inside values; there the text is cut at 1,024 characters.
 - A prompt has a worked example, and says where identifiers come from.
@@ -75,14 +75,14 @@ def _expand(search: Search, branch: Branch) -> None:
 
 
 def tried_text(siblings: Sequence[SearchNode]) -> str:
-    """What the model reads of earlier siblings; empty where none made a call."""
+    """What the model reads of earlier siblings; empty without any."""
     lines = [line for node in siblings for line in summarize(node)]
     return templates.render("dfsdt_otherwise", tried="\n".join(lines)).strip() if lines else ""
 
 
 def summarize(node: SearchNode) -> list[str]:
-    """The calls of a node with their observations, a line each."""
-    lines = []
+    """The calls of a node with their observations, a line each; of a message without one, that it called nothing."""
+    lines = [] if node.steps else ["a message that called nothing"]
     for step in node.steps:
         arguments = ", ".join(f"{name}={value!r}" for name, value in step.arguments.items())
         observation = f" -> {truncate(step.observation, _SIBLING_TOKENS)}" if step.observation else ""
