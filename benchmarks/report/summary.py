@@ -23,7 +23,7 @@ _DIGITS = {
 }
 _FORMATS = {
     **dict.fromkeys(("success", "path", "precision", "success_any", "success_with_alternatives"), "{:.1f} %"),
-    **dict.fromkeys(("correct", "false_success"), "{:.1f} %"),
+    **dict.fromkeys(("answered", "correct", "false_success", "usable_turns"), "{:.1f} %"),
     **dict.fromkeys(("wrong_warned", "right_warned", "risk", "coverage"), "{:.1f} %"),
     **dict.fromkeys(("prompt_tokens", "completion_tokens"), "{:,.0f}"),
     **dict.fromkeys(("model_calls", "tool_calls", "failed_runs", "wasted_calls"), "{:.2f}"),
@@ -36,6 +36,8 @@ _ROWS = {
     "precision": "Prec",
     "success_any": "success_any (ours)",
     "success_with_alternatives": "with alternatives (ours)",
+    "answered": "answered",
+    "usable_turns": "messages with a usable call (ours)",
     "correct": "answers right (ours)",
     "false_success": "false success (ours)",
     "wrong_warned": "wrong answers with a warning (ours)",
@@ -67,6 +69,7 @@ def summarize(results: Sequence[TaskResult], settings: RunSettings) -> dict[str,
     verdicts = [task.correct for task in metrics if task.correct is not None]
     judged = [share for task in metrics if (share := task.false_success) is not None]
     solved = sum(task.success for task in metrics)
+    turns = sum(task.turns for task in metrics)
     by_gold_calls: dict[int, list[float]] = {}
     for task in sorted(metrics, key=lambda task: task.gold_calls):
         by_gold_calls.setdefault(task.gold_calls, []).append(task.success)
@@ -81,6 +84,8 @@ def summarize(results: Sequence[TaskResult], settings: RunSettings) -> dict[str,
             for task in metrics
         ),
         **means,
+        "answered": percent(task.answered for task in metrics),
+        "usable_turns": round(100 * sum(task.usable_turns for task in metrics) / turns, 2) if turns else None,
         "correct": percent(verdicts) if verdicts else None,
         "false_success": percent(judged) if judged else None,
         **warned_shares(metrics),

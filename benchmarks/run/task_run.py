@@ -315,6 +315,8 @@ def _solved_task(
         error=category(solution, judged),
         standing=solution.standing,
         findings=len(solution.findings),
+        turns=len(solution.tree),
+        usable_turns=sum(bool(node.steps) and all(step.code != 1 for step in node.steps) for node in solution.tree),
     )
     record: dict[str, object] = {
         "id": task.id,

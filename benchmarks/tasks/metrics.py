@@ -65,6 +65,7 @@ class Metrics(Score):
     attempts, `prompt_tokens` include the cached ones. `failed_runs` are runs that ended in an error, `wasted_calls`
     what these had sent; `gold_calls` is how many the task needs; `error` why it is no success (see `category`).
     `standing` and the number of `findings` are those of the answer; None and 0 in results of earlier versions.
+    `turns` are the messages of a search, `usable_turns` those with calls, all of functions that exist.
     """
 
     success_with_alternatives: float | None = None
@@ -83,6 +84,8 @@ class Metrics(Score):
     error: str | None = None
     standing: str | None = None
     findings: int = 0
+    turns: int = 0
+    usable_turns: int = 0
 
     @classmethod
     def read(cls, data: Mapping[str, Any]) -> Metrics:
