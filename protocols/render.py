@@ -38,6 +38,8 @@ _FEW_ARGUMENTS, _MORE_ARGUMENTS = 3, 7
 """Optional arguments of a one-line tool, and of a tool with details, where not all are shown."""
 _MAX_FIELDS = 14
 """Fields of an object, where not all are shown."""
+_MAX_EXAMPLE = 40
+"""Characters of an example value."""
 PLAIN_NAMES = frozenset({"id", "name", "title"})
 _MIN_NAMED_TYPE = 60
 """Length of an object that gets a type name when it occurs more than once."""
@@ -201,6 +203,9 @@ class _ToolWriter:
         hints = [hint for p in flow if (hint := self.graph.hint(tool.name, p.argument, self.among, most=2))]
         self.written_hints.update(hints)
         lines.extend(f"  {hint}" for hint in hints)
+        plain = [p for p in arguments if self.described and self.graph.reference(tool.name, p.argument) is None]
+        if examples := [text for p in plain if (text := _example(p))]:
+            lines.append(f"  e.g. {', '.join(examples)}")
         if (schema := tool.response_schema) is not None:
             lines.append("  -> " + self._shape(schema, 0))
         return "\n".join(lines)
@@ -294,6 +299,15 @@ def _argument(parameter: Parameter) -> str:
     )
     kind = kind or "|".join(_TYPE_NAMES[kind] for kind in json_types(parameter.schema) if kind != "object") or "any"
     return f"{parameter.argument}: {kind}" if parameter.required else f"{parameter.argument}={kind}"
+
+
+def _example(parameter: Parameter) -> str:
+    """`query="party"` for a required argument whose document has a short example; else empty."""
+    examples = parameter.schema.get("examples")
+    value = examples[0] if isinstance(examples, list) and examples else None
+    text = json.dumps(value, ensure_ascii=False) if isinstance(value, str | int | float) else ""
+    is_shown = bool(text) and parameter.required and "enum" not in parameter.schema and len(text) <= _MAX_EXAMPLE
+    return f"{parameter.argument}={text}" if is_shown and value != "" else ""
 
 
 def _enum_text(schema: Schema) -> str:

@@ -113,3 +113,18 @@ def test_the_papers_style_has_the_whole_schema(cinema: ProtocolGraph) -> None:
     assert "API name: GET_people" in text
     assert '"type": "array"' in text
     assert '"examples"' not in text
+
+
+def test_a_required_argument_that_no_call_provides_has_its_example() -> None:
+    """What the document gives as an example says what form a value has; identifiers come from calls."""
+    parameters = [
+        {"name": "kind", "in": "query", "required": True, "schema": {"type": "string"}, "example": "verein"},
+        {"name": "page", "in": "query", "schema": {"type": "integer", "example": 2}},
+        {"name": "text", "in": "query", "required": True, "schema": {"type": "string", "example": "x" * 50}},
+    ]
+    operation = {"parameters": parameters, "responses": {"200": {"description": ""}}}
+    protocol = load(
+        {"openapi": "3.0.3", "info": {"title": "t", "version": "1"}, "paths": {"/clubs": {"get": operation}}}
+    )
+
+    assert '  e.g. kind="verein"\n' in f"{render(protocol.tools, ProtocolGraph(protocol))}\n"
