@@ -57,6 +57,11 @@ def act(action: str) -> str:
     return f"Thought: so be it.\nAction: {action}"
 
 
+def searches(count: int) -> list[str]:
+    """Steps that differ, and lead nowhere."""
+    return [act(f'GET_cities(query="town {number}")') for number in range(count)]
+
+
 def code(*lines: str) -> str:
     return "\n".join(["```python", *lines, "```"])
 
@@ -381,7 +386,7 @@ def test_to_give_up_at_once_asks_for_another_first_step(weather: LocalAPI) -> No
 
 def test_a_path_that_grows_too_long_is_left(weather: LocalAPI) -> None:
     """At the greatest depth the parent tries its other child, then the one before that."""
-    model = Scripted(*[act("GET_alerts()")] * 8, act(CITY), act('finish(answer="Calm.")'))
+    model = Scripted(*searches(8), act(CITY), act('finish(answer="Calm.")'))
     solution = ask(weather, "dfsdt", model)
 
     assert solution.answer == "Calm."
@@ -486,7 +491,7 @@ def test_code_is_run_before_an_answer_beside_it_is_believed(weather: LocalAPI) -
 
 def test_tries_stop_at_the_first_answer(weather: LocalAPI) -> None:
     """The first try spends its budget, the second one answers, the third is not made; all is summed and visible."""
-    model = Scripted(*[act("GET_alerts()")] * 16, *rain(), act("never asked"))
+    model = Scripted(*searches(16), *rain(), act("never asked"))
     solution = ask(weather, "react@3", model, seed=5)
 
     assert (solution.status, solution.answer) == ("answered", "It rains.")
@@ -533,7 +538,7 @@ def test_a_model_that_cannot_draw_is_just_asked() -> None:
 
 def test_a_budget_of_the_benchmark_counts_drawn_answers(weather: LocalAPI) -> None:
     """Whichever budget is smaller ends the solve; what was called is kept."""
-    model = Scripted(act("GET_alerts()"), forever=True)
+    model = Scripted(*searches(18), forever=True)
     solution = ask(weather, "react@3", BudgetedModel(model, calls=18))
 
     assert (solution.status, solution.usage.model_calls, len(model.asked)) == ("limit", 18, 18)

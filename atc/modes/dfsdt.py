@@ -12,7 +12,8 @@ Source: ToolLLM (arXiv:2307.16789), section 2.3 and appendix A. We depart from i
 - A call names its function exactly; there the first function whose name ends with the given text is called.
 - Observations are cut inside values; there the text is cut at 1,024 characters.
 - A prompt has a worked example, and says where identifiers come from.
-- An equal call on another branch is answered from the journal.
+- A call that its path has already made is answered with that, and an equal one on another branch from the journal.
+- The last message that a path or the budget allows is told to be the last, and is an answer without a call, too.
 - The budget is in completions and tokens; there 200 completions, the reply to the last of which is lost.
 """
 

@@ -67,6 +67,10 @@ class Dialogue(ABC):
     def read(self, completion: Completion) -> Reading:
         """Read a message. Raises: BadActionError: It has no usable call."""
 
+    def prose(self, completion: Completion) -> str:
+        """The text of a message without a call, as an answer; empty where it has none."""
+        return "" if completion.calls else _thought_of(completion.text.strip())
+
     @abstractmethod
     def correct(self, completion: Completion, why: str) -> list[Message]:
         """A message without a usable call, and the answer to it."""

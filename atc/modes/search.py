@@ -9,7 +9,7 @@ from pathlib import Path
 
 from atc.events import NodeChanged
 from atc.models import Completion, Message
-from atc.modes.actions import Action, BadActionError
+from atc.modes.actions import FINISH, Action, BadActionError
 from atc.modes.api import TryPosition
 from atc.modes.dialogue import Dialogue, Reading, TextDialogue, finish_step, function_names
 from atc.modes.functions_dialogue import FunctionsDialogue
@@ -17,7 +17,7 @@ from atc.modes.rules import TryBudget, TryEnded
 from atc.modes.toolbox import Toolbox
 from atc.modes.toolllama_dialogue import ToolLlamaDialogue
 from atc.prompting import templates
-from atc.search_tree import NodeOutcome, SearchNode, SearchStep
+from atc.search_tree import NodeOutcome, SearchNode, SearchStep, path_to
 
 __all__ = ["Branch", "Search"]
 
@@ -89,21 +89,22 @@ class Search:
         Raises: TryEnded, ModelError; the node with the calls so far is added first.
         """
         asked = self.dialogue.with_note(branch.messages, tried) if tried else list(branch.messages)
-        if self._is_last(branch):
+        is_last = self._is_last(branch)
+        if is_last:
             asked = self.dialogue.with_note(asked, templates.render("search_last").strip())
         turns: list[Message] = []
         node = SearchNode(len(self.toolbox.nodes) + 1, branch.node, "", tried=tried, trial=self.toolbox.trial)
         steps: list[SearchStep] = []
         reading = None
         try:
-            reading, why = self._read(asked, turns)
+            reading, why = self._read(asked, turns, is_last)
             if reading is not None:
                 node = replace(node, thought=reading.thought)
                 turns.append(reading.message)
             else:
                 node = replace(node, thought=_last_text(turns), correction=why)
             for action in reading.actions if reading else ():
-                steps.append(self._perform(action))
+                steps.append(self._repeated(action, branch.node) or self._perform(action))
                 if steps[-1].code in (3, 4):
                     break
         except BaseException as error:
@@ -156,8 +157,11 @@ class Search:
         self._change(ranked)
         return ranked
 
-    def _read(self, asked: list[Message], turns: list[Message]) -> tuple[Reading | None, str]:
-        """The next message, corrected once; `turns` grows by what is no use, and its answer. The text says why."""
+    def _read(self, asked: list[Message], turns: list[Message], is_last: bool) -> tuple[Reading | None, str]:
+        """The next message, corrected once; `turns` grows by what is no use, and its answer. The text says why.
+
+        The last message of all is the answer, whatever its form.
+        """
         why = ""
         for _ in range(1 if self.compat else 2):
             completion = self.toolbox.ask_message(
@@ -166,13 +170,16 @@ class Search:
                 functions=self.dialogue.functions,
                 layout=self.dialogue.layout,
             )
-            if self.compat and self.toolbox.usage.model_calls >= self.toolbox.budget.model_calls:
+            is_spent = self.toolbox.usage.model_calls >= self.toolbox.budget.model_calls
+            if self.compat and is_spent:
                 raise TryEnded("limit", "BudgetSpent", "the last completion of the budget is lost, as published")
             try:
                 return self.dialogue.read(completion), ""
             except BadActionError as error:
                 if self.compat and error.name:
                     return self._hallucinated(completion, error.name), ""
+                if (is_last or is_spent) and (text := self.dialogue.prose(completion)):
+                    return Reading("", (Action(FINISH, {"answer": text}),), Message("assistant", text)), ""
                 why = str(error)
                 turns += self.dialogue.correct(completion, why)
         return None, why
@@ -181,6 +188,21 @@ class Search:
         """The call of an unknown function, which the published conversation keeps under another name."""
         text = completion.text.strip()
         return Reading(text.partition("\n")[0], (Action(name),), Message("assistant", text.replace(name, HALLUCINATED)))
+
+    def _repeated(self, action: Action, parent: int) -> SearchStep | None:
+        """The step of a call that the path has already, with no write since: it is not made again. Else None."""
+        if self.compat:
+            return None
+        for node in reversed(path_to(self.toolbox.nodes, parent)):
+            for step in reversed(node.steps):
+                tool = self._tool(step.name)
+                if tool is None or self.toolbox.protocol.tool(tool).writes:
+                    return None
+                if (step.name, step.arguments) == (action.name, action.arguments) and step.call is not None:
+                    text = json.dumps(dict(action.arguments), ensure_ascii=False, default=str)
+                    observation = templates.render("repeated_call").strip()
+                    return SearchStep(action.name, action.arguments, text, observation)
+        return None
 
     def _perform(self, action: Action) -> SearchStep:
         """Make the call of an action. Raises: TryEnded."""

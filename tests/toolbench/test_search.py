@@ -85,15 +85,24 @@ def test_a_published_search_makes_the_published_calls(
 
 @pytest.mark.parametrize(
     ("reply", "chain", "tree"),
-    [(CALL_WITH_THOUGHT, 16, 40), (CALL_ALONE, 16, 40), (THOUGHT_ALONE, 16, 40)],
+    [(CALL_WITH_THOUGHT, 16, 40), (CALL_ALONE, 16, 40)],
 )
 def test_our_search_ends_with_its_budget(weather: LocalAPI, reply: str, chain: int, tree: int) -> None:
-    """Without a depth in tree nodes, every form of message costs one completion, and a correction another."""
+    """Without a depth in tree nodes, every form of message costs one completion."""
     chain_model, tree_model = Loop(reply), Loop(reply)
     solutions = [ask(weather, "react", chain_model), ask(weather, "dfsdt", tree_model)]
 
     assert (len(chain_model.asked), len(tree_model.asked)) == (chain, tree)
     assert [solution.status for solution in solutions] == ["limit", "limit"]
+
+
+def test_a_message_without_a_call_costs_its_correction(weather: LocalAPI) -> None:
+    """Two completions for each message but the last of a path, whose text is the answer."""
+    chain_model, tree_model = Loop(THOUGHT_ALONE), Loop(THOUGHT_ALONE)
+    solutions = [ask(weather, "react", chain_model), ask(weather, "dfsdt", tree_model)]
+
+    assert (len(chain_model.asked), len(tree_model.asked)) == (16, 15)
+    assert [solution.answer for solution in solutions] == ["what now?", "what now?"]
 
 
 def test_more_model_calls_raise_the_budget(weather: LocalAPI) -> None:
@@ -116,6 +125,27 @@ def test_the_last_message_is_said_to_be_the_last(weather: LocalAPI) -> None:
         assert ["This is the last message" in messages[-1].content for messages in asked] == [False] * (
             len(asked) - 1
         ) + [True]
+
+
+def test_the_last_message_is_the_answer_in_any_form(weather: LocalAPI) -> None:
+    """A model that answers in prose when nothing else is left has answered."""
+    model = Loop(lambda number: CALL_ALONE if number < 3 else "Thought: It rains in Oslo.")
+    solution = ask(weather, "react", model, search=SearchSettings(max_model_calls=3))
+
+    assert (solution.status, solution.answer) == ("answered", "It rains in Oslo.")
+
+
+def test_a_call_is_not_made_twice_on_a_path(weather: LocalAPI) -> None:
+    """The model is told that it made the call; after a write it is made again."""
+    replies = [act(CITY), act(CITY), act('POST_alerts(text="Storm")'), act(CITY), act('finish(answer="Yes")')]
+    model = ScriptedModel(*replies)
+    weather.answer("POST", "/alerts", {})
+    with Agent(weather.protocol, model=model, mode="react", writes="allow") as agent:
+        solution = agent.solve("Warn Oslo of the storm")
+
+    assert [request.method for request in weather.requests] == ["GET", "POST", "GET"]
+    assert "This call was made before" in model.asked[2][-1].content
+    assert [step.call for node in solution.tree for step in node.steps] == [0, None, 1, 2, None]
 
 
 def test_a_published_search_ends_when_the_first_message_gives_up(weather: LocalAPI) -> None:
