@@ -58,6 +58,8 @@ class Dialogue(ABC):
     stop: Sequence[str] = ()
     functions: Sequence[FunctionSpec] = ()
     layout: Layout = "chat"
+    text_answers = False
+    """Whether a text without a call is the answer when the model insists on it."""
 
     @abstractmethod
     def begin(self) -> list[Message]:

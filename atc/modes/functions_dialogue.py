@@ -56,6 +56,8 @@ class FunctionsDialogue(Dialogue):
         compat: With the published finish function and names, without plans and hints.
     """
 
+    text_answers = True
+
     def __init__(self, toolbox: Toolbox, *, give_up: bool, compat: bool = False) -> None:
         self._toolbox = toolbox
         self._compat = compat

@@ -160,7 +160,8 @@ class Search:
     def _read(self, asked: list[Message], turns: list[Message], is_last: bool) -> tuple[Reading | None, str]:
         """The next message, corrected once; `turns` grows by what is no use, and its answer. The text says why.
 
-        The last message of all is the answer, whatever its form.
+        The last message of all is the answer, whatever its form. So is a text that a model gives again in place of a
+        call, where calls are no text.
         """
         why = ""
         for _ in range(1 if self.compat else 2):
@@ -178,7 +179,8 @@ class Search:
             except BadActionError as error:
                 if self.compat and error.name:
                     return self._hallucinated(completion, error.name), ""
-                if (is_last or is_spent) and (text := self.dialogue.prose(completion)):
+                insists = bool(turns) and self.dialogue.text_answers and not self.compat
+                if (is_last or is_spent or insists) and (text := self.dialogue.prose(completion)):
                     return Reading("", (Action(FINISH, {"answer": text}),), Message("assistant", text)), ""
                 why = str(error)
                 turns += self.dialogue.correct(completion, why)

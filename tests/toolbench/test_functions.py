@@ -106,6 +106,13 @@ def test_an_unreadable_message_is_corrected_once(weather: LocalAPI, reply: Reply
     assert len(solution.tree) == 2
 
 
+def test_a_text_that_is_given_again_is_the_answer(weather: LocalAPI) -> None:
+    """Models that call functions often answer in plain text; asked for a call once, they say it again."""
+    solution = ask(weather, "react", Calling([CITY], "It rains.", "It does rain."))
+
+    assert (solution.status, solution.answer) == ("answered", "It does rain.")
+
+
 def test_an_unknown_function_is_an_error_that_the_model_reads(weather: LocalAPI) -> None:
     """It costs no request, and the search goes on."""
     model = Calling([("GET_towns", {})], [CITY], [FINISH])
