@@ -31,6 +31,10 @@ HALLUCINATED = "invalid_hallucination_function_name"
 """What the published conversation calls an unknown function."""
 
 
+_MAX_REPEATS = 2
+"""Messages with nothing but repeated calls, after which a path ends."""
+
+
 @dataclass(frozen=True, slots=True)
 class Branch:
     """A place in a search: the conversation, its last node (0 at the question), its depth, the position of the API."""
@@ -126,10 +130,17 @@ class Search:
         return node, Branch((*branch.messages, *turns), node.id, branch.depth + self._weight(node), position)
 
     def _is_last(self, branch: Branch) -> bool:
-        """True if a call in the next message would be of no use; the published search does not say so."""
+        """True if a call in the next message would be of no use; the published search does not say so.
+
+        That is so at the end of a path or of the budget, and where the last two messages repeated calls.
+        """
+        if self.compat:
+            return False
+        latest = path_to(self.toolbox.nodes, branch.node)[-_MAX_REPEATS:]
+        is_stuck = len(latest) == _MAX_REPEATS and all(map(_only_repeats, latest))
         at_depth = self.depth is not None and branch.depth + 1 >= self.depth
         calls_left = self.toolbox.budget.model_calls - self.toolbox.usage.model_calls
-        return not self.compat and (at_depth or calls_left == 1)
+        return is_stuck or at_depth or calls_left == 1
 
     def leave(self, branch: Branch, node: SearchNode, outcome: NodeOutcome, why: str) -> None:
         """Go back to a branch from a node below it, whose calls leave the path."""
@@ -235,6 +246,11 @@ class Search:
     def _change(self, node: SearchNode) -> None:
         self.toolbox.nodes[node.id - 1] = node
         self.toolbox.emit(NodeChanged(node))
+
+
+def _only_repeats(node: SearchNode) -> bool:
+    """True if a message has calls, and none of them was made."""
+    return bool(node.steps) and all(step.call is None and step.code == 0 for step in node.steps)
 
 
 def _last_text(turns: Sequence[Message]) -> str:

@@ -148,6 +148,14 @@ def test_a_call_is_not_made_twice_on_a_path(weather: LocalAPI) -> None:
     assert [step.call for node in solution.tree for step in node.steps] == [0, None, 1, 2, None]
 
 
+def test_a_path_that_goes_in_circles_ends(weather: LocalAPI) -> None:
+    """After two messages that repeat calls the model is told to finish."""
+    model = Loop(CALL_ALONE)
+    ask(weather, "react", model, search=SearchSettings(max_model_calls=6))
+
+    assert ["This is the last message" in messages[-1].content for messages in model.asked] == [False] * 3 + [True] * 3
+
+
 def test_a_published_search_ends_when_the_first_message_gives_up(weather: LocalAPI) -> None:
     """After a give-up the parent is left, too; at the first message that is the question. Ours asks once more."""
     give_up = 'Action: Finish(return_type="give_up_and_restart")'
