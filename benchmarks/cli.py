@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -208,7 +208,10 @@ def bench(options: _BenchOptions) -> None:
     settings = _settings(options, dataset, worlds, model)
     summaries = []
     for folder, run_settings in _run_folders(options, settings).items():
-        summary = summarize(_run(run_settings, dataset, folder, options, worlds), run_settings)
+        try:
+            summary = summarize(_run(run_settings, dataset, folder, options, worlds), run_settings)
+        finally:
+            _write_answers(folder, dataset, run_settings)
         write_json(folder / "summary.json", {**summary, "date": datetime.now(UTC).date().isoformat()})
         summaries.append(summary)
         if not options.as_json and not options.ablate:
@@ -309,6 +312,16 @@ def _run_folders(options: _BenchOptions, settings: RunSettings) -> dict[Path, Ru
     features = [feature for feature in FEATURES if options.usage or feature != "demonstrations"]
     ablated = {out / f"without-{feature}": replace(settings, without=(feature,)) for feature in features}
     return {out / "all": settings, **ablated}
+
+
+def _write_answers(folder: Path, dataset: Dataset, settings: RunSettings) -> None:
+    """Write the answers of ToolBench's queries in the published form, too."""
+    from atc.modes import parse
+    from benchmarks.tasks.query_tasks import QueryProtocols
+    from benchmarks.toolbench.corpus.published import write_answers
+
+    if isinstance(dataset.protocols, QueryProtocols):
+        write_answers(folder, dataset.protocols.queries, *parse(settings.mode), asdict(settings.search))
 
 
 def _title(settings: RunSettings, half: str | None) -> str:

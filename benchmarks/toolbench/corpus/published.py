@@ -1,0 +1,265 @@
+"""Our solutions as published answer files: a search as its tree or chain, a program as the chain of its calls.
+
+Function names are the published ones. The prompts of the training messages are ours, as `atc.modes.formats.toolllama`
+writes them; a converter for training reads them as it reads released ones.
+
+Source: ToolLLM (arXiv:2307.16789) and its released files.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from atc.files import write_json
+from atc.modes.formats import toolllama
+from benchmarks.toolbench.corpus.queries import Query
+
+__all__ = ["published_answer", "published_method", "write_answers"]
+
+_FINISH = "Finish"
+_ACCEPTED = json.dumps({"response": "the answer is accepted"})
+_GIVEN_UP = json.dumps({"response": "given up"})
+_FINISHED_LEVELS = 3
+"""Levels of action inputs, that of the answer included, that an answer marks as finished."""
+
+
+@dataclass
+class _Node:
+    """A node in the making."""
+
+    kind: str
+    text: str
+    depth: int
+    observation: str = ""
+    code: int | None = None
+    pruned: bool = False
+    finished: bool = False
+    expand_num: int = 0
+    children: list[_Node] = field(default_factory=list)
+
+    def to_json(self, children: bool = True) -> dict[str, Any]:
+        data: dict[str, Any] = {
+            "is_terminal": False,
+            "pruned": self.pruned,
+            "finished": self.finished,
+            "depth": self.depth,
+            "node_type": self.kind,
+            "description": self.text,
+            "Elo": 1000.0,
+        }
+        data |= {"observation": self.observation} if self.observation else {}
+        data |= {"observation_code": self.code} if self.code is not None else {}
+        data |= {"child_count": len(self.children), "expand_num": self.expand_num}
+        data |= {"io_state": {}} if self.kind == "Action Input" else {}
+        return data | ({"children": [child.to_json() for child in self.children]} if children else {})
+
+    def walk(self) -> Iterator[_Node]:
+        yield self
+        for child in self.children:
+            yield from child.walk()
+
+
+def published_method(mode: str, tries: int, width: int) -> str:
+    """The published name of a search: `CoT@N`, `DFS_woFilter_wW`, `DFS_wW`; `MODE@N` for a mode of ours."""
+    return {"react": f"CoT@{tries}", "dfsdt": f"DFS_woFilter_w{width}", "dfs": f"DFS_w{width}"}.get(
+        mode, f"{mode}@{tries}"
+    )
+
+
+def write_answers(
+    folder: Path, queries: Mapping[str, Query], mode: str, tries: int, settings: Mapping[str, Any]
+) -> int:
+    """Write `answers/<query_id>_<method>.json` for each finished task of a run folder; returns how many.
+
+    Args:
+        queries: By task id. settings: Those of the search (`atc.options.SearchSettings`), as plain data.
+    Raises: UsageError: A file cannot be written.
+    """
+    method = published_method(mode, tries, int(settings["width"]))
+    written = 0
+    for name, query in queries.items():
+        file = folder / "tasks" / f"{name}.json"
+        if file.is_file():
+            record = json.loads(file.read_text("utf-8"))
+            answer = published_answer(record["solution"], query, mode, tries, settings)
+            (folder / "answers").mkdir(exist_ok=True)
+            write_json(folder / "answers" / f"{query.id}_{method}.json", answer)
+            written += 1
+    return written
+
+
+def published_answer(
+    solution: Mapping[str, Any], query: Query, mode: str, tries: int, settings: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The published form of a solution.
+
+    Args:
+        solution: As `atc.solution.Solution.to_json` gives it.
+        settings: Those of the search, as plain data.
+    """
+    published = {name.identifier: name.function for name in query.names}
+    messages = _messages(solution, published)
+    roots = _grow(messages)
+    leaf = next((node for root in roots for node in root.walk() if node.code == 3), None)
+    given_up = next((node for root in roots for node in root.walk() if node.code == 4), None)
+    is_tree = mode in ("dfsdt", "dfs")
+    chosen = leaf or (given_up if is_tree else None)
+    _mark_finished(roots, leaf)
+    path = _path(roots, chosen) if chosen is not None else []
+    functions = [*(toolllama.record_schema(record) for record in query.records), dict(toolllama.own_prompt().finish)]
+    generation: dict[str, Any] = {
+        "valid_data": chosen is not None,
+        "query_count": solution["usage"]["model_calls"],
+        "total_tokens": solution["usage"]["prompt_tokens"] + solution["usage"]["completion_tokens"],
+        "final_answer": chosen.text if chosen is not None else "",
+        "function": functions,
+        "chain": [],
+        "query": query.text,
+    }
+    training = _training(path, query, functions)
+    if is_tree:
+        generation["finish_type"] = "give_up" if chosen is not None and chosen.code == 4 else "give_answer"
+        generation |= {"train_messages": training} if chosen is not None else {}
+    else:
+        generation["train_messages"] = training
+    candidates = [[node.to_json(children=False) for node in path]] if leaf is not None else []
+    shared = {"win": leaf is not None, "compare_candidates": candidates, "answer_generation": generation}
+    depth = settings["depth"] or (12 if settings["compat"] else None)
+    if is_tree:
+        root = next((root for root in roots if chosen in list(root.walk())), roots[-1])
+        limits = {"single_chain_max_step": depth, "tree_beam_size": settings["width"]}
+        limits |= {"max_query_count": settings["max_model_calls"] or None, "answer": 1, "with_filter": mode == "dfs"}
+        depths = [node.depth for node in root.walk()]
+        tree = {"size": len(depths), "max_length": max(depths) + 1, "tree": root.to_json()}
+        return {**shared, "tree": tree, "forward_args": limits}
+    chains = [list(root.walk())[1:] for root in roots]
+    trys = [
+        {"chain": [node.to_json(children=False) for node in chain], "win": any(node.code == 3 for node in chain)}
+        for chain in chains
+    ]
+    limits = {"single_chain_max_step": depth, "pass_at": tries, "answer": 1}
+    return {**shared, "try_count": len(trys), "trys": trys, "forward_args": limits}
+
+
+@dataclass(frozen=True, slots=True)
+class _Message:
+    """A message of a search: its place in the tree, its thought, and its calls as name, arguments, result and code."""
+
+    id: int
+    parent: int
+    trial: int
+    thought: str
+    calls: tuple[tuple[str, str, str, int], ...]
+    outcome: str
+
+
+def _messages(solution: Mapping[str, Any], published: Mapping[str, str]) -> list[_Message]:
+    """The messages of a solution; of a program each call of the last attempt is one, and so is its answer."""
+    if solution["tree"]:
+        return [
+            _Message(
+                node["id"],
+                node["parent"],
+                node["trial"],
+                node["thought"],
+                tuple(_call_of(step, published) for step in node["steps"]),
+                node["outcome"],
+            )
+            for node in solution["tree"]
+        ]
+    calls = [
+        (
+            published.get(call["tool"], str(call["tool"])),
+            json.dumps(call["arguments"], ensure_ascii=False),
+            json.dumps({"error": call["error"] or "", "response": call["response"]}, ensure_ascii=False, default=str),
+            0 if call["error"] is None else 12,
+        )
+        for call in solution["calls"]
+    ]
+    if solution["answer"] is not None:
+        calls.append((_FINISH, _finish_text("give_answer", solution["answer"]), _ACCEPTED, 3))
+    return [_Message(number, number - 1, 1, "", (call,), "") for number, call in enumerate(calls, start=1)]
+
+
+def _call_of(step: Mapping[str, Any], published: Mapping[str, str]) -> tuple[str, str, str, int]:
+    arguments = step["arguments"]
+    if step["code"] == 3:
+        answer = arguments.get("answer") or arguments.get("final_answer")
+        return _FINISH, _finish_text("give_answer", answer), _ACCEPTED, 3
+    if step["code"] == 4:
+        return _FINISH, _finish_text("give_up_and_restart"), _GIVEN_UP, 4
+    return published.get(step["name"], step["name"]), step["text"], step["observation"], step["code"]
+
+
+def _finish_text(kind: str, answer: object = None) -> str:
+    data = {"return_type": kind} | ({"final_answer": answer} if answer is not None else {})
+    return json.dumps(data, ensure_ascii=False)
+
+
+def _grow(messages: Sequence[_Message]) -> list[_Node]:
+    """The root of each try, with the nodes of its messages below it."""
+    roots: dict[int, _Node] = {}
+    ends: dict[int, _Node] = {}
+    for message in messages:
+        root = roots.setdefault(message.trial, _Node("Action Input", "", 0))
+        end = ends.get(message.parent, root)
+        steps: list[tuple[str, str, str, int | None]] = []
+        steps += [("Thought", message.thought, "", None)] if message.thought or not message.calls else []
+        for name, arguments, observation, code in message.calls:
+            steps += [("Action", name, "", None), ("Action Input", arguments, observation, code)]
+        for kind, text, observation, node_code in steps:
+            node = _Node(kind, text, end.depth + 1, observation, node_code)
+            end.children.append(node)
+            end = node
+        end.expand_num = message.id
+        end.pruned = message.outcome in ("give_up", "depth", "error", "limit")
+        ends[message.id] = end
+    return list(roots.values()) or [_Node("Action Input", "", 0)]
+
+
+def _path(roots: Sequence[_Node], end: _Node) -> list[_Node]:
+    """The nodes from below a root to a node."""
+
+    def search(node: _Node) -> list[_Node]:
+        if node is end:
+            return [node]
+        below = next((path for child in node.children if (path := search(child))), [])
+        return [node, *below] if below else []
+
+    return next(path for root in roots if (path := search(root)))[1:]
+
+
+def _mark_finished(roots: Sequence[_Node], leaf: _Node | None) -> None:
+    """Mark the nodes of an answer from its end up to the third action input."""
+    levels = 0
+    for node in reversed(_path(roots, leaf)) if leaf is not None else ():
+        levels += node.kind == "Action Input"
+        node.finished = levels <= _FINISHED_LEVELS
+
+
+def _training(
+    path: Sequence[_Node], query: Query, functions: Sequence[Mapping[str, Any]]
+) -> list[list[dict[str, Any]]]:
+    """A list of messages for each call of a path: all that went before it, and the call."""
+    tools = dict.fromkeys((name.tool for name in query.names), "")
+    history: list[dict[str, Any]] = [
+        {"role": message.role, "content": message.content} for message in toolllama.begin(query.text, functions, tools)
+    ]
+    lists = []
+    thought, name = "", ""
+    for node in path:
+        if node.kind == "Thought":
+            thought = node.text
+        elif node.kind == "Action":
+            name = node.text
+        else:
+            call = {"name": name, "arguments": node.text}
+            history.append({"role": "assistant", "content": thought, "function_call": call})
+            lists.append(list(history))
+            history.append({"role": "function", "name": name, "content": node.observation})
+            thought = ""
+    return lists

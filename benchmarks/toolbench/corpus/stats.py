@@ -1,0 +1,134 @@
+"""Count ToolBench's files: tools, APIs, queries and the searches that answered them.
+
+The columns are those of the paper's Tables 1 and 6.
+
+Source: ToolLLM (arXiv:2307.16789), sections 2 and 3.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from benchmarks.toolbench.corpus.answers import Answer, read_answer
+from benchmarks.toolbench.corpus.queries import Query, read_queries
+from protocols.documents.record_names import category_folder, standard_name
+from protocols.errors import UsageError
+
+__all__ = ["CorpusStats", "corpus_stats"]
+
+
+@dataclass
+class CorpusStats:
+    """What some files hold. Means are per query, or per answer for `trace`; None where there are none.
+
+    `records` counts the APIs of queries each time, `apis` the different ones; so for tool files. `calls` are those of
+    all branches of a search, `trace` the calls on the chosen path. `unread` names files that could not be read.
+    """
+
+    queries: int = 0
+    records: int = 0
+    instances: int = 0
+    answers: int = 0
+    calls: int = 0
+    words: float | None = None
+    relevant_apis: float | None = None
+    relevant_tools: float | None = None
+    relevant_categories: float | None = None
+    trace: float | None = None
+    unread: list[str] = field(default_factory=list)
+    _apis: set[tuple[str, str, str]] = field(default_factory=set)
+
+    @property
+    def apis(self) -> int:
+        """Different APIs."""
+        return len(self._apis)
+
+    @property
+    def tools(self) -> int:
+        """Different tools, each within its category."""
+        return len({(category, tool) for category, tool, _ in self._apis})
+
+    @property
+    def categories(self) -> int:
+        """Different categories."""
+        return len({category for category, _, _ in self._apis})
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data; the keys are part of the interface."""
+        own = {name: value for name, value in vars(self).items() if not name.startswith("_")}
+        counted = {"categories": self.categories, "tools": self.tools, "apis": self.apis}
+        return {**counted, **{name: round(v, 2) if isinstance(v, float) else v for name, v in own.items()}}
+
+
+def corpus_stats(places: Sequence[Path]) -> CorpusStats:
+    """Count the query, tool and answer files in some folders, or these files. Raises: UsageError: There are none."""
+    stats = CorpusStats()
+    queries: list[Query] = []
+    answers: list[Answer] = []
+    for place in places:
+        files = sorted(place.rglob("*.json")) if place.is_dir() else [place]
+        for file in (file for file in files if "response_examples" not in file.parts):
+            try:
+                _count(file, stats, queries, answers)
+            except UsageError as error:
+                stats.unread.append(str(error))
+    if not (queries or answers or stats.apis):
+        why = f": {stats.unread[0]}" if stats.unread else ""
+        raise UsageError(f"{', '.join(map(str, places))}: no query, tool or answer file is there{why}")
+    stats.queries, stats.answers = len(queries), len(answers)
+    stats.instances = sum(answer.training_instances for answer in answers)
+    stats.calls = sum(len(answer.calls) for answer in answers)
+    traces = [len(answer.trace) for answer in answers if answer.valid]
+    stats.trace = fmean(traces) if traces else None
+    if queries:
+        stats.words = fmean(len(query.text.split()) for query in queries)
+        _count_relevant(queries, stats)
+    return stats
+
+
+def _count(file: Path, stats: CorpusStats, queries: list[Query], answers: list[Answer]) -> None:
+    """Add one file. Raises: UsageError: It is of none of the three kinds."""
+    try:
+        data = json.loads(file.read_text("utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise UsageError(f"{file} cannot be read: {error}") from None
+    if isinstance(data, Mapping) and "answer_generation" in data:
+        answers.append(read_answer(file))
+    elif isinstance(data, Mapping) and isinstance(data.get("api_list"), list) and "query" not in data:
+        tool, category = str(data.get("tool_name") or file.stem), category_folder(file.parent.name)
+        names = [str(api.get("name")) for api in data["api_list"] if isinstance(api, Mapping)]
+        stats.records += len(names)
+        stats._apis.update((category, standard_name(tool), name) for name in names)
+    elif isinstance(data, list) and data and isinstance(data[0], Mapping) and "query" in data[0]:
+        for query in read_queries(file):
+            queries.append(query)
+            stats.records += len(query.records)
+            stats._apis.update(_api_keys(query.records))
+    else:
+        raise UsageError(f"{file} is no query, tool or answer file")
+
+
+def _api_keys(records: Iterable[Mapping[str, Any]]) -> Iterable[tuple[str, str, str]]:
+    for record in records:
+        tool = standard_name(str(record["tool_name"]))
+        yield str(record.get("category_name") or ""), tool, str(record["api_name"])
+
+
+def _count_relevant(queries: Sequence[Query], stats: CorpusStats) -> None:
+    """The means of what queries are about: APIs, their tools and the categories of these."""
+    described = [query for query in queries if query.relevant]
+    if not described:
+        return
+    stats.relevant_apis = fmean(len(set(query.relevant)) for query in described)
+    stats.relevant_tools = fmean(len({tool for tool, _ in query.relevant}) for query in described)
+    placed = [
+        {name.category for name in query.names if name.tool in {tool for tool, _ in query.relevant}}
+        for query in described
+        if query.records
+    ]
+    stats.relevant_categories = fmean(map(len, placed)) if placed else None
