@@ -83,9 +83,14 @@ def test_a_response_schema_may_be_missing(tmp_path: Path) -> None:
 
 
 def query_file(folder: Path) -> Path:
-    record: dict[str, object] = {"category_name": "Weather", "tool_name": "Harbour", "api_name": "Tide", "method": "GET"}
+    record: dict[str, object] = {"category_name": "Weather", "tool_name": "Harbour", "api_name": "Tide"}
     parameters = [{"name": "port", "type": "STRING", "description": "", "default": "ESB"}]
-    record |= {"api_description": "Tides", "required_parameters": parameters, "optional_parameters": []}
+    record |= {
+        "method": "GET",
+        "api_description": "Tides",
+        "required_parameters": parameters,
+        "optional_parameters": [],
+    }
     file = folder / "queries.json"
     query = {
         "query": "When is high water?",
