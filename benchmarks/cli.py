@@ -378,9 +378,14 @@ def data() -> None:
 
 
 @data.command()
-@click.argument("name", type=click.Choice(["restbench", "toolflow", "openapi"]), metavar="NAME")
+@click.argument(
+    "name", type=click.Choice(["restbench", "toolflow", "openapi", "stabletoolbench", "toolbench"]), metavar="NAME"
+)
 def pull(name: str) -> None:
-    """Fetch the files of NAME (restbench, toolflow or openapi) to $ATC_DATA, or to the cache folder."""
+    """Fetch the files of NAME (restbench, toolflow, openapi, stabletoolbench or toolbench).
+
+    They go to $ATC_DATA, or to the cache folder.
+    """
     from benchmarks.tasks.download import SOURCES, folders
     from benchmarks.tasks.download import pull as fetch
 
