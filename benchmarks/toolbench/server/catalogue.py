@@ -109,9 +109,9 @@ class Catalogue:
             near = difflib.get_close_matches(address.api, tool.records, 1, 0.0)
             end = f"; the nearest is `{near[0]}`" if near else "; it has none"
             return f"there is no API `{address.api}` of the tool `{address.tool}`{end}"
-        keys = self._files.keys() | self._listed.keys()
+        keys = (self._files.keys() | self._listed.keys()) - {(address.category, address.tool)}  # its file is unreadable
         elsewhere = sorted(category for category, name in keys if name == address.tool)
-        categories = {category for category, _ in keys}
+        categories = {category for category, _ in self._files.keys() | self._listed.keys()}
         if elsewhere:
             return f"the tool `{address.tool}` is not in the category `{address.category}` but in `{elsewhere[0]}`"
         if address.category not in categories:
