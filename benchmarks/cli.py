@@ -53,6 +53,12 @@ class _TaskOptions:
         metavar="SUBSET",
         help="A set of ToolBench's queries under $ATC_DATA, such as G2_category  [default: G1_instruction]",
     )
+    server: str = option(
+        "--server",
+        default="",
+        metavar="URL",
+        help="Send the calls of ToolBench's queries to this virtual API server, such as `atc toolbench serve`.",
+    )
     apis: tuple[str, ...] = option(
         "--api",
         multiple=True,
@@ -193,7 +199,7 @@ def bench(options: _BenchOptions) -> None:
     options = replace(options, simulate=options.simulate or simulated)
     if benchmark.tools and not options.task_file and not options.candidates:
         options = replace(options, select=options.select or benchmark.tools)
-    _check_service(options)
+    options = _check_service(options)
     dataset = _open(options)
     if options.candidates and dataset.listed:
         say("warning: --candidates goes without effect: the task file lists the candidates of each task")
@@ -225,7 +231,14 @@ def bench(options: _BenchOptions) -> None:
         Console().print(ablation(summaries))
 
 
-def _check_service(options: _BenchOptions) -> None:
+def _check_service(options: _BenchOptions) -> _BenchOptions:
+    """The options with the base URL of a virtual API server. Raises: click.UsageError: They contradict one another."""
+    from benchmarks.toolbench.corpus.queries import split_server
+
+    if options.server and (options.simulate or options.base_url):
+        raise click.UsageError("--server is the service: give it without --simulate and --base-url")
+    if options.server:
+        options = replace(options, base_url=split_server(options.server)[0])
     check_api_options(options.simulate, options.base_url, options.auth)
     if options.usage and not options.learned:
         raise click.UsageError("--usage shows the examples of a learned document: add --learned FILE")
@@ -233,6 +246,7 @@ def _check_service(options: _BenchOptions) -> None:
         raise click.UsageError("--world is of a simulated API: add --simulate")
     if options.learned and not options.simulate:
         raise click.UsageError("--learned needs --simulate: a real service is asked by --api alone")
+    return options
 
 
 def _open(options: _BenchOptions) -> Dataset:
@@ -240,7 +254,7 @@ def _open(options: _BenchOptions) -> Dataset:
     from benchmarks.tasks.datasets import open_dataset
     from benchmarks.tasks.learned_documents import with_learned
 
-    dataset = open_dataset(options.name, options.task_file, options.apis, options.subset)
+    dataset = open_dataset(options.name, options.task_file, options.apis, options.subset, options.server)
     if dataset.own_protocols and (options.world or options.learned):
         raise click.UsageError(f"--world and --learned are of one API; each task of {options.name} has its own")
     if options.learned:
@@ -258,7 +272,7 @@ def _check_runs(options: _BenchOptions, dataset: Dataset) -> None:
     """Refuse options that do not fit the tasks, or one another."""
     if options.address and options.engine != "ray":
         raise click.UsageError("--address is of a Ray cluster: add --engine ray")
-    if options.base_url and len(dataset.protocols) > 1:
+    if options.base_url and len(dataset.protocols) > 1 and not options.server:
         raise click.UsageError("--base-url: the tasks are of several APIs; run one of them, or --simulate")
     if options.ablate and (options.repeat or options.without):
         raise click.UsageError("--ablate leaves out one part after another: give it without --repeat and --without")

@@ -106,20 +106,22 @@ BENCHMARKS: Mapping[str, Benchmark] = {
 }
 
 
-def open_dataset(name: str, task_file: Path | None, apis: Sequence[str], subset: str = "") -> Dataset:
+def open_dataset(name: str, task_file: Path | None, apis: Sequence[str], subset: str = "", server: str = "") -> Dataset:
     """Read a benchmark.
 
     Args:
         task_file: In place of the one under `ATC_DATA`.
         apis: API documents, `SPEC` or `DOMAIN=SPEC`, in place of those under `ATC_DATA`.
-        subset: Which of ToolBench's query files to take.
+        subset: Which of ToolBench's query files to take. server: The virtual API server behind its queries.
     Raises: UsageError: A file is not there or not readable; no task is of a domain with a document.
     """
     benchmark = BENCHMARKS[name]
     if benchmark.subset:
-        return _open_queries(benchmark, task_file, apis, subset)
+        return _open_queries(benchmark, task_file, apis, subset, server)
     if subset:
         raise UsageError(f"--subset is of ToolBench's queries; {name} has none")
+    if server:
+        raise UsageError(f"--server answers ToolBench's queries; give the service of {name} with --base-url")
     specs = named_documents("--api", apis)
     places = (SHIPPED,) if benchmark.fictional else folders()
     task_places = (SHIPPED,) if benchmark.tasks_shipped else places
@@ -149,13 +151,15 @@ def open_dataset(name: str, task_file: Path | None, apis: Sequence[str], subset:
     return Dataset(name, tuple(tasks), protocols, files, (*left_out, *warnings))
 
 
-def _open_queries(benchmark: Benchmark, task_file: Path | None, apis: Sequence[str], subset: str) -> Dataset:
+def _open_queries(
+    benchmark: Benchmark, task_file: Path | None, apis: Sequence[str], subset: str, server: str
+) -> Dataset:
     if apis:
         raise UsageError(f"--api: the queries of {benchmark.name} list their own APIs")
     if task_file and subset:
         raise UsageError("--tasks FILE and --subset NAME both name the queries: give one of them")
     file = task_file or find_subset(subset or benchmark.subset, folders())
-    tasks, protocols, warnings = query_tasks(file)
+    tasks, protocols, warnings = query_tasks(file, server)
     return Dataset(benchmark.name, tasks, protocols, {"tasks": file_digest(file)}, warnings, own_protocols=True)
 
 

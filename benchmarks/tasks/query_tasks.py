@@ -8,7 +8,7 @@ from pathlib import Path
 
 from benchmarks.tasks.metrics import Gold
 from benchmarks.tasks.task_files import Task
-from benchmarks.toolbench.corpus.queries import Query, query_gaps, query_protocol, read_queries
+from benchmarks.toolbench.corpus.queries import Query, query_gaps, query_protocol, read_queries, served_protocol
 from protocols.errors import UsageError
 from protocols.model import Protocol
 
@@ -28,20 +28,28 @@ _KEPT = 16
 
 
 class QueryProtocols(Mapping[str, Protocol]):
-    """The protocols of queries by task id; only the last ones that were asked for are kept."""
+    """The protocols of queries by task id; only the last ones that were asked for are kept.
 
-    def __init__(self, queries: Mapping[str, Query]) -> None:
+    Args:
+        server: The base URL of a virtual API server that their calls go through; empty without one.
+    """
+
+    def __init__(self, queries: Mapping[str, Query], server: str = "") -> None:
         self.queries = queries
+        self._server = server
         self._kept: OrderedDict[str, Protocol] = OrderedDict()
 
     def __getitem__(self, name: str) -> Protocol:
         """The protocol of a task. Raises: KeyError; ProtocolError: None of its APIs can be used."""
         protocol = self._kept.get(name)
         if protocol is None:
-            protocol = self._kept[name] = query_protocol(self.queries[name])
+            protocol = self._kept[name] = self._protocol(self.queries[name])
             while len(self._kept) > _KEPT:
                 self._kept.popitem(last=False)
         return protocol
+
+    def _protocol(self, query: Query) -> Protocol:
+        return served_protocol(query, self._server) if self._server else query_protocol(query)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.queries)
@@ -53,10 +61,10 @@ class QueryProtocols(Mapping[str, Protocol]):
         return name in self.queries
 
 
-def query_tasks(file: Path) -> tuple[tuple[Task, ...], QueryProtocols, tuple[str, ...]]:
+def query_tasks(file: Path, server: str = "") -> tuple[tuple[Task, ...], QueryProtocols, tuple[str, ...]]:
     """The queries of a file as tasks sorted by their id, their protocols, and a warning for each gap.
 
-    A query that lists no API is left out; one without a usable gold call is not.
+    A query that lists no API is left out; one without a usable gold call is not. `server` is that of QueryProtocols.
 
     Raises: UsageError: It is no query file, no query lists an API, or two have the same id.
     """
@@ -77,7 +85,7 @@ def query_tasks(file: Path) -> tuple[tuple[Task, ...], QueryProtocols, tuple[str
         tasks.append(Task(position, name, query.text, Gold(dict.fromkeys(query.gold, 1)), domain=name))
     if not tasks:
         raise UsageError(f"{file}: no query lists an API (`api_list`), so there is nothing to call")
-    return tuple(tasks), QueryProtocols(queries), tuple(warnings)
+    return tuple(tasks), QueryProtocols(queries, server), tuple(warnings)
 
 
 def task_id(query: Query) -> str:

@@ -141,3 +141,28 @@ def test_the_shared_subset_opens_at_once(data: Path) -> None:
     assert [int(task.id[1:]) for task in dataset.tasks] == sorted(int(task.id[1:]) for task in dataset.tasks)
     for task in dataset.tasks[:20]:
         assert set(task.gold.calls) <= {tool.name for tool in dataset.protocols[task.domain].tools}
+
+
+def test_queries_are_asked_through_a_virtual_server(tmp_path: Path, endpoint: Callable[..., None]) -> None:
+    """`--server URL`: the same task over the published protocol; a server that is gone is an error, not a result."""
+    from benchmarks.toolbench.server.cache import ResponseCache
+    from benchmarks.toolbench.server.catalogue import Catalogue
+    from benchmarks.toolbench.server.schema_source import SchemaSource
+    from benchmarks.toolbench.server.virtual_server import VirtualServer
+
+    tasks = write(tmp_path, query(1, "Get Tide"))
+    endpoint(*STEPS)
+    catalogue = Catalogue([tasks])
+    with VirtualServer(catalogue, ResponseCache(tmp_path / "cache"), source=SchemaSource(catalogue)) as server:
+        url = server.start()
+        arguments = ["bench", "toolbench", "--tasks", str(tasks), "--server", f"{url}/virtual", "--mode", "react"]
+        arguments += ["--model", "openai:scripted", "--format", "text", "--out", str(tmp_path / "out")]
+        result = CliRunner().invoke(main, arguments)
+    endpoint(STEPS[0])
+    again = CliRunner().invoke(main, [*arguments[:-1], str(tmp_path / "gone")])
+
+    assert result.exit_code == 0, result.output
+    assert record(tmp_path / "out", "q1")["metrics"]["success"] == 1.0  # type: ignore[index]
+    assert (tmp_path / "cache/Weather/harbour_tides_for_Weather/get_tide.json").is_file()
+    assert again.exit_code == 6, again.output
+    assert not list((tmp_path / "gone" / "tasks").glob("*.json"))

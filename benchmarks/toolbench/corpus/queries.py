@@ -16,12 +16,26 @@ from pathlib import Path
 from typing import Any
 
 from protocols import load
+from protocols.calls.envelope import enveloped
 from protocols.documents.record_names import category_folder, function_name, parameter_name, standard_name
 from protocols.documents.tool_records import identifiers
 from protocols.errors import UsageError
-from protocols.model import Protocol
+from protocols.model import Envelope, Protocol, Tool
 
-__all__ = ["Query", "RecordName", "query_gaps", "query_protocol", "read_queries", "read_test_ids", "shadowed_names"]
+__all__ = [
+    "Query",
+    "RecordName",
+    "query_gaps",
+    "query_protocol",
+    "read_queries",
+    "read_test_ids",
+    "served_protocol",
+    "shadowed_names",
+    "split_server",
+]
+
+_ENDPOINTS = ("virtual", "rapidapi")
+"""The endpoints of the published protocol, the usual one first."""
 
 _TITLE_TOOLS = 6
 """Tools that the title of a query's protocol names."""
@@ -108,6 +122,37 @@ def query_protocol(query: Query) -> Protocol:
     tools = list(dict.fromkeys(name.tool for name in query.names))
     more = f" and {len(tools) - _TITLE_TOOLS} more" if len(tools) > _TITLE_TOOLS else ""
     return load({"title": ", ".join(tools[:_TITLE_TOOLS]) + more, "api_list": [dict(api) for api in query.records]})
+
+
+def served_protocol(query: Query, server: str) -> Protocol:
+    """The APIs of a query, asked through a virtual API server: each call is a request of the published protocol.
+
+    Args:
+        server: Its base URL; it may end with the endpoint, `/virtual` or `/rapidapi`.
+    Raises: as `query_protocol`.
+    """
+    base, endpoint = split_server(server)
+    names = {name.identifier: name for name in query.names}
+
+    def envelope(tool: Tool) -> Envelope:
+        name = names[tool.name]
+        constants = {
+            "category": category_folder(name.category),
+            "tool_name": standard_name(name.tool),
+            "api_name": parameter_name(name.api),
+            "strip": "",
+            "toolbench_key": "",
+        }
+        published = {parameter.argument: parameter_name(parameter.name) for parameter in tool.arguments}
+        return Envelope(f"/{endpoint}", constants, "tool_input", published, key_field="toolbench_key")
+
+    return enveloped(query_protocol(query), base, envelope)
+
+
+def split_server(server: str) -> tuple[str, str]:
+    """The base URL of a virtual API server, and its endpoint: the one that the URL ends with, else `virtual`."""
+    base, _, endpoint = server.rstrip("/").rpartition("/")
+    return (base, endpoint) if endpoint in _ENDPOINTS else (server.rstrip("/"), _ENDPOINTS[0])
 
 
 def query_gaps(query: Query, tools: Path | None = None) -> list[str]:
