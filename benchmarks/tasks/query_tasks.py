@@ -8,7 +8,7 @@ from pathlib import Path
 
 from benchmarks.tasks.metrics import Gold
 from benchmarks.tasks.task_files import Task
-from benchmarks.toolbench.corpus.queries import Query, query_gaps, query_protocol, read_queries, served_protocol
+from benchmarks.toolbench.corpus.queries import ToolQuery, query_gaps, query_protocol, read_queries, served_protocol
 from protocols.errors import UsageError
 from protocols.model import Protocol
 
@@ -34,7 +34,7 @@ class QueryProtocols(Mapping[str, Protocol]):
         server: The base URL of a virtual API server that their calls go through; empty without one.
     """
 
-    def __init__(self, queries: Mapping[str, Query], server: str = "") -> None:
+    def __init__(self, queries: Mapping[str, ToolQuery], server: str = "") -> None:
         self.queries = queries
         self._server = server
         self._kept: OrderedDict[str, Protocol] = OrderedDict()
@@ -48,7 +48,7 @@ class QueryProtocols(Mapping[str, Protocol]):
                 self._kept.popitem(last=False)
         return protocol
 
-    def _protocol(self, query: Query) -> Protocol:
+    def _protocol(self, query: ToolQuery) -> Protocol:
         return served_protocol(query, self._server) if self._server else query_protocol(query)
 
     def __iter__(self) -> Iterator[str]:
@@ -69,7 +69,7 @@ def query_tasks(file: Path, server: str = "") -> tuple[tuple[Task, ...], QueryPr
     Raises: UsageError: It is no query file, no query lists an API, or two have the same id.
     """
     tasks: list[Task] = []
-    queries: dict[str, Query] = {}
+    queries: dict[str, ToolQuery] = {}
     warnings: list[str] = []
     listed = read_queries(file)
     if twice := [number for number, count in Counter(query.id for query in listed).items() if count > 1]:
@@ -88,7 +88,7 @@ def query_tasks(file: Path, server: str = "") -> tuple[tuple[Task, ...], QueryPr
     return tuple(tasks), QueryProtocols(queries, server), tuple(warnings)
 
 
-def task_id(query: Query) -> str:
+def task_id(query: ToolQuery) -> str:
     """The id of a query's task."""
     return f"q{query.id}"
 

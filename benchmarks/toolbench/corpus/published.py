@@ -16,7 +16,7 @@ from typing import Any
 
 from atc.files import write_json
 from atc.modes.formats import toolllama
-from benchmarks.toolbench.corpus.queries import Query
+from benchmarks.toolbench.corpus.queries import ToolQuery
 
 __all__ = ["published_answer", "published_method", "write_answers"]
 
@@ -71,7 +71,7 @@ def published_method(mode: str, tries: int, width: int) -> str:
 
 
 def write_answers(
-    folder: Path, queries: Mapping[str, Query], mode: str, tries: int, settings: Mapping[str, Any]
+    folder: Path, queries: Mapping[str, ToolQuery], mode: str, tries: int, settings: Mapping[str, Any]
 ) -> int:
     """Write `answers/<query_id>_<method>.json` for each finished task of a run folder; returns how many.
 
@@ -93,7 +93,7 @@ def write_answers(
 
 
 def published_answer(
-    solution: Mapping[str, Any], query: Query, mode: str, tries: int, settings: Mapping[str, Any]
+    solution: Mapping[str, Any], query: ToolQuery, mode: str, tries: int, settings: Mapping[str, Any]
 ) -> dict[str, Any]:
     """The published form of a solution.
 
@@ -242,7 +242,7 @@ def _mark_finished(roots: Sequence[_Node], leaf: _Node | None) -> None:
 
 
 def _training(
-    path: Sequence[_Node], query: Query, functions: Sequence[Mapping[str, Any]]
+    path: Sequence[_Node], query: ToolQuery, functions: Sequence[Mapping[str, Any]]
 ) -> list[list[dict[str, Any]]]:
     """A list of messages for each call of a path: all that went before it, and the call."""
     tools = dict.fromkeys((name.tool for name in query.names), "")

@@ -1,4 +1,4 @@
-"""Query files: questions, the APIs that each may use, and those that it is about.
+"""ToolQuery files: questions, the APIs that each may use, and those that it is about.
 
 A query's APIs are a protocol of their own. Published names stay beside it, as data: files, servers and scores go by
 them, models and programs by identifiers. What does not fit together is a gap: it is listed, and nothing is left out
@@ -23,8 +23,8 @@ from protocols.errors import UsageError
 from protocols.model import Envelope, Protocol, Tool
 
 __all__ = [
-    "Query",
     "RecordName",
+    "ToolQuery",
     "query_gaps",
     "query_protocol",
     "read_queries",
@@ -56,7 +56,7 @@ class RecordName:
 
 
 @dataclass(frozen=True)
-class Query:
+class ToolQuery:
     """One question.
 
     Args:
@@ -95,7 +95,7 @@ class Query:
         return None
 
 
-def read_queries(file: Path) -> list[Query]:
+def read_queries(file: Path) -> list[ToolQuery]:
     """The queries of a file, in its order. Raises: UsageError: It is no such file; the message says where."""
     data = _read_json(file)
     if not isinstance(data, list) or not data:
@@ -114,7 +114,7 @@ def read_test_ids(file: Path) -> frozenset[int]:
         raise UsageError(f"{file} holds no test ids: each must be a number") from None
 
 
-def query_protocol(query: Query) -> Protocol:
+def query_protocol(query: ToolQuery) -> Protocol:
     """The APIs of a query as a protocol of their own.
 
     Raises: ProtocolError: It lists no API, or none that can be used.
@@ -124,7 +124,7 @@ def query_protocol(query: Query) -> Protocol:
     return load({"title": ", ".join(tools[:_TITLE_TOOLS]) + more, "api_list": [dict(api) for api in query.records]})
 
 
-def served_protocol(query: Query, server: str) -> Protocol:
+def served_protocol(query: ToolQuery, server: str) -> Protocol:
     """The APIs of a query, asked through a virtual API server: each call is a request of the published protocol.
 
     Args:
@@ -155,7 +155,7 @@ def split_server(server: str) -> tuple[str, str]:
     return (base, endpoint) if endpoint in _ENDPOINTS else (server.rstrip("/"), _ENDPOINTS[0])
 
 
-def query_gaps(query: Query, tools: Path | None = None) -> list[str]:
+def query_gaps(query: ToolQuery, tools: Path | None = None) -> list[str]:
     """What does not fit together in a query, a sentence each.
 
     Args:
@@ -197,7 +197,7 @@ def _read_json(file: Path) -> object:
         raise UsageError(f"{file} cannot be read as JSON: {error}") from None
 
 
-def _query(entry: object, index: int, where: str) -> Query:
+def _query(entry: object, index: int, where: str) -> ToolQuery:
     if not isinstance(entry, Mapping):
         raise UsageError(f"{where}: it is no object; is this a ToolBench query file?")
     text = entry.get("query")
@@ -209,7 +209,7 @@ def _query(entry: object, index: int, where: str) -> Query:
         number = int(entry.get("query_id", index))
     except (TypeError, ValueError):
         raise UsageError(f"{where}: its `query_id` {entry.get('query_id')!r} is no number") from None
-    return Query(number, text.strip(), tuple(_records(entry, where)), tuple(_relevant(entry, where)))
+    return ToolQuery(number, text.strip(), tuple(_records(entry, where)), tuple(_relevant(entry, where)))
 
 
 def _records(entry: Mapping[str, Any], where: str) -> Iterator[Mapping[str, Any]]:

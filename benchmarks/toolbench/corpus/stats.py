@@ -15,7 +15,7 @@ from statistics import fmean
 from typing import Any
 
 from benchmarks.toolbench.corpus.answers import Answer, read_answer
-from benchmarks.toolbench.corpus.queries import Query, read_queries
+from benchmarks.toolbench.corpus.queries import ToolQuery, read_queries
 from protocols.documents.record_names import category_folder, standard_name
 from protocols.errors import UsageError
 
@@ -68,7 +68,7 @@ class CorpusStats:
 def corpus_stats(places: Sequence[Path]) -> CorpusStats:
     """Count the query, tool and answer files in some folders, or these files. Raises: UsageError: There are none."""
     stats = CorpusStats()
-    queries: list[Query] = []
+    queries: list[ToolQuery] = []
     answers: list[Answer] = []
     for place in places:
         files = sorted(place.rglob("*.json")) if place.is_dir() else [place]
@@ -91,7 +91,7 @@ def corpus_stats(places: Sequence[Path]) -> CorpusStats:
     return stats
 
 
-def _count(file: Path, stats: CorpusStats, queries: list[Query], answers: list[Answer]) -> None:
+def _count(file: Path, stats: CorpusStats, queries: list[ToolQuery], answers: list[Answer]) -> None:
     """Add one file. Raises: UsageError: It is of none of the three kinds."""
     try:
         data = json.loads(file.read_text("utf-8"))
@@ -119,7 +119,7 @@ def _api_keys(records: Iterable[Mapping[str, Any]]) -> Iterable[tuple[str, str, 
         yield str(record.get("category_name") or ""), tool, str(record["api_name"])
 
 
-def _count_relevant(queries: Sequence[Query], stats: CorpusStats) -> None:
+def _count_relevant(queries: Sequence[ToolQuery], stats: CorpusStats) -> None:
     """The means of what queries are about: APIs, their tools and the categories of these."""
     described = [query for query in queries if query.relevant]
     if not described:

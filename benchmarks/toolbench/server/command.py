@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -16,6 +16,7 @@ from atc.cli import say
 from atc.cli.options import option, takes
 
 if TYPE_CHECKING:
+    from benchmarks.toolbench.server.address import VirtualCall
     from benchmarks.toolbench.server.catalogue import Catalogue
     from benchmarks.toolbench.server.model_source import ModelSource
     from benchmarks.toolbench.server.schema_source import SchemaSource
@@ -72,6 +73,12 @@ class _Options:
         is_flag=True,
         help="As the published server: cached arguments must match exactly, and a request has all six fields.",
     )
+    schemas: Path | None = option(
+        "--schemas",
+        type=click.Path(exists=True, file_okay=False, path_type=Path),
+        metavar="DIR",
+        help="Key schemas, of `atc toolbench compress` or a release: they shorten long replies to calls with `strip`.",
+    )
     seed: int = option("--seed", type=int, default=0, show_default=True, help="Of the simulated worlds.")
 
 
@@ -95,7 +102,12 @@ def serve(options: _Options) -> None:
         source = _source(options, catalogue, closing)
         cache = ResponseCache(options.cache, exact=options.compat)
         server = VirtualServer(
-            catalogue, cache, source=source, upstream=_upstream(options.record), compat=options.compat
+            catalogue,
+            cache,
+            source=source,
+            upstream=_upstream(options.record),
+            compat=options.compat,
+            shorten=_shortener(options.schemas) if options.schemas else None,
         )
         with server:
             click.echo(server.start(options.port))
@@ -140,6 +152,18 @@ def _source(options: _Options, catalogue: Catalogue | None, closing: ExitStack) 
     source = ModelSource(open_model(options.model, seed=options.seed, keep=True))
     closing.callback(source.close)
     return source
+
+
+def _shortener(folder: Path) -> Callable[[VirtualCall, Any], Any]:
+    """What shortens the value of a reply whose call wants it filtered (`strip`)."""
+    from benchmarks.toolbench.server.compression import ResponseSchemas, shortened
+
+    schemas = ResponseSchemas(folder)
+
+    def shorten(call: VirtualCall, value: Any) -> Any:
+        return shortened(value, schemas.get(call.address)) if call.strip != "truncate" else value
+
+    return shorten
 
 
 def _upstream(url: str | None) -> Upstream | None:
