@@ -1,8 +1,8 @@
 """What is lost when long replies are shortened: tokens, and values that the final answers rest on.
 
 `python -m benchmarks.micro.compression` reads the shared answer files (`ATC_DATA`). A value of a reply counts if the
-final answer quotes it: a text of four characters or more, or a number of three digits or more. Compared are the published
-cut of the text at 1,024 characters, and ours inside values at so many tokens.
+final answer quotes it: a text of four characters or more, or a number of three digits or more. Compared are the
+published cut of the text at 1,024 characters, and ours inside values at so many tokens.
 """
 
 from __future__ import annotations
