@@ -559,6 +559,9 @@ def test_readme_uses_options_that_exist() -> None:
         name, *words = line.split()[1:]
         command = main.get_command(context, name)
         assert command is not None or name == "COMMAND", line
+        if isinstance(command, click.Group) and words:
+            command = command.get_command(context, words[0])
+            assert command is not None, line
         known = {option for one in command.params for option in one.opts} if command else {"--help"}
         assert {word for word in words if word.startswith("--")} <= known, line
 
