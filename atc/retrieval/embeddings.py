@@ -11,7 +11,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
-__all__ = ["likeness"]
+__all__ = ["embed", "likeness"]
 
 
 def likeness(text: str, texts: Sequence[str]) -> list[float]:
@@ -27,7 +27,14 @@ def likeness(text: str, texts: Sequence[str]) -> list[float]:
 
 @lru_cache(maxsize=64)
 def _embedded(texts: tuple[str, ...]) -> Any:
-    """The vectors of texts as rows. Texts of like length are embedded together: a batch is as long as its longest."""
+    return embed(texts)
+
+
+def embed(texts: Sequence[str]) -> Any:
+    """The unit vectors of texts as rows.
+
+    Texts of like length are embedded together: a batch is as long as its longest.
+    """
     order = sorted(range(len(texts)), key=lambda place: len(texts[place]))
     vectors = _table().embed([texts[place] for place in order], norm=True)
     return vectors[sorted(range(len(texts)), key=order.__getitem__)]

@@ -1,0 +1,213 @@
+"""An index of documented tools on disk: the nearest to a question by words, by vectors, or by both.
+
+An index is a folder: the documents, a BM25 index and the vectors as memory-mapped arrays. It is opened in milliseconds
+and grows: documents that it has are not embedded again.
+
+Source: the API retriever of ToolLLM (arXiv:2307.16789), section 3.1; reciprocal rank fusion is Cormack et al. (2009).
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any
+
+import numpy as np
+
+from atc.files import write_json
+from atc.retrieval.embeddings import embed
+from protocols.errors import UsageError
+
+__all__ = ["ENCODERS", "Hit", "ToolDocument", "ToolIndex", "build_index"]
+
+ENCODERS = ("bm25", "wordllama", "hybrid")
+"""By words; by vectors; by both, whose ranks are fused. A folder names a trained encoder (sentence-transformers), and
+`hybrid:FOLDER` fuses its ranks with those of the words."""
+
+_RANK_OFFSET = 60
+_DEPTH = 200
+"""Documents of each ranking that are fused."""
+
+_VERSION = 1
+_BATCH = 512
+
+
+@dataclass(frozen=True, slots=True)
+class ToolDocument:
+    """A documented API: its names as its source has them, and the text that is searched. `id` is unique in an index."""
+
+    id: str
+    category: str
+    tool: str
+    api: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A document and its score; scores of one encoder can be compared."""
+
+    document: ToolDocument
+    score: float
+
+
+def build_index(folder: Path, documents: Iterable[ToolDocument], encoder: str) -> int:
+    """Write an index of documents, with those that the folder already has; returns how many it then has.
+
+    The folder is replaced as a whole at the end.
+
+    Raises: UsageError: There is no document, the encoder is unknown, or the folder holds another kind of index.
+    """
+    _check_encoder(encoder)
+    earlier = ToolIndex(folder) if (folder / "index.json").is_file() else None
+    if earlier is not None and earlier.encoder != encoder:
+        raise UsageError(f"{folder} is an index of the encoder {earlier.encoder}; choose another folder for {encoder}")
+    if folder.exists() and earlier is None and any(folder.iterdir()):
+        raise UsageError(f"{folder} is a folder of something else; choose another one")
+    listed = {document.id: document for document in (earlier.documents if earlier else ())}
+    listed.update((document.id, document) for document in documents)
+    if not listed:
+        raise UsageError("there is no document to index")
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    fresh = Path(mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+    try:
+        _write(fresh, list(listed.values()), encoder, earlier)
+        if folder.exists():
+            shutil.rmtree(folder)
+        fresh.rename(folder)
+    except BaseException:
+        shutil.rmtree(fresh, ignore_errors=True)
+        raise
+    return len(listed)
+
+
+def _check_encoder(encoder: str) -> None:
+    if encoder not in ENCODERS and not Path(encoder.removeprefix("hybrid:")).is_dir():
+        raise UsageError(
+            f"unknown encoder {encoder!r}: choose one of {', '.join(ENCODERS)}, or the folder of a trained one"
+        )
+
+
+def _write(folder: Path, documents: Sequence[ToolDocument], encoder: str, earlier: ToolIndex | None) -> None:
+    lines = (json.dumps(asdict(document), ensure_ascii=False) for document in documents)
+    (folder / "documents.jsonl").write_text("".join(f"{line}\n" for line in lines), "utf-8")
+    if encoder.startswith(("bm25", "hybrid")):
+        import bm25s
+
+        words = bm25s.BM25()
+        words.index(_tokens([document.text for document in documents]), show_progress=False)
+        words.save(folder / "bm25")
+    if encoder != "bm25":
+        np.save(folder / "vectors.npy", _vectors(documents, encoder, earlier))
+    write_json(folder / "index.json", {"version": _VERSION, "encoder": encoder, "documents": len(documents)})
+
+
+def _vectors(documents: Sequence[ToolDocument], encoder: str, earlier: ToolIndex | None) -> Any:
+    """The vectors of documents as half-precision rows; those of unchanged documents are taken over."""
+    kept = {}
+    if earlier is not None and earlier.vectors is not None:
+        kept = {
+            (entry.id, entry.text): vector for entry, vector in zip(earlier.documents, earlier.vectors, strict=True)
+        }
+    missing = [entry.text for entry in documents if (entry.id, entry.text) not in kept]
+    batches = [_encode(missing[start : start + _BATCH], encoder) for start in range(0, len(missing), _BATCH)]
+    fresh = iter(np.concatenate(batches)) if batches else iter(())
+    rows = [vector if (vector := kept.get((entry.id, entry.text))) is not None else next(fresh) for entry in documents]
+    return np.stack(rows).astype(np.float16)
+
+
+def _encode(texts: Sequence[str], encoder: str) -> Any:
+    """Unit vectors of texts. Raises: UsageError: A trained encoder needs a library that is not installed."""
+    if encoder in ENCODERS:
+        return embed(texts)
+    folder = encoder.removeprefix("hybrid:")
+    try:
+        from sentence_transformers import SentenceTransformer
+    except ImportError:
+        raise UsageError("a trained encoder needs sentence-transformers: pip install sentence-transformers") from None
+    return SentenceTransformer(folder, device="cpu").encode(list(texts), normalize_embeddings=True)
+
+
+def _tokens(texts: Sequence[str]) -> Any:
+    import bm25s
+
+    return bm25s.tokenize(list(texts), stopwords="en", show_progress=False)
+
+
+class ToolIndex:
+    """An index on disk. Raises: UsageError: The folder holds none, or a damaged one."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        try:
+            data = json.loads((folder / "index.json").read_text("utf-8"))
+            self.encoder: str = data["encoder"]
+            version = data["version"]
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise UsageError(f"{folder} is no index: {error}; atc retrieve build makes one") from None
+        if version != _VERSION:
+            raise UsageError(f"{folder} is an index of version {version}; build it again")
+
+    @cached_property
+    def documents(self) -> tuple[ToolDocument, ...]:
+        """All documents, in the order of the rows. Raises: UsageError."""
+        try:
+            lines = (self.folder / "documents.jsonl").read_text("utf-8").splitlines()
+            return tuple(ToolDocument(**json.loads(line)) for line in lines)
+        except (OSError, ValueError, TypeError) as error:
+            raise UsageError(f"{self.folder / 'documents.jsonl'} is damaged: {error}; build the index again") from None
+
+    @cached_property
+    def vectors(self) -> Any:
+        """The vectors of the documents, memory-mapped; None without any."""
+        file = self.folder / "vectors.npy"
+        return np.load(file, mmap_mode="r") if file.is_file() else None
+
+    @cached_property
+    def _matrix(self) -> Any:
+        return np.asarray(self.vectors, dtype=np.float32)
+
+    @cached_property
+    def _words(self) -> Any:
+        import bm25s
+
+        return bm25s.BM25.load(self.folder / "bm25", mmap=True)
+
+    def search(self, query: str, k: int = 5) -> list[Hit]:
+        """The k nearest documents, the nearest first."""
+        scores = self.scores(query)
+        best = np.argsort(-scores, kind="stable")[:k]
+        return [Hit(self.documents[place], float(scores[place])) for place in best]
+
+    def scores(self, query: str) -> Any:
+        """The score of each document for a query."""
+        if self.encoder == "bm25":
+            return self._word_scores(query)
+        if self.encoder.startswith("hybrid"):
+            rankings = (self._word_scores(query), self._vector_scores(query))
+            return sum(_reciprocal_ranks(scores) for scores in rankings)
+        return self._vector_scores(query)
+
+    def _word_scores(self, query: str) -> Any:
+        import bm25s
+
+        [tokens] = bm25s.tokenize([query], stopwords="en", return_ids=False, show_progress=False)
+        known = [token for token in tokens if token in self._words.vocab_dict]
+        return self._words.get_scores(known) if known else np.zeros(len(self.documents), dtype=np.float32)
+
+    def _vector_scores(self, query: str) -> Any:
+        [vector] = _encode([query], self.encoder)
+        return self._matrix @ np.asarray(vector, dtype=np.float32)
+
+
+def _reciprocal_ranks(scores: Any) -> Any:
+    """1 / (60 + rank) for the best documents, 0 for the others."""
+    best = np.argsort(-scores, kind="stable")[:_DEPTH]
+    fused = np.zeros(len(scores), dtype=np.float32)
+    fused[best] = 1 / (_RANK_OFFSET + 1 + np.arange(len(best)))
+    return fused

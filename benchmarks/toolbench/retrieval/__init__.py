@@ -1,0 +1,1 @@
+"""The API retriever over ToolBench's files: documents, evaluation, the command."""

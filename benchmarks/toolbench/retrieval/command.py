@@ -1,0 +1,118 @@
+"""`atc retrieve`: index documented APIs, search them, and measure the search."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from atc.cli import print_json, say
+from atc.retrieval.tool_index import ENCODERS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from atc.retrieval.tool_index import ToolIndex
+    from benchmarks.toolbench.retrieval.documents import RetrievalQuery
+
+__all__ = ["retrieve"]
+
+_CUTS = {"ndcg": (1, 3, 5, 10), "recall": (5, 10)}
+_index = click.Path(file_okay=False, path_type=Path)
+
+
+@click.group()
+def retrieve() -> None:
+    """Index documented APIs and find those that a question needs."""
+
+
+@retrieve.command()
+@click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
+@click.option("--out", required=True, type=_index, metavar="INDEX", help="The folder of the index; it grows.")
+@click.option(
+    "--encoder",
+    default="bm25",
+    show_default=True,
+    metavar="|".join((*ENCODERS, "DIR", "hybrid:DIR")),
+    help="By words, by word vectors, by both, or by a trained encoder (sentence-transformers).",
+)
+def build(sources: tuple[str, ...], out: Path, encoder: str) -> None:
+    """Index the APIs of each SOURCE: an API document, a query file of ToolBench, or a published corpus.tsv."""
+    from atc.retrieval.tool_index import build_index
+    from benchmarks.toolbench.retrieval.documents import read_documents
+
+    documents = [document for source in sources for document in read_documents(source)]
+    say(f"{build_index(out, documents, encoder):,} documents in {out}")
+
+
+@retrieve.command()
+@click.argument("index", type=_index)
+@click.argument("text")
+@click.option("-k", type=click.IntRange(min=1), default=5, show_default=True, help="How many.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def query(index: Path, text: str, k: int, as_json: bool) -> None:
+    """Print the K APIs of INDEX that are nearest to TEXT."""
+    from atc.retrieval.tool_index import ToolIndex
+
+    hits = ToolIndex(index).search(text, k)
+    if as_json:
+        names = ("category", "tool", "api")
+        print_json([{"score": hit.score, **{name: getattr(hit.document, name) for name in names}} for hit in hits])
+        return
+    for hit in hits:
+        click.echo(f"{hit.score:8.4f}  {hit.document.category} / {hit.document.tool} / {hit.document.api}")
+
+
+@retrieve.command("eval")
+@click.argument("index", type=_index)
+@click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path), metavar="QUERIES...")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def evaluate(index: Path, files: tuple[Path, ...], as_json: bool) -> None:
+    """Measure how well INDEX finds the relevant APIs of questions.
+
+    QUERIES are query files of ToolBench, or published *.query.txt with their qrels beside them.
+    """
+    from rich.console import Console
+    from rich.progress import track
+    from rich.table import Table
+
+    from atc.retrieval.tool_index import ToolIndex
+    from benchmarks.toolbench.retrieval.documents import read_judged
+
+    opened = ToolIndex(index)
+    judged = {file.stem: read_judged(file) for file in files}
+    tasks = [(name, question) for name, questions in judged.items() for question in questions]
+    results: dict[str, list[Mapping[str, float]]] = {name: [] for name in judged}
+    for name, question in track(tasks, "queries", console=Console(stderr=True)):
+        results[name].append(_measured(opened, question))
+    rows = {name: _summary(measured) for name, measured in results.items()}
+    if len(rows) > 1:
+        rows["all"] = _summary([row for measured in results.values() for row in measured])
+    if as_json:
+        print_json({"encoder": opened.encoder, "documents": len(opened.documents), **rows})
+        return
+    columns = [f"{measure}@{k}" for measure, cuts in _CUTS.items() for k in cuts]
+    table = Table("queries", "n", *(column.replace("recall", "rec") for column in columns), "ndcg@5, 95 %")
+    for name, row in rows.items():
+        cells = [f"{100 * row[column]:.1f}" for column in columns]
+        table.add_row(name, str(int(row["n"])), *cells, f"{100 * row['low']:.0f} to {100 * row['high']:.0f}")
+    Console().print(table)
+
+
+def _measured(index: ToolIndex, question: RetrievalQuery) -> dict[str, float]:
+    from benchmarks.toolbench.retrieval.ranking import ndcg, recall
+
+    deepest = max(max(cuts) for cuts in _CUTS.values())
+    ranking = [hit.document.id for hit in index.search(question.text, deepest)]
+    measures = {"ndcg": ndcg, "recall": recall}
+    return {f"{name}@{k}": measures[name](ranking, question.relevant, k) for name, cuts in _CUTS.items() for k in cuts}
+
+
+def _summary(measured: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """Means from 0 to 1, with the number of queries and the 95 % bootstrap interval of NDCG@5."""
+    from benchmarks.report.stats import estimate
+
+    means = {name: sum(row[name] for row in measured) / len(measured) for name in measured[0]}
+    interval = estimate([row["ndcg@5"] for row in measured])
+    return {**means, "n": float(len(measured)), "low": interval.low or 0.0, "high": interval.high or 0.0}

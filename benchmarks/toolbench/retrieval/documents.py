@@ -1,0 +1,117 @@
+"""Documents for the API retriever: from query files, published corpora, and any API document.
+
+Source: ToolLLM's released preprocessing; the text of a document is byte for byte the published one.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from atc.retrieval.tool_index import ToolDocument
+from benchmarks.toolbench.corpus.queries import ToolQuery, read_queries
+from protocols import load
+from protocols.errors import UsageError
+
+__all__ = ["RetrievalQuery", "document_text", "read_documents", "read_judged"]
+
+
+@dataclass(frozen=True, slots=True)
+class RetrievalQuery:
+    """A question, and the documents that are relevant to it."""
+
+    id: str
+    text: str
+    relevant: frozenset[str]
+
+
+def document_text(record: Mapping[str, Any]) -> str:
+    """The published text of an API record."""
+    heading = [str(record.get(key) or "") for key in ("category_name", "tool_name", "api_name", "api_description")]
+    required, optional = (json.dumps(record.get(f"{kind}_parameters", "")) for kind in ("required", "optional"))
+    schema = json.dumps(record.get("template_response", ""))
+    return f"{', '.join(heading)}, required_params: {required}, optional_params: {optional}, return_schema: {schema}"
+
+
+def record_document(record: Mapping[str, Any]) -> ToolDocument:
+    """The document of an API record; two records that differ anywhere are two documents, as published."""
+    key = hashlib.sha256(json.dumps(record, sort_keys=True, default=str).encode()).hexdigest()[:16]
+    category, tool, api = (str(record.get(name) or "") for name in ("category_name", "tool_name", "api_name"))
+    return ToolDocument(key, category, tool, api, document_text(record))
+
+
+def read_documents(source: str) -> list[ToolDocument]:
+    """The documents of a query file, of a published `corpus.tsv`, or of an API document (file or URL).
+
+    Raises: UsageError, ProtocolError: It is none of these.
+    """
+    file = Path(source)
+    if file.suffix == ".tsv":
+        return list({document.id: document for document in _corpus(file)}.values())
+    if file.suffix == ".json" and file.is_file() and file.read_bytes()[:64].lstrip()[:1] == b"[":
+        records = (record for query in read_queries(file) for record in query.records)
+        return list({document.id: document for document in map(record_document, records)}.values())
+    protocol = load(source)
+    return [
+        ToolDocument(
+            f"{protocol.digest[:8]}:{tool.name}",
+            protocol.title,
+            tool.tags[0] if tool.tags else protocol.title,
+            tool.name,
+            f"{tool.method} {tool.path}: {tool.summary}. {tool.description} "
+            f"({', '.join(parameter.name for parameter in tool.arguments)})",
+        )
+        for tool in protocol.tools
+    ]
+
+
+def _corpus(file: Path) -> Iterator[ToolDocument]:
+    """The rows of a published corpus, which repeat."""
+    csv.field_size_limit(sys.maxsize)
+    try:
+        with file.open(encoding="utf-8", newline="") as lines:
+            for row in csv.reader(lines, delimiter="\t"):
+                if row and row[0] != "docid":
+                    document = record_document(json.loads(row[1]))
+                    yield ToolDocument(row[0], document.category, document.tool, document.api, document.text)
+    except (OSError, ValueError, IndexError, csv.Error) as error:
+        raise UsageError(f"{file} is no corpus (docid TAB record as JSON): {error}") from None
+
+
+def read_judged(file: Path) -> list[RetrievalQuery]:
+    """Questions with their relevant documents: of a query file, or of `*.query.txt` with the `qrels.*.tsv` beside it.
+
+    Raises: UsageError: It is neither; or no question has a relevant document.
+    """
+    judged = _published(file) if file.suffix == ".txt" else list(_from_queries(read_queries(file)))
+    if not judged:
+        raise UsageError(f"{file}: no question has a relevant document (`relevant APIs` that its `api_list` has)")
+    return judged
+
+
+def _from_queries(queries: Iterable[ToolQuery]) -> Iterator[RetrievalQuery]:
+    for query in queries:
+        wanted = set(query.relevant)
+        records = (entry for entry in query.records if (entry.get("tool_name"), entry.get("api_name")) in wanted)
+        relevant = frozenset(record_document(entry).id for entry in records)
+        if relevant:
+            yield RetrievalQuery(str(query.id), query.text, relevant)
+
+
+def _published(file: Path) -> list[RetrievalQuery]:
+    split = file.name.removesuffix(".query.txt")
+    pairs: dict[str, set[str]] = {}
+    try:
+        for line in (file.parent / f"qrels.{split}.tsv").read_text("utf-8").splitlines():
+            query_id, _, document_id, _ = line.split("\t")
+            pairs.setdefault(query_id, set()).add(document_id)
+        texts = dict(line.split("\t", 1) for line in file.read_text("utf-8").splitlines() if line.strip())
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{file} and qrels.{split}.tsv beside it are no judged questions: {error}") from None
+    return [RetrievalQuery(id, text, frozenset(pairs[id])) for id, text in texts.items() if id in pairs]

@@ -1,0 +1,129 @@
+"""`atc retrieve`: an index of documented APIs, searched and measured."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from atc.cli import main
+from atc.retrieval.tool_index import ToolDocument, ToolIndex, build_index
+from benchmarks.toolbench.retrieval.documents import document_text, read_documents, read_judged
+from benchmarks.toolbench.retrieval.ranking import ndcg, recall
+from protocols.errors import UsageError
+from protocols.samples import sample
+
+RECORDS: list[dict[str, object]] = [
+    {"category_name": "Weather", "tool_name": "Sky", "api_name": "Tide", "api_description": "When water is high."},
+    {"category_name": "Weather", "tool_name": "Sky", "api_name": "Forecast", "api_description": "Will it rain?"},
+    {"category_name": "Food", "tool_name": "Pantry", "api_name": "Recipe", "api_description": "Dishes with an onion."},
+]
+
+
+def queries(folder: Path) -> Path:
+    asked = [("Will it rain tomorrow?", "Sky", "Forecast"), ("A dish with onion, please", "Pantry", "Recipe")]
+    data = [
+        {"query": text, "query_id": number, "api_list": RECORDS, "relevant APIs": [[tool, api]]}
+        for number, (text, tool, api) in enumerate(asked)
+    ]
+    file = folder / "queries.json"
+    file.write_text(json.dumps(data), "utf-8")
+    return file
+
+
+def run(*arguments: object) -> Any:
+    return CliRunner().invoke(main, ["retrieve", *map(str, arguments)])
+
+
+@pytest.mark.parametrize("encoder", ["bm25", "wordllama", "hybrid"])
+def test_an_index_finds_what_a_question_is_about(tmp_path: Path, encoder: str) -> None:
+    """By words, by vectors and by both; the figures are means from 0 to 1."""
+    file, index = queries(tmp_path), tmp_path / "index"
+    assert run("build", file, "--out", index, "--encoder", encoder).exit_code == 0
+    hits = json.loads(run("query", index, "Is there rain in Oslo?", "-k", "1", "--json").stdout)
+    figures = json.loads(run("eval", index, file, "--json").stdout)
+
+    assert hits[0]["api"] == "Forecast"
+    assert figures["documents"] == 3
+    assert (figures["queries"]["ndcg@5"], figures["queries"]["recall@10"], figures["queries"]["n"]) == (1.0, 1.0, 2.0)
+
+
+def test_an_index_grows_and_is_replaced_as_a_whole(tmp_path: Path) -> None:
+    """Documents that it has are kept; another encoder or another folder's contents are refused."""
+    first = ToolDocument("1", "Weather", "Sky", "Tide", "high water")
+    build_index(tmp_path / "index", [first], "bm25")
+    count = build_index(tmp_path / "index", [ToolDocument("2", "Food", "Pantry", "Recipe", "onion")], "bm25")
+
+    assert count == len(ToolIndex(tmp_path / "index").documents) == 2
+    with pytest.raises(UsageError, match="is an index of the encoder bm25"):
+        build_index(tmp_path / "index", [first], "wordllama")
+    with pytest.raises(UsageError, match="a folder of something else"):
+        build_index(tmp_path, [first], "bm25")
+    with pytest.raises(UsageError, match="there is no document"):
+        build_index(tmp_path / "empty", [], "bm25")
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["index"]
+
+
+def test_a_document_has_the_published_text() -> None:
+    """Names, description, and parameters and template as JSON; missing fields are empty."""
+    record = {**RECORDS[0], "required_parameters": [{"name": "port"}], "template_response": {"at": "str"}}
+
+    assert document_text(record) == (
+        'Weather, Sky, Tide, When water is high., required_params: [{"name": "port"}], optional_params: "", '
+        'return_schema: {"at": "str"}'
+    )
+    assert document_text({"tool_name": None}).startswith(", , , , required_params: ")
+
+
+def test_a_published_corpus_collapses_its_repeated_rows(tmp_path: Path) -> None:
+    """`corpus.tsv` repeats a row for each occurrence; qrels belong to the questions beside them."""
+    rows = [("1", RECORDS[0]), ("2", RECORDS[1]), ("1", RECORDS[0])]
+    lines = ["docid\tdocument_content"]
+    lines += [f'{id}\t"{json.dumps(record).replace(chr(34), chr(34) * 2)}"' for id, record in rows]
+    (tmp_path / "corpus.tsv").write_text("\n".join(lines), "utf-8")
+    (tmp_path / "qrels.test.tsv").write_text("7\t0\t2\t1\n7\t0\t1\t1\n", "utf-8")
+    (tmp_path / "test.query.txt").write_text("7\tWill it rain?\n7\tWill it rain?\n", "utf-8")
+
+    assert [document.id for document in read_documents(str(tmp_path / "corpus.tsv"))] == ["1", "2"]
+    (judged,) = read_judged(tmp_path / "test.query.txt")
+    assert (judged.text, sorted(judged.relevant)) == ("Will it rain?", ["1", "2"])
+
+
+def test_any_api_document_is_a_source(tmp_path: Path) -> None:
+    """Each operation is a document."""
+    documents = read_documents(str(sample("cinema")))
+    build_index(tmp_path / "index", documents, "bm25")
+
+    assert ToolIndex(tmp_path / "index").search("credits of a film", 1)[0].document.api == "GET_films_filmId_credits"
+
+
+def test_rankings_made_by_hand() -> None:
+    """Binary NDCG: a relevant document on rank r counts 1 / log2(r + 1), beside the best possible order."""
+    assert ndcg(["a", "b", "c"], {"a"}, 1) == 1.0
+    assert ndcg(["b", "a", "c"], {"a"}, 1) == 0.0
+    assert ndcg(["b", "a", "c"], {"a"}, 3) == pytest.approx(0.6309, abs=1e-4)
+    assert ndcg(["a", "x", "b"], {"a", "b"}, 3) == pytest.approx(1.5 / 1.6309, abs=1e-4)
+    assert ndcg(["a", "x", "y"], {"a", "b", "c"}, 3) == pytest.approx(1 / 2.1309, abs=1e-4)
+    assert recall(["a", "x", "b"], {"a", "b", "c"}, 3) == pytest.approx(2 / 3)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("query", "nowhere", "x"), "is no index"),
+        (("build", "nowhere.json", "--out", "x"), "nowhere.json"),
+        (("build", "{sample}", "--out", "x", "--encoder", "nothing"), "unknown encoder 'nothing'"),
+    ],
+)
+def test_bad_input_is_told(
+    tmp_path: Path, arguments: tuple[str, ...], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Exit code 2, with the place."""
+    monkeypatch.chdir(tmp_path)
+    result = run(*(str(sample("cinema")) if argument == "{sample}" else argument for argument in arguments))
+
+    assert result.exit_code == 2
+    assert message in result.stderr
