@@ -31,7 +31,7 @@ NO_ATTRIBUTION = Attribution(None, None, None, "none")
 
 
 _TIMEOUT = 5
-_STATUS_CODES = {401: 7, 403: 7, 402: 8, 429: 9}
+_STATUS_CODES = {401: 7, 403: 7, 402: 8, 429: 9, 504: 5}
 """Published status codes by HTTP status."""
 
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from protocols.calls.auth import Credential
 from protocols.model import Envelope, Protocol, Server, Tool
 
-__all__ = ["FAULTS", "NO_ENVELOPE", "EnvelopeFault", "closed_request", "enveloped", "environment_fault", "fault_of"]
+__all__ = ["FAULTS", "NO_ENVELOPE", "EnvelopeFault", "closed_request", "enveloped", "fault_of"]
 __all__ += ["literal", "opened_reply"]
 
 _MAX_LITERAL = 64 * 1024
@@ -62,11 +62,6 @@ def fault_of(error: str) -> EnvelopeFault:
     """The kind of fault that an error text tells; a message of the API itself where it tells none."""
     lowered = error.lower()
     return next((fault for fault in FAULTS if any(words in lowered for words in fault.words)), _MESSAGE)
-
-
-def environment_fault(status: int | None) -> str | None:
-    """The name of the fault of an API, or of the way to it, that a status stands for; None for the caller's own."""
-    return next((fault.name for fault in FAULTS if fault.status == status and fault.environment), None)
 
 
 def enveloped(protocol: Protocol, server: str, envelope: Callable[[Tool], Envelope]) -> Protocol:
