@@ -30,16 +30,19 @@ Reply = dict[str, Any]
 
 @dataclass(slots=True)
 class VirtualSession:
-    """A client's own world: seed, task and question of it, and the worlds of the tools that it has asked."""
+    """A client's own world: seed, task and question of it, and the worlds of the tools that it has asked.
+
+    A world goes on with the simulator that made it, also when no other client asks that tool any more.
+    """
 
     id: str
     seed: int | None
     task: str
     query: str
-    worlds: dict[tuple[str, str], Session] = field(default_factory=dict)
+    worlds: dict[tuple[str, str], tuple[Simulator, Session]] = field(default_factory=dict)
 
     def close(self) -> None:
-        for world in self.worlds.values():
+        for _, world in self.worlds.values():
             world.close()
         self.worlds.clear()
 
@@ -83,25 +86,32 @@ class SchemaSource:
         target = bound.path + (f"?{urlencode(bound.query)}" if bound.query else "")
         content = payload(bound)
         headers = {**bound.headers, **({"Content-Type": content[1]} if content else {})}
-        base = self._base(simulated.simulator, key, session, operation)
+        simulator, base = self._world(simulated.simulator, key, session, operation)
         try:
-            status, body, _, _ = simulated.simulator.handle(
+            status, body, _, _ = simulator.handle(
                 operation.method, base + target, headers, content[0] if content else b""
             )
         finally:
             if session is None and base:
-                simulated.simulator.close_session(base.rpartition("/")[2])
+                simulator.close_session(base.rpartition("/")[2])
         return _reply(status, body, call, documented=operation.response_schema is not None)
 
-    def _base(self, simulator: Simulator, key: tuple[str, str], session: VirtualSession | None, operation: Tool) -> str:
-        """Where the world of a call is: that of its session, one of its own for a write, else the common one."""
+    def _world(
+        self, simulator: Simulator, key: tuple[str, str], session: VirtualSession | None, operation: Tool
+    ) -> tuple[Simulator, str]:
+        """The simulator of a call and the path of its world: its session's, one of its own for a write, or the common.
+
+        Args:
+            simulator: That of the tool, for a world that is not there yet.
+        """
         if session is None:
-            return f"/__session__/{simulator.session().id}" if operation.writes else ""
+            return simulator, f"/__session__/{simulator.session().id}" if operation.writes else ""
         with self._lock:
-            world = session.worlds.get(key)
-            if world is None:
-                world = session.worlds[key] = simulator.session(session.query, session.task, session.seed)
-        return f"/__session__/{world.id}"
+            if key not in session.worlds:
+                world = simulator.session(session.query, session.task, session.seed)
+                session.worlds[key] = simulator, world
+            simulator, world = session.worlds[key]
+        return simulator, f"/__session__/{world.id}"
 
     def _simulated(self, key: tuple[str, str]) -> _SimulatedTool:
         with self._lock:
