@@ -6,6 +6,7 @@ import os
 import sqlite3
 import stat
 from contextlib import closing
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from atc.cli import main
 from atc.files import append_line, write_text
 from atc.models import open_model
 from atc.models.replay import Recorder
+from atc.options import SearchSettings
 from protocols.errors import UsageError
 from sandbox import Journal
 
@@ -261,7 +263,7 @@ def test_who_resumes_is_told_what_signs_in(tmp_path: Path) -> None:
     """A journal of somebody else may name any variable or file as a credential."""
     file = tmp_path / "journal.db"
     options = "query api simulate base_url allow seed now model mode max_reflections profile tools strict_sandbox"
-    options_asked = dict.fromkeys(options.split(" "))
+    options_asked = {**dict.fromkeys(options.split(" ")), "effort": "normal", **asdict(SearchSettings())}
     with Journal(file) as journal:
         journal.note(
             "asked", {**options_asked, "auth": ["bearer:env:GITHUB_TOKEN"], "writes": "deny", "api": str(tmp_path)}

@@ -258,7 +258,7 @@ def answer(model: Model, request: ModelRequest) -> Completion:
     """
     if isinstance(model, ModelBase):
         return model.answer(request)
-    check_text_only(model.name, request)
+    check_text_only(getattr(model, "name", type(model).__name__), request)
     draw = getattr(model, "sample", None)
     if request.seed is None or draw is None:
         return model.complete(request.messages, stop=request.stop, max_tokens=request.max_tokens)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import statistics
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.report.risk import warned_shares
@@ -103,6 +104,8 @@ def summarize(results: Sequence[TaskResult], settings: RunSettings) -> dict[str,
         "without": list(settings.without),
         "profile": settings.profile,
         "learn": settings.learn,
+        "effort": settings.effort,
+        "search": asdict(settings.search),
         "files": {name: dict(file) for name, file in settings.files.items()},
     }
 

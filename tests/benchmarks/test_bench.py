@@ -57,10 +57,10 @@ def test_bench_prints_and_writes_the_figures(films: Path, endpoint: Callable[...
     assert list(figures) == [
         *("tasks", "success", "path", "precision", "success_any", "success_with_alternatives"),
         *("prompt_tokens", "completion_tokens", "model_calls", "tool_calls"),
-        *("failed_runs", "wasted_calls", "correct", "false_success"),
+        *("failed_runs", "wasted_calls", "answered", "usable_turns", "correct", "false_success"),
         *("wrong_warned", "right_warned", "risk", "coverage", "reflections"),
         *("tokens_per_solved", "by_gold_calls", "errors", "seconds"),
-        *("model", "mode", "seed", "without", "profile", "learn", "files", "date"),
+        *("model", "mode", "seed", "without", "profile", "learn", "effort", "search", "files", "date"),
     ]
     assert [figures[name] for name in ("tasks", "success", "path", "precision")] == [3, 66.67, 83.33, 100.0]
     assert figures["model_calls"] == 1
@@ -333,7 +333,7 @@ def test_a_baseline_is_measured_like_the_loop(films: Path, endpoint: Callable[..
     """A step-wise mode with tries: usage is summed over all, the final attempt is the path to the answer."""
     search, credits = 'GET_search_film(query="The Long Tide")', "GET_film_film_id_credits(film_id=1)"
     endpoint(f"Action: {search}", f"Action: {credits}", "Answer: someone")
-    result = bench(films, write(tmp_path, TASKS[:1]), tmp_path / "out", "--mode", "react@2")
+    result = bench(films, write(tmp_path, TASKS[:1]), tmp_path / "out", "--mode", "react@2", "--format", "text")
     figures = summary(tmp_path / "out")
 
     assert result.exit_code == 0, result.stderr
