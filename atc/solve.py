@@ -6,7 +6,7 @@ import platform
 import secrets
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cache
@@ -44,6 +44,9 @@ from sandbox import CallRecord, Journal, Limits, Run, Sandbox
 from sandbox.egress.writes import Writes
 
 __all__ = ["Service", "Solve", "SolveSettings", "first_prompt"]
+
+
+_ASIDE = "this program only checks an answer, and writes nothing of its own"
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +136,7 @@ class Solve:
 
     def __post_init__(self) -> None:
         self.id = secrets.token_hex(6)
-        self.calls_functions = False
+        self.calls_functions = self.aside = False
         with suppress(ModelError):  # the first question to the model says so
             self.calls_functions = calls_functions(self.open_model())
             profile = self.settings.profile.within(getattr(self.open_model(), "context", None))
@@ -175,7 +178,7 @@ class Solve:
                 journal=self.journal,
                 writes=self.writes(),
                 on_call=self.called,
-                on_output=lambda stream, text: self.emit(OutputPrinted(self.number, stream, text)),
+                on_output=self.printed,
             ) as sandbox:
                 status, message = self.solved(sandbox)
         except (LimitReached, PromptRefused) as error:
@@ -194,9 +197,14 @@ class Solve:
         """The writes policy; at a real service a write that the question gives no reason for is asked about."""
         protocol, confirm = self.knowledge.protocol, self.settings.confirm
         if not self.guarded:
-            return self.settings.writes
+            allowed = self.settings.writes
+            if self.settings.effort == "high" and allowed == "allow":
+                return lambda call: not self.aside or _ASIDE
+            return allowed
 
         def founded(call: CallRecord) -> bool | str:
+            if self.aside:
+                return _ASIDE
             tool = protocol.tool(call.tool) if call.tool is not None else None
             why = challenge_write(self.question, self.program, [*self.calls, call], tool, protocol)
             if why is None or (confirm is not None and confirm(call)):
@@ -205,8 +213,26 @@ class Solve:
 
         return founded
 
+    def run_aside(self, sandbox: Sandbox, program: str) -> Run:
+        """Run a program that counts for nothing; it gets the replies of earlier calls, and new writes are refused."""
+        calls, self.aside = self.calls, True
+        try:
+            with self.journal.aside() if self.journal is not None else nullcontext():
+                if self.journal is not None:
+                    self.journal.over()
+                return sandbox.run(program)
+        finally:
+            self.calls, self.aside = calls, False
+
+    def printed(self, stream: str, text: str) -> None:
+        """A program printed."""
+        if not self.aside:
+            self.emit(OutputPrinted(self.number, stream, text))
+
     def called(self, call: CallRecord) -> None:
         """A call was made."""
+        if self.aside:
+            return
         self.calls.append(call)
         self.emit(CallMade(self.number, call))
 
@@ -248,6 +274,7 @@ class Solve:
             signed=bool(self.service.credentials),
             elsewhere=bool(settings.allow or self.service.base_url),
             on_program=self.began,
+            run_aside=lambda program: self.run_aside(sandbox, program),
             search=settings.search,
             nodes=self.nodes,
             trial=self.tried,

@@ -31,7 +31,7 @@ from atc.prompting.conversation import PREFILL, Conversation
 from atc.resume import refused_write
 from atc.solution import Attempt, Status
 from atc.verify import Finding, describe_silent_writes, judge, made_writes
-from atc.verify.agreement import SecondAnswer, agree, values_of
+from atc.verify.agreement import SecondAnswer, agree, values_of, writes_of
 from atc.verify.write_reasons import intent_mismatch, missing_names
 from protocols.dataflow.operations import looks_like_read
 from sandbox import CallRecord, Run
@@ -146,13 +146,14 @@ class _Revision:
             self.reflect(program, run, fault, attribution, finding)
 
     def look_again(self, run: Run) -> None:
-        """Sample further programs from the first prompt, and compare what they answer; only those that read are run.
+        """Sample further programs from the first prompt, and compare what they answer, or what they write.
+
+        Nothing new is written: a write that the answer made is answered from the journal, any other one is refused. For
+        an answer that only reads, a program that would write is not run.
 
         Source: self-consistency (Wang et al., arXiv:2203.11171), on values of replies.
         """
-        toolbox = self.toolbox
-        if made_writes(run):
-            return
+        toolbox, made = self.toolbox, writes_of(run)
         self.conversation = Conversation(toolbox.opening, toolbox.graph, self.profile)
         for _ in range(_FURTHER_PROGRAMS):
             toolbox.emit(ModelWaiting(toolbox.number))
@@ -160,15 +161,17 @@ class _Revision:
             if program and self.profile.check and (diagnostics := self.precheck.diagnose(program)):
                 program = self.precheck.fixed(program, diagnostics) or "" if self.profile.autofix else ""
             tools = calls_of(parsed(program) or ast.Module([], []), toolbox.callable_tools)
-            if not tools or any(toolbox.protocol.tool(name).writes for _, name in tools):
+            if not tools or (not made and any(toolbox.protocol.tool(name).writes for _, name in tools)):
                 continue
-            if toolbox.journal is not None:
-                toolbox.journal.over()
-            further_run = toolbox.sandbox.run(program)
-            if judge(program, further_run) is None:
-                values = tuple(sorted(values_of(further_run)))
-                answer = SecondAnswer(further_run.stdout.strip(), values, agree(run, further_run))
-                toolbox.second_answers.append(answer)
+            further_run = toolbox.run_aside(program)
+            refused = refused_write(further_run)
+            if made and refused is not None:
+                other = f"{refused.tool} with {refused.arguments}"
+                toolbox.second_answers.append(SecondAnswer(other, (), False))
+            elif judge(program, further_run) is None or (made and further_run.outcome == "ok"):
+                values = tuple(sorted(writes_of(further_run) if made else values_of(further_run)))
+                agrees = writes_of(further_run) == made if made else agree(run, further_run)
+                toolbox.second_answers.append(SecondAnswer(further_run.stdout.strip(), values, agrees))
 
     def restore_answer(self) -> bool:
         """Take the last doubted answer, where no later program answered; it then comes last, and stays doubtful.

@@ -63,6 +63,7 @@ class Toolbox:
         guarded: A write has to have a reason in the question.
         signed: Calls carry credentials.
         elsewhere: Programs may reach services that the document does not know.
+        run_aside: Runs a program that counts for nothing, and writes nothing new.
         search: How the modes search that make one call at a time.
         nodes: The tree of all tries at this question; this try adds its own.
         trial: The number of this try, from 1.
@@ -86,6 +87,7 @@ class Toolbox:
     signed: bool = False
     elsewhere: bool = False
     on_program: Callable[[str], Any] = lambda program: None
+    run_aside: Callable[[str], Run] = field(kw_only=True)
     search: SearchSettings = field(default_factory=SearchSettings)
     nodes: list[SearchNode] = field(default_factory=list)
     trial: int = 1

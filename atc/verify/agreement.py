@@ -1,4 +1,4 @@
-"""Whether two runs answer alike: by the values that they took from replies and printed.
+"""Whether two runs answer alike: by the values that they took from replies and printed, or by what they wrote.
 
 Two programs seldom print the same words, so labels and layout do not count. Where nothing printed is a value of a
 reply, as with a count or a yes, the numbers and words of the output are compared.
@@ -6,15 +6,17 @@ reply, as with a count or a yes, the numbers and words of the output are compare
 
 from __future__ import annotations
 
+import json
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from atc.diagnosis.provenance import lookup
-from atc.verify.findings import Finding
-from sandbox.records import Run
+from atc.verify.findings import Finding, failed
+from sandbox.records import SAFE, Run
 
-__all__ = ["SecondAnswer", "agree", "disagreement", "values_of"]
+__all__ = ["SecondAnswer", "agree", "disagreement", "values_of", "writes_of"]
 
 _NUMBER = re.compile(r"-?\d+(?:[.,]\d+)*")
 _YES_NO = re.compile(r"\b(yes|no|not|none|true|false|never)\b", re.IGNORECASE)
@@ -49,6 +51,12 @@ def agree(first: Run, second: Run) -> bool:
     if not values or not further_values:
         return first.stdout.split() == second.stdout.split()
     return len(values & further_values) >= _SHARED * min(len(values), len(further_values))
+
+
+def writes_of(run: Run) -> Counter[str]:
+    """The writes that the service accepted, as text: equal ones have equal texts."""
+    calls = (call for call in run.calls if call.method not in SAFE and not failed(call))
+    return Counter(f"{call.tool}({json.dumps(call.arguments, sort_keys=True, default=str)})" for call in calls)
 
 
 def disagreement(answers: Sequence[SecondAnswer]) -> Finding | None:

@@ -51,6 +51,21 @@ def test_an_answer_that_most_further_programs_contradict_is_doubtful(weather: Lo
     assert "2 of 3 further programs answer otherwise, such as 'It has 717710 people'" in solution.findings[0].message
 
 
+def test_a_write_is_compared_and_never_made_twice(weather: LocalAPI) -> None:
+    """The same write is answered from the journal, another one is refused; which one was made is what counts."""
+    weather.answer("POST", "/alerts", {})
+    other = WRITE.replace("Oslo", "Bergen")
+    with Agent(
+        weather.protocol, model=ScriptedModel(WRITE, other, WRITE, other), effort="high", writes="allow"
+    ) as agent:
+        solution = agent.solve("Add the alert Oslo")
+
+    assert [answer.agrees for answer in solution.second_answers] == [False, True, False]
+    assert [request.method for request in weather.requests] == ["POST"]
+    assert solution.standing == "doubtful"
+    assert (solution.abandoned, len(solution.attempts)) == ((), 1)
+
+
 def test_a_further_program_that_writes_is_not_run(weather: LocalAPI) -> None:
     """A second look changes nothing, and a program that fails has no say."""
     solution = ask(weather, RAIN, WRITE, "print(nothing)", DEGREES, writes="allow")
