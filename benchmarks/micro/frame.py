@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import statistics
 import time
 from collections.abc import Callable, Collection, Iterable, Sequence
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -13,7 +15,7 @@ from rich.table import Table
 
 from protocols.errors import ATCError
 
-__all__ = ["Measurement", "half_option", "json_option", "median_ms", "print_table", "seconds_of"]
+__all__ = ["Measurement", "half_option", "json_option", "median_ms", "print_table", "processor_seconds", "seconds_of"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -70,3 +72,9 @@ def median_ms(work: Callable[[], object], runs: int) -> float:
     """The median wall-clock time of some work in milliseconds, after one run that does not count."""
     work()
     return statistics.median(seconds_of(work) for _ in range(runs)) * 1000
+
+
+def processor_seconds(process: int) -> float:
+    """Seconds of processor time that a process has used: what others do on the machine meanwhile does not count."""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

@@ -21,12 +21,11 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from multiprocessing.connection import Connection
-from pathlib import Path
 from urllib.parse import quote, urlsplit
 
 import click
 
-from benchmarks.micro.frame import Measurement
+from benchmarks.micro.frame import Measurement, processor_seconds
 from protocols import Protocol, UsageError, load
 from protocols.simulator import Simulator
 
@@ -152,16 +151,10 @@ def _rate(
         return 0
 
     clients = [_Client(url) for _ in range(connections)]
-    spent_before = _spent(process)
+    spent_before = processor_seconds(process)
     with ThreadPoolExecutor(connections) as pool:
         answered = sum(pool.map(run, clients))
-    return round(answered / (_spent(process) - spent_before) * 60)
-
-
-def _spent(process: int) -> float:
-    """Seconds of processor time that a process has used: what others do on the machine meanwhile does not count."""
-    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    return round(answered / (processor_seconds(process) - spent_before) * 60)
 
 
 @click.command(cls=Measurement)

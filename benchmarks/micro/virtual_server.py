@@ -27,7 +27,7 @@ from urllib.parse import urlsplit
 import click
 
 from atc.cli import print_json
-from benchmarks.micro.frame import Measurement, json_option, print_table
+from benchmarks.micro.frame import Measurement, json_option, print_table, processor_seconds
 from benchmarks.toolbench.server.cache import ResponseCache
 from benchmarks.toolbench.server.catalogue import Catalogue
 from benchmarks.toolbench.server.schema_source import SchemaSource
@@ -129,16 +129,10 @@ def _rate(url: str, process: int, requests: Callable[[], Iterator[bytes]], secon
         return 0
 
     clients = [_Client(url) for _ in range(connections)]
-    spent_before = _spent(process)
+    spent_before = processor_seconds(process)
     with ThreadPoolExecutor(connections) as pool:
         answered = sum(pool.map(run, clients))
-    return round(answered / (_spent(process) - spent_before))
-
-
-def _spent(process: int) -> float:
-    """Seconds of processor time that a process has used."""
-    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    return round(answered / (processor_seconds(process) - spent_before))
 
 
 @click.command(cls=Measurement)
