@@ -203,12 +203,18 @@ class _ToolWriter:
         hints = [hint for p in flow if (hint := self.graph.hint(tool.name, p.argument, self.among, most=2))]
         self.written_hints.update(hints)
         lines.extend(f"  {hint}" for hint in hints)
-        plain = [p for p in arguments if self.described and self.graph.reference(tool.name, p.argument) is None]
+        plain = [p for p in arguments if self.described and self._needs_example(tool, p)]
         if examples := [text for p in plain if (text := _example(p))]:
             lines.append(f"  e.g. {', '.join(examples)}")
         if (schema := tool.response_schema) is not None:
             lines.append("  -> " + self._shape(schema, 0))
         return "\n".join(lines)
+
+    def _needs_example(self, tool: Tool, parameter: Parameter) -> bool:
+        """True if neither a call nor the question says what to write: it is no identifier and no text of a search."""
+        return (
+            parameter.argument.lower() not in SEARCHES and self.graph.reference(tool.name, parameter.argument) is None
+        )
 
     def _shape(self, schema: Schema, nested: int) -> str:
         items = items_of(schema, self.protocol)
