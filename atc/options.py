@@ -96,8 +96,8 @@ class Options:
             has a simulated API answer them, "ask" asks `confirm`, and is "deny" without it. By default "ask", and
             "allow" with `simulate`. At a real service "allow" sends a write for which the question gives a reason
             (see atc.verify.write_reasons), and asks `confirm` about any other.
-        effort: "high" samples further programs for an answer that only reads, and doubts it where they answer
-            otherwise; that costs about as many tokens again.
+        effort: "high" samples further programs for an answer, which write nothing new, and doubts it where most of
+            them answer or write otherwise; that costs two to three times the tokens.
         search: How the modes search that make one call at a time, and the most model calls of any mode.
         confirm: Given a write that is not sent yet, from another thread; returns whether it may be.
     """

@@ -269,8 +269,8 @@ class ModelOptions:
         type=click.Choice(("normal", "high")),
         default="normal",
         show_default=True,
-        help="high samples three further programs for an answer that only reads (attribute, naive, none), and doubts "
-        "it where most of them answer otherwise.",
+        help="high samples three further programs for an answer (attribute, naive, none), which write nothing new, and "
+        "doubts it where most of them answer or write otherwise.",
     )
 
 
