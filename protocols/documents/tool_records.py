@@ -22,6 +22,7 @@ from protocols.documents.record_names import (
     MAX_NAME,
     category_folder,
     function_identifier,
+    function_name,
     parameter_name,
     standard_name,
 )
@@ -161,9 +162,10 @@ def _endpoint(record: object, name: str) -> object:
 
 
 def _complete(operation: dict[str, Any], record: Mapping[str, Any]) -> None:
-    """Add what a tool file has no words for: names of arguments, the gateway's host, the tool as a tag."""
+    """Add what a tool file has no words for: names of arguments, the published name, the tool, the gateway's host."""
     for parameter in operation["parameters"]:
         parameter[tool_files.ARGUMENT] = argument_name(parameter_name(parameter["name"]))
+    operation["operationId"] = function_name(*_display_names(record))
     operation["tags"] = [str(record["tool_name"])]
     host = _address(record).netloc
     if host:

@@ -166,3 +166,27 @@ def test_queries_are_asked_through_a_virtual_server(tmp_path: Path, endpoint: Ca
     assert (tmp_path / "cache/Weather/harbour_tides_for_Weather/get_tide.json").is_file()
     assert again.exit_code == 6, again.output
     assert not list((tmp_path / "gone" / "tasks").glob("*.json"))
+
+
+def test_a_published_search_calls_by_published_names(tmp_path: Path, endpoint: Callable[..., None]) -> None:
+    """With `--compat` the model reads the published name, here one that was cut at a digit; its end is enough."""
+    published = f"9{'b' * 45}_for_harbour_tides"
+    endpoint(
+        f"Action: {published}()",
+        "Action: bb_for_harbour_tides()",
+        'Action: Finish(return_type="give_answer", final_answer="At noon.")',
+    )
+    entry = query(1)
+    listed = entry["api_list"]
+    assert isinstance(listed, list)
+    listed[1]["api_name"] = f"Level 9{'b' * 45}"
+    out = tmp_path / "out"
+
+    result = bench(write(tmp_path, entry), out, "--mode", "react", "--format", "text", "--compat", "--json")
+
+    assert result.exit_code == 0, result.output
+    solution = record(out, "q1")["solution"]
+    assert isinstance(solution, dict)
+    assert [call["tool"] for call in solution["calls"]] == [f"n{'b' * 45}_for_harbour_tides"] * 2
+    assert [node["steps"][0]["code"] for node in solution["tree"]] == [0, 0, 3]
+    assert [file.name for file in (out / "answers").iterdir()] == ["1_CoT@1.json"]

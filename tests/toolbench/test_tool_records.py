@@ -290,7 +290,7 @@ def test_the_shared_queries_have_the_counted_names_and_gaps(data: Path) -> None:
 
 
 def test_every_shared_query_is_a_protocol_in_a_tenth_of_a_second(data: Path) -> None:
-    """All records can be called by their identifier, and all but those without a template have a response schema."""
+    """All can be called by identifier, know their published name, and have a response schema if they have a template."""
     queries = [query for subset in SHARED for query in read_queries(data / "stabletoolbench" / f"{subset}.json")]
     longest, described = 0.0, 0
     for query in queries:
@@ -299,6 +299,7 @@ def test_every_shared_query_is_a_protocol_in_a_tenth_of_a_second(data: Path) -> 
         longest = max(longest, time.perf_counter() - begun)
         described += sum(tool.success is not None and tool.success.schema is not None for tool in protocol.tools)
         assert [tool.name for tool in protocol.tools] == [name.identifier for name in query.names]
+        assert [tool.operation_id for tool in protocol.tools] == [name.function for name in query.names]
         assert all(tool.name.isidentifier() and len(tool.name) <= 64 for tool in protocol.tools)
 
     assert longest < 0.1
