@@ -290,7 +290,7 @@ def test_the_shared_queries_have_the_counted_names_and_gaps(data: Path) -> None:
 
 
 def test_every_shared_query_is_a_protocol_in_a_tenth_of_a_second(data: Path) -> None:
-    """All can be called by identifier, know their published name, and have a response schema if they have a template."""
+    """All can be called by identifier, know their published name, and have the schema of their template."""
     queries = [query for subset in SHARED for query in read_queries(data / "stabletoolbench" / f"{subset}.json")]
     longest, described = 0.0, 0
     for query in queries:
