@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,6 @@ from protocols import load
 from protocols.errors import UsageError
 from protocols.model import Protocol
 
-DATA = Path(os.environ.get("ATC_DATA", "."))
 RECORDS: list[dict[str, Any]] = [
     {
         "category_name": "Data",
@@ -275,20 +273,19 @@ def test_files_without_a_prompt(tmp_path: Path, content: str, why: str) -> None:
         toolllama.published_prompt(tmp_path / "missing.json")
 
 
-def shared_answers() -> Iterator[tuple[Path, dict[str, Any]]]:
-    for file in sorted(DATA.glob("*toolbench/data_example/answer/**/*.json")):
+def shared_answers(data: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
+    for file in sorted(data.glob("*toolbench/data_example/answer/**/*.json")):
         generation = json.loads(file.read_text("utf-8"))["answer_generation"]
         if generation.get("train_messages"):
             yield file, generation
 
 
-@pytest.mark.skipif(not (DATA / "stabletoolbench").is_dir(), reason="ATC_DATA names no shared data")
-def test_shared_answers_are_reproduced() -> None:
+def test_shared_answers_are_reproduced(data: Path) -> None:
     """From a released answer come its own system text and, of the records of its query, its own functions."""
-    queries = json.loads((DATA / "stabletoolbench/G1_instruction.json").read_text("utf-8"))
+    queries = json.loads((data / "stabletoolbench/G1_instruction.json").read_text("utf-8"))
     records = {str(query["query_id"]): query["api_list"] for query in queries}
     compared = 0
-    for file, generation in shared_answers():
+    for file, generation in shared_answers(data):
         prompt = toolllama.published_prompt(file)
         system = generation["train_messages"][0][0]["content"]
         head, _, listed = system.rpartition("\n1.")
