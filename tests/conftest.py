@@ -49,6 +49,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             left_out.setdefault("there is no OpenVINO (pip install '.[openvino]')", []).append(item)
         elif item.get_closest_marker("ray") and importlib.util.find_spec("ray") is None:
             left_out.setdefault("there is no Ray (pip install '.[ray]')", []).append(item)
+        elif item.get_closest_marker("train") and importlib.util.find_spec("peft") is None:
+            left_out.setdefault("there is nothing to train with (pip install '.[train]')", []).append(item)
         elif item.get_closest_marker("browser") and not DRIVER:
             left_out.setdefault("there is no browser (apt-get install chromium-driver)", []).append(item)
     for needing in left_out.values():
