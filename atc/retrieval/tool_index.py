@@ -21,9 +21,10 @@ import numpy as np
 
 from atc.files import write_json
 from atc.retrieval.embeddings import embed
+from atc.retrieval.encoder import encode, trained
 from protocols.errors import UsageError
 
-__all__ = ["ENCODERS", "Hit", "ToolDocument", "ToolIndex", "build_index"]
+__all__ = ["ENCODERS", "Hit", "RetrievalQuery", "ToolDocument", "ToolIndex", "build_index"]
 
 ENCODERS = ("bm25", "wordllama", "hybrid")
 """By words; by vectors; by both, whose ranks are fused. A folder names a trained encoder (sentence-transformers), and
@@ -46,6 +47,15 @@ class ToolDocument:
     tool: str
     api: str
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class RetrievalQuery:
+    """A question, and the documents that are relevant to it."""
+
+    id: str
+    text: str
+    relevant: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,12 +135,7 @@ def _encode(texts: Sequence[str], encoder: str) -> Any:
     """Unit vectors of texts. Raises: UsageError: A trained encoder needs a library that is not installed."""
     if encoder in ENCODERS:
         return embed(texts)
-    folder = encoder.removeprefix("hybrid:")
-    try:
-        from sentence_transformers import SentenceTransformer
-    except ImportError:
-        raise UsageError("a trained encoder needs sentence-transformers: pip install sentence-transformers") from None
-    return SentenceTransformer(folder, device="cpu").encode(list(texts), normalize_embeddings=True)
+    return encode(trained(encoder.removeprefix("hybrid:")), texts)
 
 
 def _tokens(texts: Sequence[str]) -> Any:

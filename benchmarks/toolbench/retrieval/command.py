@@ -13,8 +13,7 @@ from atc.retrieval.tool_index import ENCODERS
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from atc.retrieval.tool_index import ToolIndex
-    from benchmarks.toolbench.retrieval.documents import RetrievalQuery
+    from atc.retrieval.tool_index import RetrievalQuery, ToolIndex
 
 __all__ = ["retrieve"]
 

@@ -10,25 +10,15 @@ import hashlib
 import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from atc.retrieval.tool_index import ToolDocument
+from atc.retrieval.tool_index import RetrievalQuery, ToolDocument
 from benchmarks.toolbench.corpus.queries import ToolQuery, read_queries
 from protocols import load
 from protocols.errors import UsageError
 
-__all__ = ["RetrievalQuery", "document_text", "read_documents", "read_judged"]
-
-
-@dataclass(frozen=True, slots=True)
-class RetrievalQuery:
-    """A question, and the documents that are relevant to it."""
-
-    id: str
-    text: str
-    relevant: frozenset[str]
+__all__ = ["document_text", "read_documents", "read_judged"]
 
 
 def document_text(record: Mapping[str, Any]) -> str:

