@@ -1,0 +1,59 @@
+"""Checkpoints that can be trusted: each has a list of its files, written last, with their sizes and digests.
+
+A process that is killed while it saves leaves a checkpoint without that list, and a full disk one whose files do not
+fit it. Neither is continued from; the one before is.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from atc.files import write_json
+
+__all__ = ["find_checkpoint", "seal_checkpoint", "step_of"]
+
+_MANIFEST = "files.json"
+
+
+def seal_checkpoint(folder: Path) -> None:
+    """Write the list of a checkpoint's files, once all of them are there."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != _MANIFEST)
+    write_json(folder / _MANIFEST, {str(path.relative_to(folder)): _fingerprint(path) for path in files})
+
+
+def find_checkpoint(folder: Path, say: Callable[[str], None]) -> Path | None:
+    """The newest whole checkpoint of a run, or None; `say` is told of newer ones that are not whole."""
+    for checkpoint in sorted(folder.glob("checkpoint-*"), key=step_of, reverse=True):
+        defect = _defect(checkpoint)
+        if defect is None:
+            return checkpoint
+        say(f"{checkpoint} cannot be used, {defect}; going back to the checkpoint before it")
+    return None
+
+
+def step_of(checkpoint: Path) -> int:
+    """The number of updates behind a checkpoint; -1 if its name has none."""
+    match = re.fullmatch(r"checkpoint-(\d+)", checkpoint.name)
+    return int(match[1]) if match else -1
+
+
+def _defect(checkpoint: Path) -> str | None:
+    try:
+        files = json.loads((checkpoint / _MANIFEST).read_text("utf-8"))
+    except (OSError, ValueError):
+        return "it was not written to its end"
+    for name, fingerprint in files.items():
+        if not (checkpoint / name).is_file():
+            return f"{name} is missing"
+        if _fingerprint(checkpoint / name) != fingerprint:
+            return f"{name} is corrupt"
+    return None
+
+
+def _fingerprint(path: Path) -> list[int | str]:
+    with path.open("rb") as file:
+        return [path.stat().st_size, hashlib.file_digest(file, "sha256").hexdigest()]

@@ -1,0 +1,203 @@
+"""Conversations become token ids and labels; a label other than -100 stands at each token that the model should write.
+
+A chat template renders a conversation turn by turn. The text up to an assistant turn, open for an answer, is what the
+model reads at inference; what the next rendering adds to it is what the model should write, end-of-turn token
+included. Templates need no marks for that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from atc.files import read_lines
+from protocols.errors import UsageError
+
+__all__ = ["IGNORED", "ExampleCounts", "TokenizedExample", "read_examples", "tokenize_conversation"]
+
+IGNORED = -100
+"""The label of a token that no loss is taken of."""
+
+_ROLES = ("system", "user", "assistant", "tool", "function")
+Span = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class TokenizedExample:
+    """One row of training: `ids` and `labels` have the same length, and a label is its token or IGNORED."""
+
+    ids: list[int]
+    labels: list[int]
+
+
+@dataclass(slots=True)
+class ExampleCounts:
+    """What became of the lines of the data."""
+
+    conversations: int = 0
+    examples: int = 0
+    truncated: int = 0
+    dropped: int = 0
+    """Assistant turns that are longer than an example may be."""
+    target_tokens: int = 0
+    tokens: int = 0
+    files: list[str] = field(default_factory=list)
+
+
+def read_examples(
+    files: Iterable[str],
+    tokenizer: Any,
+    max_length: int,
+    loss_on: str = "all",
+    wrap: Callable[[Sequence[Any]], Iterable[Any]] = iter,
+) -> tuple[list[TokenizedExample], ExampleCounts]:
+    """Read conversations from JSONL files and tokenize them.
+
+    Args:
+        wrap: Shows the progress over the lines of a file.
+    Raises: UsageError: A file is missing, a line has no conversation, or no example is left.
+    """
+    examples: list[TokenizedExample] = []
+    counts = ExampleCounts()
+    for name in files:
+        if not Path(name).is_file():
+            raise UsageError(f"there is no data file {name}; `atc train data` writes one")
+        counts.files.append(name)
+        for where, line in wrap(list(read_lines(Path(name)))):
+            turns = _turns(where, line)
+            counts.conversations += 1
+            examples += tokenize_conversation(tokenizer, turns, max_length, loss_on, counts)
+    counts.examples = len(examples)
+    counts.tokens = sum(len(example.ids) for example in examples)
+    counts.target_tokens = sum(label != IGNORED for example in examples for label in example.labels)
+    if not examples:
+        lost = f"; {counts.dropped} answers are longer than max_length, {max_length}" if counts.dropped else ""
+        raise UsageError(f"no example to train on in {', '.join(files)}{lost}")
+    return examples, counts
+
+
+def _turns(where: str, line: Any) -> list[dict[str, str]]:
+    messages = line.get("messages") if isinstance(line, dict) else None
+    if not isinstance(messages, list) or not all(isinstance(turn, dict) for turn in messages):
+        raise UsageError(f'{where}: a line is {{"messages": [{{"role": …, "content": …}}, …]}}')
+    turns = [{"role": turn.get("role"), "content": turn.get("content")} for turn in messages]
+    for number, turn in enumerate(turns, 1):
+        if turn["role"] not in _ROLES or not isinstance(turn["content"], str):
+            raise UsageError(f"{where}: message {number} needs a role of {', '.join(_ROLES)} and a text as content")
+    if not any(turn["role"] == "assistant" for turn in turns):
+        raise UsageError(f"{where}: no message of the role assistant, so there is nothing to learn")
+    return turns
+
+
+def tokenize_conversation(
+    tokenizer: Any,
+    turns: Sequence[Mapping[str, str]],
+    max_length: int,
+    loss_on: str = "all",
+    counts: ExampleCounts | None = None,
+) -> list[TokenizedExample]:
+    """Token ids and labels of a conversation: one example, or several where it is too long for one.
+
+    A conversation that is too long loses the left of its context, never a part of an answer. Turns that then fit into
+    no common example get one each. So do those of a template that renders earlier turns in another way than the last.
+
+    Args:
+        loss_on: "all" assistant turns, or the "last".
+    Raises: UsageError: The chat template cannot render the conversation, or not turn by turn.
+    """
+    counts = counts if counts is not None else ExampleCounts()
+    answers = [place for place, turn in enumerate(turns) if turn["role"] == "assistant"]
+    text, spans = _render_spans(tokenizer, turns[: answers[-1] + 1], answers)
+    if text is None:
+        parts = [_render_spans(tokenizer, turns[: place + 1], [place]) for place in answers]
+    else:
+        parts = [(text, spans)]
+    if loss_on == "last":
+        parts = [(parts[-1][0], parts[-1][1][-1:])]
+    return [
+        example
+        for rendered, targets in parts
+        for example in _fit(*_tokenize(tokenizer, rendered or "", targets), max_length, counts)
+    ]
+
+
+def _render_spans(
+    tokenizer: Any, turns: Sequence[Mapping[str, str]], answers: Sequence[int]
+) -> tuple[str | None, list[Span]]:
+    """The text of a conversation, and where in it the answers stand; no text if it is not rendered turn by turn."""
+    text = _render(tokenizer, turns, False)
+    spans: list[Span] = []
+    for place in answers:
+        before = _render(tokenizer, turns[:place], True)
+        through = text if place == len(turns) - 1 else _render(tokenizer, turns[: place + 1], False)
+        if not (through.startswith(before) and text.startswith(through)):
+            if len(answers) == 1:
+                raise UsageError(
+                    "the chat template does not begin an answer as it asks for one: its text with "
+                    "add_generation_prompt is no beginning of the text with the answer; use another chat template"
+                )
+            return None, []
+        written = through[len(before) :]
+        # White space after an end-of-turn token belongs to the template; after a bare answer it is the end of turn.
+        if written.strip() != turns[place]["content"].strip():
+            written = written.rstrip()
+        spans.append((len(before), len(before) + len(written)))
+    return text, spans
+
+
+def _render(tokenizer: Any, turns: Sequence[Mapping[str, str]], open_end: bool) -> str:
+    if not turns:
+        return ""
+    import jinja2
+
+    try:
+        text: str = tokenizer.apply_chat_template(list(turns), tokenize=False, add_generation_prompt=open_end)
+    except jinja2.TemplateError as error:
+        roles = ", ".join(turn["role"] for turn in turns)
+        raise UsageError(f"the chat template cannot render a conversation of {roles}: {error}") from None
+    return text
+
+
+def _tokenize(tokenizer: Any, text: str, spans: Sequence[Span]) -> tuple[list[int], list[Span]]:
+    """Token ids of a text, and the spans as places among them.
+
+    The whole text is tokenized at once if every span then begins and ends between two tokens. Else the pieces between
+    the borders are, as they are at inference: there the prompt ends before the answer exists.
+    """
+    borders = [border for span in spans for border in span]
+    if getattr(tokenizer, "is_fast", False):
+        read = tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
+        starts = {start: place for place, (start, _) in reversed(list(enumerate(read["offset_mapping"])))}
+        starts[len(text)] = len(read["input_ids"])
+        if all(border in starts for border in borders):
+            return read["input_ids"], [(starts[first], starts[last]) for first, last in spans]
+    ids: list[int] = []
+    places = {}
+    for first, last in zip([0, *borders], [*borders, len(text)], strict=True):
+        places[first] = len(ids)
+        if last > first:
+            ids += tokenizer(text[first:last], add_special_tokens=False)["input_ids"]
+        places.setdefault(last, len(ids))
+    return ids, [(places[first], places[last]) for first, last in spans]
+
+
+def _fit(ids: list[int], spans: Sequence[Span], max_length: int, counts: ExampleCounts) -> Iterator[TokenizedExample]:
+    """Examples of at most `max_length` tokens: the turns that fit from the beginning, then each later one by itself."""
+    fitting = [span for span in spans if span[1] <= max_length]
+    if fitting:
+        yield _example(ids, 0, fitting[-1][1], fitting)
+    for first, last in spans[len(fitting) :]:
+        if last - first > max_length - 1:
+            counts.dropped += 1
+            continue
+        counts.truncated += 1
+        yield _example(ids, last - max_length, last, [(first, last)])
+
+
+def _example(ids: list[int], start: int, end: int, spans: Sequence[Span]) -> TokenizedExample:
+    labels = [IGNORED] * (end - start)
+    for first, last in spans:
+        labels[first - start : last - start] = ids[first:last]
+    return TokenizedExample(ids[start:end], labels)

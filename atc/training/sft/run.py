@@ -1,0 +1,239 @@
+"""A fine-tuning from its configuration to its output folder; repeating it continues it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shlex
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from atc.files import write_json
+from atc.training.sft.base import (
+    BaseModelFiles,
+    check_vocabulary,
+    find_base,
+    load_model,
+    load_tokenizer,
+    model_config,
+    require,
+)
+from atc.training.sft.examples import ExampleCounts, TokenizedExample, read_examples
+from atc.training.sft.plan import TrainingPlan, TrainingRow, make_plan, pack, split_dev
+from atc.training.sft.settings import TuningConfig
+from protocols.errors import UsageError
+
+__all__ = ["PreparedTuning", "TuningEstimate", "estimate", "finished", "prepare", "run"]
+
+Wrap = Callable[[Sequence[Any]], Iterable[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedTuning:
+    """Everything before the weights: the data as rows, and the order in which they are trained on."""
+
+    config: TuningConfig
+    base: BaseModelFiles
+    tokenizer: Any
+    architecture: Any
+    counts: ExampleCounts
+    plan: TrainingPlan
+    dev: Sequence[TrainingRow]
+
+
+@dataclass(frozen=True, slots=True)
+class TuningEstimate:
+    """What a training would take; memory in bytes, per process."""
+
+    examples: int
+    truncated: int
+    dropped: int
+    rows: int
+    dev_rows: int
+    steps: int
+    tokens: int
+    target_share: float
+    trained: int
+    parameters: int
+    memory: int
+
+
+def finished(config: TuningConfig) -> dict[str, Any] | None:
+    """The summary of a run that is over, or None. A run that its time limit stopped is not if the limit was raised.
+
+    Raises: UsageError: The output folder holds a run with another configuration or other data.
+    """
+    out = Path(config.out)
+    try:
+        begun = json.loads((out / "run.json").read_text("utf-8"))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{out / 'run.json'} cannot be read: {error}; delete {out} to begin anew") from None
+    now = _identity(config)
+    changed = [name for name in now if begun.get(name) != now[name]]
+    if changed:
+        raise UsageError(
+            f"{out} holds a run with other settings ({', '.join(changed)}); name another folder (--set out=…), or "
+            "delete that one"
+        )
+    if not (out / "summary.json").is_file():
+        return None
+    summary: dict[str, Any] = json.loads((out / "summary.json").read_text("utf-8"))
+    stopped = summary["stopped_by"] == "max_seconds" and (
+        not config.max_seconds or config.max_seconds > summary["seconds"]
+    )
+    return None if stopped else summary
+
+
+def _identity(config: TuningConfig) -> dict[str, Any]:
+    """What makes two runs the same: the settings, and the content of the data."""
+    files = [*config.data, *([config.dev] if isinstance(config.dev, str) else [])]
+    digests = {}
+    for name in files:
+        if not Path(name).is_file():
+            raise UsageError(
+                f"there is no data file {name}; `atc train data` writes one, --set data=FILE names another"
+            )
+        with Path(name).open("rb") as file:
+            digests[name] = hashlib.file_digest(file, "sha256").hexdigest()
+    decisive = config.decisive()
+    del decisive["out"]
+    return {**json.loads(json.dumps(decisive)), "sha256": digests}
+
+
+def prepare(config: TuningConfig, wrap: Wrap = iter, processes: int = 1) -> PreparedTuning:
+    """Read the data and plan the training. Raises: UsageError, ModelError."""
+    require(config.method)
+    if config.batch % (config.micro_batch * processes):
+        raise UsageError(
+            f"batch is {config.batch}, and must be a multiple of micro_batch ({config.micro_batch}) times "
+            f"{processes} processes"
+        )
+    base = find_base(config.base)
+    architecture = model_config(base, config)
+    context = getattr(architecture, "max_position_embeddings", config.max_length)
+    if config.max_length > context:
+        raise UsageError(
+            f"max_length is {config.max_length}, and {base.name} reads {context} tokens; lower it, or stretch "
+            "positions with `rope: {type: linear, factor: F}`"
+        )
+    tokenizer = load_tokenizer(base)
+    examples, counts = read_examples(config.data, tokenizer, config.max_length, config.loss_on, wrap)
+    training, held_out = _split(examples, tokenizer, config, wrap)
+    vocabulary = architecture.get_text_config().vocab_size
+    check_vocabulary(base, vocabulary, tokenizer, [*training, *held_out])
+    plan = make_plan(pack(training, config.max_length, config.packing), config)
+    dev = pack(held_out, config.max_length, config.packing)
+    return PreparedTuning(config, base, tokenizer, architecture, counts, plan, dev)
+
+
+def _split(
+    examples: list[TokenizedExample], tokenizer: Any, config: TuningConfig, wrap: Wrap
+) -> tuple[list[TokenizedExample], list[TokenizedExample]]:
+    if isinstance(config.dev, str):
+        return examples, read_examples([config.dev], tokenizer, config.max_length, config.loss_on, wrap)[0]
+    return split_dev(examples, config.dev, config.seed)
+
+
+def estimate(prepared: PreparedTuning) -> TuningEstimate:
+    """What the training would take. No weights are loaded; the model is built without memory for them.
+
+    Source: activations of a layer take about 34 bytes per token and hidden unit in 16 bits (Korthikanti et al.,
+    arXiv:2205.05198, section 4.1); with gradient checkpointing 2, and one layer at a time the rest.
+    """
+    import torch
+    import transformers
+
+    from atc.training.sft.trainer import adapted
+
+    config, text = prepared.config, prepared.architecture.get_text_config()
+    with torch.device("meta"):
+        model = transformers.AutoModelForCausalLM.from_config(prepared.architecture)
+        parameters = sum(parameter.numel() for parameter in model.parameters())
+        if config.method == "qlora":
+            trained = _trained(adapted(model, TuningConfig(**{**asdict(config), "method": "lora"})))
+        else:
+            trained = _trained(adapted(model, config))
+    weight_bytes = {"full": 4.0, "lora": 2.0 if config.precision == "bf16" else 4.0, "qlora": 0.6}[config.method]
+    longest = max(len(row.ids) for row in prepared.plan.rows)
+    tokens = config.micro_batch * longest
+    layer = tokens * text.hidden_size * (34 if config.precision == "bf16" else 68)
+    layers = layer + layer // 17 * text.num_hidden_layers if config.gradient_checkpointing else None
+    share = prepared.counts.target_tokens / prepared.counts.tokens
+    logits = round(tokens * share * text.vocab_size * 10)
+    activations = (layers if layers is not None else layer * text.num_hidden_layers) + logits
+    plan = prepared.plan
+    return TuningEstimate(
+        examples=prepared.counts.examples,
+        truncated=prepared.counts.truncated,
+        dropped=prepared.counts.dropped,
+        rows=len(plan.rows),
+        dev_rows=len(prepared.dev),
+        steps=plan.steps,
+        tokens=plan.tokens_after[-1],
+        target_share=share,
+        trained=trained,
+        parameters=parameters,
+        memory=round(parameters * weight_bytes + trained * (12 if config.method == "full" else 16) + activations),
+    )
+
+
+def _trained(model: Any) -> int:
+    return sum(parameter.numel() for parameter in model.parameters() if parameter.requires_grad)
+
+
+def run(
+    prepared: PreparedTuning,
+    command: Sequence[str],
+    say: Callable[[str], None],
+    progress: Callable[[int], AbstractContextManager[Callable[[int, float], None]]],
+) -> dict[str, Any]:
+    """Train, and write the output folder; returns its summary.
+
+    Args:
+        command: Goes into the model card.
+        progress: Given the updates in all, shows them: it is told of each with its loss.
+    Raises: UsageError, ModelError, LimitReached.
+    """
+    import transformers
+
+    from atc.training.sft.output import draw_losses, loss_figures, save_model, write_card
+    from atc.training.sft.trainer import adapted, is_main_process, train
+
+    config, counts = prepared.config, prepared.counts
+    out = Path(config.out)
+    if is_main_process():
+        out.mkdir(parents=True, exist_ok=True)
+        write_json(out / "run.json", _identity(config))
+    transformers.set_seed(config.seed)
+    model = adapted(load_model(prepared.base, config), config)
+    trained, parameters = _trained(model), sum(parameter.numel() for parameter in model.parameters())
+    with warnings.catch_warnings(), progress(prepared.plan.steps) as on_step:
+        warnings.simplefilter("ignore", FutureWarning)  # names that transformers is about to change
+        outcome = train(model, prepared.plan, prepared.dev, config, say, on_step)
+    summary = {
+        "stopped_by": "max_seconds" if outcome.stopped else "its end",
+        "steps": outcome.steps,
+        "tokens_seen": prepared.plan.tokens_after[outcome.steps - 1] if outcome.steps else 0,
+        "seconds": round(outcome.seconds, 1),
+        **loss_figures(out),
+        "trained": trained,
+        "parameters": parameters,
+    }
+    if is_main_process():
+        save_model(outcome.model, prepared.tokenizer, prepared.base, config)
+        draw_losses(out)
+        facts = {**asdict(counts), **summary, "base": prepared.base.name, "dev_examples": len(prepared.dev)}
+        write_card(config, shlex.join(command), {**facts, "data_lines": _data_lines(config)})
+        write_json(out / "summary.json", summary)
+    return summary
+
+
+def _data_lines(config: TuningConfig) -> list[str]:
+    digests: dict[str, str] = _identity(config)["sha256"]
+    return [f"{Path(name).name} (sha256 {digest[:16]}…)" for name, digest in digests.items()]

@@ -1,0 +1,72 @@
+"""A model made on the spot: a few layers without any training, and a tokenizer of the texts at hand.
+
+It stands in for a real base where none can be had, and where a measurement must take seconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+__all__ = ["CHATML", "make_model"]
+
+CHATML = (
+    "{% for message in messages %}<|im_start|>{{ message.role }}\n{{ message.content }}<|im_end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+)
+"""The chat template of most small models: a turn is its role, a line end, its text, and a token that ends it."""
+
+
+def make_model(
+    folder: Path,
+    texts: Iterable[str],
+    *,
+    layers: int = 2,
+    hidden: int = 64,
+    words: int = 600,
+    context: int = 512,
+    seed: int = 0,
+) -> None:
+    """Write a model of the llama architecture and its tokenizer into `folder`.
+
+    Args:
+        texts: What the tokenizer learns its words from.
+        hidden: Width of the layers, a multiple of 32.
+        words: Most entries of the vocabulary; 258 are bytes and marks.
+        context: Tokens that the model reads.
+    """
+    import tokenizers
+    import torch
+    import transformers
+
+    tokenizer = tokenizers.Tokenizer(tokenizers.models.BPE())
+    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = tokenizers.decoders.ByteLevel()
+    trainer = tokenizers.trainers.BpeTrainer(
+        vocab_size=words,
+        special_tokens=["<|im_start|>", "<|im_end|>"],
+        initial_alphabet=tokenizers.pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    tokenizer.train_from_iterator(texts, trainer)
+    wrapped = transformers.PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, eos_token="<|im_end|>", pad_token="<|im_end|>"
+    )
+    wrapped.chat_template = CHATML
+    wrapped.save_pretrained(folder)
+    architecture = transformers.LlamaConfig(
+        vocab_size=len(wrapped),
+        hidden_size=hidden,
+        intermediate_size=2 * hidden,
+        num_hidden_layers=layers,
+        num_attention_heads=hidden // 32,
+        num_key_value_heads=hidden // 32,
+        max_position_embeddings=context,
+        tie_word_embeddings=True,
+        bos_token_id=None,
+        eos_token_id=wrapped.eos_token_id,
+        pad_token_id=wrapped.pad_token_id,
+    )
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        transformers.LlamaForCausalLM(architecture).save_pretrained(folder)

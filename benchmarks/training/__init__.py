@@ -1,0 +1,1 @@
+"""`atc train`: data to train models with, and their training."""

@@ -1,0 +1,17 @@
+"""`atc train`: one command for each thing that is made or trained."""
+
+from __future__ import annotations
+
+import click
+
+from benchmarks.training.sft_command import sft
+
+__all__ = ["train"]
+
+
+@click.group()
+def train() -> None:
+    """Make training data, and train models with it."""
+
+
+train.add_command(sft)
