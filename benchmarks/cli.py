@@ -6,7 +6,7 @@ from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -33,14 +33,31 @@ if TYPE_CHECKING:
 
 __all__ = ["bench", "data"]
 
-_EPILOG = "\b\nNames:\n" + "\n".join(f"  {name:<18} {text}" for name, text in NAMES.items())
+_APIBENCH = "apibench"
+_OWN_OPTIONS = {_APIBENCH: "APIBench, which API of TorchHub fits and its call; see `atc bench apibench --help`"}
+"""Benchmarks without tasks for an agent, which have options of their own."""
+
+_EPILOG = "\b\nNames:\n" + "\n".join(f"  {name:<18} {text}" for name, text in {**NAMES, **_OWN_OPTIONS}.items())
+
+
+class _BenchCommand(click.Command):
+    """`atc bench NAME`, where a benchmark with options of its own is a command of its own."""
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        if args[:1] == [_APIBENCH]:
+            from benchmarks.apibench.command import apibench
+
+            return apibench.make_context(f"{info_name} {_APIBENCH}", args[1:], parent, **extra)
+        return super().make_context(info_name, args, parent, **extra)
 
 
 @dataclass(frozen=True, kw_only=True)
 class _TaskOptions:
     """The benchmark, and the files that it is read from."""
 
-    name: str = argument(type=click.Choice(list(NAMES)), metavar="NAME")
+    name: str = argument(type=click.Choice([*NAMES, *_OWN_OPTIONS]), metavar="NAME")
     task_file: Path | None = option(
         "--tasks",
         type=click.Path(exists=True, dir_okay=False, path_type=Path),
@@ -177,7 +194,7 @@ class _BenchOptions(SearchOptions, ModelOptions, _WorldOptions, ServiceOptions, 
     as_json: bool = json_option("Print summary.json instead of the table.")
 
 
-@click.command(epilog=_EPILOG)
+@click.command(cls=_BenchCommand, epilog=_EPILOG)
 @takes(_BenchOptions)
 def bench(options: _BenchOptions) -> None:
     """Run the benchmark NAME and print its figures.
@@ -194,6 +211,8 @@ def bench(options: _BenchOptions) -> None:
     from benchmarks.tasks.datasets import BENCHMARKS, named_documents
     from benchmarks.worlds import find_worlds
 
+    if options.name in _OWN_OPTIONS:
+        raise click.UsageError(f"{options.name} has options of its own: write `atc bench {options.name} --out DIR`")
     benchmark = BENCHMARKS[options.name]
     simulated = (benchmark.fictional or (benchmark.tasks_shipped and not options.task_file)) and not options.base_url
     options = replace(options, simulate=options.simulate or simulated)

@@ -12,13 +12,16 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from atc.files import append_line, write_json
 from atc.options import Effort, SearchSettings
 from benchmarks.tasks.metrics import Metrics
 from benchmarks.tasks.task_files import Task
 from protocols.errors import UsageError
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 __all__ = ["BEST", "Engine", "RunSettings", "SolvedTask", "TaskResult", "prepare_folder", "run_tasks"]
 
@@ -93,7 +96,7 @@ Engine = Callable[[Sequence[tuple[Task, tuple[str, ...]]]], Iterator[SolvedTask]
 """Solves tasks, each with its candidate tools; see engines.py."""
 
 
-def prepare_folder(out: Path, settings: RunSettings) -> None:
+def prepare_folder(out: Path, settings: DataclassInstance) -> None:
     """Make the results folder, or make sure that it holds results of these very settings. Raises: UsageError."""
     file = out / "config.json"
     config = json.loads(json.dumps(asdict(settings)))

@@ -1,0 +1,120 @@
+"""`atc bench apibench`: select an API and write its call, for questions far from what ToolBench trains."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from atc.cli import print_json
+from atc.cli.options import json_option, option, out_file, takes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from benchmarks.apibench.run import GradedReply
+
+__all__ = ["apibench"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _APIBenchOptions:
+    """The command line of `atc bench apibench`."""
+
+    documents: str = option(
+        "--documents",
+        default="gold",
+        show_default=True,
+        metavar="gold|bm25|wordllama|hybrid|DIR|hybrid:DIR|none",
+        help="The documentation that the model reads: of the right API, of those that a retriever finds (DIR is a "
+        "trained encoder), or none.",
+    )
+    top_k: int = option(
+        "--top-k",
+        type=click.IntRange(min=1),
+        default=1,
+        show_default=True,
+        metavar="K",
+        help="How many documents of a retriever are shown.",
+    )
+    model: str | None = option(
+        "--model",
+        metavar="NAME",
+        help="local:NAME, openvino:NAME, openai:NAME, hf:NAME or replay:FILE  "
+        "[default: $ATC_MODEL, else local:qwen2.5-coder-1.5b]",
+    )
+    limit: int | None = option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the first N questions.")
+    out: Path = option(
+        "--out",
+        required=True,
+        type=click.Path(file_okay=False, path_type=Path),
+        metavar="DIR",
+        help="Results; questions already in it are skipped.",
+    )
+    record: Path | None = option(
+        "--record", type=out_file, metavar="FILE", help="Record the model's answers for --model replay:FILE."
+    )
+    reuse: Path | None = option(
+        "--reuse", type=out_file, metavar="FILE", help="Take the model's answers from FILE, and add the others."
+    )
+    as_json: bool = json_option("Print summary.json instead of the table.")
+
+
+@click.command()
+@takes(_APIBenchOptions)
+def apibench(options: _APIBenchOptions) -> None:
+    """Ask the TorchHub questions of APIBench: which API fits, and how is it called?
+
+    The call is compared with the catalogue by its syntax tree. Each answer is one JSON file in DIR/tasks, the figures
+    are in DIR/summary.json. To go on after a stop, repeat the command.
+    """
+    from atc.cli.model import offer_pull
+    from atc.files import write_json
+    from atc.models import default_model, open_model
+    from benchmarks.apibench.dataset import read_apibench
+    from benchmarks.apibench.run import APIBenchSettings, answer_questions, rankings
+    from benchmarks.apibench.summary import apibench_tables, summarize_replies
+    from benchmarks.run.runner import prepare_folder
+
+    name = options.model or default_model()
+    data = read_apibench()
+    questions = data.questions[: options.limit]
+    ranked = rankings(data, questions, options.documents)
+    offer_pull(name)
+    settings = APIBenchSettings("apibench", name, options.documents, options.top_k, data.files)
+    model = open_model(name, record=options.record, reuse=options.reuse)
+    try:
+        prepare_folder(options.out, settings)
+        replies = _watch(answer_questions(data, ranked, settings, options.out, model), len(questions))
+    finally:
+        model.close()
+    summary = {**summarize_replies(replies, settings), "date": datetime.now(UTC).date().isoformat()}
+    write_json(options.out / "summary.json", summary)
+    if options.as_json:
+        print_json(summary)
+        return
+    from rich.console import Console
+
+    from benchmarks.report.render import show
+
+    show(apibench_tables(summary), (), Console())
+
+
+def _watch(replies: Iterable[GradedReply], total: int) -> list[GradedReply]:
+    """Collect the answers; a bar on stderr shows how many are right."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    console = Console(stderr=True)
+    columns = (MofNCompleteColumn(), BarColumn(), TextColumn("{task.description}"), TimeRemainingColumn())
+    collected = []
+    with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
+        bar = progress.add_task("", total=total)
+        for reply in replies:
+            collected.append(reply)
+            right = sum(entry.outcome == "correct" for entry in collected)
+            progress.update(bar, advance=1, description=f"right {100 * right / len(collected):.1f} %")
+    return collected
