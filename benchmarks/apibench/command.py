@@ -78,13 +78,15 @@ def apibench(options: _APIBenchOptions) -> None:
     from benchmarks.apibench.run import APIBenchSettings, answer_questions, rankings
     from benchmarks.apibench.summary import apibench_tables, summarize_replies
     from benchmarks.run.runner import prepare_folder
+    from benchmarks.tasks.datasets import file_digest
 
     name = options.model or default_model()
     data = read_apibench()
     questions = data.questions[: options.limit]
     ranked = rankings(data, questions, options.documents)
     offer_pull(name)
-    settings = APIBenchSettings("apibench", name, options.documents, options.top_k, data.files)
+    replay = {"replay": file_digest(Path(name.removeprefix("replay:")))} if name.startswith("replay:") else {}
+    settings = APIBenchSettings("apibench", name, options.documents, options.top_k, {**data.files, **replay})
     model = open_model(name, record=options.record, reuse=options.reuse)
     try:
         prepare_folder(options.out, settings)

@@ -5,7 +5,6 @@ Source: Gorilla (arXiv:2305.15334); the files are `torchhub_api.jsonl` and `torc
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,11 +13,12 @@ from typing import Any
 from atc.files import read_lines
 from atc.retrieval.tool_index import ToolDocument
 from benchmarks.apibench.calls import APICall, read_calls_in
+from benchmarks.tasks.datasets import file_digest
 from benchmarks.tasks.download import folders
 from benchmarks.toolbench.retrieval.documents import document_text
 from protocols.errors import UsageError
 
-__all__ = ["APIBenchData", "APIQuestion", "CatalogueEntry", "read_apibench"]
+__all__ = ["APIBenchData", "APIQuestion", "CatalogueEntry", "read_apibench", "shown"]
 
 FILES = ("torchhub_api.jsonl", "torchhub_eval.json")
 """The catalogue, and the questions with their references; both have a JSON object a line."""
@@ -60,11 +60,11 @@ class APIQuestion:
 
 @dataclass(frozen=True, slots=True)
 class APIBenchData:
-    """Catalogue and questions, with the SHA-256 of each file."""
+    """Catalogue and questions, with the name and SHA-256 of each file."""
 
     catalogue: tuple[CatalogueEntry, ...]
     questions: tuple[APIQuestion, ...]
-    files: Mapping[str, str]
+    files: Mapping[str, Mapping[str, str]]
 
 
 def read_apibench() -> APIBenchData:
@@ -86,7 +86,7 @@ def read_apibench() -> APIBenchData:
     questions = []
     for number, (place, data) in enumerate(read_lines(folder / FILES[1]), 1):
         questions.append(_question(place, data, f"q{number}", places_by_call))
-    digests = {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in FILES}
+    digests = {name: file_digest(folder / name) for name in FILES}
     return APIBenchData(catalogue, tuple(questions), digests)
 
 

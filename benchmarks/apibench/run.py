@@ -31,13 +31,13 @@ Outcome = Literal["correct", "wrong", "hallucinated", "unparseable"]
 
 @dataclass(frozen=True, slots=True)
 class APIBenchSettings:
-    """All that decides an answer, with the SHA-256 of the files."""
+    """All that decides an answer; `files` has name and SHA-256 of each file."""
 
     benchmark: str
     model: str
     documents: str
     top_k: int
-    files: Mapping[str, str]
+    files: Mapping[str, Mapping[str, str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
