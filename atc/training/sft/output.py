@@ -34,7 +34,10 @@ def save_model(model: Any, tokenizer: Any, base: BaseModelFiles, config: TuningC
             parameter.data = parameter.data.to(torch.float16)
     # Not where the base lies on this machine.
     model.peft_config["default"].base_model_name_or_path = base.name
-    _replace_folder(out / "adapter", model.save_pretrained, tokenizer)
+    # Whether the embedding was changed need not be asked at the hub: it never is.
+    _replace_folder(
+        out / "adapter", lambda folder: model.save_pretrained(folder, save_embedding_layers=False), tokenizer
+    )
     if config.merge:
         import peft
 

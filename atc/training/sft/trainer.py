@@ -301,7 +301,8 @@ def answer_loss(model: Any, inputs: dict[str, Any], selects: bool = True) -> tup
     targets = inputs["labels"][:, 1:]
     columns = (targets != IGNORED).any(0).nonzero().squeeze(1)
     others = {name: value for name, value in inputs.items() if name != "labels"}
-    outputs = model(**others, **({"logits_to_keep": columns} if selects else {}))
+    # With a cache, transformers would not look for examples that share a row.
+    outputs = model(**others, use_cache=False, **({"logits_to_keep": columns} if selects else {}))
     logits = outputs.logits if selects else outputs.logits[:, columns]
     targets = targets[:, columns]
     chosen = targets != IGNORED

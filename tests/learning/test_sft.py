@@ -1,0 +1,469 @@
+"""`atc train sft`: what a fine-tuning promises, on models that are made on the spot."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from atc.files import read_lines
+from atc.training.sft.checkpoints import find_checkpoint, seal_checkpoint
+from atc.training.sft.examples import IGNORED, ExampleCounts, TokenizedExample, tokenize_conversation
+from atc.training.sft.plan import make_plan, pack
+from atc.training.sft.settings import CONFIGS, TuningConfig, read_config
+from benchmarks.micro.tiny_model import CHATML, make_model
+from benchmarks.training.sft_command import sft
+from protocols.errors import ATCError, ModelError, UsageError
+
+ROOT = Path(__file__).resolve().parents[2]
+SYSTEM_ADDED = (
+    "{% for message in messages %}{% if loop.first and message.role != 'system' %}<|im_start|>system\nBe brief."
+    "<|im_end|>\n{% endif %}<|im_start|>{{ message.role }}\n{{ message.content }}<|im_end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+)
+"""As SmolLM2 and Qwen 2.5: a system turn is added where there is none."""
+THINKING = (
+    "{% for message in messages %}<|im_start|>{{ message.role }}\n{% if message.role == 'assistant' and loop.last %}"
+    "<think>\n\n</think>\n\n{% endif %}{{ message.content }}<|im_end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+)
+"""As Qwen 3: the last turn is rendered in another way than earlier ones."""
+PLAIN = "{% for message in messages %}{{ message.role }}: {{ message.content }}\n{% endfor %}" + (
+    "{% if add_generation_prompt %}assistant: {% endif %}"
+)
+"""No marks at all; a line end is the end of a turn."""
+TURNS = [
+    {"role": "user", "content": "Add 1 and 2."},
+    {"role": "assistant", "content": "print(add(1, 2))"},
+    {"role": "user", "content": "And 3?"},
+    {"role": "assistant", "content": "print(add(3, 3))"},
+]
+
+
+def conversations(count: int) -> list[dict[str, Any]]:
+    """Short questions, each with a program."""
+    chance = random.Random(0)
+    pairs = [(chance.randint(0, 99), chance.randint(0, 99)) for _ in range(count)]
+    return [
+        {
+            "messages": [
+                {"role": "user", "content": f"Add {first} and {second}."},
+                {"role": "assistant", "content": f"print(add({first}, {second}))"},
+            ]
+        }
+        for first, second in pairs
+    ]
+
+
+@pytest.fixture(scope="session")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a model of two layers in `base`, and conversations in `pairs.jsonl`."""
+    import torch
+
+    torch.set_num_threads(1)  # quicker for so small a model, and its sums always come in the same order
+    folder = tmp_path_factory.mktemp("tiny")
+    lines = conversations(40)
+    (folder / "pairs.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    make_model(folder / "base", [turn["content"] for line in lines for turn in line["messages"]])
+    return folder
+
+
+@pytest.fixture
+def tokenizer(tiny: Path) -> Any:
+    """The tokenizer of the small model; a test may give it another chat template."""
+    import transformers
+
+    return transformers.AutoTokenizer.from_pretrained(tiny / "base")
+
+
+def changes(tiny: Path, out: Path, **fields: object) -> list[str]:
+    """The fields that make a shipped configuration one for the small model."""
+    small = {"base": str(tiny / "base"), "data": str(tiny / "pairs.jsonl"), "out": str(out), "max_length": 128}
+    small |= {"batch": 4, "micro_batch": 2, "save_every": 4, "dev": 0.1, "precision": "fp32", "merge": False}
+    return [f"{key}={json.dumps(value)}" for key, value in {**small, **fields}.items()]
+
+
+def tune(config: str, settings: Sequence[str]) -> Result:
+    """Run `atc train sft --config CONFIG --set …`."""
+    arguments = [part for change in settings for part in ("--set", change)]
+    return CliRunner().invoke(sft, ["--config", config, *arguments])
+
+
+def losses(out: Path) -> list[tuple[int, float]]:
+    """Updates of a run, each with its loss."""
+    return [(line["step"], line["loss"]) for _, line in read_lines(out / "log.jsonl") if "loss" in line]
+
+
+def targets(tokenizer: Any, example: TokenizedExample) -> list[str]:
+    """The tokens that a loss is taken of, as texts."""
+    return [tokenizer.decode([label]) for label in example.labels if label != IGNORED]
+
+
+@pytest.mark.train
+@pytest.mark.parametrize("template", [CHATML, SYSTEM_ADDED], ids=["chatml", "system added"])
+def test_the_loss_is_taken_of_answers_alone(tokenizer: Any, template: str) -> None:
+    """Every token of every assistant turn and of its end counts, and no other token does."""
+    tokenizer.chat_template = template
+
+    [example] = tokenize_conversation(tokenizer, TURNS, 512)
+
+    expected: list[int] = []
+    for turn in TURNS:
+        head = tokenizer(f"<|im_start|>{turn['role']}\n")["input_ids"]
+        body = tokenizer(f"{turn['content']}<|im_end|>")["input_ids"]
+        learned = turn["role"] == "assistant"
+        expected += [IGNORED] * len(head) + (body if learned else [IGNORED] * len(body))
+        expected += [IGNORED] * len(tokenizer("\n")["input_ids"])
+    expected = expected[: -len(tokenizer("\n")["input_ids"])]  # an example ends with its last answer
+    added = len(example.labels) - len(expected)
+    assert example.labels == [IGNORED] * added + expected
+    assert (added > 0) == (template is SYSTEM_ADDED)
+    assert [
+        token for token, label in zip(example.ids, example.labels, strict=True) if label not in (IGNORED, token)
+    ] == []
+    assert "".join(targets(tokenizer, example)) == "print(add(1, 2))<|im_end|>print(add(3, 3))<|im_end|>"
+
+
+@pytest.mark.train
+def test_the_loss_on_the_last_answer_alone(tokenizer: Any) -> None:
+    """`loss_on: last` leaves the earlier turns in the context, and learns the last."""
+    [example] = tokenize_conversation(tokenizer, TURNS, 512, "last")
+
+    assert "".join(targets(tokenizer, example)) == "print(add(3, 3))<|im_end|>"
+    assert "print(add(1, 2))" in tokenizer.decode(example.ids)
+
+
+@pytest.mark.train
+def test_a_template_that_renders_the_last_turn_otherwise(tokenizer: Any) -> None:
+    """Each answer then is an example of its own, as it looks when the model is asked for it."""
+    tokenizer.chat_template = THINKING
+
+    first, second = tokenize_conversation(tokenizer, TURNS, 512)
+
+    assert "".join(targets(tokenizer, first)) == "<think>\n\n</think>\n\nprint(add(1, 2))<|im_end|>"
+    assert "".join(targets(tokenizer, second)) == "<think>\n\n</think>\n\nprint(add(3, 3))<|im_end|>"
+    assert tokenizer.decode(second.ids).count("<think>") == 1
+
+
+@pytest.mark.train
+def test_a_template_without_marks(tokenizer: Any) -> None:
+    """Where a turn ends with a line end, that is learned as its end."""
+    tokenizer.chat_template = PLAIN
+
+    [example] = tokenize_conversation(tokenizer, TURNS, 512)
+
+    assert "".join(targets(tokenizer, example)) == "print(add(1, 2))\nprint(add(3, 3))\n"
+
+
+@pytest.mark.train
+def test_the_prompt_is_tokenized_as_at_inference(tokenizer: Any) -> None:
+    """An answer that begins with a line end is not joined with the line end before it."""
+    tokenizer.add_tokens(["\n\n"])
+    turns = [TURNS[0], {"role": "assistant", "content": "\nThought: add"}]
+    prompt = tokenizer.apply_chat_template(turns[:1], tokenize=False, add_generation_prompt=True)
+
+    [example] = tokenize_conversation(tokenizer, turns, 512)
+
+    read = tokenizer(prompt)["input_ids"]
+    assert example.ids[: len(read)] == read
+    assert "".join(targets(tokenizer, example)) == "\nThought: add<|im_end|>"
+
+
+@pytest.mark.train
+def test_a_long_context_is_cut_on_its_left(tokenizer: Any) -> None:
+    """The answer stays whole, with the end of its context before it; an answer that does not fit is counted."""
+    long = [{"role": "user", "content": "Add 1 and 2. " * 60 + "Quick!"}, TURNS[1]]
+    counts = ExampleCounts()
+
+    [example] = tokenize_conversation(tokenizer, long, 40, counts=counts)
+    lost = tokenize_conversation(
+        tokenizer, [TURNS[0], {"role": "assistant", "content": "x(7)" * 80}], 40, counts=counts
+    )
+
+    assert len(example.ids) == 40
+    assert "".join(targets(tokenizer, example)) == "print(add(1, 2))<|im_end|>"
+    assert "Quick!" in tokenizer.decode(example.ids)
+    assert lost == []
+    assert (counts.truncated, counts.dropped) == (1, 1)
+
+
+@pytest.mark.train
+def test_turns_beyond_the_length_get_examples_of_their_own(tokenizer: Any) -> None:
+    """No answer of a long conversation is lost: those that do not fit from its beginning stand alone."""
+    turns = TURNS * 4
+    counts = ExampleCounts()
+
+    examples = tokenize_conversation(tokenizer, turns, 100, counts=counts)
+
+    answers = "".join(text for example in examples for text in targets(tokenizer, example))
+    assert answers == "print(add(1, 2))<|im_end|>print(add(3, 3))<|im_end|>" * 4
+    assert all(len(example.ids) <= 100 for example in examples)
+    assert len(examples) == counts.truncated + 1
+
+
+@pytest.mark.train
+def test_packed_examples_do_not_see_each_other(tiny: Path, tokenizer: Any) -> None:
+    """In a packed row the model predicts for each example what it predicts for it alone."""
+    import torch
+    import transformers
+
+    from atc.training.sft.trainer import answer_loss, collate
+
+    model = transformers.AutoModelForCausalLM.from_pretrained(tiny / "base")
+    examples = [tokenize_conversation(tokenizer, line["messages"], 128)[0] for line in conversations(8)]
+
+    rows = pack(examples, 128, packing=True)
+    with torch.no_grad():
+        _, packed, packed_count = answer_loss(model, collate(rows, packing=True))
+        _, alone, alone_count = answer_loss(model, collate(pack(examples, 128, packing=False), packing=False))
+
+    assert len(rows) < len(examples)
+    assert packed_count == alone_count
+    assert float(packed) == pytest.approx(float(alone), rel=1e-5)
+
+
+@pytest.mark.train
+def test_positions_are_interpolated(tiny: Path) -> None:
+    """With `rope: {type: linear, factor: 2}` position p is read as p/2 was before, and the context is twice as long."""
+    import torch
+    import transformers
+
+    from atc.training.sft.base import find_base, load_model
+
+    config = read_config("small.yaml", changes(tiny, tiny / "rope", rope={"type": "linear", "factor": 2}))
+    stretched = load_model(find_base(config.base), config)
+    plain = transformers.AutoModelForCausalLM.from_pretrained(tiny / "base")
+    ids = torch.arange(3, 35).unsqueeze(0)
+    positions = torch.arange(32).unsqueeze(0)
+    mask = torch.ones_like(ids)
+
+    with torch.no_grad():
+        expected = plain(ids, mask, position_ids=positions).logits
+        at_double = stretched(ids, mask, position_ids=2 * positions).logits
+        at_same = stretched(ids, mask, position_ids=positions).logits
+
+    torch.testing.assert_close(at_double, expected)
+    assert not torch.allclose(at_same, expected, atol=1e-4)
+    assert stretched.config.max_position_embeddings == 2 * plain.config.max_position_embeddings
+
+
+def test_the_plan_is_known_before_training() -> None:
+    """Tokens after each update, the limits, and the rows of an update by length; every row comes in each epoch."""
+    examples = [TokenizedExample([0] * size, [0] * size) for size in range(2, 12)]
+    rows = pack(examples, 64, packing=False)
+    config = TuningConfig(base="b", data=("d",), out="o", epochs=2, batch=5)
+
+    plan = make_plan(rows, config)
+    limited = make_plan(rows, TuningConfig(base="b", data=("d",), out="o", epochs=2, batch=5, max_tokens=50))
+
+    assert plan.steps == 4
+    assert plan.tokens_after[-1] == 2 * sum(range(2, 12))
+    assert sorted(plan.order[:10]) == list(range(10))
+    assert plan.order[:5] == sorted(plan.order[:5], reverse=True)
+    assert plan.order[:10] != plan.order[10:]
+    assert limited.tokens_after[-1] >= 50
+    assert limited.steps == next(step for step, tokens in enumerate(plan.tokens_after, 1) if tokens >= 50)
+    assert make_plan(rows, config) == plan
+
+
+@pytest.mark.train
+def test_a_run_leaves_an_adapter_a_merged_model_a_curve_and_a_card(tiny: Path, tmp_path: Path) -> None:
+    """The merged model answers as base and adapter do; a finished run is not trained again."""
+    import peft
+    import torch
+    import transformers
+
+    out = tmp_path / "out"
+    settings = changes(tiny, out, merge=True, learning_rate=5e-3, max_steps=12, epochs=9)
+    result = tune("small.yaml", settings)
+    assert result.exit_code == 0, result.output + repr(result.exception)
+
+    base = transformers.AutoModelForCausalLM.from_pretrained(tiny / "base")
+    ids = torch.arange(3, 60).unsqueeze(0)
+    with torch.no_grad():
+        before = base(ids).logits
+        merged = transformers.AutoModelForCausalLM.from_pretrained(out / "merged")(ids).logits
+        adapted = peft.PeftModel.from_pretrained(base, out / "adapter")(ids).logits
+    torch.testing.assert_close(merged, adapted, atol=1e-4, rtol=1e-4)
+    assert not torch.allclose(merged, before, atol=1e-2)
+    assert (out / "loss.svg").read_text().lstrip().startswith("<?xml")
+    card = (out / "adapter" / "README.md").read_text()
+    assert "learning_rate: 0.005" in card and "40 conversations" in card
+    assert json.loads((out / "summary.json").read_text())["steps"] == 12
+    again = tune("small.yaml", settings)
+    assert again.exit_code == 0 and "is finished" in again.output
+    other = tune("small.yaml", [*settings, "rank=2"])
+    assert isinstance(other.exception, UsageError) and "other settings (rank)" in str(other.exception)
+
+
+@pytest.mark.train
+def test_the_configuration_for_a_gpu_runs_here_too(tiny: Path, tmp_path: Path) -> None:
+    """gpu.yaml, with packing and bf16, makes 20 updates on a processor, and the loss falls."""
+    out = tmp_path / "out"
+    settings = changes(
+        tiny, out, precision="bf16", learning_rate=5e-3, max_steps=20, epochs=200, batch=2, micro_batch=1
+    )
+
+    result = tune("gpu.yaml", settings)
+
+    assert result.exit_code == 0, result.output + repr(result.exception)
+    values = [loss for _, loss in losses(out)]
+    assert len(values) == 20
+    assert sum(values[-5:]) < sum(values[:5])
+
+
+@pytest.mark.train
+def test_a_killed_run_goes_on_with_the_same_losses(tiny: Path, tmp_path: Path) -> None:
+    """After kill -9 the next ten updates have the losses of a run that was never stopped."""
+    fields = {"max_steps": 16, "epochs": 9, "dropout": 0.1, "learning_rate": 1e-3}
+    whole, killed = tmp_path / "whole", tmp_path / "killed"
+    assert tune("small.yaml", changes(tiny, whole, **fields)).exit_code == 0
+    settings = [part for change in changes(tiny, killed, **fields) for part in ("--set", change)]
+    code = "from benchmarks.training.sft_command import sft; sft()"
+    command = [sys.executable, "-c", code, "--config", "small.yaml", *settings]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    with subprocess.Popen(command, cwd=ROOT, env=environment, stderr=subprocess.DEVNULL) as process:
+        try:
+            wait_for(killed / "checkpoints" / "checkpoint-4" / "files.json")
+        finally:
+            process.send_signal(signal.SIGKILL)
+
+    result = tune("small.yaml", changes(tiny, killed, **fields))
+
+    assert result.exit_code == 0, result.output + repr(result.exception)
+    assert "continued after update" in result.output
+    assert [step for step, _ in losses(killed)] == list(range(1, 17))
+    assert [loss for _, loss in losses(killed)[-10:]] == pytest.approx([loss for _, loss in losses(whole)[-10:]])
+
+
+def wait_for(path: Path) -> None:
+    """Wait until a file is there."""
+    deadline = time.monotonic() + 60
+    while not path.is_file():
+        assert time.monotonic() < deadline, f"{path} did not come"
+        time.sleep(0.01)
+
+
+@pytest.mark.train
+def test_a_run_stopped_by_its_time_goes_on_with_more(tiny: Path, tmp_path: Path) -> None:
+    """`max_seconds` ends a run with a checkpoint and all outputs; without the limit it goes on from there."""
+    out = tmp_path / "out"
+    fields = {"max_steps": 400, "epochs": 90, "dev": 0, "save_every": 200}
+
+    short = tune("small.yaml", changes(tiny, out, **fields, max_seconds=1))
+    stopped = json.loads((out / "summary.json").read_text())
+    longer = tune("small.yaml", changes(tiny, out, **fields, max_seconds=6))
+
+    assert short.exit_code == longer.exit_code == 0, longer.output + repr(longer.exception)
+    assert stopped["stopped_by"] == "max_seconds" and stopped["steps"] < 400
+    assert f"continued after update {stopped['steps']} of 400" in longer.output
+    assert (out / "adapter").is_dir()
+
+
+def test_a_corrupt_checkpoint_is_passed_over(tmp_path: Path) -> None:
+    """The one before it is used, and the user is told; so is one that a kill left unfinished."""
+    for step in (4, 8, 12):
+        folder = tmp_path / f"checkpoint-{step}"
+        folder.mkdir()
+        (folder / "weights").write_text("1234")
+        if step < 12:
+            seal_checkpoint(folder)
+    (tmp_path / "checkpoint-8" / "weights").write_text("1235")
+    messages: list[str] = []
+
+    checkpoint = find_checkpoint(tmp_path, messages.append)
+
+    assert checkpoint == tmp_path / "checkpoint-4"
+    assert "checkpoint-12 cannot be used, it was not written to its end" in messages[0]
+    assert "checkpoint-8 cannot be used, weights is corrupt" in messages[1]
+
+
+@pytest.mark.train
+def test_a_dry_run_tells_steps_tokens_parameters_and_memory(tiny: Path, tmp_path: Path) -> None:
+    """Nothing is written, and the command for several GPUs is printed."""
+    arguments = [part for change in changes(tiny, tmp_path / "out") for part in ("--set", change)]
+    result = CliRunner().invoke(sft, ["--config", "gpu.yaml", "--dry-run", *arguments])
+    figures = CliRunner().invoke(sft, ["--config", "gpu.yaml", "--dry-run", "--json", *arguments])
+
+    assert result.exit_code == 0, result.output + repr(result.exception)
+    assert "torchrun --nproc-per-node N --no-python atc train sft --config gpu.yaml --set" in result.output
+    assert json.loads(figures.stdout)["trained"] > 10_000
+    assert not (tmp_path / "out").exists()
+
+
+def _bad_inputs() -> Iterator[tuple[str, dict[str, object], type[ATCError], str]]:
+    yield "no data", {"data": "missing.jsonl"}, UsageError, "there is no data file missing.jsonl"
+    yield "empty data", {"data": "EMPTY"}, UsageError, "no example to train on"
+    yield "no messages", {"data": "WRONG"}, UsageError, 'line 1: a line is {"messages"'
+    yield "no base", {"base": "./nowhere"}, ModelError, "there is no model folder nowhere"
+    yield "unknown field", {"learning": 1}, UsageError, "no field 'learning'"
+    yield "wrong type", {"rank": "many"}, UsageError, "rank is 'many', and must be int"
+    yield "wrong batch", {"batch": 3}, UsageError, "must be a multiple of micro_batch"
+    yield "too long", {"max_length": 4096}, UsageError, "reads 512 tokens; lower it, or stretch positions"
+    yield "no qlora", {"method": "qlora"}, UsageError, "method qlora needs"
+    yield "no template", {"base": "BARE"}, UsageError, "has no chat template"
+    yield "other tokenizer", {"base": "SHORT"}, UsageError, "the tokenizer does not fit the model"
+
+
+@pytest.mark.train
+@pytest.mark.parametrize(
+    ("name", "fields", "error", "message"), [pytest.param(*case, id=case[0]) for case in _bad_inputs()]
+)
+def test_bad_input_is_told(
+    tiny: Path, tmp_path: Path, name: str, fields: dict[str, object], error: type[ATCError], message: str
+) -> None:
+    """Each message says where the fault is and what to do."""
+    import shutil
+
+    (tmp_path / "EMPTY").write_text("")
+    (tmp_path / "WRONG").write_text('{"question": "?"}\n')
+    for folder in ("BARE", "SHORT"):
+        shutil.copytree(tiny / "base", tmp_path / folder)
+    (tmp_path / "BARE" / "chat_template.jinja").unlink()
+    architecture = json.loads((tmp_path / "SHORT" / "config.json").read_text())
+    (tmp_path / "SHORT" / "config.json").write_text(json.dumps({**architecture, "vocab_size": 40}))
+    own = {key: str(tmp_path / str(value)) for key, value in fields.items() if str(value).isupper()}
+
+    result = tune("small.yaml", changes(tiny, tmp_path / "out", **{**fields, **own}))
+
+    assert isinstance(result.exception, error), result.exception
+    assert message in str(result.exception)
+
+
+@pytest.mark.train
+def test_a_hub_that_cannot_be_reached(tiny: Path, tmp_path: Path) -> None:
+    """The message says how to take a folder instead."""
+    settings = [part for change in changes(tiny, tmp_path / "out", base="nobody/nothing") for part in ("--set", change)]
+    code = "from atc.cli import COMMANDS, main; COMMANDS['train'] = 'benchmarks.training.command:train'; main()"
+    command = [sys.executable, "-c", code, "train", "sft", "--config", "small.yaml", *settings]
+    environment = {**os.environ, "HF_HUB_OFFLINE": "1"}
+
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60)
+
+    assert done.returncode == 5, done.stderr
+    assert "transformers cannot load nobody/nothing" in done.stderr
+    assert "give the folder as `base`" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in CONFIGS.glob("*.yaml")))
+def test_shipped_configurations_can_be_read(name: str) -> None:
+    """Each is complete; the two of the papers have the papers' figures."""
+    config = read_config(name)
+
+    if name == "toolllm.yaml":
+        assert (config.learning_rate, config.warm_up, config.batch) == (5e-5, 0.04, 64)
+        assert (config.epochs, config.max_length, config.schedule) == (2, 8192, "cosine")
+    if name == "xu.yaml":
+        assert (config.learning_rate, config.schedule, config.batch) == (1e-5, "constant", 16)
+        assert (config.epochs, config.max_length, config.packing) == (8, 2048, False)
