@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Self
 from atc.knowledge import Knowledge
 from atc.language.question import Question
 from atc.models import Model, default_model, open_model
+from atc.models.names import identity
 from atc.modes import MODES, STEPWISE, parse
 from atc.options import Options, WritesPolicy, takes_options
 from atc.profile import Profile, open_profile, profile_of, without
@@ -223,4 +224,6 @@ def _limits(options: Options, mode: str) -> Limits:
 
 
 def _name_of(model: str | Model | None) -> str:
-    return model if isinstance(model, str) else default_model() if model is None else getattr(model, "name", "")
+    if model is None or isinstance(model, str):
+        return identity(model or default_model())
+    return getattr(model, "name", "")

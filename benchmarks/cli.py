@@ -207,6 +207,7 @@ def bench(options: _BenchOptions) -> None:
     from atc.cli.model import offer_pull
     from atc.files import to_json, write_json
     from atc.models import default_model
+    from atc.models.names import identity
     from benchmarks.report import ablation, summarize, table
     from benchmarks.tasks.datasets import BENCHMARKS, named_documents
     from benchmarks.worlds import find_worlds
@@ -228,7 +229,7 @@ def bench(options: _BenchOptions) -> None:
     worlds = {}
     if options.simulate and not dataset.own_protocols:
         worlds = find_worlds(dataset.protocols, own, lambda text: say(f"warning: {text}"))
-    model = options.model or default_model()
+    model = identity(options.model or default_model())
     offer_pull(model)
     settings = _settings(options, dataset, worlds, model)
     summaries = []

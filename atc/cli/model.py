@@ -17,7 +17,10 @@ def model() -> None:
 @model.command()
 @click.argument("name")
 def pull(name: str) -> None:
-    """Fetch the model NAME, such as local:qwen2.5-coder-1.5b. A pull that was cut off goes on where it stopped."""
+    """Fetch the model NAME, such as local:qwen2.5-coder-1.5b, or only smollm2-135m.
+
+    A pull that was cut off goes on where it stopped.
+    """
     click.echo(pull_with_progress(name))
 
 
@@ -35,10 +38,11 @@ def list_models() -> None:
 @model.command()
 @click.argument("name")
 def path(name: str) -> None:
-    """Print where the file of the model NAME lies."""
+    """Print where the file of the model NAME lies; of a model with an adapter, that of the model."""
     from atc.models import files
+    from atc.models.names import parse
 
-    click.echo(files.path(name))
+    click.echo(files.path(parse(name.removeprefix("local:")).base))
 
 
 def pull_with_progress(name: str) -> str:
@@ -57,12 +61,16 @@ def pull_with_progress(name: str) -> str:
 def offer_pull(name: str) -> None:
     """Where somebody sits at the terminal, offer to fetch a local model that is not on disk. Raises: ModelError."""
     scheme, _, short = name.partition(":")
-    if scheme not in {"local", "openvino"} or not (sys.stdin.isatty() and sys.stderr.isatty()):
+    if scheme not in {"local", "openvino", "hf"} or not (sys.stdin.isatty() and sys.stderr.isatty()):
         return
     from atc.models import files
+    from atc.models.names import parse
 
-    entry = files.find(short)
+    base = parse(short).base
+    if not files.is_listed(base):
+        return
+    entry = files.find(base)
     if entry in files.installed():
         return
-    if click.confirm(f"{name} is not on disk ({entry.size / 1e9:.1f} GB). Fetch it now?", default=True, err=True):
-        pull_with_progress(short)
+    if click.confirm(f"{name} is not on disk ({entry.size / 1e9:.2f} GB). Fetch it now?", default=True, err=True):
+        pull_with_progress(base)

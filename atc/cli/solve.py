@@ -144,11 +144,12 @@ class _Options(SearchOptions, ModelOptions, ProgramOptions):
         return None
 
     def complete(self) -> _Options:
-        """The same with the default model, and with the document where it lies for a command that goes on."""
+        """The same with the default model, its adapter's hash, and the document where it lies for later commands."""
         from atc.models import default_model
+        from atc.models.names import identity
 
         api = str(Path(str(self.api)).resolve()) if Path(str(self.api)).is_file() else self.api
-        return replace(self, api=api, model=self.model or default_model())
+        return replace(self, api=api, model=identity(self.model or default_model()))
 
     def note(self, journal: Journal) -> None:
         """Keep in a journal what was asked."""

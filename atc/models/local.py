@@ -1,4 +1,4 @@
-"""`local:NAME`: llama.cpp inside our own process, with a model file from the cache folder.
+"""`local:NAME`: llama.cpp inside our own process, with a model file and, where one is named, a LoRA adapter.
 
 The `xllamacpp` wheel ships llama.cpp's server as a library. Its in-process calls cannot be interrupted, have no time
 limit and do not tokenize, and it opens its HTTP listener in any case. So we use that listener: on loopback only, with
@@ -40,6 +40,8 @@ from atc.models.base import (
     check_context_length,
     check_text_only,
 )
+from atc.models.gguf_metadata import read_metadata
+from atc.models.names import adapter_hash
 from atc.models.role_layout import role_prompt
 from protocols.errors import ModelError, UsageError
 
@@ -70,12 +72,14 @@ _MANY_CORES = 4
 class LocalEngine(ModelBase):
     """A GGUF file and the engine that runs it. The engine starts at the first request.
 
-    Prompts are answered one at a time; other threads wait. Raises: ModelError: the extra `local` is not installed.
+    Prompts are answered one at a time; other threads wait. Raises: ModelError: the extra `local` is not installed, or
+    the adapter does not fit the model.
 
     Args:
         file: The GGUF file.
         keep: A folder for the prefix of the first conversation, for later processes.
         threads: Threads to compute with, by default `default_threads()`.
+        adapter: A LoRA adapter in a GGUF file.
     """
 
     def __init__(
@@ -87,6 +91,7 @@ class LocalEngine(ModelBase):
         context: int = CONTEXT,
         keep: Path | None = None,
         threads: int | None = None,
+        adapter: Path | None = None,
     ) -> None:
         if importlib.util.find_spec("xllamacpp") is None:
             raise ModelError(f"{name} needs the engine of the extra `local`: pip install 'atc-toolchain[local]'")
@@ -98,6 +103,9 @@ class LocalEngine(ModelBase):
         self._running: Engine | None = None
         self._prefix_folder = keep
         self._threads = threads
+        self._adapter = adapter
+        if adapter is not None:
+            _check_adapter(file, adapter)
 
     @property
     def context(self) -> int:
@@ -159,6 +167,8 @@ class LocalEngine(ModelBase):
         if len(head) < MIN_PREFIX_TOKENS:
             return 0
         fingerprint = [str(self.file), self.file.stat().st_size, self._context, engine.version, head]
+        if self._adapter is not None:
+            fingerprint.append(adapter_hash(self._adapter))
         file = folder / f"{hashlib.sha256(json.dumps(fingerprint).encode()).hexdigest()[:32]}.kv"
         try:
             engine.post("/slots/0?action=restore", {"filename": file.name})
@@ -199,7 +209,9 @@ class LocalEngine(ModelBase):
                     self._prefix_folder.mkdir(parents=True, exist_ok=True)
                 except OSError:  # nothing can be kept there
                     self._prefix_folder = None
-            self._running = Engine(self.file, self._context, keep=self._prefix_folder, threads=self._threads)
+            self._running = Engine(
+                self.file, self._context, keep=self._prefix_folder, threads=self._threads, adapter=self._adapter
+            )
         return self._running
 
 
@@ -210,6 +222,7 @@ class Engine:
         change: Called with the engine's module and its parameters before the start; may change these.
         keep: The folder for cached prefixes.
         threads: Threads to compute with, by default `default_threads()`.
+        adapter: A LoRA adapter in a GGUF file.
     """
 
     def __init__(
@@ -219,6 +232,7 @@ class Engine:
         change: Callable[[Any, Any], None] = lambda engine, parameters: None,
         keep: Path | None = None,
         threads: int | None = None,
+        adapter: Path | None = None,
     ) -> None:
         # Threads that spin for long while they wait for each other take the processor from whoever they wait for:
         # beside another busy process that costs five sixths of the writing speed. Without any spinning a third of it is
@@ -237,9 +251,16 @@ class Engine:
             parameters = _parameters(xllamacpp, file, context, key, threads or default_threads())
             if keep is not None:
                 parameters.slot_save_path = f"{keep}/"
+            if adapter is not None:
+                parameters.lora_adapters = [xllamacpp.CommonAdapterLoraInfo(str(adapter), 1.0)]
             change(xllamacpp, parameters)
             server = xllamacpp.Server(parameters)
         except (RuntimeError, ValueError) as error:
+            if adapter is not None:
+                raise ModelError(
+                    f"the local engine could not load {file} with {adapter}: the adapter was trained on another model, "
+                    f"or a file is damaged; to convert it anew: atc train adapter FOLDER --base {file} --out {adapter}"
+                ) from error
             raise ModelError(
                 f"the local engine could not load {file} ({file.stat().st_size:,} bytes); if the file is damaged, "
                 "remove it and pull the model again"
@@ -344,6 +365,25 @@ def _read_into_page_cache(file: Path) -> None:
     with suppress(OSError), file.open("rb", buffering=0) as opened:
         while opened.readinto(buffer):
             pass
+
+
+def _check_adapter(file: Path, adapter: Path) -> None:
+    """Raises: ModelError: The file is no LoRA adapter in GGUF, or one of another architecture."""
+    if adapter.is_dir():
+        raise ModelError(
+            f"{adapter} is a folder, and local: takes an adapter as a GGUF file; convert it with: "
+            f"atc train adapter {adapter} --base {file} --out {adapter.name}.gguf"
+        )
+    keys = ["general.architecture", "general.type", "adapter.type"]
+    metadata = read_metadata(adapter, keys)
+    if (metadata.get("general.type"), metadata.get("adapter.type")) != ("adapter", "lora"):
+        raise ModelError(f"{adapter} is a GGUF file, but no LoRA adapter; `atc train adapter` makes one")
+    architecture = read_metadata(file, keys[:1]).get("general.architecture")
+    if metadata.get("general.architecture") != architecture:
+        raise ModelError(
+            f"{adapter} is an adapter of another architecture ({metadata.get('general.architecture')}) than {file} "
+            f"({architecture}); name the model that it was trained on"
+        )
 
 
 def _stop(server: list[Any], connections: set[http.client.HTTPConnection]) -> None:

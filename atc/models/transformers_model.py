@@ -1,6 +1,7 @@
-"""`hf:NAME`: a causal language model run by transformers, from a folder or from the Hugging Face hub.
+"""`hf:NAME`: a causal language model run by transformers, from a folder, a GGUF file or the Hugging Face hub.
 
-It is slower than the other engines, but runs whatever transformers can load, with or without a chat template.
+It is slower than the other engines, but runs whatever transformers can load, with or without a chat template. The
+weights of a GGUF file are those of `local:`, in 32 bit; an adapter is added to them.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from atc.models import files
 from atc.models.base import (
     TEMPERATURE,
     Completion,
@@ -24,6 +26,7 @@ from atc.models.base import (
     cut_at_stop,
     split_prefill,
 )
+from atc.models.names import ADAPTER_FILES
 from atc.models.role_layout import role_prompt
 from protocols.errors import ModelError
 
@@ -33,22 +36,45 @@ __all__ = ["TransformersModel"]
 class TransformersModel(ModelBase):
     """A model that transformers loads at the first request; it answers one conversation at a time.
 
-    Raises: ModelError: torch or transformers is not installed, or a folder of that name holds no model.
+    Args:
+        base: A folder, a name of the catalogue, the path of a GGUF file, or a name on the hub.
+        adapter: The folder of a LoRA adapter, as peft writes it.
+        name: The model's name, by default `hf:` and the base.
+    Raises: ModelError: A package that it needs is not installed, or there is no model or adapter of that name.
     """
 
-    def __init__(self, name: str) -> None:
-        self.name = f"hf:{name}"
-        missing = [package for package in ("torch", "transformers") if importlib.util.find_spec(package) is None]
-        if missing:
-            raise ModelError(f"{self.name} needs {' and '.join(missing)}: pip install 'atc-toolchain[hf]'")
-        folder = Path(name).expanduser()
-        if folder.is_dir() and not (folder / "config.json").is_file():
-            raise ModelError(f"{folder} is no model folder: it has no config.json")
-        if not folder.is_dir() and name.startswith((".", "/", "~")):
-            raise ModelError(f"there is no model folder {folder}")
-        self._source = str(folder) if folder.is_dir() else name
+    def __init__(self, base: str, adapter: Path | None = None, name: str = "") -> None:
+        self.name = name or f"hf:{base}"
+        self._adapter = adapter
+        self._source = self._source_of(base)
+        self._check_packages()
+        if adapter is not None and not (adapter / ADAPTER_FILES[0]).is_file():
+            raise ModelError(
+                f"{adapter} is no adapter for hf:, which takes a folder with {' and '.join(ADAPTER_FILES)}"
+            )
         self._lock = threading.Lock()
         self._loaded: tuple[Any, Any] | None = None
+
+    def _source_of(self, base: str) -> dict[str, str]:
+        """Where transformers finds the model, as arguments of its `from_pretrained`. Raises: ModelError."""
+        folder = Path(base).expanduser()
+        if files.is_listed(base) or base.endswith(".gguf"):
+            file = files.path(base)
+            return {"pretrained_model_name_or_path": str(file.parent), "gguf_file": file.name}
+        if folder.is_dir() and not (folder / "config.json").is_file():
+            raise ModelError(f"{folder} is no model folder: it has no config.json")
+        if not folder.is_dir() and base.startswith((".", "/", "~")):
+            raise ModelError(f"there is no model folder {folder}")
+        return {"pretrained_model_name_or_path": str(folder) if folder.is_dir() else base}
+
+    def _check_packages(self) -> None:
+        needed = {"torch": "hf", "transformers": "hf"}
+        needed |= {"gguf": "train"} if "gguf_file" in self._source else {}
+        needed |= {"peft": "train"} if self._adapter is not None else {}
+        missing = [package for package in needed if importlib.util.find_spec(package) is None]
+        if missing:
+            extra = needed[missing[-1]]
+            raise ModelError(f"{self.name} needs {' and '.join(missing)}: pip install 'atc-toolchain[{extra}]'")
 
     def answer(self, request: ModelRequest) -> Completion:
         """As `ModelBase.answer`. Raises: ModelError: also when prompt and answer do not fit into the model's
@@ -93,15 +119,30 @@ class TransformersModel(ModelBase):
             transformers.logging.set_verbosity_error()
             transformers.logging.disable_progress_bar()
             try:
-                tokenizer = transformers.AutoTokenizer.from_pretrained(self._source)
-                model = transformers.AutoModelForCausalLM.from_pretrained(self._source, dtype="auto")
+                tokenizer = transformers.AutoTokenizer.from_pretrained(**self._source)
+                model = transformers.AutoModelForCausalLM.from_pretrained(**self._source, dtype="auto")
             except (OSError, ValueError, KeyError, ImportError) as error:
                 raise ModelError(
                     f"transformers cannot load {self.name}: {str(error).strip().splitlines()[0]}"
                 ) from error
+            if self._adapter is not None:
+                model = self._adapted(model, self._adapter)
             model = model.to("cuda" if torch.cuda.is_available() else "cpu").eval()
             self._loaded = tokenizer, model
         return self._loaded
+
+    def _adapted(self, model: Any, adapter: Path) -> Any:
+        """The model with an adapter's weights added to its own. Raises: ModelError: They do not fit."""
+        import peft
+
+        try:
+            return peft.PeftModel.from_pretrained(model, str(adapter)).merge_and_unload()
+        except Exception as error:  # of many classes; a damaged safetensors file has one of its own
+            lines = str(error).strip().splitlines() or [type(error).__name__]
+            raise ModelError(
+                f"the adapter {adapter} cannot be added to the model: {lines[0].strip()}; it was trained on another "
+                "model, or it is damaged"
+            ) from error
 
     def _write(self, inputs: dict[str, Any], stop: Sequence[str], max_tokens: int, seed: int | None) -> Any:
         """Prompt and answer as a vector of tokens; with a seed the answer is sampled."""
@@ -136,6 +177,8 @@ def _render(tokenizer: Any, messages: Sequence[Message]) -> str:
 def _ends(model: Any) -> list[int]:
     """The tokens that end an answer."""
     ends = model.generation_config.eos_token_id
+    if ends is None:  # as of a GGUF file
+        ends = model.config.eos_token_id
     if ends is None:
         return []
     return list(ends) if isinstance(ends, list) else [ends]
