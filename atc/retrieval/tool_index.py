@@ -27,8 +27,8 @@ from protocols.errors import UsageError
 __all__ = ["ENCODERS", "Hit", "RetrievalQuery", "ToolDocument", "ToolIndex", "build_index"]
 
 ENCODERS = ("bm25", "wordllama", "hybrid")
-"""By words; by vectors; by both, whose ranks are fused. A folder names a trained encoder (sentence-transformers), and
-`hybrid:FOLDER` fuses its ranks with those of the words."""
+"""By words; by word vectors; by both, whose ranks are fused. A folder names a trained encoder (sentence-transformers),
+`base` the packaged one, and `hybrid:FOLDER` fuses its ranks with those of the words."""
 
 _RANK_OFFSET = 60
 _DEPTH = 200
@@ -97,9 +97,10 @@ def build_index(folder: Path, documents: Iterable[ToolDocument], encoder: str) -
 
 
 def _check_encoder(encoder: str) -> None:
-    if encoder not in ENCODERS and not Path(encoder.removeprefix("hybrid:")).is_dir():
+    name = encoder.removeprefix("hybrid:")
+    if encoder not in ENCODERS and name != "base" and not Path(name).is_dir():
         raise UsageError(
-            f"unknown encoder {encoder!r}: choose one of {', '.join(ENCODERS)}, or the folder of a trained one"
+            f"unknown encoder {encoder!r}: choose one of {', '.join(ENCODERS)}, base, or the folder of a trained one"
         )
 
 
@@ -183,20 +184,25 @@ class ToolIndex:
 
         return bm25s.BM25.load(self.folder / "bm25", mmap=True)
 
-    def search(self, query: str, k: int = 5) -> list[Hit]:
-        """The k nearest documents, the nearest first."""
-        scores = self.scores(query)
+    def search(self, query: str, k: int = 5, way: str | None = None) -> list[Hit]:
+        """The k nearest documents, the nearest first; `way` as in `scores`."""
+        scores = self.scores(query, way)
         best = np.argsort(-scores, kind="stable")[:k]
         return [Hit(self.documents[place], float(scores[place])) for place in best]
 
-    def scores(self, query: str) -> Any:
-        """The score of each document for a query."""
-        if self.encoder == "bm25":
+    def scores(self, query: str, way: str | None = None) -> Any:
+        """The score of each document for a query.
+
+        Args:
+            way: `words`, `vectors`, or both, if the index has both (`fused`); by default all that it has.
+        """
+        has_vectors = self.encoder != "bm25"
+        way = way or ("fused" if self.encoder.startswith("hybrid") else "vectors" if has_vectors else "words")
+        if way == "words":
             return self._word_scores(query)
-        if self.encoder.startswith("hybrid"):
-            rankings = (self._word_scores(query), self._vector_scores(query))
-            return sum(_reciprocal_ranks(scores) for scores in rankings)
-        return self._vector_scores(query)
+        if way == "vectors":
+            return self._vector_scores(query)
+        return _reciprocal_ranks(self._word_scores(query)) + _reciprocal_ranks(self._vector_scores(query))
 
     def _word_scores(self, query: str) -> Any:
         import bm25s

@@ -19,6 +19,7 @@ from typing import Any
 
 from atc.retrieval.encoder import encode, load_encoder
 from atc.retrieval.tool_index import RetrievalQuery, ToolDocument
+from atc.training.memory import keep_freed_memory
 from protocols.errors import UsageError
 
 __all__ = ["EncoderTraining", "OnStep", "train_encoder"]
@@ -32,14 +33,18 @@ _CONFUSED = 20
 
 @dataclass(frozen=True, slots=True)
 class EncoderTraining:
-    """Settings of a training. `confused` is the number of wrong tools added per question."""
+    """Settings of a training.
 
-    epochs: int = 8
-    batch: int = 24
-    rate: float = 2e-4
+    Texts are cut to `tokens` in it; `confused` is the number of wrong tools that each question adds to a batch.
+    """
+
+    epochs: int = 4
+    batch: int = 32
+    rate: float = 1e-4
     warm_up: float = 0.1
     temperature: float = 0.05
-    confused: int = 2
+    confused: int = 1
+    tokens: int = 96
     seed: int = 0
 
 
@@ -65,7 +70,9 @@ def train_encoder(
     if not questions:
         raise UsageError("no question has a relevant document: there is nothing to train on")
     encoder = load_encoder(base)
+    longest, encoder.max_seq_length = encoder.max_seq_length, settings.tokens
     losses = _Trainer(encoder, [document.text for document in documents], questions, settings).run(on_step)
+    encoder.max_seq_length = longest
     out.mkdir(parents=True, exist_ok=True)
     encoder.save(str(out), create_model_card=False)
     return losses
@@ -86,6 +93,7 @@ class _Trainer:
     def run(self, on_step: OnStep | None) -> list[float]:
         import torch
 
+        keep_freed_memory()
         torch.manual_seed(self.settings.seed)
         optimizer = torch.optim.AdamW(self.encoder.parameters(), lr=self.settings.rate, weight_decay=0.01)
         steps = self.settings.epochs * math.ceil(len(self.questions) / self.settings.batch)

@@ -6,9 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from rich.console import Console
 
 from atc.cli import print_json, say
 from atc.retrieval.tool_index import ENCODERS
+from benchmarks.toolbench.retrieval.hold_out import DISTANCES
+from protocols.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -33,7 +36,7 @@ def retrieve() -> None:
     "--encoder",
     default="bm25",
     show_default=True,
-    metavar="|".join((*ENCODERS, "DIR", "hybrid:DIR")),
+    metavar="|".join((*ENCODERS, "base", "DIR", "hybrid:DIR")),
     help="By words, by word vectors, by both, or by a trained encoder (sentence-transformers).",
 )
 def build(sources: tuple[str, ...], out: Path, encoder: str) -> None:
@@ -63,6 +66,50 @@ def query(index: Path, text: str, k: int, as_json: bool) -> None:
         click.echo(f"{hit.score:8.4f}  {hit.document.category} / {hit.document.tool} / {hit.document.api}")
 
 
+@retrieve.command()
+@click.argument("sources", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path), metavar="QUERIES...")
+@click.option("--out", required=True, type=_index, metavar="DIR", help="The folder of the encoder, with a card.")
+@click.option("--hold-out", type=click.Choice(DISTANCES), help="Keep a fifth out, and measure it: new in it is this.")
+@click.option("--base", default="base", show_default=True, help="A sentence transformer; `base` is the packaged one.")
+@click.option("--epochs", type=click.IntRange(min=1), default=4, show_default=True, help="Rounds over the questions.")
+@click.option("--seed", default=0, show_default=True, help="Of the order, and of what is kept out.")
+def train(sources: tuple[Path, ...], out: Path, hold_out: str | None, base: str, epochs: int, seed: int) -> None:
+    """Train an encoder on the questions of QUERIES (query files of ToolBench) and the APIs that they need.
+
+    `atc retrieve build … --encoder DIR` uses it, and `hybrid:DIR` fuses its ranks with those of the words.
+    """
+    from rich.progress import Progress
+
+    from atc.training.retriever import EncoderTraining, train_encoder
+    from benchmarks.toolbench.retrieval.encoder_card import write_card
+    from benchmarks.toolbench.retrieval.experiment import measure_encoder, read_corpus
+    from benchmarks.toolbench.retrieval.hold_out import HoldOut
+    from benchmarks.toolbench.retrieval.hold_out import hold_out as split_off
+
+    if out.exists() and any(out.iterdir()):
+        raise UsageError(f"{out} is not empty; name a new folder")
+    documents, judged = read_corpus(sources)
+    split = HoldOut(tuple(judged), (), tuple(documents))
+    if hold_out:
+        split = split_off(documents, judged, hold_out, seed)
+    settings = EncoderTraining(epochs=epochs, seed=seed)
+    with Progress(console=Console(stderr=True)) as progress:
+        task = progress.add_task("training")
+        losses = train_encoder(
+            split.documents,
+            split.train,
+            out,
+            settings,
+            base,
+            lambda done, total, loss: progress.update(
+                task, completed=done, total=total, description=f"loss {loss:.3f}"
+            ),
+        )
+    figures = measure_encoder(documents, split.test, str(out)) if split.test else {}
+    write_card(out, sources, base, settings, hold_out, split, losses, figures)
+    print_json({"out": str(out), "steps": len(losses), "loss": losses[-1], "held_out": len(split.test), **figures})
+
+
 @retrieve.command("eval")
 @click.argument("index", type=_index)
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path), metavar="QUERIES...")
@@ -72,7 +119,6 @@ def evaluate(index: Path, files: tuple[Path, ...], as_json: bool) -> None:
 
     QUERIES are query files of ToolBench, or published *.query.txt with their qrels beside them.
     """
-    from rich.console import Console
     from rich.progress import track
     from rich.table import Table
 

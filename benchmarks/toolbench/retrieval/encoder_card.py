@@ -1,0 +1,55 @@
+"""The card of a trained encoder: its data, settings, figures and limits."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from string import Template
+
+from atc.files import write_json, write_text
+from atc.training.retriever import EncoderTraining
+from benchmarks.toolbench.retrieval.hold_out import HoldOut
+
+__all__ = ["write_card"]
+
+
+def write_card(
+    folder: Path,
+    sources: Sequence[Path],
+    base: str,
+    settings: EncoderTraining,
+    distance: str | None,
+    split: HoldOut,
+    losses: Sequence[float],
+    figures: Mapping[str, float],
+) -> None:
+    """Write `training.json` and `README.md` into the folder of an encoder."""
+    files = {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in sources}
+    facts = {
+        "sources": files,
+        "base": base,
+        **asdict(settings),
+        "hold_out": distance,
+        "questions": len(split.train),
+        "held_out": [question.id for question in split.test],
+        "documents": len(split.documents),
+        "losses": [round(loss, 4) for loss in losses],
+        "figures": dict(figures),
+        "date": datetime.now(UTC).date().isoformat(),
+    }
+    write_json(folder / "training.json", facts)
+    card = Template(Path(__file__).with_name("encoder_card.txt").read_text("utf-8")).substitute(
+        base=base,
+        files="\n".join(f"- `{name}` (sha256 {digest[:16]}…)" for name, digest in files.items()),
+        questions=len(split.train),
+        documents=f"{len(split.documents):,}",
+        settings=", ".join(f"{name} {value}" for name, value in asdict(settings).items()),
+        steps=len(losses),
+        held=f"{len(split.test)} questions kept out by {distance}" if distance else "none was kept out",
+        figures="\n".join(f"- {name}: {100 * value:.1f} %" for name, value in figures.items()) or "- not measured",
+        date=facts["date"],
+    )
+    write_text(folder / "README.md", card)

@@ -1,0 +1,58 @@
+"""How much better a trained encoder finds tools than words do, on questions that it was not trained on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from statistics import fmean
+from tempfile import TemporaryDirectory
+
+from atc.retrieval.tool_index import RetrievalQuery, ToolDocument, ToolIndex, build_index
+from benchmarks.toolbench.retrieval.documents import read_documents, read_judged
+from benchmarks.toolbench.retrieval.ranking import ndcg
+
+__all__ = ["measure_encoder", "ranked", "read_corpus"]
+
+_CUT = 5
+_WAYS = {"words": "bm25", "vectors": "encoder", "fused": "hybrid"}
+
+
+def read_corpus(files: Iterable[Path]) -> tuple[list[ToolDocument], list[RetrievalQuery]]:
+    """All different documents of query files, and their questions, whose ids get the name of the file in front."""
+    documents: dict[str, ToolDocument] = {}
+    judged = []
+    for file in files:
+        documents.update((document.id, document) for document in read_documents(str(file)))
+        judged += [
+            RetrievalQuery(f"{file.stem}:{question.id}", question.text, question.relevant)
+            for question in read_judged(file)
+        ]
+    return list(documents.values()), judged
+
+
+def ranked(
+    documents: Sequence[ToolDocument], questions: Sequence[RetrievalQuery], encoder: str
+) -> dict[str, list[float]]:
+    """NDCG@5 of each question over all documents: by words (`bm25`), by `encoder`, and by the ranks of both (`hybrid`).
+
+    Args:
+        encoder: `wordllama`, `base`, or the folder of a trained one.
+    """
+    with TemporaryDirectory() as scratch:
+        folder = Path(scratch) / "index"
+        build_index(folder, documents, "hybrid" if encoder == "wordllama" else f"hybrid:{encoder}")
+        index = ToolIndex(folder)
+        return {
+            name: [
+                ndcg([hit.document.id for hit in index.search(question.text, _CUT, way)], question.relevant, _CUT)
+                for question in questions
+            ]
+            for way, name in _WAYS.items()
+        }
+
+
+def measure_encoder(
+    documents: Sequence[ToolDocument], questions: Sequence[RetrievalQuery], encoder: str
+) -> Mapping[str, float]:
+    """The mean NDCG@5 (from 0 to 1) of words, the encoder and both on questions that it was not trained on."""
+    return {f"ndcg@{_CUT} {name}": fmean(values) for name, values in ranked(documents, questions, encoder).items()}

@@ -1,0 +1,84 @@
+"""Questions kept out of a training: some questions, or all that touch some tools or categories."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from atc.retrieval.tool_index import RetrievalQuery, ToolDocument
+from protocols.errors import UsageError
+
+__all__ = ["DISTANCES", "HoldOut", "hold_out"]
+
+DISTANCES = ("query", "tool", "category")
+"""What is new in the questions that are kept out; after ToolLLM's three levels of generalization."""
+
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True, slots=True)
+class HoldOut:
+    """A split: `documents` are those that a training may read."""
+
+    train: tuple[RetrievalQuery, ...]
+    test: tuple[RetrievalQuery, ...]
+    documents: tuple[ToolDocument, ...]
+
+
+def hold_out(
+    documents: Sequence[ToolDocument],
+    judged: Sequence[RetrievalQuery],
+    distance: str,
+    seed: int = 0,
+    fold: int = 0,
+    folds: int = 5,
+) -> HoldOut:
+    """Split questions: `test` is one of `folds` folds.
+
+    By tool or category, `test` has every question with a relevant document of the fold's tools or categories, and no
+    document of those is in `documents`.
+
+    Raises: UsageError: One side is empty.
+    """
+    if distance == "query":
+        order = _shuffled(range(len(judged)), seed)
+        numbers = set(order[fold::folds])
+        return _checked(
+            HoldOut(
+                tuple(question for number, question in enumerate(judged) if number not in numbers),
+                tuple(question for number, question in enumerate(judged) if number in numbers),
+                tuple(documents),
+            ),
+            distance,
+        )
+    group = _GROUPS[distance]
+    unseen = set(_shuffled(sorted({group(document) for document in documents}), seed)[fold::folds])
+    hidden = {document.id for document in documents if group(document) in unseen}
+    return _checked(
+        HoldOut(
+            tuple(question for question in judged if not question.relevant & hidden),
+            tuple(question for question in judged if question.relevant & hidden),
+            tuple(document for document in documents if document.id not in hidden),
+        ),
+        distance,
+    )
+
+
+_GROUPS: dict[str, Callable[[ToolDocument], tuple[str, ...]]] = {
+    "tool": lambda document: (document.category, document.tool),
+    "category": lambda document: (document.category,),
+}
+
+
+def _shuffled(items: Sequence[Item], seed: int) -> list[Item]:
+    order = list(items)
+    random.Random(seed).shuffle(order)
+    return order
+
+
+def _checked(split: HoldOut, distance: str) -> HoldOut:
+    if not split.train or not split.test:
+        raise UsageError(f"the questions cannot be split by {distance}: there are too few")
+    return split
