@@ -69,7 +69,7 @@ class Agent:
         store = options.store
         if store is not None and options.simulate:
             store = store / SIMULATED
-        self.knowledge = Knowledge(protocol, self.settings.profile, store, options.learn)
+        self.knowledge = Knowledge(protocol, self.settings.profile, store, options.learn, options.retriever)
         credentials = tuple(credential(text, protocol) for text in options.auth)
         self.service = Service(options.base_url, credentials, bool(options.simulate))
         if options.simulate:

@@ -13,6 +13,7 @@ from atc.language.question import Question
 from atc.profile import Profile
 from atc.retrieval.candidates import Candidates
 from atc.retrieval.demonstrations import Demonstration, Demonstrations
+from atc.retrieval.tool_index import ToolIndex
 from protocols.contracts.contract import Contract
 from protocols.contracts.store import ContractStore, ObservedEdge
 from protocols.dataflow.enum_values import enum_values
@@ -30,12 +31,21 @@ class Knowledge:
     Args:
         store: A folder with observed responses and solved questions; nothing is kept without one.
         learns: Let the data flow of good calls guide later questions.
+        retriever: The folder of a tool index, which chooses the tools for a question.
     """
 
-    def __init__(self, protocol: Protocol, profile: Profile, store: Path | None, learns: bool) -> None:
+    def __init__(
+        self,
+        protocol: Protocol,
+        profile: Profile,
+        store: Path | None,
+        learns: bool,
+        retriever: str | Path | None = None,
+    ) -> None:
         self.protocol = protocol
         self.learns = learns
         self._profile = profile
+        self._retriever = ToolIndex(Path(retriever)) if retriever is not None else None
         self._store = ContractStore(store) if store is not None else None
         self.demonstrations = Demonstrations(store, protocol) if store is not None else None
 
@@ -73,7 +83,7 @@ class Knowledge:
     @cached_property
     def candidates(self) -> Candidates:
         """The search for tools that a question needs."""
-        return Candidates(self.graph, meaning=self._profile.meaning)
+        return Candidates(self.graph, meaning=self._profile.meaning, retriever=self._retriever)
 
     @cached_property
     def vocabulary(self) -> Mapping[str, frozenset[str]]:

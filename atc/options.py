@@ -79,6 +79,7 @@ class Options:
             of one, a world of its own, which this agent closes.
         seed: Of the simulated API, the model, and a program's random numbers.
         tools: How many tools the model is shown at most, or "all"; by default as the profile says.
+        retriever: The folder of an index by `atc retrieve build`, which chooses the tools that the model is shown.
         now: The time for the program and the model; the real time by default, a fixed one with `simulate`.
         allow: Origins such as "https://cdn.example.com" that programs may reach besides the API, without credentials;
             the API's own is named here when it has a private address.
@@ -111,6 +112,7 @@ class Options:
     seed: int = 0
     _: KW_ONLY
     tools: int | Literal["all"] | None = None
+    retriever: str | Path | None = None
     now: datetime | None = None
     allow: Sequence[str] = ()
     limits: Limits | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
@@ -24,12 +25,14 @@ from atc.cli.options import (
 )
 from atc.profile import FEATURES
 from benchmarks.tasks import NAMES
+from protocols.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from benchmarks.run.runner import RunSettings, TaskResult
     from benchmarks.tasks.datasets import Dataset
+    from benchmarks.tasks.query_tasks import Retrieve
 
 __all__ = ["bench", "data"]
 
@@ -122,6 +125,20 @@ class _BenchOptions(SearchOptions, ModelOptions, _WorldOptions, ServiceOptions, 
         type=click.IntRange(min=1),
         metavar="N",
         help="Let atc choose N tools for each question from the whole API, as `atc solve` does, whatever FILE lists.",
+    )
+    retriever: Path | None = option(
+        "--retriever",
+        type=click.Path(exists=True, file_okay=False, path_type=Path),
+        metavar="INDEX",
+        help="Take the tools of each question from this index (see `atc retrieve build`), whatever FILE lists.",
+    )
+    top_k: int = option(
+        "--top-k",
+        type=click.IntRange(min=1),
+        default=5,
+        show_default=True,
+        metavar="K",
+        help="How many tools --retriever takes.",
     )
     limit: int | None = option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the first N tasks.")
     half: str | None = option(
@@ -220,6 +237,10 @@ def bench(options: _BenchOptions) -> None:
     if benchmark.tools and not options.task_file and not options.candidates:
         options = replace(options, select=options.select or benchmark.tools)
     options = _check_service(options)
+    if options.retriever and (options.select or options.candidates):
+        raise click.UsageError("--retriever INDEX takes --top-k tools: leave out --select and --candidates")
+    if options.retriever and not benchmark.subset:
+        options = replace(options, select=options.top_k)
     dataset = _open(options)
     if options.candidates and dataset.listed:
         say("warning: --candidates goes without effect: the task file lists the candidates of each task")
@@ -271,10 +292,11 @@ def _check_service(options: _BenchOptions) -> _BenchOptions:
 
 def _open(options: _BenchOptions) -> Dataset:
     """The tasks with the documents to solve them by; their warnings go to stderr."""
-    from benchmarks.tasks.datasets import open_dataset
+    from benchmarks.tasks.datasets import BENCHMARKS, open_dataset
     from benchmarks.tasks.learned_documents import with_learned
 
-    dataset = open_dataset(options.name, options.task_file, options.apis, options.subset, options.server)
+    retrieve = _retrieve(options) if options.retriever and BENCHMARKS[options.name].subset else None
+    dataset = open_dataset(options.name, options.task_file, options.apis, options.subset, options.server, retrieve)
     if dataset.own_protocols and (options.world or options.learned):
         raise click.UsageError(f"--world and --learned are of one API; each task of {options.name} has its own")
     if options.learned:
@@ -286,6 +308,16 @@ def _open(options: _BenchOptions) -> Dataset:
     if options.select:
         dataset = replace(dataset, tasks=tuple(replace(task, candidates=()) for task in dataset.tasks))
     return dataset
+
+
+def _retrieve(options: _BenchOptions) -> Retrieve:
+    """The search for the APIs of a ToolBench query. Raises: UsageError: The index was not made of query files."""
+    from atc.retrieval.tool_index import ToolIndex
+
+    index = ToolIndex(Path(str(options.retriever)))
+    if not all(document.record for document in index.documents):
+        raise UsageError(f"{options.retriever} was not made of ToolBench's files, so it does not hold their APIs")
+    return lambda text: [json.loads(hit.document.record) for hit in index.search(text, options.top_k)]
 
 
 def _check_runs(options: _BenchOptions, dataset: Dataset) -> None:
@@ -308,6 +340,8 @@ def _settings(options: _BenchOptions, dataset: Dataset, worlds: Mapping[str, Pat
     select, simulate, profile = options.select, options.simulate, options.profile
     chosen = open_profile(profile) if profile else profile_of(model)
     drawn = options.candidates or ("listed" if dataset.listed else "all")
+    if options.retriever and dataset.own_protocols:
+        drawn = f"retrieved {options.top_k}"
     return RunSettings(
         benchmark=options.name,
         model=model,
@@ -322,6 +356,7 @@ def _settings(options: _BenchOptions, dataset: Dataset, worlds: Mapping[str, Pat
             **{f"world-{domain}": file_digest(file) for domain, file in worlds.items()},
             **({"references": {"sha256": references_digest(options.name)}} if simulate else {}),
             **({"profile": file_digest(Path(profile))} if profile and profile not in PROFILES else {}),
+            **(_index_digest(options.retriever) if options.retriever else {}),
             **({"replay": file_digest(Path(model.removeprefix("replay:")))} if model.startswith("replay:") else {}),
         },
         max_model_calls=options.max_model_calls,
@@ -334,6 +369,12 @@ def _settings(options: _BenchOptions, dataset: Dataset, worlds: Mapping[str, Pat
         effort=options.effort,
         search=options.search_settings(),
     )
+
+
+def _index_digest(folder: Path) -> dict[str, dict[str, str]]:
+    from atc.retrieval.tool_index import ToolIndex
+
+    return {"retriever": {"file": folder.name, "sha256": ToolIndex(folder).digest}}
 
 
 def _run_folders(options: _BenchOptions, settings: RunSettings) -> dict[Path, RunSettings]:
@@ -395,6 +436,7 @@ def _run(
             for domain, examples in dataset.usage.items()
         },
         dataset.own_protocols,
+        options.retriever if settings.chosen else None,
     )
     with closing(runner):
         if options.engine == "ray":

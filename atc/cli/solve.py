@@ -58,6 +58,7 @@ _FOR_AGENT = [
     "profile",
     "effort",
     "tools",
+    "retriever",
     "strict_sandbox",
     "store",
 ]
@@ -90,6 +91,12 @@ class _Options(SearchOptions, ModelOptions, ProgramOptions):
         type=tool_count,
         metavar="N|all",
         help="How many tools the model is shown  [default: as the profile says]",
+    )
+    retriever: str | None = option(
+        "--retriever",
+        type=click.Path(exists=True, file_okay=False),
+        metavar="INDEX",
+        help="Choose those tools by this index; see `atc retrieve build`.",
     )
     store: Path | None = option(
         "--store",
@@ -149,7 +156,8 @@ class _Options(SearchOptions, ModelOptions, ProgramOptions):
         from atc.models.names import identity
 
         api = str(Path(str(self.api)).resolve()) if Path(str(self.api)).is_file() else self.api
-        return replace(self, api=api, model=identity(self.model or default_model()))
+        retriever = str(Path(self.retriever).resolve()) if self.retriever else None
+        return replace(self, api=api, retriever=retriever, model=identity(self.model or default_model()))
 
     def note(self, journal: Journal) -> None:
         """Keep in a journal what was asked."""
@@ -161,10 +169,10 @@ class _Options(SearchOptions, ModelOptions, ProgramOptions):
         noted = journal.noted("asked")
         if noted is None:
             raise UsageError(f"{self.resume} holds no question; start anew")
-        if not isinstance(noted, dict) or noted.keys() != set(_ASKED):
+        if not isinstance(noted, dict) or not {"query", "api", "model"} <= noted.keys() <= set(_ASKED):
             raise UsageError(f"{self.resume} is damaged; move it away and start a new one")
-        now = datetime.fromisoformat(noted["now"]) if noted["now"] else None
-        return replace(self, **{**noted, "now": now, "writes": self.writes or noted["writes"]})
+        now = datetime.fromisoformat(noted["now"]) if noted.get("now") else None
+        return replace(self, **{**noted, "now": now, "writes": self.writes or noted.get("writes")})
 
 
 @click.command()

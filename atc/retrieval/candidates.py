@@ -21,9 +21,11 @@ from atc.language.question import Question
 from atc.language.word_lists import QUESTIONS
 from atc.retrieval.companions import Companions
 from atc.retrieval.embeddings import likeness
+from atc.retrieval.tool_index import ToolIndex
 from atc.retrieval.word_index import WordIndex
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.dataflow.operations import CURRENT, is_current, is_own, looks_like_read
+from protocols.errors import UsageError
 from protocols.model import Protocol, Schema, Tool
 from protocols.naming import tool_name
 from protocols.schema_fields import fields, items_of
@@ -114,12 +116,20 @@ class Candidates:
     """The tools of a protocol, searchable by question; built once, asked often.
 
     Hybrid retrieval: words count (BM25) and, with `meaning`, the similarity of the whole question and of its words,
-    too.
+    too. With a `retriever` its order alone decides which tools are chosen.
+
+    Raises: UsageError: The retriever has no document of the protocol's tools.
     """
 
-    def __init__(self, graph: ProtocolGraph, *, meaning: bool = True) -> None:
+    def __init__(self, graph: ProtocolGraph, *, meaning: bool = True, retriever: ToolIndex | None = None) -> None:
         self.graph = graph
         self.meaning = meaning
+        self.retriever = retriever
+        if retriever is not None and not any(document.api in graph.protocol for document in retriever.documents):
+            raise UsageError(
+                f"{retriever.folder} has no tool of {graph.protocol.title}; make an index of its document with "
+                "atc retrieve build"
+            )
         self._texts = [
             f"{' '.join(words(tool.name))}. {tool.summary}. {tool.description}" for tool in graph.protocol.tools
         ]
@@ -222,9 +232,18 @@ class Candidates:
         if len(tools) <= most:
             return tuple(tool.name for tool in tools)
         asks_only = self._without_common_sentences(question).is_information_request
+        if self.retriever is not None:
+            best = self._retrieved(self.retriever, question, most)
+            return self._companions.complete(best, changes=not asks_only) if closed else best
         leading = self.rank(question, speaks_of)[:_LEADING]
         best = tuple(dict.fromkeys([*leading, *self._fused(question, speaks_of, asks_only)]))[:most]
         return self._companions.complete(best, changes=not asks_only) if closed else best
+
+    def _retrieved(self, retriever: ToolIndex, question: Question, most: int) -> tuple[str, ...]:
+        """The names of the `most` nearest documents that are tools of the protocol."""
+        hits = retriever.search(question.text, len(retriever.documents))
+        names = dict.fromkeys(hit.document.api for hit in hits if hit.document.api in self.graph.protocol)
+        return tuple(islice(names, most))
 
     # The choice where tools are left out -------------------------------------------------------------------------
 

@@ -8,6 +8,8 @@ Source: the API retriever of ToolLLM (arXiv:2307.16789), section 3.1; reciprocal
 
 from __future__ import annotations
 
+import gzip
+import hashlib
 import json
 import shutil
 from collections.abc import Iterable, Sequence
@@ -34,19 +36,26 @@ _RANK_OFFSET = 60
 _DEPTH = 200
 """Documents of each ranking that are fused."""
 
-_VERSION = 1
+_VERSION = 2
 _BATCH = 512
+_DOCUMENTS = "documents.jsonl.gz"
 
 
 @dataclass(frozen=True, slots=True)
 class ToolDocument:
-    """A documented API: its names as its source has them, and the text that is searched. `id` is unique in an index."""
+    """A documented API: its names as its source has them, and the text that is searched.
+
+    Args:
+        id: Unique in an index.
+        record: The API as its source describes it, as JSON; empty if the source is a document that is loaded anyway.
+    """
 
     id: str
     category: str
     tool: str
     api: str
     text: str
+    record: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +114,12 @@ def _check_encoder(encoder: str) -> None:
 
 
 def _write(folder: Path, documents: Sequence[ToolDocument], encoder: str, earlier: ToolIndex | None) -> None:
-    lines = (json.dumps(asdict(document), ensure_ascii=False) for document in documents)
-    (folder / "documents.jsonl").write_text("".join(f"{line}\n" for line in lines), "utf-8")
+    digest = hashlib.sha256(encoder.encode())
+    with gzip.open(folder / _DOCUMENTS, "wt", encoding="utf-8") as file:
+        for document in documents:
+            line = json.dumps(asdict(document), ensure_ascii=False)
+            digest.update(line.encode())
+            file.write(f"{line}\n")
     if encoder.startswith(("bm25", "hybrid")):
         import bm25s
 
@@ -114,8 +127,11 @@ def _write(folder: Path, documents: Sequence[ToolDocument], encoder: str, earlie
         words.index(_tokens([document.text for document in documents]), show_progress=False)
         words.save(folder / "bm25")
     if encoder != "bm25":
-        np.save(folder / "vectors.npy", _vectors(documents, encoder, earlier))
-    write_json(folder / "index.json", {"version": _VERSION, "encoder": encoder, "documents": len(documents)})
+        vectors = _vectors(documents, encoder, earlier)
+        digest.update(vectors.tobytes())
+        np.save(folder / "vectors.npy", vectors)
+    facts = {"version": _VERSION, "encoder": encoder, "documents": len(documents), "digest": digest.hexdigest()}
+    write_json(folder / "index.json", facts)
 
 
 def _vectors(documents: Sequence[ToolDocument], encoder: str, earlier: ToolIndex | None) -> Any:
@@ -146,27 +162,30 @@ def _tokens(texts: Sequence[str]) -> Any:
 
 
 class ToolIndex:
-    """An index on disk. Raises: UsageError: The folder holds none, or a damaged one."""
+    """An index on disk; `digest` is that of its documents, encoder and vectors.
+
+    Raises: UsageError: The folder holds none, or a damaged one.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         try:
             data = json.loads((folder / "index.json").read_text("utf-8"))
+            if data["version"] != _VERSION:
+                raise UsageError(f"{folder} is an index of version {data['version']}; build it again")
             self.encoder: str = data["encoder"]
-            version = data["version"]
+            self.digest: str = data["digest"]
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise UsageError(f"{folder} is no index: {error}; atc retrieve build makes one") from None
-        if version != _VERSION:
-            raise UsageError(f"{folder} is an index of version {version}; build it again")
 
     @cached_property
     def documents(self) -> tuple[ToolDocument, ...]:
         """All documents, in the order of the rows. Raises: UsageError."""
         try:
-            lines = (self.folder / "documents.jsonl").read_text("utf-8").splitlines()
-            return tuple(ToolDocument(**json.loads(line)) for line in lines)
-        except (OSError, ValueError, TypeError) as error:
-            raise UsageError(f"{self.folder / 'documents.jsonl'} is damaged: {error}; build the index again") from None
+            with gzip.open(self.folder / _DOCUMENTS, "rt", encoding="utf-8") as file:
+                return tuple(ToolDocument(**json.loads(line)) for line in file)
+        except (OSError, EOFError, ValueError, TypeError) as error:
+            raise UsageError(f"{self.folder / _DOCUMENTS} is damaged: {error}; build the index again") from None
 
     @cached_property
     def vectors(self) -> Any:

@@ -24,7 +24,7 @@ _DIGITS = {
 }
 _FORMATS = {
     **dict.fromkeys(("success", "path", "precision", "success_any", "success_with_alternatives"), "{:.1f} %"),
-    **dict.fromkeys(("answered", "correct", "false_success", "usable_turns"), "{:.1f} %"),
+    **dict.fromkeys(("answered", "gold_offered", "correct", "false_success", "usable_turns"), "{:.1f} %"),
     **dict.fromkeys(("wrong_warned", "right_warned", "risk", "coverage"), "{:.1f} %"),
     **dict.fromkeys(("prompt_tokens", "completion_tokens"), "{:,.0f}"),
     **dict.fromkeys(("model_calls", "tool_calls", "failed_runs", "wasted_calls"), "{:.2f}"),
@@ -37,6 +37,7 @@ _ROWS = {
     "precision": "Prec",
     "success_any": "success_any (ours)",
     "success_with_alternatives": "with alternatives (ours)",
+    "gold_offered": "gold tools offered (ours)",
     "answered": "answered",
     "usable_turns": "messages with a usable call (ours)",
     "correct": "answers right (ours)",
@@ -86,6 +87,9 @@ def summarize(results: Sequence[TaskResult], settings: RunSettings) -> dict[str,
         ),
         **means,
         "answered": percent(task.answered for task in metrics),
+        "gold_offered": percent(shares)
+        if (shares := [task.gold_offered for task in metrics if task.gold_offered is not None])
+        else None,
         "usable_turns": round(100 * sum(task.usable_turns for task in metrics) / turns, 2) if turns else None,
         "correct": percent(verdicts) if verdicts else None,
         "false_success": percent(judged) if judged else None,

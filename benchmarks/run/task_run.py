@@ -89,6 +89,7 @@ class TaskRunner:
         store: A folder for what tasks find out of responses, with `learn`; no program of a task is shown to another.
         learned: By domain, the protocol that the agent sees; simulator, references and scores go by `protocols`.
         demonstrations: Examples for the agent, by domain; without them it sees none.
+        retriever: The folder of an index, which chooses the tools where the agent chooses them.
         own_protocols: Each domain has one task: with it go its agent and its simulated API, in which any identifier
             exists.
     """
@@ -104,6 +105,7 @@ class TaskRunner:
     learned: Mapping[str, Protocol] = field(default_factory=dict)
     demonstrations: Mapping[str, ShownDemonstrations] = field(default_factory=dict)
     own_protocols: bool = False
+    retriever: Path | None = None
     _simulators: dict[str, Simulator] = field(default_factory=dict, init=False)
     _agents: dict[tuple[str, str], Agent] = field(default_factory=dict, init=False)
     _stopped: bool = field(default=False, init=False)
@@ -136,7 +138,8 @@ class TaskRunner:
                 solution = world.agent.solve(task.query, tools=None if self.settings.chosen else candidates)
                 correct = self._judge(reference, solution, world, task) if reference else None
                 alternatives = find_alternatives(self.settings.benchmark, task.query)
-                return _solved_task(solution, task, candidates, world.base_url, correct, alternatives)
+                offered = world.agent.opening(task.query).tools if self.settings.chosen else candidates
+                return _solved_task(solution, task, offered, world.base_url, correct, alternatives)
         finally:
             if self.own_protocols:
                 self._forget(task.domain)
@@ -184,6 +187,7 @@ class TaskRunner:
                     now=datetime.fromisoformat(settings.now),
                     profile=settings.profile or profile_of(settings.model),
                     tools=settings.chosen or "all",
+                    retriever=self.retriever,
                     without=[*settings.without, *(["demonstrations"] if demonstrations is None else [])],
                     store=self.store if settings.learn else None,
                     learn=settings.learn,
@@ -286,7 +290,7 @@ def _run_to_end(world: TaskWorld, program: str) -> Run:
 def _solved_task(
     solution: Solution,
     task: Task,
-    candidates: tuple[str, ...],
+    offered: tuple[str, ...],
     base_url: str | None,
     correct: bool | None,
     alternatives: tuple[Alternative, ...],
@@ -312,6 +316,7 @@ def _solved_task(
         wasted_calls=sum(call.attempts > 0 for attempt in failed for call in attempt.calls),
         reflections=solution.reflections,
         gold_calls=task.gold.needed.total(),
+        gold_offered=len(set(task.gold.needed) & set(offered)) / len(task.gold.needed) if task.gold.needed else None,
         error=category(solution, judged),
         standing=solution.standing,
         findings=len(solution.findings),
@@ -323,7 +328,7 @@ def _solved_task(
         "dataset": task.domain,
         "query": task.query,
         "gold": asdict(task.gold),
-        "candidates": list(candidates),
+        "candidates": list(offered),
         "metrics": asdict(metrics),
         "solution": _without_run_details(solution, base_url),
     }

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from atc.retrieval.demonstrations import Demonstration
 from benchmarks.tasks.download import folders
-from benchmarks.tasks.query_tasks import find_subset, query_tasks
+from benchmarks.tasks.query_tasks import Retrieve, find_subset, query_tasks
 from benchmarks.tasks.task_files import Task, read_entries, read_tasks
 from protocols import load
 from protocols.errors import UsageError
@@ -106,18 +106,28 @@ BENCHMARKS: Mapping[str, Benchmark] = {
 }
 
 
-def open_dataset(name: str, task_file: Path | None, apis: Sequence[str], subset: str = "", server: str = "") -> Dataset:
+def open_dataset(
+    name: str,
+    task_file: Path | None,
+    apis: Sequence[str],
+    subset: str = "",
+    server: str = "",
+    retrieve: Retrieve | None = None,
+) -> Dataset:
     """Read a benchmark.
 
     Args:
         task_file: In place of the one under `ATC_DATA`.
         apis: API documents, `SPEC` or `DOMAIN=SPEC`, in place of those under `ATC_DATA`.
         subset: Which of ToolBench's query files to take. server: The virtual API server behind its queries.
+        retrieve: Finds the APIs of a query, in place of those that it lists.
     Raises: UsageError: A file is not there or not readable; no task is of a domain with a document.
     """
     benchmark = BENCHMARKS[name]
     if benchmark.subset:
-        return _open_queries(benchmark, task_file, apis, subset, server)
+        if task_file and subset:
+            raise UsageError("--tasks FILE and --subset NAME both name the queries: give one of them")
+        return _open_queries(benchmark, task_file or subset, apis, server, retrieve)
     if subset:
         raise UsageError(f"--subset is of ToolBench's queries; {name} has none")
     if server:
@@ -152,14 +162,13 @@ def open_dataset(name: str, task_file: Path | None, apis: Sequence[str], subset:
 
 
 def _open_queries(
-    benchmark: Benchmark, task_file: Path | None, apis: Sequence[str], subset: str, server: str
+    benchmark: Benchmark, source: Path | str, apis: Sequence[str], server: str, retrieve: Retrieve | None
 ) -> Dataset:
+    """Queries of a file or a subset."""
     if apis:
         raise UsageError(f"--api: the queries of {benchmark.name} list their own APIs")
-    if task_file and subset:
-        raise UsageError("--tasks FILE and --subset NAME both name the queries: give one of them")
-    file = task_file or find_subset(subset or benchmark.subset, folders())
-    tasks, protocols, warnings = query_tasks(file, server)
+    file = source if isinstance(source, Path) else find_subset(source or benchmark.subset, folders())
+    tasks, protocols, warnings = query_tasks(file, server, retrieve)
     return Dataset(benchmark.name, tasks, protocols, {"tasks": file_digest(file)}, warnings, own_protocols=True)
 
 

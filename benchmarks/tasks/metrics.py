@@ -81,6 +81,7 @@ class Metrics(Score):
     wasted_calls: int = 0
     reflections: int = 0
     gold_calls: int = 0
+    gold_offered: float | None = None
     error: str | None = None
     standing: str | None = None
     findings: int = 0

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter, OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from benchmarks.tasks.metrics import Gold
 from benchmarks.tasks.task_files import Task
@@ -12,7 +14,7 @@ from benchmarks.toolbench.corpus.queries import ToolQuery, query_gaps, query_pro
 from protocols.errors import UsageError
 from protocols.model import Protocol
 
-__all__ = ["QueryProtocols", "find_subset", "query_tasks", "task_id"]
+__all__ = ["QueryProtocols", "Retrieve", "find_subset", "query_tasks", "task_id"]
 
 SUBSET_FOLDERS = (
     "stabletoolbench",
@@ -61,10 +63,18 @@ class QueryProtocols(Mapping[str, Protocol]):
         return name in self.queries
 
 
-def query_tasks(file: Path, server: str = "") -> tuple[tuple[Task, ...], QueryProtocols, tuple[str, ...]]:
+Retrieve = Callable[[str], Sequence[Mapping[str, Any]]]
+"""The records of the APIs that are retrieved for a question."""
+
+
+def query_tasks(
+    file: Path, server: str = "", retrieve: Retrieve | None = None
+) -> tuple[tuple[Task, ...], QueryProtocols, tuple[str, ...]]:
     """The queries of a file as tasks sorted by their id, their protocols, and a warning for each gap.
 
-    A query that lists no API is left out; one without a usable gold call is not. `server` is that of QueryProtocols.
+    A query that lists no API is left out; one without a usable gold call is not. With `retrieve` every query gets the
+    APIs that this finds for it, whatever it lists; a relevant API that is not among them stays a gold call, which
+    cannot be made. `server` is that of QueryProtocols.
 
     Raises: UsageError: It is no query file, no query lists an API, or two have the same id.
     """
@@ -76,13 +86,18 @@ def query_tasks(file: Path, server: str = "") -> tuple[tuple[Task, ...], QueryPr
         raise UsageError(f"{file}: two queries have the id {twice[0]}; are these files of several subsets in one?")
     for position, query in sorted(enumerate(listed), key=lambda placed: placed[1].id):
         name = task_id(query)
-        warnings += [f"{name}: {gap}" for gap in query_gaps(query)]
+        gold = query.gold
+        if retrieve is not None:
+            query = replace(query, records=tuple(retrieve(query.text)))
+            gold = query.gold_anywhere
+        else:
+            warnings += [f"{name}: {gap}" for gap in query_gaps(query)]
         if not query.records:
             continue
-        if not query.gold:
+        if not gold:
             warnings.append(f"{name}: it names no gold call, so its Success and Path count as 0")
         queries[name] = query
-        tasks.append(Task(position, name, query.text, Gold(dict.fromkeys(query.gold, 1)), domain=name))
+        tasks.append(Task(position, name, query.text, Gold(dict.fromkeys(gold, 1)), domain=name))
     if not tasks:
         raise UsageError(f"{file}: no query lists an API (`api_list`), so there is nothing to call")
     return tuple(tasks), QueryProtocols(queries, server), tuple(warnings)

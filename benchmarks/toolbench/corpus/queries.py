@@ -84,6 +84,13 @@ class ToolQuery:
         """The identifiers of the relevant APIs; those that are not listed are left out."""
         return tuple(dict.fromkeys(name for pair in self.relevant if (name := self._identifier(*pair)) is not None))
 
+    @property
+    def gold_anywhere(self) -> tuple[str, ...]:
+        """The identifiers of the relevant APIs; those that are not listed have their published function name."""
+        return tuple(
+            dict.fromkeys(self._identifier(tool, api) or function_name(api, tool) for tool, api in self.relevant)
+        )
+
     def _identifier(self, tool: str, api: str) -> str | None:
         """The listed API of these display names; else the one with the same standardized names."""
         for name in self.names:

@@ -10,6 +10,7 @@ import hashlib
 import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,7 @@ def record_document(record: Mapping[str, Any]) -> ToolDocument:
     """The document of an API record; two records that differ anywhere are two documents, as published."""
     key = hashlib.sha256(json.dumps(record, sort_keys=True, default=str).encode()).hexdigest()[:16]
     category, tool, api = (str(record.get(name) or "") for name in ("category_name", "tool_name", "api_name"))
-    return ToolDocument(key, category, tool, api, document_text(record))
+    return ToolDocument(key, category, tool, api, document_text(record), json.dumps(record, ensure_ascii=False))
 
 
 def read_documents(source: str) -> list[ToolDocument]:
@@ -68,8 +69,7 @@ def _corpus(file: Path) -> Iterator[ToolDocument]:
         with file.open(encoding="utf-8", newline="") as lines:
             for row in csv.reader(lines, delimiter="\t"):
                 if row and row[0] != "docid":
-                    document = record_document(json.loads(row[1]))
-                    yield ToolDocument(row[0], document.category, document.tool, document.api, document.text)
+                    yield replace(record_document(json.loads(row[1])), id=row[0])
     except (OSError, ValueError, IndexError, csv.Error) as error:
         raise UsageError(f"{file} is no corpus (docid TAB record as JSON): {error}") from None
 
