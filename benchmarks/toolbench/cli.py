@@ -10,6 +10,8 @@ __all__ = ["toolbench"]
 
 _COMMANDS = {
     "stats": "benchmarks.toolbench.corpus.stats_command:stats",
+    "collections": "benchmarks.toolbench.generation.command:collections_",
+    "generate": "benchmarks.toolbench.generation.command:generate",
     "serve": "benchmarks.toolbench.server.command:serve",
     "filter": "benchmarks.toolbench.server.filter_command:filter_",
     "compress": "benchmarks.toolbench.server.compress_command:compress",
@@ -32,4 +34,4 @@ class _LazyGroup(click.Group):
 
 @click.group(cls=_LazyGroup)
 def toolbench() -> None:
-    """Serve, filter, compress and count ToolBench's tools."""
+    """Serve, filter, compress and count ToolBench's tools; make instructions and solutions."""

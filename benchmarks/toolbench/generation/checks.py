@@ -1,0 +1,202 @@
+"""What an instruction must be: each check refuses one with a reason.
+
+They go from cheap to dear, and the first that refuses ends it, so the acceptance rate of each is over those that came
+so far.
+
+Source: ToolLLM (arXiv:2307.16789), section 2.2 and its appendix, for what an instruction must be. That its calls run is
+our own check.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from math import inf
+from typing import Any
+
+from benchmarks.toolbench.generation.pool import PooledAPI
+from benchmarks.toolbench.generation.writing import PlannedCall, WrittenInstruction
+from benchmarks.toolbench.server.address import VirtualCall
+from benchmarks.toolbench.server.filtering import basic_call, why_dropped
+from benchmarks.toolbench.server.upstream import Upstream
+from protocols.documents.record_names import function_name, parameter_name
+from protocols.errors import APIError
+from protocols.text.words import words
+
+__all__ = ["CHECKS", "FORM", "InstructionChecks", "SeenTexts"]
+
+FORM = "form"
+"""The first check: what the model wrote is an instruction at all."""
+
+CHECKS = (FORM, "related", "words", "names", "concrete", "new", "runs")
+"""The checks in their order."""
+
+_FEWEST_WORDS = 30
+_SHINGLE = 3
+_ALIKE = 0.5
+"""Part of the shingles that two texts share (Jaccard) from which on they are near-duplicates."""
+_PLACEHOLDER = re.compile(
+    r"<[\w ]+>|\[[\w ]+\]|\{[\w ]+\}|\b(?:your|my|insert|enter|some|user)_\w+|\b(?:xyz|x{3,}|lorem|placeholder|todo)\b",
+    re.IGNORECASE,
+)
+_NAMED = r"(?:[\"'`]{name}[\"'`]|\b{name}\b\s+(?:api|endpoint|function|tool)\b|\b(?:api|endpoint|function)\s+{name}\b)"
+"""A name that is written like one: in quotes, or beside a word for what it names."""
+
+
+class SeenTexts:
+    """Texts, and whether a further one is nearly the same as one of them: by their common word triples."""
+
+    def __init__(self, texts: Iterable[str] = ()) -> None:
+        self._places: dict[tuple[str, ...], list[int]] = defaultdict(list)
+        self._sizes: list[int] = []
+        for text in texts:
+            self.add(text)
+
+    def add(self, text: str) -> None:
+        """Remember a text."""
+        shingles = _shingles(text)
+        for shingle in shingles:
+            self._places[shingle].append(len(self._sizes))
+        self._sizes.append(len(shingles))
+
+    def likeness(self, text: str) -> float:
+        """The greatest part of its shingles that a text shares with one of them, from 0 to 1."""
+        shingles = _shingles(text)
+        common: dict[int, int] = defaultdict(int)
+        for shingle in shingles:
+            for place in self._places.get(shingle, ()):
+                common[place] += 1
+        shares = (count / (len(shingles) + self._sizes[place] - count) for place, count in common.items())
+        return max(shares, default=0.0)
+
+
+class InstructionChecks:
+    """The checks after the form.
+
+    Args:
+        seen: The instructions so far. server: What their calls are sent to; None leaves `runs` out.
+    """
+
+    def __init__(self, seen: SeenTexts, server: Upstream | None) -> None:
+        self.seen = seen
+        self._server = server
+        self._checks: dict[str, Callable[[WrittenInstruction, Sequence[PooledAPI]], str]] = {
+            "related": _related,
+            "words": _long_enough,
+            "names": _names,
+            "concrete": _concrete,
+            "new": self._new,
+        }
+        if server is not None:
+            self._checks["runs"] = self._runs
+
+    def refusal(self, instruction: WrittenInstruction, apis: Sequence[PooledAPI]) -> tuple[str, str]:
+        """The check that refuses an instruction about some APIs, and why; two empty texts if none does.
+
+        Raises: APIError: The server gives no reply.
+        """
+        for name, check in self._checks.items():
+            if why := check(instruction, apis):
+                return name, why
+        return "", ""
+
+    def _new(self, instruction: WrittenInstruction, apis: Sequence[PooledAPI]) -> str:
+        likeness = self.seen.likeness(instruction.text)
+        return f"{likeness:.0%} of it is in an earlier instruction" if likeness >= _ALIKE else ""
+
+    def _runs(self, instruction: WrittenInstruction, apis: Sequence[PooledAPI]) -> str:
+        assert self._server is not None
+        for call in instruction.calls:
+            api = apis[call.api - 1]
+            known = {parameter_name(str(parameter["name"])) for parameter in api.parameters}
+            arguments = {name: value for name, value in _values(call).items() if name in known}
+            documented = basic_call(api.address, api.record).arguments
+            reply = self._server.answer(VirtualCall(api.address, {**documented, **arguments}))
+            if reply is None:
+                raise APIError(f"{self._server.problem or 'the server gives no reply'}; repeat the command to go on")
+            if why := why_dropped(reply, 0.0, inf):
+                return f"{api.name}: {why}: {str(reply['error'] or reply['response'])[:120]}"
+        return ""
+
+
+def _related(instruction: WrittenInstruction, apis: Sequence[PooledAPI]) -> str:
+    """The calls are of APIs that were shown, of several where there are several, and of several tools likewise."""
+    unknown = [call.api for call in instruction.calls if not 1 <= call.api <= len(apis)]
+    if unknown:
+        return f"there is no API {unknown[0]}"
+    used = [apis[call.api - 1] for call in instruction.calls]
+    for call, api in zip(instruction.calls, used, strict=True):
+        documented = {parameter_name(str(parameter["name"])) for parameter in api.parameters}
+        if strange := sorted(set(_values(call)) - documented):
+            return f"{api.name} has no parameter {strange[0]}"
+    for title, shown, needed in (
+        ("API", {api.address for api in apis}, {api.address for api in used}),
+        ("tool", {api.address.tool for api in apis}, {api.address.tool for api in used}),
+    ):
+        if len(shown) > 1 and len(needed) == 1:
+            return f"only one {title} is needed"
+    return ""
+
+
+def _long_enough(instruction: WrittenInstruction, apis: Sequence[PooledAPI]) -> str:
+    count = len(instruction.text.split())
+    return f"it has {count} words of at least {_FEWEST_WORDS}" if count < _FEWEST_WORDS else ""
+
+
+def _names(instruction: WrittenInstruction, apis: Sequence[PooledAPI]) -> str:
+    """No API is named. A name that could be common words counts only where it is written like a name."""
+    for api in apis:
+        published = function_name(api.name, api.tool)
+        if published in instruction.text:
+            return f"it names {published}"
+        is_plain = re.fullmatch(r"[A-Z]?[a-z]+(?: [a-z]+)*", api.name) is not None
+        name = re.escape(api.name)
+        pattern = _NAMED.replace("{name}", name) if is_plain else rf"(?<!\w){name}(?!\w)"
+        if re.search(pattern, instruction.text, re.IGNORECASE if is_plain else 0):
+            return f"it names {api.name}"
+    return ""
+
+
+def _concrete(instruction: WrittenInstruction, apis: Sequence[PooledAPI]) -> str:
+    """Every argument has a value that the text has, too, or the documentation; and the text has no placeholder."""
+    if gap := _PLACEHOLDER.search(instruction.text):
+        return f"{gap[0]!r} is a placeholder"
+    text = f" {' '.join(_tokens(instruction.text))} "
+    for call in instruction.calls:
+        api, values = apis[call.api - 1], _values(call)
+        parameters = {parameter_name(str(parameter["name"])): parameter for parameter in api.parameters}
+        documented = {name: parameter.get("default") for name, parameter in parameters.items()}
+        for name in (parameter_name(str(parameter["name"])) for parameter in api.required):
+            if name not in values and documented[name] in (None, ""):
+                return f"{api.name} needs a value of {name}"
+        for name, value in values.items():
+            if isinstance(value, bool) or str(value) == str(documented[name]):
+                continue
+            if _is_placeholder(value, name):
+                return f"{name} of {api.name} is {value!r}"
+            if f" {' '.join(_tokens(str(value)))} " not in text:
+                return f"{value!r}, the {name} of {api.name}, is not in the text"
+    return ""
+
+
+def _is_placeholder(value: Any, name: str) -> bool:
+    """True of a value that says nothing but the name of its parameter, and of one with a gap to be filled."""
+    spoken = {word for word in words(str(value)) if not word.isdigit()}
+    repeats = bool(spoken) and spoken <= {*words(name), "value", "example", "string", "your", "number"}
+    return repeats or _PLACEHOLDER.search(str(value)) is not None
+
+
+def _values(call: PlannedCall) -> Mapping[str, Any]:
+    """The arguments of a call by published name, but for the empty ones."""
+    return {parameter_name(name): value for name, value in call.arguments.items() if value not in (None, "", [], {})}
+
+
+def _tokens(text: str) -> list[str]:
+    return re.findall(r"\w+", text.casefold())
+
+
+def _shingles(text: str) -> set[tuple[str, ...]]:
+    """The runs of three words of a text; all its words, where it has fewer."""
+    tokens = _tokens(text)
+    return {tuple(tokens[place : place + _SHINGLE]) for place in range(max(1, len(tokens) - _SHINGLE + 1))}

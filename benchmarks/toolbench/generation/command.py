@@ -1,0 +1,208 @@
+"""`atc toolbench collections` and `atc toolbench generate`."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import click
+
+from atc.cli import print_json, say
+from atc.cli.options import argument, json_option, option, out_file, takes
+
+if TYPE_CHECKING:
+    from benchmarks.toolbench.generation.generate import InstructionRun
+    from benchmarks.toolbench.generation.pool import InstructionKind
+    from benchmarks.toolbench.server.catalogue import Catalogue
+    from benchmarks.toolbench.server.upstream import Upstream
+
+__all__ = ["collections_", "generate"]
+
+_ABOUT = "proposed by `atc toolbench collections` from the tools' descriptions; not the published collections"
+_MEANINGS = {
+    "form": "is JSON of the form",
+    "related": "needs the APIs it was shown",
+    "words": "30 words or more",
+    "names": "names no API",
+    "concrete": "has every value",
+    "new": "is no near-duplicate",
+    "runs": "its calls are answered",
+}
+
+
+def _sources() -> Any:
+    return argument(nargs=-1, type=click.Path(path_type=Path), metavar="[SOURCE]...")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _CollectionOptions:
+    """The command line of `atc toolbench collections`."""
+
+    sources: tuple[Path, ...] = _sources()
+    out: Path = option("--out", required=True, type=out_file, metavar="FILE", help="The collections, as JSON.")
+    seed: int = option("--seed", type=int, default=0, show_default=True, help="Of the communities.")
+
+
+@click.command(name="collections")
+@takes(_CollectionOptions)
+def collections_(options: _CollectionOptions) -> None:
+    """Propose collections: tools of like purpose in two categories or more.
+
+    SOURCE is an unpacked release, a folder of tools, or a query file [default: the releases under $ATC_DATA]. FILE is
+    {"collection": ["category/tool", …], …} with a note that it was made here.
+    """
+    from atc.files import write_json
+    from benchmarks.toolbench.generation.clustering import proposed_collections
+    from benchmarks.toolbench.generation.pool import COMMENT, ToolPool
+
+    pool = ToolPool(_catalogue(options.sources))
+    proposed = proposed_collections(pool, options.seed)
+    named = {name: [f"{category}/{tool}" for category, tool in tools] for name, tools in proposed.items()}
+    write_json(options.out, {COMMENT: _ABOUT, **named})
+    count = sum(map(len, proposed.values()))
+    say(f"{len(proposed)} collections with {count} of {len(pool.tools)} tools are in {options.out}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _GenerateOptions:
+    """The command line of `atc toolbench generate`."""
+
+    sources: tuple[Path, ...] = _sources()
+    kind: str = option(
+        "--kind",
+        required=True,
+        type=click.Choice(["I1", "I2", "I3"]),
+        help="I1: about one tool, I2: about tools of one category, I3: of one collection.",
+    )
+    collections: Path | None = option(
+        "--collections",
+        type=click.Path(exists=True, dir_okay=False, path_type=Path),
+        metavar="FILE",
+        help="The collections of --kind I3, such as `atc toolbench collections` proposes.",
+    )
+    count: int = option("--count", required=True, type=click.IntRange(min=1), metavar="N", help="Instructions, in all.")
+    model: str | None = option(
+        "--model", metavar="NAME", help="local:NAME, openvino:NAME, openai:NAME, hf:NAME or replay:FILE"
+    )
+    out: Path = option(
+        "--out",
+        required=True,
+        type=out_file,
+        metavar="FILE",
+        help="The query file; every attempt is in FILE.attempts.jsonl beside it. To go on, repeat the command.",
+    )
+    seed: int = option("--seed", type=int, default=0, show_default=True, help="Of what is drawn, and of the model.")
+    max_tokens: int = option(
+        "--max-tokens", type=click.IntRange(min=0), default=0, metavar="N", help="Most tokens, read and written."
+    )
+    max_seconds: float = option(
+        "--max-seconds", type=click.FloatRange(min=0), default=0.0, metavar="S", help="Most seconds."
+    )
+    server: str | None = option(
+        "--server", metavar="URL", help="Try the calls against this virtual API server, as `atc toolbench serve`."
+    )
+    simulate: bool = option("--simulate", is_flag=True, help="Try the calls against simulated APIs.")
+    record: Path | None = option(
+        "--record", type=out_file, metavar="FILE", help="Record the model's answers for --model replay:FILE."
+    )
+    reuse: Path | None = option(
+        "--reuse", type=out_file, metavar="FILE", help="Take the model's answers from FILE, and add the others."
+    )
+    as_json: bool = json_option("Print the counts as JSON.")
+
+
+@click.command()
+@takes(_GenerateOptions)
+def generate(options: _GenerateOptions) -> None:
+    """Have a model write instructions for APIs, check them, and write a query file.
+
+    SOURCE is an unpacked release, a folder of tools, or a query file [default: the releases under $ATC_DATA]. What is
+    written can be solved (`atc bench toolbench --tasks FILE`) and annotated (`atc toolbench annotate FILE`).
+    """
+    from atc.models import default_model, open_model
+    from atc.models.budget import BudgetedModel
+    from benchmarks.toolbench.generation.generate import GenerationSettings
+    from benchmarks.toolbench.generation.generate import generate as write
+    from benchmarks.toolbench.generation.pool import ToolPool, read_collections
+
+    if options.server and options.simulate:
+        raise click.UsageError("--server and --simulate exclude each other: calls are tried in one place")
+    if (options.kind == "I3") != (options.collections is not None):
+        raise click.UsageError("--kind I3 and --collections FILE belong together: give both, or neither")
+    catalogue = _catalogue(options.sources)
+    pool = ToolPool(catalogue)
+    collections = read_collections(options.collections) if options.collections else {}
+    name = options.model or default_model()
+    settings = GenerationSettings(
+        kind=cast("InstructionKind", options.kind),
+        seed=options.seed,
+        model=name,
+        pool=pool.digest,
+        collections=hashlib.sha256(repr(sorted(collections.items())).encode()).hexdigest()[:16] if collections else "",
+        runs=options.server or ("simulated" if options.simulate else ""),
+    )
+    with ExitStack() as stack:
+        server = _server(options, catalogue, stack)
+        model = stack.enter_context(
+            closing(open_model(name, record=options.record, reuse=options.reuse, seed=options.seed, keep=True))
+        )
+        budgeted = BudgetedModel(model, tokens=options.max_tokens, seconds=options.max_seconds)
+        with _progress(options.count) as show:
+            run = write(pool, collections, settings, options.count, budgeted, server, options.out, show)
+    if options.as_json:
+        print_json(run.to_json())
+    else:
+        _print(run)
+    if run.stopped:
+        say(f"stopped before {options.count} instructions: {run.stopped}")
+
+
+def _catalogue(sources: tuple[Path, ...]) -> Catalogue:
+    """The tools of the sources, or of the releases under `ATC_DATA`; what cannot be read is told."""
+    from benchmarks.toolbench.server.catalogue import Catalogue, default_sources
+
+    catalogue = Catalogue(sources or default_sources())
+    for warning in catalogue.warnings:
+        say(f"warning: {warning}")
+    return catalogue
+
+
+def _server(options: _GenerateOptions, catalogue: Catalogue, stack: ExitStack) -> Upstream | None:
+    """What calls are tried against; None leaves that check out, and says so."""
+    from benchmarks.toolbench.server.simulated import simulated_server
+    from benchmarks.toolbench.server.upstream import Upstream
+
+    if options.server:
+        return Upstream(options.server)
+    if options.simulate:
+        return Upstream(stack.enter_context(simulated_server(catalogue, options.seed)))
+    say("warning: no call is tried; add --simulate or --server URL")
+    return None
+
+
+@contextmanager
+def _progress(count: int) -> Iterator[Callable[[InstructionRun], None]]:
+    """A bar on stderr with what is accepted so far."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (MofNCompleteColumn(), BarColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True)) as bar:
+        task = bar.add_task("", total=count)
+        yield lambda run: bar.update(task, completed=len(run.queries), description=f"{run.attempts} attempts")
+
+
+def _print(run: InstructionRun) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table("check", "refuses what is not so", title=f"{len(run.queries)} of {run.attempts} attempts accepted")
+    for column in ("reached", "passed", "rate"):
+        table.add_column(column, justify="right")
+    for name, row in run.to_json()["checks"].items():
+        table.add_row(name, _MEANINGS[name], f"{row['reached']:,}", f"{row['passed']:,}", f"{row['rate']:.1%}")
+    Console().print(table)

@@ -1,0 +1,184 @@
+"""The APIs that instructions are written for, and how some of them are drawn for one.
+
+I1 goes through the tools one by one, I2 draws tools of one category, I3 tools of one collection.
+
+Source: ToolLLM (arXiv:2307.16789), section 2.2: 2 to 5 tools, at most 3 APIs of each.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from benchmarks.toolbench.server.address import APIAddress
+from benchmarks.toolbench.server.catalogue import Catalogue
+from protocols.errors import UsageError
+
+__all__ = ["COMMENT", "InstructionKind", "PooledAPI", "ToolPool", "read_collections"]
+
+InstructionKind = Literal["I1", "I2", "I3"]
+ToolKey = tuple[str, str]
+"""Folder of the category, and standard name of the tool."""
+
+COMMENT = "_about"
+"""The member of a collections file that says where it comes from, and is no collection."""
+
+_MOST_APIS = 3
+_TOOLS = (2, 5)
+_NEEDED = (2, 3)
+"""How many of the drawn APIs an instruction needs."""
+
+
+@dataclass(frozen=True, slots=True)
+class PooledAPI:
+    """An API that may be drawn: its address, and its record as a member of a query's `api_list`."""
+
+    address: APIAddress
+    record: Mapping[str, Any]
+
+    @property
+    def tool(self) -> str:
+        """The display name of its tool."""
+        return str(self.record["tool_name"])
+
+    @property
+    def name(self) -> str:
+        """Its display name."""
+        return str(self.record["api_name"])
+
+    @property
+    def required(self) -> list[Mapping[str, Any]]:
+        """Its required parameters."""
+        return _parameters(self.record["required_parameters"])
+
+    @property
+    def parameters(self) -> list[Mapping[str, Any]]:
+        """Its parameters, required ones first."""
+        return [*self.required, *_parameters(self.record["optional_parameters"])]
+
+
+class ToolPool:
+    """All APIs of a catalogue, tool by tool.
+
+    Args:
+        catalogue: Each of its tool files is read.
+    Raises: UsageError: It documents no API.
+    """
+
+    def __init__(self, catalogue: Catalogue) -> None:
+        self.tools: dict[ToolKey, tuple[PooledAPI, ...]] = {}
+        self.descriptions: dict[ToolKey, str] = {}
+        grouped: dict[ToolKey, list[PooledAPI]] = {}
+        for address in catalogue.addresses():
+            tool = catalogue.tool(address.category, address.tool)
+            if tool is not None:
+                record = _query_record(tool.category, tool.title, tool.records[address.api])
+                grouped.setdefault((tool.category, tool.name), []).append(PooledAPI(address, record))
+                self.descriptions[tool.category, tool.name] = f"{tool.title}. {tool.description}".strip()
+        self.tools = {key: tuple(apis) for key, apis in grouped.items()}
+        if not self.tools:
+            raise UsageError("the sources document no API; name tool files or query files with an api_list")
+
+    @property
+    def digest(self) -> str:
+        """A hash of the APIs, 16 hex digits."""
+        text = json.dumps([[*key, *(api.address.api for api in apis)] for key, apis in self.tools.items()])
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    def draw(
+        self, kind: InstructionKind, number: int, seed: int, collections: Mapping[str, Sequence[ToolKey]]
+    ) -> list[PooledAPI]:
+        """The APIs of instruction `number`; the same for the same arguments.
+
+        Args:
+            number: From 0. For I1 it is the place of the tool in a shuffled order, which begins anew at its end.
+            collections: The tools of each collection, for I3.
+        Raises: UsageError: No category, or no collection, has enough tools.
+        """
+        generator = random.Random(f"{seed}:{kind}:{number}")
+        if kind == "I1":
+            order = list(self.tools)
+            random.Random(seed).shuffle(order)
+            chosen = [order[number % len(order)]]
+        else:
+            groups = self._categories() if kind == "I2" else self._spanning(collections)
+            group = generator.choices(groups, weights=[len(tools) for tools in groups])[0]
+            count = generator.randint(_TOOLS[0], min(_TOOLS[1], len(group)))
+            chosen = generator.sample(group, count)
+            if kind == "I3" and len({category for category, _ in chosen}) == 1:
+                chosen[-1] = generator.choice([key for key in group if key[0] != chosen[0][0]])
+        return [
+            api for key in chosen for api in generator.sample(self.tools[key], min(_MOST_APIS, len(self.tools[key])))
+        ]
+
+    def needed(self, kind: InstructionKind, number: int, seed: int, drawn: Sequence[PooledAPI]) -> list[PooledAPI]:
+        """Those of the drawn APIs that instruction `number` needs: two or three, of several tools but for I1."""
+        generator = random.Random(f"{seed}:{kind}:{number}:needed")
+        chosen = generator.sample(drawn, min(generator.randint(*_NEEDED), len(drawn)))
+        tools = {api.address.tool for api in chosen}
+        if kind != "I1" and len(tools) == 1:
+            chosen[-1] = generator.choice([api for api in drawn if api.address.tool not in tools])
+        return chosen
+
+    def _categories(self) -> list[list[ToolKey]]:
+        """The tools of each category with two or more."""
+        grouped: dict[str, list[ToolKey]] = {}
+        for key in self.tools:
+            grouped.setdefault(key[0], []).append(key)
+        groups = [tools for tools in grouped.values() if len(tools) >= _TOOLS[0]]
+        if not groups:
+            raise UsageError("--kind I2 needs a category with two tools or more; name more sources")
+        return groups
+
+    def _spanning(self, collections: Mapping[str, Sequence[ToolKey]]) -> list[list[ToolKey]]:
+        """The known tools of each collection that has two categories or more."""
+        groups = [[key for key in tools if key in self.tools] for tools in collections.values()]
+        groups = [tools for tools in groups if len({category for category, _ in tools}) > 1]
+        if not groups:
+            raise UsageError(
+                "--kind I3 needs collections with tools of two categories or more that the sources document; "
+                "`atc toolbench collections` makes some"
+            )
+        return groups
+
+
+def read_collections(file: Path) -> dict[str, list[ToolKey]]:
+    """The tools of each collection in a file. Raises: UsageError: It is no `{"name": ["category/tool", …]}`."""
+    try:
+        data = json.loads(file.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{file} cannot be read as JSON: {error}") from None
+    collections: dict[str, list[ToolKey]] = {}
+    for name, tools in data.items() if isinstance(data, dict) else [("", None)]:
+        if name == COMMENT:
+            continue
+        if not isinstance(tools, list) or not all(isinstance(tool, str) and "/" in tool for tool in tools):
+            raise UsageError(f'{file}: {name!r} is no collection; the file is {{"name": ["category/tool", …], …}}')
+        keys = [tool.partition("/") for tool in tools]
+        collections[name] = [(category, tool) for category, _, tool in keys]
+    return collections
+
+
+def _query_record(category: str, title: str, record: Mapping[str, Any]) -> dict[str, Any]:
+    """A record in the form of queries, whichever form it has."""
+    data: dict[str, Any] = {
+        "category_name": category,
+        "tool_name": title,
+        "api_name": str(record.get("api_name") or record.get("name")),
+        "api_description": str(record.get("api_description") or record.get("description") or ""),
+        "required_parameters": record.get("required_parameters") or [],
+        "optional_parameters": record.get("optional_parameters") or [],
+        "method": str(record.get("method") or "GET"),
+    }
+    template = record.get("template_response")
+    return data if template is None else {**data, "template_response": template}
+
+
+def _parameters(listed: Any) -> list[Mapping[str, Any]]:
+    """The usable parameters of a record's list."""
+    return [entry for entry in listed if isinstance(entry, Mapping) and entry.get("name")]

@@ -1,0 +1,237 @@
+"""Instructions that a model writes for sampled APIs: what is drawn, what is refused, and how a run goes on."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from atc.cli import main
+from benchmarks.toolbench.corpus.queries import read_queries
+from benchmarks.toolbench.generation.checks import InstructionChecks, SeenTexts
+from benchmarks.toolbench.generation.pool import PooledAPI, ToolPool
+from benchmarks.toolbench.generation.writing import BadInstructionError, read
+from benchmarks.toolbench.server.catalogue import Catalogue
+
+PORT = {"name": "Port Code", "type": "STRING", "description": "Its code", "default": "ESB"}
+DAY = {"name": "day", "type": "STRING", "description": "A day", "default": ""}
+LONG = (
+    "I teach at a small school and prepare a lesson for Monday about the sea and the moon. When is high water at the "
+    "port {port} on {day}, and which other ports of this country could my class look at instead?"
+)
+
+
+def record(tool: str, api: str, description: str, parameters: Sequence[Mapping[str, Any]] = ()) -> dict[str, Any]:
+    """A record of a tool file."""
+    return {
+        "name": api,
+        "description": description,
+        "method": "GET",
+        "required_parameters": list(parameters),
+        "optional_parameters": [],
+        "template_response": {"result": {"name": "str", "count": "int"}},
+    }
+
+
+@pytest.fixture
+def tools(tmp_path: Path) -> Path:
+    """A folder of tool files: two categories with two tools each, alike across the categories."""
+    tides = "The tides and water levels of a sea port"
+    contents = {
+        ("Travel", "Harbour Tides"): [
+            record("Harbour Tides", "Get Tide", tides, [PORT, DAY]),
+            record("Harbour Tides", "List Ports", "All sea ports of a country"),
+        ],
+        ("Travel", "Parcel Desk"): [record("Parcel Desk", "Track", "Where a parcel with a number is", [DAY])],
+        ("Science", "Sea Levels"): [record("Sea Levels", "levels", f"{tides}, measured", [PORT])],
+        ("Science", "Parcel Lab"): [record("Parcel Lab", "Lookup", "Where a parcel with a number is kept")],
+    }
+    for (category, tool), apis in contents.items():
+        file = tmp_path / "tools" / category / f"{tool.lower().replace(' ', '_')}.json"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps({"tool_name": tool, "tool_description": "", "api_list": apis}))
+    return tmp_path / "tools"
+
+
+@pytest.fixture
+def pool(tools: Path) -> ToolPool:
+    """The APIs of these files."""
+    return ToolPool(Catalogue([tools]))
+
+
+@pytest.fixture
+def tides(pool: ToolPool) -> tuple[PooledAPI, ...]:
+    """The APIs of the first tool."""
+    return pool.tools["Travel", "harbour_tides"]
+
+
+def line(text: str, *calls: tuple[int, Mapping[str, Any]]) -> str:
+    """The line of a model about an instruction."""
+    listed = [{"api": number, "arguments": dict(arguments)} for number, arguments in calls]
+    return json.dumps({"query": text, "calls": listed})
+
+
+GOOD = line(LONG.format(port="RIB", day="2024-07-14"), (1, {"port_code": "RIB", "day": "2024-07-14"}), (2, {}))
+
+
+def test_collections_span_categories(tools: Path, tmp_path: Path) -> None:
+    """Tools of like purpose from two categories are a collection; the file says that it was made here."""
+    out = tmp_path / "collections.json"
+    done = CliRunner().invoke(main, ["toolbench", "collections", str(tools), "--out", str(out)])
+
+    assert done.exit_code == 0, done.output
+    collections = json.loads(out.read_text())
+    assert "not the published" in collections.pop("_about")
+    assert sorted(map(sorted, collections.values())) == [
+        ["Science/parcel_lab", "Travel/parcel_desk"],
+        ["Science/sea_levels", "Travel/harbour_tides"],
+    ]
+
+
+def test_apis_are_drawn_by_kind(pool: ToolPool) -> None:
+    """I1 goes through all tools, I2 stays in a category, I3 leaves it; the same number draws the same again."""
+    groups = {"sea": [("Travel", "harbour_tides"), ("Science", "sea_levels")]}
+    single = [pool.draw("I1", number, 0, {}) for number in range(4)]
+    category = [pool.draw("I2", number, 0, {}) for number in range(8)]
+    collection = pool.draw("I3", 0, 0, groups)
+
+    assert {api.tool for apis in single for api in apis} == {"Harbour Tides", "Parcel Desk", "Sea Levels", "Parcel Lab"}
+    assert all(len({api.address.tool for api in apis}) == 1 for apis in single)
+    assert all(len({api.address.tool for api in apis}) == 2 for apis in category)
+    assert all(len({api.address.category for api in apis}) == 1 for apis in category)
+    assert {api.address.category for api in collection} == {"Travel", "Science"}
+    assert collection == pool.draw("I3", 0, 0, groups)
+    for number, apis in enumerate(category):
+        assert len({api.tool for api in pool.needed("I2", number, 0, apis)}) == 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{'query': 'x'}",
+        '{"query": "When?", "calls": [{"api": 1}]} and more',
+        '{"query": "When?"}',
+        '{"query": "", "calls": [{"api": 1}]}',
+        '{"query": "When?", "calls": []}',
+        '{"query": "When?", "calls": [{"api": "1"}]}',
+        '{"query": "When?", "calls": [{"api": 1, "arguments": []}]}',
+    ],
+)
+def test_anything_but_the_form_is_refused(text: str) -> None:
+    """No text is corrected on the way: what is not of the form counts as a failure."""
+    with pytest.raises(BadInstructionError):
+        read(text)
+
+
+RIB, ESB = {"port_code": "RIB", "day": "2024-07-14"}, {"port_code": "ESB", "day": "2024-07-14"}
+WRITTEN = LONG.format(port="RIB", day="2024-07-14")
+
+
+@pytest.mark.parametrize(
+    ("written", "refused_by", "why"),
+    [
+        (GOOD, "", ""),
+        (line(WRITTEN, (1, RIB), (3, {})), "related", "no API 3"),
+        (line(WRITTEN, (1, {**RIB, "unit": "m"}), (2, {})), "related", "no parameter unit"),
+        (line(WRITTEN, (1, RIB)), "related", "only one API"),
+        (line("When is high water at RIB on 2024-07-14?", (1, RIB), (2, {})), "words", "it has 8 words"),
+        (line(f"{WRITTEN} I like Get Tide.", (1, RIB), (2, {})), "names", "Get Tide"),
+        (line(f"{WRITTEN} Use list_ports_for_harbour_tides.", (1, RIB), (2, {})), "names", "list_ports_for"),
+        (line(WRITTEN, (1, {"port_code": "RIB", "day": "2024-08-01"}), (2, {})), "concrete", "not in the text"),
+        (line(WRITTEN, (1, {"port_code": "RIB"}), (2, {})), "concrete", "needs a value of day"),
+        (line(WRITTEN, (1, {**RIB, "day": "the day"}), (2, {})), "concrete", "not in the text"),
+        (line(WRITTEN.replace("RIB", "[port]"), (1, ESB), (2, {})), "concrete", "placeholder"),
+        (line(WRITTEN, (1, ESB), (2, {})), "", ""),
+    ],
+)
+def test_each_check_says_why_it_refuses(tides: tuple[PooledAPI, ...], written: str, refused_by: str, why: str) -> None:
+    """APIs that are there, thirty words, no names of APIs, and each value in the text or the documentation."""
+    name, reason = InstructionChecks(SeenTexts(), None).refusal(read(written), tides)
+
+    assert name == refused_by
+    assert why in reason
+
+
+def test_common_words_are_no_name(tides: tuple[PooledAPI, ...]) -> None:
+    """`Track` is a word of everyday language: only in quotes, or called an API, it is the name of one."""
+    checks = InstructionChecks(SeenTexts(), None)
+    tracked = record("Parcel Desk", "Track", "Where a parcel is")
+    api = PooledAPI(tides[0].address, {**tracked, "tool_name": "Parcel Desk", "api_name": "Track"})
+    text = f"{LONG.format(port='RIB', day='Monday')} I keep track of them."
+
+    assert checks.refusal(read(line(text, (1, {}))), [api]) == ("", "")
+    assert checks.refusal(read(line(f"{text} Use the Track API.", (1, {}))), [api])[0] == "names"
+
+
+def test_a_near_duplicate_is_refused(tides: tuple[PooledAPI, ...]) -> None:
+    """Another date and port do not make an instruction new."""
+    checks = InstructionChecks(SeenTexts([LONG.format(port="ESB", day="2023-01-01")]), None)
+
+    assert checks.refusal(read(GOOD), tides)[0] == "new"
+
+
+def command(tools: Path, out: Path, *more: str) -> list[str]:
+    """`atc toolbench generate` with a model on localhost."""
+    return [
+        "toolbench",
+        "generate",
+        str(tools),
+        *("--kind", "I1", "--model", "openai:scripted", "--out", str(out), "--simulate", "--json", *more),
+    ]
+
+
+def test_instructions_become_a_query_file(tools: Path, tmp_path: Path, endpoint: Callable[..., None]) -> None:
+    """The calls are tried; what is accepted is read by the benchmark, and every check has its rate."""
+    out = tmp_path / "queries.json"
+    first = line("We saw the sea and want to know more. " * 4, (1, {}))
+    levels = line(f"{LONG.format(port='ESB', day='Monday')} And how high was it lately?", (1, {"port_code": "ESB"}))
+    endpoint("no instruction", first, levels)
+    done = CliRunner().invoke(main, command(tools, out, "--count", "2"))
+
+    assert done.exit_code == 0, done.output
+    counted = json.loads(done.stdout)
+    assert counted["accepted"] == 2
+    assert counted["checks"]["form"]["passed"] < counted["checks"]["form"]["reached"] == counted["attempts"]
+    assert set(counted["checks"]) == {"form", "related", "words", "names", "concrete", "new", "runs"}
+    queries = read_queries(out)
+    assert [query.id for query in queries] == [0, 1]
+    assert all(query.gold and query.records for query in queries)
+
+
+def test_a_run_goes_on_where_it_was(tools: Path, tmp_path: Path, endpoint: Callable[..., None]) -> None:
+    """The attempts so far are read, not asked again; other settings want another file."""
+    out = tmp_path / "queries.json"
+    endpoint("nothing")
+    arguments = command(tools, out, "--count", "1")
+    stopped = CliRunner().invoke(main, [*arguments, "--max-tokens", "900"])
+    attempts = (tmp_path / "queries.attempts.jsonl").read_text().splitlines()
+    endpoint(line("We saw the sea and want to know more of it soon. " * 4, (1, {})))
+    again = CliRunner().invoke(main, arguments)
+    seeded = CliRunner().invoke(main, [*arguments, "--seed", "1"])
+
+    assert "budget of 900 tokens" in stopped.stderr
+    assert json.loads(stopped.stdout)["accepted"] == 0
+    assert again.exit_code == 0, again.output
+    assert json.loads(again.stdout)["accepted"] == 1
+    assert (tmp_path / "queries.attempts.jsonl").read_text().splitlines()[: len(attempts)] == attempts
+    assert seeded.exit_code == 2
+    assert "another seed" in seeded.stderr
+
+
+@pytest.mark.parametrize(
+    ("more", "why"),
+    [
+        (["--kind", "I3"], "--collections"),
+        (["--server", "http://127.0.0.1:1", "--simulate"], "exclude"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(tools: Path, tmp_path: Path, more: list[str], why: str) -> None:
+    """The message names the option that is missing or too many."""
+    done = CliRunner().invoke(main, command(tools, tmp_path / "q.json", "--count", "1", *more))
+
+    assert done.exit_code == 2
+    assert why in done.output
