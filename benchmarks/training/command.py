@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from benchmarks.training.adapter_command import adapter
 from benchmarks.training.sft_command import sft
 
 __all__ = ["train"]
@@ -14,4 +15,5 @@ def train() -> None:
     """Make training data, and train models with it."""
 
 
+train.add_command(adapter)
 train.add_command(sft)

@@ -1,0 +1,234 @@
+"""A LoRA adapter of peft as a GGUF file, which llama.cpp adds to its own copy of the model.
+
+A tensor of the model has two in the file, NAME.lora_a (rank x inputs) and NAME.lora_b (outputs x rank). llama.cpp
+scales their product by `adapter.lora.alpha` / rank. A GGUF file of the llama architecture has the rows of the query and
+key projections in another order, in which the two halves of a rotated pair are neighbours; lora_b follows it.
+
+Source: LoRA (arXiv:2106.09685); the tensors and fields that llama.cpp reads.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import math
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from atc.models.names import ADAPTER_FILES
+from protocols.errors import ModelError, UsageError
+
+__all__ = ["AdapterFile", "convert", "default_base"]
+
+ARCHITECTURES = ("llama", "qwen2", "qwen3")
+"""Those whose tensors are the projections of transformers, but for the order of rows in `_PERMUTED`."""
+
+_PERMUTED = {"llama": {"attn_q": "head_count", "attn_k": "head_count_kv"}}
+"""By architecture and kind of tensor, the field with the number of heads."""
+
+_TENSOR = re.compile(r"^base_model\.model\.(?P<module>.+)\.(?P<kind>lora_[AB]|lora_embedding_[AB])(\.weight)?$")
+
+
+@dataclass(frozen=True, slots=True)
+class AdapterFile:
+    """A written file: its architecture, the model's tensors that it changes, its rank and its size in bytes."""
+
+    file: Path
+    architecture: str
+    tensors: int
+    rank: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Base:
+    """The model of an adapter; `shapes` has (inputs, outputs) by the name of a tensor."""
+
+    file: Path
+    architecture: str
+    blocks: int
+    heads: Mapping[str, int]
+    shapes: Mapping[str, tuple[int, ...]]
+
+
+def convert(folder: Path, base: Path, out: Path) -> AdapterFile:
+    """Write the adapter in `folder` to the GGUF file `out`, in 16 bit.
+
+    Args:
+        folder: As peft's `save_pretrained` writes it.
+        base: The GGUF file of the model that it was trained on; every tensor is compared with it.
+    Raises:
+        UsageError: The adapter has parts that llama.cpp cannot add, or `out` cannot be written.
+        ModelError: A file is missing or damaged, the adapter does not fit the model, or a package is not installed.
+    """
+    missing = [name for name in ("gguf", "safetensors", "torch") if importlib.util.find_spec(name) is None]
+    if missing:
+        raise ModelError(f"a conversion needs {' and '.join(missing)}: pip install 'atc-toolchain[train]'")
+    config = _config(folder)
+    pairs = _pairs(folder)
+    model = _base(base)
+    alpha = float(config["lora_alpha"])
+    tensors: dict[str, Any] = {}
+    rank = 0
+    for module, (down, up) in sorted(pairs.items()):
+        name = _tensor_name(module, model)
+        expected, actual = model.shapes[name], (down.shape[1], up.shape[0])
+        if expected != actual or down.shape[0] != up.shape[1]:
+            raise ModelError(
+                f"{folder}: {module} has {actual[0]} inputs and {actual[1]} outputs, and {name} in {base} has "
+                f"{' and '.join(map(str, expected))}: the adapter was trained on another model; name it with --base"
+            )
+        rank = max(rank, down.shape[0])
+        factor = _scale(config, module, down.shape[0]) * down.shape[0] / alpha
+        tensors[f"{name}.lora_a"] = down
+        tensors[f"{name}.lora_b"] = _permuted(up, name, model) * factor
+    _write(out, model.architecture, alpha, tensors)
+    return AdapterFile(out, model.architecture, len(pairs), rank, out.stat().st_size)
+
+
+def default_base(folder: Path) -> str:
+    """The model that an adapter names as its own: a name of the catalogue, or a GGUF file.
+
+    Raises: UsageError: It names none that can be had; ModelError: The folder holds no adapter.
+    """
+    from atc.models.files import is_listed
+
+    name = str(_config(folder).get("base_model_name_or_path") or "")
+    place = Path(name).expanduser()
+    if is_listed(name) or (name.endswith(".gguf") and place.is_file()):
+        return name
+    model_files = sorted(place.glob("*.gguf")) if name and place.is_dir() else []
+    if len(model_files) != 1:
+        raise UsageError(f"{folder} was trained on {name or 'a model without a name'}; give its GGUF file with --base")
+    return str(model_files[0])
+
+
+def _config(folder: Path) -> dict[str, Any]:
+    """The adapter's settings. Raises: UsageError: It has parts that llama.cpp cannot add; ModelError."""
+    file = folder / ADAPTER_FILES[0]
+    try:
+        config: object = json.loads(file.read_text("utf-8"))
+    except OSError as error:
+        raise ModelError(f"{folder} is no adapter's folder: {file.name}: {error.strerror or error}") from error
+    except ValueError as error:
+        raise ModelError(f"{file} is damaged: {error}") from error
+    if not isinstance(config, dict) or config.get("peft_type") != "LORA" or not isinstance(config.get("r"), int):
+        raise UsageError(f"{file} describes no LoRA adapter; train one with `method: lora`")
+    unusual = [
+        *(name for name in ("use_dora", "lora_bias", "fan_in_fan_out", "use_qalora") if config.get(name)),
+        *(name for name in ("modules_to_save", "trainable_token_indices", "target_parameters") if config.get(name)),
+        *(["bias"] if config.get("bias", "none") != "none" else []),
+    ]
+    if unusual:
+        raise UsageError(
+            f"{file}: llama.cpp cannot add an adapter with {', '.join(unusual)}; train without, or merge it"
+        )
+    if not config.get("lora_alpha"):
+        raise UsageError(f"{file}: lora_alpha is missing or 0, so that the adapter changes nothing")
+    return config
+
+
+def _pairs(folder: Path) -> dict[str, tuple[Any, Any]]:
+    """By module, both matrices as 32-bit arrays: rank x inputs, outputs x rank. Raises: UsageError, ModelError."""
+    import safetensors
+    from safetensors.torch import load_file
+
+    file = folder / ADAPTER_FILES[1]
+    try:
+        tensors = load_file(file)
+    except (OSError, safetensors.SafetensorError) as error:
+        raise ModelError(
+            f"{file} is missing or damaged ({error}); take an earlier checkpoint of the training"
+        ) from error
+    halves: dict[str, dict[str, Any]] = {}
+    for name, tensor in tensors.items():
+        match = _TENSOR.match(name)
+        if match is None or "embedding" in match["kind"]:
+            raise UsageError(f"{file}: llama.cpp cannot add {name}; train the adapter on linear layers alone")
+        if not bool(tensor.isfinite().all()):
+            raise ModelError(f"{file}: {name} has numbers without a value; take an earlier checkpoint of the training")
+        halves.setdefault(match["module"], {})[match["kind"]] = tensor.float().numpy()
+    if not halves or any(len(half) != 2 for half in halves.values()):
+        raise ModelError(f"{file} is incomplete: each layer needs lora_A and lora_B")
+    return {module: (half["lora_A"], half["lora_B"]) for module, half in halves.items()}
+
+
+def _base(file: Path) -> _Base:
+    """Read what the conversion needs of a model. Raises: UsageError: Its architecture is none of ARCHITECTURES."""
+    from gguf import GGUFReader
+
+    from atc.models.gguf_metadata import read_metadata
+
+    fields = ("general.architecture", ".block_count", ".attention.head_count", ".attention.head_count_kv")
+    metadata = read_metadata(file, fields)
+    architecture = str(metadata.get(fields[0]))
+    if architecture not in ARCHITECTURES:
+        raise UsageError(f"{file} is a model of {architecture}; adapters are converted for {', '.join(ARCHITECTURES)}")
+    heads = int(metadata.get(fields[2]) or 0)
+    try:
+        shapes = {tensor.name: tuple(map(int, tensor.shape)) for tensor in GGUFReader(file).tensors}
+    except (ValueError, KeyError, IndexError, OSError) as error:
+        raise ModelError(f"{file} is damaged: {error}; remove it and pull the model again") from error
+    counts = {"head_count": heads, "head_count_kv": int(metadata.get(fields[3]) or heads)}
+    return _Base(file, architecture, int(metadata.get(fields[1]) or 0), counts, shapes)
+
+
+def _tensor_name(module: str, base: _Base) -> str:
+    """The tensor of a module, such as blk.0.attn_q.weight. Raises: UsageError, ModelError: The model has none."""
+    import gguf
+
+    number = next(key for key, name in gguf.MODEL_ARCH_NAMES.items() if name == base.architecture)
+    name = gguf.get_tensor_name_map(number, base.blocks).get_name(module)
+    if name == "output" and f"{name}.weight" not in base.shapes:
+        raise UsageError(
+            f"{base.file} uses its embeddings as output layer, too, so that an adapter of {module} cannot be added; "
+            "train without that layer"
+        )
+    if name is None or f"{name}.weight" not in base.shapes:
+        raise ModelError(f"{base.file} has no tensor for {module}: the adapter was trained on another model")
+    return f"{name}.weight"
+
+
+def _scale(config: Mapping[str, Any], module: str, rank: int) -> float:
+    """The factor of a module's product, as peft has it; a pattern may change it for some modules."""
+    patterns: Mapping[str, float] = config.get("alpha_pattern") or {}
+    matching = (alpha for pattern, alpha in patterns.items() if re.match(rf"(.*\.)?({pattern})$", module))
+    alpha = float(next(matching, config["lora_alpha"]))
+    return alpha / (math.sqrt(rank) if config.get("use_rslora") else rank)
+
+
+def _permuted(up: Any, name: str, base: _Base) -> Any:
+    """The rows of lora_b in the order of the tensor `name`: of each head both halves of a pair side by side."""
+    field = _PERMUTED.get(base.architecture, {}).get(name.split(".")[-2])
+    if field is None:
+        return up
+    rows, rank = up.shape
+    return up.reshape(base.heads[field], 2, -1, rank).swapaxes(1, 2).reshape(rows, rank)
+
+
+def _write(out: Path, architecture: str, alpha: float, tensors: Mapping[str, Any]) -> None:
+    """Write the file as a whole or not at all. Raises: UsageError."""
+    import gguf
+    import numpy as np
+
+    partial = out.with_name(f".{out.name}.{os.getpid()}.part")
+    try:
+        writer = gguf.GGUFWriter(partial, architecture)
+        writer.add_type("adapter")
+        writer.add_string("adapter.type", "lora")
+        writer.add_float32("adapter.lora.alpha", alpha)
+        for name, array in tensors.items():
+            writer.add_tensor(name, np.ascontiguousarray(array, np.float16))
+        writer.write_header_to_file()
+        writer.write_kv_data_to_file()
+        writer.write_tensors_to_file()
+        writer.close()
+        partial.replace(out)
+    except OSError as error:
+        raise UsageError(f"{out} cannot be written: {error.strerror or error}") from error
+    finally:
+        partial.unlink(missing_ok=True)

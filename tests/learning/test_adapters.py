@@ -1,0 +1,304 @@
+"""Adapters: in the name of a model, converted for llama.cpp, and added to the weights by each engine."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+import struct
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from atc.models import Message, open_model
+from atc.models.files import CATALOGUE
+from atc.models.local import Engine
+from atc.models.names import identity, parse
+from protocols.errors import ATCError, ModelError, UsageError
+from tests.learning.tiny_llama import VOCABULARY, make_llama, write_gguf
+
+QUESTION = [Message("system", "Be short. " * 20), Message("user", "Hello"), Message("assistant", "Well")]
+POSITIONS = 200
+ADAPTER = {"general.architecture": "llama", "general.type": "adapter", "adapter.type": "lora"}
+
+
+def header(file: Path, fields: Mapping[str, str | int]) -> Path:
+    """Write a GGUF file that ends after its metadata."""
+
+    def text(value: str) -> bytes:
+        return struct.pack("<Q", len(value)) + value.encode()
+
+    body = b"".join(
+        text(key) + (struct.pack("<I", 8) + text(value) if isinstance(value, str) else struct.pack("<II", 4, value))
+        for key, value in fields.items()
+    )
+    file.write_bytes(b"GGUF" + struct.pack("<IQQ", 3, 0, len(fields)) + body)
+    return file
+
+
+@pytest.fixture
+def base(tmp_path: Path) -> Path:
+    """A file that says it is a model of llama."""
+    return header(tmp_path / "base.gguf", {"general.architecture": "llama", "llama.context_length": 2048})
+
+
+def test_a_name_has_the_hash_of_its_adapter(base: Path, tmp_path: Path) -> None:
+    """A record of one training is not taken for one of the next: the name changes with the adapter's content."""
+    adapter = header(tmp_path / "a.gguf", ADAPTER)
+    name = f"local:{base}+{adapter}"
+    first = identity(name)
+    with closing(open_model(name)) as model, closing(open_model(first)) as again:
+        assert model.name == again.name == first != name
+        assert getattr(model, "context", None) == 2048
+
+    header(adapter, {**ADAPTER, "general.name": "second"})
+
+    assert identity(name) not in (first, name)
+    with pytest.raises(ModelError, match=r"a\.gguf has changed: .*the name asks for [0-9a-f]{12}"):
+        open_model(first)
+    assert identity(f"local:{base}") == f"local:{base}"
+
+
+def test_a_plus_may_be_part_of_a_path(tmp_path: Path) -> None:
+    """The base ends at the first plus before which there is a file or a name of the catalogue."""
+    folder = tmp_path / "a+b"
+    folder.mkdir()
+    model = header(folder / "m+n.gguf", {})
+    adapter = header(folder / "x+y.gguf", {})
+
+    assert parse(f"{model}+{adapter}") == parse(f"{model}+{adapter}#{identity(f'local:{model}+{adapter}')[-12:]}")
+    assert (parse(f"{model}+{adapter}").base, parse(f"{model}+{adapter}").adapter) == (str(model), adapter)
+    assert parse(str(model)).adapter is None
+    assert parse(f"{CATALOGUE[1].name}+{adapter}").base == "smollm2-135m"
+
+
+def test_files_that_do_not_fit_are_told_at_once(base: Path, tmp_path: Path) -> None:
+    """Each is one sentence with the place and the remedy, before an engine is started."""
+    adapter = header(tmp_path / "a.gguf", ADAPTER)
+    foreign = header(tmp_path / "foreign.gguf", {**ADAPTER, "general.architecture": "qwen2"})
+    text = tmp_path / "text.gguf"
+    text.write_text("no model")
+    folder = tmp_path / "adapter"
+    folder.mkdir()
+    cases: list[tuple[str, type[ATCError], str]] = [
+        (f"local:{tmp_path}/none.gguf", ModelError, r"there is no file .*none\.gguf"),
+        (f"local:{text}", ModelError, r"text\.gguf is no GGUF file"),
+        (f"local:{adapter}", ModelError, r"is an adapter, not a model; give local:BASE\+"),
+        (f"local:{base}+{tmp_path}/none.gguf", ModelError, r"there is no adapter .*none\.gguf"),
+        (f"local:{base}+{text}", ModelError, r"text\.gguf is no GGUF file"),
+        (f"local:{base}+{base}", ModelError, "no LoRA adapter; `atc train adapter` makes one"),
+        (f"local:{base}+{foreign}", ModelError, r"another architecture \(qwen2\) than .*base\.gguf \(llama\)"),
+        (f"local:{base}+{folder}", ModelError, f"convert it with: atc train adapter {folder} --base {base}"),
+        (f"openvino:{base}+{adapter}", UsageError, f"takes no adapter, .* give local:{base}"),
+        ("local:unknown", UsageError, r"there is local:qwen2\.5-coder-1\.5b, local:smollm2-135m, or give the path"),
+    ]
+    for name, error, message in cases:
+        with pytest.raises(error, match=message):
+            open_model(name)
+
+
+def test_metadata_that_is_cut_off_is_no_model(tmp_path: Path) -> None:
+    """A file that ends in its metadata, or whose lengths cannot be, is damaged; nothing is read without end."""
+    for number, rest in enumerate([b"", struct.pack("<IQQ", 3, 0, 2), struct.pack("<IQQQ", 3, 0, 1, 1 << 60)]):
+        file = tmp_path / f"{number}.gguf"
+        file.write_bytes(b"GGUF" + rest)
+        with pytest.raises(ModelError, match=r"is no GGUF file, or a damaged one"):
+            open_model(f"local:{file}")
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a random llama: base.gguf, `base` for transformers, and `adapter`, a LoRA adapter that matters."""
+    import peft
+    import torch
+
+    folder = tmp_path_factory.mktemp("tiny")
+    model = make_llama()
+    write_gguf(model, folder / "base.gguf")
+    model.save_pretrained(folder / "base")
+    settings = peft.LoraConfig(
+        r=8,
+        lora_alpha=16,
+        target_modules="all-linear",
+        rank_pattern={"up_proj": 4},
+        alpha_pattern={"down_proj": 8},
+        task_type="CAUSAL_LM",
+    )
+    adapted = peft.get_peft_model(model, settings)
+    for name, weights in adapted.named_parameters():
+        if "lora_B" in name:
+            torch.nn.init.normal_(weights, std=0.3)
+    adapted.peft_config["default"].base_model_name_or_path = str(folder / "base.gguf")
+    adapted.save_pretrained(str(folder / "adapter"))
+    return folder
+
+
+@pytest.fixture
+def adapter(tiny: Path, tmp_path: Path) -> Iterator[Path]:
+    """A copy of the adapter to change."""
+    yield Path(shutil.copytree(tiny / "adapter", tmp_path / "adapter"))
+
+
+def llama_tokens(file: Path, adapter: Path | None, tokens: list[int]) -> list[int]:
+    """The next token of llama.cpp after each beginning of a text."""
+    engine = Engine(file, 512, adapter=adapter, threads=2)
+    request = {"n_predict": 1, "temperature": 0, "return_tokens": True, "cache_prompt": True}
+    replies = [engine.post("/completion", {"prompt": tokens[: end + 1], **request}) for end in range(len(tokens))]
+    engine.stop()
+    return [reply["tokens"][0] if reply["tokens"] else VOCABULARY - 1 for reply in replies]
+
+
+def agreement(left: list[int], right: list[int]) -> float:
+    """The share of positions with the same token."""
+    return sum(a == b for a, b in zip(left, right, strict=True)) / len(left)
+
+
+@pytest.mark.train
+def test_both_engines_write_the_same_with_an_adapter(tiny: Path, tmp_path: Path) -> None:
+    """llama.cpp with the converted adapter has the next token of the merged model at 95 % of 200 positions."""
+    import peft
+    import torch
+
+    from atc.training.gguf_adapter import convert
+
+    written = convert(tiny / "adapter", tiny / "base.gguf", tmp_path / "a.gguf")
+    generator = random.Random(1)
+    tokens = [generator.randrange(VOCABULARY - 1) for _ in range(POSITIONS)]
+    merged = peft.PeftModel.from_pretrained(make_llama(), str(tiny / "adapter")).merge_and_unload()
+    with torch.inference_mode():
+        expected = merged(torch.tensor([tokens])).logits[0].argmax(-1).tolist()
+
+    assert (written.architecture, written.tensors, written.rank) == ("llama", 14, 8)
+    assert agreement(llama_tokens(tiny / "base.gguf", written.file, tokens), expected) >= 0.95
+    assert agreement(llama_tokens(tiny / "base.gguf", None, tokens), expected) < 0.5
+
+
+@pytest.mark.train
+def test_a_prefix_is_not_shared_with_another_adapter(tiny: Path, tmp_path: Path, monkeypatch: Any) -> None:
+    """What a model has read of the common prompt is its own: with an adapter it is read anew."""
+    from atc.training.gguf_adapter import convert
+
+    monkeypatch.setenv("ATC_HOME", str(tmp_path))
+    file = convert(tiny / "adapter", tiny / "base.gguf", tmp_path / "a.gguf").file
+    counts = []
+    for name in ("", f"+{file}", f"+{file}"):
+        with closing(open_model(f"local:{tiny / 'base.gguf'}{name}", keep=True)) as model:
+            model.complete(QUESTION, max_tokens=2)
+        counts.append(len(list((tmp_path / "prefixes").glob("*.kv"))))
+    assert counts == [1, 2, 2]
+
+
+@pytest.mark.train
+def test_an_adapter_of_another_size_is_told(tiny: Path, adapter: Path, tmp_path: Path) -> None:
+    """Both by the conversion, which names the layer, and by the engine for a file that was converted elsewhere."""
+    import torch
+    from safetensors.torch import load_file, save_file
+
+    from atc.training.gguf_adapter import _write, convert
+
+    tensors = load_file(adapter / "adapter_model.safetensors")
+    grown = {name: torch.cat([array, array], -1) if "lora_A" in name else array for name, array in tensors.items()}
+    save_file(grown, adapter / "adapter_model.safetensors")
+    with pytest.raises(ModelError, match=r"down_proj has 192 inputs and 64 outputs, .* name it with --base"):
+        convert(adapter, tiny / "base.gguf", tmp_path / "a.gguf")
+    assert not list(tmp_path.glob("*.gguf*"))
+
+    half = tensors["base_model.model.model.layers.0.mlp.down_proj.lora_A.weight"].numpy()[:, :32]
+    pair = {"blk.0.ffn_down.weight.lora_a": half, "blk.0.ffn_down.weight.lora_b": half.T}
+    _write(tmp_path / "a.gguf", "llama", 1.0, pair)
+    with (
+        closing(open_model(f"local:{tiny / 'base.gguf'}+{tmp_path / 'a.gguf'}")) as model,
+        pytest.raises(
+            ModelError, match=r"could not load .*base\.gguf with .*a\.gguf: the adapter was trained on another"
+        ),
+    ):
+        model.complete(QUESTION)
+
+
+@pytest.mark.train
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"use_dora": True}, "cannot add an adapter with use_dora"),
+        ({"modules_to_save": ["lm_head"]}, "cannot add an adapter with modules_to_save"),
+        ({"bias": "all"}, "cannot add an adapter with bias"),
+        ({"peft_type": "PREFIX_TUNING"}, "describes no LoRA adapter"),
+        ({"lora_alpha": 0}, "changes nothing"),
+    ],
+)
+def test_what_cannot_be_converted_is_refused(
+    tiny: Path, adapter: Path, tmp_path: Path, change: dict[str, Any], message: str
+) -> None:
+    """An adapter with parts that llama.cpp cannot add is not converted in part."""
+    from atc.training.gguf_adapter import convert
+
+    file = adapter / "adapter_config.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), **change}))
+    with pytest.raises(UsageError, match=message):
+        convert(adapter, tiny / "base.gguf", tmp_path / "a.gguf")
+
+
+@pytest.mark.train
+def test_damaged_weights_are_told(tiny: Path, adapter: Path, tmp_path: Path) -> None:
+    """A file that ends early, numbers without a value, and an adapter of embeddings; nothing is left of the output."""
+    from safetensors.torch import load_file, save_file
+
+    from atc.training.gguf_adapter import convert
+
+    file = adapter / "adapter_model.safetensors"
+    tensors = load_file(file)
+    name = next(iter(tensors))
+    contents = {
+        r"has numbers without a value": {**tensors, name: tensors[name] * float("nan")},
+        r"lm_head cannot be added": {
+            f"base_model.model.lm_head.{part}.weight": tensors[name] for part in ("lora_A", "lora_B")
+        },
+        r"train the adapter on linear layers alone": {
+            "base_model.model.model.embed_tokens.lora_embedding_A": tensors[name]
+        },
+        r"is incomplete": {name: tensors[name]},
+    }
+    for message, content in contents.items():
+        save_file({key: tensor.clone() for key, tensor in content.items()}, file)
+        with pytest.raises(ATCError, match=message):
+            convert(adapter, tiny / "base.gguf", tmp_path / "a.gguf")
+    file.write_bytes(file.read_bytes()[:50])
+    with pytest.raises(ModelError, match="missing or damaged"):
+        convert(adapter, tiny / "base.gguf", tmp_path / "a.gguf")
+    assert not list(tmp_path.glob("*.gguf*"))
+
+
+@pytest.mark.train
+def test_atc_train_adapter(tiny: Path, tmp_path: Path) -> None:
+    """The base is the one that the adapter names; the output is a model to ask with."""
+    from click.testing import CliRunner
+
+    from benchmarks.training.adapter_command import adapter as command
+
+    out = tmp_path / "a.gguf"
+    result = CliRunner().invoke(command, [str(tiny / "adapter"), "--out", str(out), "--json"])
+
+    assert json.loads(result.stdout) == {
+        "file": str(out),
+        "architecture": "llama",
+        "tensors": 14,
+        "rank": 8,
+        "size": out.stat().st_size,
+    }
+    with closing(open_model(f"local:{tiny / 'base.gguf'}+{out}")) as model:
+        assert model.complete(QUESTION, max_tokens=3).usage.completion_tokens <= 3
+
+
+@pytest.mark.train
+def test_transformers_adds_an_adapter(tiny: Path) -> None:
+    """`hf:` takes the folder that the training wrote; a GGUF file, or an adapter of another model, is told."""
+    with pytest.raises(ModelError, match=r"is no adapter for hf:, which takes a folder"):
+        open_model(f"hf:{tiny / 'base'}+{tiny / 'base.gguf'}")
+    model = open_model(f"hf:{tiny / 'base.gguf'}+{tiny / 'adapter'}")
+    plain = open_model(f"hf:{tiny / 'base.gguf'}")
+
+    assert model.complete(QUESTION, max_tokens=8).text != plain.complete(QUESTION, max_tokens=8).text
+    assert model.name.startswith(f"hf:{tiny / 'base.gguf'}+{tiny / 'adapter'}#")
