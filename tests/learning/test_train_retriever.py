@@ -1,0 +1,115 @@
+"""`atc retrieve train`: an encoder for finding APIs, and the questions that are kept out of its training."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from atc.cli import main
+from atc.retrieval.tool_index import RetrievalQuery, ToolDocument
+from benchmarks.toolbench.retrieval.hold_out import DISTANCES, hold_out
+from protocols.errors import UsageError
+
+DOCUMENTS = [
+    ToolDocument(f"{tool}{number}", f"category {tool % 3}", f"tool {tool}", f"api {number}", f"text {tool} {number}")
+    for tool in range(10)
+    for number in range(2)
+]
+QUESTIONS = [RetrievalQuery(str(tool), f"question {tool}", frozenset({f"{tool}0", f"{tool}1"})) for tool in range(10)]
+
+
+@pytest.mark.parametrize("distance", DISTANCES)
+def test_what_is_kept_out_is_new(distance: str) -> None:
+    """No question is on both sides; by tool and category, no training text shows a document of what is kept out."""
+    split = hold_out(DOCUMENTS, QUESTIONS, distance)
+    shown = {document.id for document in split.documents}
+
+    assert split.train and split.test
+    assert {question.id for question in split.train}.isdisjoint(question.id for question in split.test)
+    assert len(split.train) + len(split.test) == len(QUESTIONS)
+    for question in split.test:
+        assert question.relevant.isdisjoint(shown) == (distance != "query")
+    assert all(question.relevant <= shown for question in split.train)
+
+
+def test_folds_cover_all_questions() -> None:
+    """Each question is in the test part of one fold, whatever the order of the folds."""
+    tested = [question.id for fold in range(5) for question in hold_out(DOCUMENTS, QUESTIONS, "query", fold=fold).test]
+
+    assert sorted(tested) == sorted(question.id for question in QUESTIONS)
+    with pytest.raises(UsageError, match="too few"):
+        hold_out(DOCUMENTS, QUESTIONS[:1], "query")
+
+
+def test_training_needs_an_empty_folder(tmp_path: Path) -> None:
+    """What lies in the folder is not overwritten."""
+    file = queries(tmp_path)
+    done = CliRunner().invoke(main, ["retrieve", "train", str(file), "--out", str(tmp_path)])
+
+    assert done.exit_code == 2
+    assert "is not empty" in done.output
+
+
+def queries(folder: Path) -> Path:
+    subjects = ["rain", "onions", "trains", "stars", "music", "tides"]
+    data = [
+        {
+            "query": f"Please tell me about {subject} near the harbour",
+            "query_id": number,
+            "api_list": [
+                {"category_name": "Daily", "tool_name": f"Tool {number}", "api_name": name, "api_description": text}
+                for name, text in (("Find", f"finds {subject}"), ("List", f"lists {subject}"), ("Ping", "health"))
+            ],
+            "relevant APIs": [[f"Tool {number}", "Find"], [f"Tool {number}", "List"]],
+        }
+        for number, subject in enumerate(subjects)
+    ]
+    file = folder / "queries.json"
+    file.write_text(json.dumps(data), "utf-8")
+    return file
+
+
+@pytest.mark.train
+def test_an_encoder_is_trained_described_and_used(tmp_path: Path) -> None:
+    """The folder has a card with data, settings and held-out figures; an index of it finds what was asked for."""
+    file, encoder, index = queries(tmp_path), tmp_path / "encoder", tmp_path / "index"
+    trained = CliRunner().invoke(
+        main, ["retrieve", "train", str(file), "--out", str(encoder), "--hold-out", "query", "--epochs", "2"]
+    )
+    figures = json.loads(trained.stdout)
+    facts = json.loads((encoder / "training.json").read_text("utf-8"))
+    built = CliRunner().invoke(main, ["retrieve", "build", str(file), "--out", str(index), "--encoder", str(encoder)])
+    asked = ["retrieve", "query", str(index), "Which tides are there?", "--json"]
+    hits = json.loads(CliRunner().invoke(main, asked).stdout)
+
+    assert figures["steps"] == len(facts["losses"]) == 2
+    assert (len(facts["held_out"]), facts["questions"], facts["documents"]) == (2, 4, 18)
+    assert "2 questions kept out by query" in (encoder / "README.md").read_text("utf-8")
+    assert built.exit_code == 0
+    assert {hit["tool"] for hit in hits[:2]} == {"Tool 5"}
+
+
+@pytest.mark.train
+def test_the_tools_of_one_question_do_not_compete() -> None:
+    """A question's second tool is no negative of its first: with both alone, there is nothing left to learn."""
+    from atc.retrieval.encoder import load_encoder
+    from atc.training.retriever import EncoderTraining, _Trainer
+
+    texts, asked = ["finds rain", "lists rain", "plays music"], "Will it rain?"
+    alone = _Trainer(load_encoder("base"), texts[:2], [(asked, [0, 1])], EncoderTraining())
+    beside = _Trainer(load_encoder("base"), texts, [(asked, [0, 1])], EncoderTraining())
+
+    assert float(alone._loss([0]).detach()) == pytest.approx(0.0, abs=1e-6)
+    assert float(beside._loss([0]).detach()) > 0.0
+
+
+@pytest.mark.train
+def test_a_folder_without_a_model_is_refused(tmp_path: Path) -> None:
+    """The message names the folder and says what to name instead."""
+    from atc.retrieval.encoder import load_encoder
+
+    with pytest.raises(UsageError, match="no encoder that can be read"):
+        load_encoder(str(tmp_path))
