@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from benchmarks.training.adapter_command import adapter
+from benchmarks.training.data_command import data
 from benchmarks.training.sft_command import sft
 
 __all__ = ["train"]
@@ -16,4 +17,5 @@ def train() -> None:
 
 
 train.add_command(adapter)
+train.add_command(data)
 train.add_command(sft)

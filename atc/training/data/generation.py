@@ -1,0 +1,258 @@
+"""A file of pairs: drafted one after another, tried by several processes, appended in order."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import signal
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+
+from atc.files import append_line, read_lines
+from atc.training.data.draft import NoQuestion, QuestionPair
+from atc.training.data.questions import ReadQuestions
+from atc.training.data.reach import Reach
+from atc.training.data.trial import PairKind, Trial, TriedPair
+from atc.training.data.wording import form
+from protocols.errors import UsageError
+from protocols.model import Protocol
+
+__all__ = ["PairSettings", "Tally", "generate"]
+
+Excluded = Callable[[Sequence[str]], bool]
+_BATCH, _AHEAD = 16, 6
+"""Pairs of a batch, and batches under way; drafts depend on them, so their number is fixed."""
+_BARREN = 6000
+"""Drafts without a pair after which there is nothing more to ask."""
+
+
+@dataclass(frozen=True, slots=True)
+class PairSettings:
+    """What is made.
+
+    Args:
+        count: Pairs in the file at the end. candidates: Tools in each prompt; 0 leaves the messages out.
+        per_form: Most pairs of the same question form.
+    """
+
+    out: Path
+    count: int
+    seed: int = 0
+    kind: PairKind = "program"
+    candidates: int = 5
+    processes: int = 2
+    per_form: int = 40
+
+
+@dataclass
+class Tally:
+    """What became of the drafts: `dropped` by reason, and of the pairs in the file their tools, shapes and forms."""
+
+    drafts: int = 0
+    written: int = 0
+    before: int = 0
+    added: int = 0
+    dropped: Counter[str] = field(default_factory=Counter)
+    examples: dict[str, str] = field(default_factory=dict)
+    tools: set[str] = field(default_factory=set)
+    multisets: set[tuple[str, ...]] = field(default_factory=set)
+    shapes: set[str] = field(default_factory=set)
+    forms: Counter[str] = field(default_factory=Counter)
+    questions: set[str] = field(default_factory=set)
+    next_draft: int = 0
+
+    def drop(self, reason: str, example: str = "") -> None:
+        """Count a draft that is not written."""
+        self.dropped[reason] += 1
+        self.examples.setdefault(reason, example)
+
+    def note(self, line: dict[str, object] | TriedPair) -> None:
+        """Count a pair of the file."""
+        entry = line.line if isinstance(line, TriedPair) else line
+        tools = entry["tools"]
+        assert isinstance(tools, list)
+        self.tools.update(tools)
+        self.multisets.add(tuple(sorted(tools)))
+        self.shapes.add(str(entry["shape"]))
+        self.forms[str(entry["form"])] += 1
+        self.questions.add(str(entry["question"]).casefold())
+        self.added += bool(entry.get("added"))
+
+    def to_json(self) -> dict[str, object]:
+        """Plain data."""
+        return {
+            "drafts": self.drafts,
+            "written": self.written,
+            "before": self.before,
+            "dropped": dict(self.dropped.most_common()),
+            "examples": self.examples,
+            "tools": len(self.tools),
+            "multisets": len(self.multisets),
+            "shapes": len(self.shapes),
+            "forms": len(self.forms),
+            "most_of_a_form": max(self.forms.values(), default=0),
+            "prompts_with_added_tools": self.added,
+        }
+
+
+def generate(
+    protocol: Protocol, settings: PairSettings, excluded: Excluded, on_pair: Callable[[int], None]
+) -> Tally:
+    """Append pairs to a file until it has `count`; it goes on where an earlier call with the same seed ended.
+
+    Args:
+        excluded: True for tools whose pairs are left out.
+        on_pair: Told of the number of pairs after each one.
+    Raises: UsageError: The file is of another seed or API, or nothing can be asked of the API.
+    """
+    tally = _read(settings, protocol)
+    on_pair(tally.before)
+    if tally.before >= settings.count:
+        return tally
+    trial = Trial(protocol, settings.seed, 0, settings.kind)
+    try:
+        drafts = _Drafts(trial, settings, tally, excluded)
+        context = multiprocessing.get_context("spawn")
+        arguments = (protocol, settings.seed, settings.candidates, settings.kind)
+        with ProcessPoolExecutor(settings.processes, context, _start, arguments) as pool:
+            try:
+                _write(pool, drafts, settings, tally, on_pair)
+            finally:
+                pool.shutdown(cancel_futures=True)
+    finally:
+        trial.close()
+    return tally
+
+
+def _write(
+    pool: ProcessPoolExecutor,
+    drafts: _Drafts,
+    settings: PairSettings,
+    tally: Tally,
+    on_pair: Callable[[int], None],
+) -> None:
+    """Try batches of drafts, and write what is right of each, in order."""
+    under_way: deque[tuple[list[tuple[str, QuestionPair, str]], Future[list[TriedPair]]]] = deque()
+    while True:
+        while len(under_way) < _AHEAD and (batch := drafts.batch(_BATCH)):
+            under_way.append((batch, pool.submit(_try, batch)))
+        if not under_way:
+            return
+        batch, future = under_way.popleft()
+        for (_, pair, asked_form), tried in zip(batch, future.result(), strict=True):
+            drafts.under_way[asked_form] -= 1
+            if tried.dropped:
+                tally.drop(tried.dropped, f"{pair.question} ({tried.detail})")
+            elif tally.forms[asked_form] >= settings.per_form:
+                tally.drop("form", pair.question)
+            else:
+                append_line(settings.out, json.dumps(tried.line, ensure_ascii=False))
+                tally.note(tried)
+                tally.written += 1
+                on_pair(tally.before + tally.written)
+                if tally.before + tally.written >= settings.count:
+                    return
+
+
+class _Drafts:
+    """Drafts of pairs, one for each number from that of the last pair of the file on."""
+
+    def __init__(self, trial: Trial, settings: PairSettings, tally: Tally, excluded: Excluded) -> None:
+        self._settings = settings
+        self._tally = tally
+        self._excluded = excluded
+        self._reads = ReadQuestions(Reach(trial.views, trial.pools()))
+        self._tools = trial.views.reads
+        self._numbered = self._numbers()
+        self._barren = 0
+        self.under_way: Counter[str] = Counter()
+
+    def batch(self, size: int) -> list[tuple[str, QuestionPair, str]]:
+        """The next drafts that are worth a trial, each with its id and form; fewer where there are no more."""
+        drafts: list[tuple[str, QuestionPair, str]] = []
+        while len(drafts) < size and self._barren < _BARREN:
+            number = next(self._numbered)
+            pair = self._draft(number)
+            self._barren += 1
+            if pair is None:
+                continue
+            asked_form = form(pair.question, list(pair.values))
+            if (reason := self._why_not(pair, asked_form)) is not None:
+                self._tally.drop(reason, pair.question)
+                continue
+            self._barren = 0
+            self._tally.questions.add(pair.question.casefold())
+            self.under_way[asked_form] += 1
+            drafts.append((f"{self._settings.seed}-{number:06d}", pair, asked_form))
+        return drafts
+
+    def _numbers(self) -> Iterator[int]:
+        while True:
+            yield self._tally.next_draft
+            self._tally.next_draft += 1
+
+    def _draft(self, number: int) -> QuestionPair | None:
+        """The draft of a number; the tools take turns."""
+        self._tally.drafts += 1
+        tool = self._tools[number % len(self._tools)]
+        try:
+            return self._reads.ask(tool, Random(f"{self._settings.seed} {number}"))
+        except NoQuestion:
+            self._tally.drop("no question")
+            return None
+
+    def _why_not(self, pair: QuestionPair, asked_form: str) -> str | None:
+        if self._excluded(pair.tools):
+            return "excluded"
+        if pair.question.casefold() in self._tally.questions:
+            return "duplicate"
+        if self._tally.forms[asked_form] + self.under_way[asked_form] >= self._settings.per_form:
+            return "form"
+        return None
+
+
+def _read(settings: PairSettings, protocol: Protocol) -> Tally:
+    """The tally of a file that is there already. Raises: UsageError."""
+    out, tally = settings.out, Tally()
+    if out.is_file():
+        _cut_unfinished(out)
+    for where, line in read_lines(out):
+        if not isinstance(line, dict) or not isinstance(line.get("tools"), list) or "-" not in str(line.get("id")):
+            raise UsageError(f"{where}: no pair of `atc train data`; name another file with --out")
+        seed, _, number = str(line["id"]).rpartition("-")
+        if seed != str(settings.seed):
+            raise UsageError(f"{where}: made with --seed {seed}; give that seed, or name another file with --out")
+        unknown = [name for name in line["tools"] if name not in protocol]
+        if unknown:
+            raise UsageError(f"{where}: {protocol.title} has no tool {unknown[0]}; name another file with --out")
+        tally.note(line)
+        tally.before += 1
+        tally.next_draft = int(number) + 1
+    return tally
+
+
+def _cut_unfinished(file: Path) -> None:
+    """Remove an unfinished last line, which a stop may have left."""
+    with file.open("r+b") as stream:
+        content = stream.read()
+        stream.truncate(content.rfind(b"\n") + 1)
+
+
+_trial: Trial | None = None
+"""The trial of this process."""
+
+
+def _start(protocol: Protocol, seed: int, candidates: int, kind: PairKind) -> None:
+    """Set up a process; the first one alone hears Ctrl-C."""
+    global _trial
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _trial = Trial(protocol, seed, candidates, kind)
+
+
+def _try(batch: Sequence[tuple[str, QuestionPair, str]]) -> list[TriedPair]:
+    assert _trial is not None
+    return [_trial(id, pair, asked_form) for id, pair, asked_form in batch]

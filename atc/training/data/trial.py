@@ -1,0 +1,190 @@
+"""Pairs tried in the simulated service: a program is right if it runs, and its answer rests on the responses."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from random import Random
+from typing import Literal
+
+from atc.agent import SIMULATED_NOW, Agent
+from atc.check import check
+from atc.language.question import Question
+from atc.prompting import templates
+from atc.prompting.conversation import PREFILL
+from atc.training.data.code import print_program, shape
+from atc.training.data.draft import Draft, NoQuestion, QuestionPair
+from atc.training.data.reach import Pools, Reach
+from atc.training.data.views import APIViews, ListView
+from atc.verify import inspect, is_unsupported
+from protocols.json_path import Step
+from protocols.model import Protocol
+from protocols.render import sentence
+from protocols.simulator import Session, Simulator
+from sandbox import Run, Sandbox
+
+__all__ = ["PairKind", "Trial", "TriedPair"]
+
+PairKind = Literal["program", "select"]
+_EMPTY = frozenset({"", "[]", "{}", "None", "0", "0.0", "None None"})
+_SAMPLES = 2
+"""Replies of each tool that the values of its fields are taken from."""
+_LONGEST = 1500
+"""Characters of an answer."""
+_SELECTING = "select_tools"
+
+
+@dataclass(frozen=True, slots=True)
+class TriedPair:
+    """What became of a pair: why it was dropped, or its line of the file."""
+
+    dropped: str = ""
+    detail: str = ""
+    line: Mapping[str, object] = field(default_factory=dict)
+
+
+class Trial:
+    """Tries pairs of one protocol.
+
+    Args:
+        candidates: Tools that are offered in the prompt; 0 leaves the messages out.
+    """
+
+    def __init__(self, protocol: Protocol, seed: int, candidates: int, kind: PairKind) -> None:
+        self.protocol = protocol
+        self._kind = kind
+        self._candidates = candidates
+        self._simulator = Simulator(protocol, seed=seed, now=SIMULATED_NOW)
+        self._agent = Agent(protocol, None, now=SIMULATED_NOW, tools=candidates or None, profile="small")
+        self.graph = self._agent.graph
+
+    @cached_property
+    def views(self) -> APIViews:
+        """What the API can be asked about."""
+        return APIViews(self.graph)
+
+    def close(self) -> None:
+        """Stop the simulated service."""
+        self._simulator.stop()
+        self._agent.close()
+
+    def pools(self) -> Pools:
+        """The values that the fields of each list and object have in the simulated service."""
+        reach = Reach(self.views, {})
+        seen: dict[tuple[str, tuple[Step, ...]], dict[str, list[object]]] = {}
+        for tool in self.views.reads:
+            for number in range(_SAMPLES):
+                draft = Draft(Random(f"{tool.name} {number}"))
+                try:
+                    reply = reach.reply(draft, tool, 0, next(iter(self.views.of_tool(tool.name)), None))
+                except NoQuestion:
+                    continue
+                draft.add("CALL", CALL=reply.call)
+                run = self.run(print_program(draft.body), ". ".join(f'"{name}"' for name in draft.values))
+                if run.outcome == "ok" and run.calls:
+                    self._collect(tool.name, run.calls[-1].response, seen)
+        return {place: {name: tuple(values) for name, values in by_name.items()} for place, by_name in seen.items()}
+
+    def _collect(
+        self, tool: str, response: object, seen: dict[tuple[str, tuple[Step, ...]], dict[str, list[object]]]
+    ) -> None:
+        for view in self.views.lists.values():
+            if view.tool == tool:
+                by_name = seen.setdefault((tool, view.path), {})
+                for item in _items(response, view):
+                    for name in view.fields:
+                        by_name.setdefault(name, []).append(item.get(name))
+
+    def run(self, program: str, question: str) -> Run:
+        """Run a program in a world of its own, where what its question names exists."""
+        with self._simulator.session(query=question) as session:
+            return self._sandbox(session).run(program)
+
+    def _sandbox(self, session: Session) -> Sandbox:
+        return Sandbox(
+            self.protocol,
+            base_url=session.url,
+            credentials=session.credentials,
+            writes="allow",
+            now=SIMULATED_NOW,
+        )
+
+    def __call__(self, id: str, pair: QuestionPair, form: str) -> TriedPair:
+        """Try a pair."""
+        question = Question(pair.question)
+        diagnostics = check(pair.program, self._agent.knowledge.contract, None, question, self.graph)
+        if diagnostics:
+            return TriedPair("check", f"{diagnostics[0].rule}: {diagnostics[0].message}")
+        run = self.run(pair.program, pair.question)
+        if (why := self._why_not(pair, run, question)) is not None:
+            return why
+        line: dict[str, object] = {
+            "id": id,
+            "question": pair.question,
+            "program": pair.program,
+            "tools": list(pair.tools),
+            "answer": run.stdout.strip(),
+            "shape": shape(pair.program),
+            "form": form,
+        }
+        return TriedPair(line=line | self._prompted(pair))
+
+    def _why_not(self, pair: QuestionPair, run: Run, question: Question) -> TriedPair | None:
+        """Why a run is no right answer; None where it is one."""
+        if run.outcome != "ok":
+            return TriedPair("run", f"{run.error.type}: {run.error.message}" if run.error else str(run.limit))
+        bad = next((call for call in run.calls if call.status is None or call.status >= 300), None)
+        if bad is not None:
+            return TriedPair("response", f"{bad.tool} was answered {bad.status}")
+        answer = run.stdout.strip()
+        if (
+            answer in _EMPTY
+            or len(answer) > _LONGEST
+            or any(line.split()[-1:] == ["None"] for line in answer.split("\n"))
+        ):
+            return TriedPair("empty" if len(answer) <= _LONGEST else "long", answer[:80])
+        if is_unsupported(pair.program, run):
+            return TriedPair("unsupported", answer[:80])
+        findings = inspect(pair.program, run, question, self.graph)
+        return TriedPair("doubtful", findings[0].warning()) if findings else None
+
+    def _prompted(self, pair: QuestionPair) -> dict[str, object]:
+        """The messages, and the number of needed tools that the choice of tools had left out."""
+        if not self._candidates:
+            return {}
+        today = SIMULATED_NOW.date().isoformat()
+        opened = self._agent.opening(pair.question, today=today)
+        missing = [name for name in dict.fromkeys(pair.tools) if name not in opened.tools]
+        if missing:
+            names = {*opened.tools, *missing}
+            offered = [tool.name for tool in self.protocol.tools if tool.name in names]
+            opened = self._agent.opening(pair.question, offered, today)
+        if self._kind == "select":
+            return {"messages": self._selecting(pair, opened.tools), "added": len(missing)}
+        messages = [{"role": message.role, "content": message.content} for message in opened.messages()]
+        messages.append({"role": "assistant", "content": f"{PREFILL}{pair.program}\n```"})
+        return {"messages": messages, "added": len(missing)}
+
+    def _selecting(self, pair: QuestionPair, offered: Sequence[str]) -> list[dict[str, str]]:
+        """The messages that ask for the tools alone."""
+        tools = [self.protocol.tool(name) for name in offered]
+        lines = "\n".join(f"{tool.name}: {sentence(tool.description or tool.summary)}" for tool in tools)
+        text = templates.render(_SELECTING, Path(__file__).parent, tools=lines, query=pair.question)
+        system, user = text.split("=== user\n")
+        return [
+            {"role": "system", "content": system.strip()},
+            {"role": "user", "content": user.strip()},
+            {"role": "assistant", "content": json.dumps(list(dict.fromkeys(pair.tools)))},
+        ]
+
+
+def _items(response: object, view: ListView) -> list[Mapping[str, object]]:
+    """The objects of a list in a response."""
+    value = response
+    for step in view.path:
+        value = value.get(step) if isinstance(value, dict) and isinstance(step, str) else None
+    items = value if isinstance(value, list) else [value]
+    return [item for item in items if isinstance(item, dict)]
