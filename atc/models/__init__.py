@@ -93,7 +93,8 @@ def _open(name: str, seed: int, keep: bool, threads: int | None) -> Model:
                     f"openvino: takes no adapter, since it knows no layers of a converted model by their names; give "
                     f"local:{model_name}"
                 )
-            return OpenVINOModel(name, files.path(parts.base), files.converted(), threads or default_threads())
+            file = files.path(parts.base)
+            return OpenVINOModel(name, file, files.converted(file), threads or default_threads())
         if scheme == "openai":
             from atc.models.openai_compatible import OpenAIModel
 

@@ -132,9 +132,16 @@ def prefixes() -> Path:
     return home() / "prefixes"
 
 
-def converted() -> Path:
-    """The folder of converted model files, for engines that cannot run the originals."""
-    return home() / "converted"
+def converted(file: Path) -> Path:
+    """The folder for the conversion of a model file, for an engine that cannot run the original.
+
+    A user's own file has one by its path and state, since files of different folders may have the same name.
+    """
+    if file.parent == folder():
+        return home() / "converted"
+    state = file.stat()
+    key = f"{file.resolve()}:{state.st_size}:{state.st_mtime_ns}"
+    return home() / "converted" / hashlib.sha256(key.encode()).hexdigest()[:12]
 
 
 def is_listed(name: str) -> bool:

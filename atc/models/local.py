@@ -166,7 +166,8 @@ class LocalEngine(ModelBase):
         head = [token for token, _ in takewhile(lambda pair: pair[0] == pair[1], zip(tokens, prefix, strict=False))]
         if len(head) < MIN_PREFIX_TOKENS:
             return 0
-        fingerprint = [str(self.file), self.file.stat().st_size, self._context, engine.version, head]
+        state = self.file.stat()
+        fingerprint = [str(self.file), state.st_size, state.st_mtime_ns, self._context, engine.version, head]
         if self._adapter is not None:
             fingerprint.append(adapter_hash(self._adapter))
         file = folder / f"{hashlib.sha256(json.dumps(fingerprint).encode()).hexdigest()[:32]}.kv"
