@@ -113,7 +113,7 @@ def openvino(file: Path, prompts: Sequence[Sequence[Message]]) -> Speed:
 
     It does not tell how much of a prompt it had read before, so reading is measured by the first prompt alone.
     """
-    engine = OpenVINOModel(_OPENVINO, file, files.converted())
+    engine = OpenVINOModel(_OPENVINO, file, files.converted(file))
     pipeline, generation = engine.load(), settings(ModelRequest((), max_tokens=_ANSWER_TOKENS))
     pipeline.generate(["Hello"], generation)  # what is made ready at the first question
     texts, seconds, timings = [], [], []
