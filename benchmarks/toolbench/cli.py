@@ -12,6 +12,8 @@ _COMMANDS = {
     "stats": "benchmarks.toolbench.corpus.stats_command:stats",
     "collections": "benchmarks.toolbench.generation.command:collections_",
     "generate": "benchmarks.toolbench.generation.command:generate",
+    "annotate": "benchmarks.toolbench.annotation.command:annotate",
+    "split": "benchmarks.toolbench.annotation.split_command:split",
     "serve": "benchmarks.toolbench.server.command:serve",
     "filter": "benchmarks.toolbench.server.filter_command:filter_",
     "compress": "benchmarks.toolbench.server.compress_command:compress",

@@ -145,7 +145,7 @@ WRITTEN = LONG.format(port="RIB", day="2024-07-14")
         (line(WRITTEN, (1, {"port_code": "RIB"}), (2, {})), "concrete", "needs a value of day"),
         (line(WRITTEN, (1, {**RIB, "day": "the day"}), (2, {})), "concrete", "not in the text"),
         (line(WRITTEN.replace("RIB", "[port]"), (1, ESB), (2, {})), "concrete", "placeholder"),
-        (line(WRITTEN, (1, ESB), (2, {})), "", ""),
+        (line(WRITTEN, (1, ESB), (2, {})), "concrete", "'ESB', the port_code of Get Tide, is not in the text"),
     ],
 )
 def test_each_check_says_why_it_refuses(tides: tuple[PooledAPI, ...], written: str, refused_by: str, why: str) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+from atc.files import read_lines
 from benchmarks.toolbench.corpus.answers import Answer, read_answer
 from benchmarks.toolbench.corpus.queries import ToolQuery, read_queries
 from protocols.documents.record_names import category_folder, standard_name
@@ -27,7 +28,9 @@ class CorpusStats:
     """What some files hold. Means are per query, or per answer for `trace`; None where there are none.
 
     `records` counts the APIs of queries each time, `apis` the different ones; so for tool files. `calls` are those of
-    all branches of a search, `trace` the calls on the chosen path. `unread` names files that could not be read.
+    all branches of a search, `trace` the calls on the chosen path. `pairs` are queries with a solution in exports of
+    `atc toolbench annotate`, `pair_calls` the calls of these, and `steps` the calls and the answer of one, a mean.
+    `unread` names files that could not be read.
     """
 
     queries: int = 0
@@ -40,6 +43,9 @@ class CorpusStats:
     relevant_tools: float | None = None
     relevant_categories: float | None = None
     trace: float | None = None
+    pairs: int = 0
+    pair_calls: int = 0
+    steps: float | None = None
     unread: list[str] = field(default_factory=list)
     _apis: set[tuple[str, str, str]] = field(default_factory=set)
 
@@ -71,18 +77,20 @@ def corpus_stats(places: Sequence[Path]) -> CorpusStats:
     queries: list[ToolQuery] = []
     answers: list[Answer] = []
     for place in places:
-        files = sorted(place.rglob("*.json")) if place.is_dir() else [place]
+        files = sorted([*place.rglob("*.json"), *place.rglob("*.jsonl")]) if place.is_dir() else [place]
         for file in (file for file in files if "response_examples" not in file.parts):
             try:
                 _count(file, stats, queries, answers)
             except UsageError as error:
                 stats.unread.append(str(error))
-    if not (queries or answers or stats.apis):
+    if not (queries or answers or stats.apis or stats.pairs):
         why = f": {stats.unread[0]}" if stats.unread else ""
-        raise UsageError(f"{', '.join(map(str, places))}: no query, tool or answer file is there{why}")
+        raise UsageError(f"{', '.join(map(str, places))}: no query, tool, answer or export file is there{why}")
     stats.queries, stats.answers = len(queries), len(answers)
     stats.instances = sum(answer.training_instances for answer in answers)
     stats.calls = sum(len(answer.calls) for answer in answers)
+    if stats.pairs:
+        stats.steps = (stats.pair_calls + stats.pairs) / stats.pairs
     traces = [len(answer.trace) for answer in answers if answer.valid]
     stats.trace = fmean(traces) if traces else None
     if queries:
@@ -92,7 +100,10 @@ def corpus_stats(places: Sequence[Path]) -> CorpusStats:
 
 
 def _count(file: Path, stats: CorpusStats, queries: list[ToolQuery], answers: list[Answer]) -> None:
-    """Add one file. Raises: UsageError: It is of none of the three kinds."""
+    """Add one file. Raises: UsageError: It is of none of the kinds."""
+    if file.suffix == ".jsonl":
+        _count_export(file, stats)
+        return
     try:
         data = json.loads(file.read_text("utf-8"))
     except (OSError, ValueError, RecursionError) as error:
@@ -111,6 +122,25 @@ def _count(file: Path, stats: CorpusStats, queries: list[ToolQuery], answers: li
             stats._apis.update(_api_keys(query.records))
     else:
         raise UsageError(f"{file} is no query, tool or answer file")
+
+
+def _count_export(file: Path, stats: CorpusStats) -> None:
+    """Add an export; a query counts once, with the longest of its lines. Raises: UsageError: It is none."""
+    calls: dict[int, int] = {}
+    for place, line in read_lines(file):
+        try:
+            calls[line["query_id"]] = max(calls.get(line["query_id"], 0), _exported_calls(line))
+        except (KeyError, TypeError, AttributeError):
+            raise UsageError(f"{place}: this is no line of an export of `atc toolbench annotate`") from None
+    stats.pairs += len(calls)
+    stats.pair_calls += sum(calls.values())
+
+
+def _exported_calls(line: Mapping[str, Any]) -> int:
+    """The calls in a line: those of a program, tool calls, or the results in a conversation."""
+    if "program" in line:
+        return int(line["calls"])
+    return sum(turn["role"] == "tool" for turn in line["messages"])
 
 
 def _api_keys(records: Iterable[Mapping[str, Any]]) -> Iterable[tuple[str, str, str]]:

@@ -22,6 +22,9 @@ _TITLES = {
     "instances": "training instances",
     "calls": "calls of all branches",
     "trace": "calls of a chosen path",
+    "pairs": "exported solutions",
+    "pair_calls": "their calls",
+    "steps": "steps of one, its answer included",
 }
 
 
@@ -29,7 +32,7 @@ _TITLES = {
 @click.argument("places", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path), metavar="DIR|FILE...")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def stats(places: tuple[Path, ...], as_json: bool) -> None:
-    """Count the tools, APIs, queries and annotated answers in files of ToolBench."""
+    """Count the tools, APIs, queries and annotated answers in files of ToolBench, and exported solutions."""
     from rich.console import Console
     from rich.table import Table
 

@@ -159,7 +159,10 @@ def _names(instruction: WrittenInstruction, apis: Sequence[PooledAPI]) -> str:
 
 
 def _concrete(instruction: WrittenInstruction, apis: Sequence[PooledAPI]) -> str:
-    """Every argument has a value that the text has, too, or the documentation; and the text has no placeholder."""
+    """Each argument has a value, and the text has it, too; the text has no placeholder.
+
+    Truth values need not be in the text, and neither need optional arguments with their documented example.
+    """
     if gap := _PLACEHOLDER.search(instruction.text):
         return f"{gap[0]!r} is a placeholder"
     text = f" {' '.join(_tokens(instruction.text))} "
@@ -167,11 +170,11 @@ def _concrete(instruction: WrittenInstruction, apis: Sequence[PooledAPI]) -> str
         api, values = apis[call.api - 1], _values(call)
         parameters = {parameter_name(str(parameter["name"])): parameter for parameter in api.parameters}
         documented = {name: parameter.get("default") for name, parameter in parameters.items()}
-        for name in (parameter_name(str(parameter["name"])) for parameter in api.required):
-            if name not in values and documented[name] in (None, ""):
-                return f"{api.name} needs a value of {name}"
+        required = {parameter_name(str(parameter["name"])) for parameter in api.required}
+        if missing := sorted(required - set(values)):
+            return f"{api.name} needs a value of {missing[0]}"
         for name, value in values.items():
-            if isinstance(value, bool) or str(value) == str(documented[name]):
+            if isinstance(value, bool) or (name not in required and str(value) == str(documented[name])):
                 continue
             if _is_placeholder(value, name):
                 return f"{name} of {api.name} is {value!r}"

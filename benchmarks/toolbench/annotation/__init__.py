@@ -1,0 +1,1 @@
+"""Solutions of queries as training data: split, annotated, exported, replayed."""

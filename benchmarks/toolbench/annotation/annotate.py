@@ -1,0 +1,152 @@
+"""Have queries solved, keep the solutions that passed, and export them.
+
+The runner is that of `atc bench`, so a stopped run goes on, and its folder is judged by `atc eval` like any other.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from atc import Agent
+from atc.files import write_text
+from atc.modes import parse
+from benchmarks.run.engines import thread_engine
+from benchmarks.run.runner import RunSettings, TaskResult, prepare_folder, run_tasks
+from benchmarks.run.task_run import TaskRunner
+from benchmarks.tasks.query_tasks import QueryProtocols, query_tasks
+from benchmarks.tasks.task_files import Task, candidate_tools
+from benchmarks.toolbench.annotation.exports import ExportForm, export
+from benchmarks.toolbench.annotation.solved import SolvedQuery, is_solvable, solved_query
+from benchmarks.toolbench.corpus.published import published_answer, published_method, write_answers
+from benchmarks.toolbench.corpus.queries import ToolQuery, split_server
+from benchmarks.toolbench.evaluation.convert import convert
+from benchmarks.toolbench.evaluation.judge import Judge
+from benchmarks.toolbench.evaluation.pass_rate import judge_answer
+
+__all__ = ["QUERIES", "AnnotationCounts", "Annotator", "export_file"]
+
+QUERIES = "queries.json"
+"""A copy of the annotated queries beside the exports, which a replay needs."""
+
+
+@dataclass
+class AnnotationCounts:
+    """What came of the queries. `calls` and `steps` are those of kept solutions; a step is a call, or the answer."""
+
+    queries: int = 0
+    answered: int = 0
+    passed: int = 0
+    kept: int = 0
+    calls: int = 0
+    lines: dict[str, int] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data; the keys are part of the interface."""
+        means = {
+            "mean_calls": round(self.calls / self.kept, 2) if self.kept else None,
+            "mean_steps": round((self.calls + self.kept) / self.kept, 2) if self.kept else None,
+        }
+        return {**asdict(self), **means}
+
+
+@dataclass(frozen=True)
+class Annotator:
+    """Annotates the queries of a file.
+
+    Args:
+        settings: Of the run; `api` names the service in them, whatever its address is.
+        server: The base URL of the virtual API server. out: The folder of the run and of the exports.
+        record, reuse: As `atc.models.open_model` takes them.
+    """
+
+    settings: RunSettings
+    file: Path
+    server: str
+    out: Path
+    record: Path | None = None
+    reuse: Path | None = None
+
+    def run(self, workers: int, limit: int | None) -> tuple[int, Generator[TaskResult]]:
+        """How many queries there are, and the result of each as it is there.
+
+        Raises, while the results are read: ModelError, APIError, UsageError: as `run_tasks`.
+        """
+        tasks, protocols, _ = query_tasks(self.file, self.server)
+        tasks = tasks[:limit]
+        prepare_folder(self.out, self.settings)
+        write_text(self.out / QUERIES, self.file.read_text("utf-8"))
+        offered = [(task, candidate_tools(task, protocols[task.domain], None, self.settings.seed)) for task in tasks]
+        return len(tasks), self._results(offered, protocols, workers)
+
+    def _results(
+        self, offered: Sequence[tuple[Task, tuple[str, ...]]], protocols: QueryProtocols, workers: int
+    ) -> Generator[TaskResult]:
+        base, _ = split_server(self.server)
+        runner = TaskRunner(self.settings, protocols, base, (), self.record, self.reuse, own_protocols=True)
+        with closing(runner):
+            yield from run_tasks(offered, self.settings, self.out, thread_engine(runner, workers))
+        write_answers(self.out, protocols.queries, *parse(self.settings.mode), asdict(self.settings.search))
+
+    def export(
+        self, forms: Iterable[ExportForm], limit: int | None, keep_all: bool, judge: Judge | None
+    ) -> AnnotationCounts:
+        """Write `<form>.jsonl` for each form, and count.
+
+        Args:
+            keep_all: Export answered queries that did not pass, too.
+            judge: Decides which passed; without one, the rule (see `is_solvable`).
+        Raises: ModelError: The judge cannot be had. UsageError: A file cannot be written.
+        """
+        tasks, protocols, _ = query_tasks(self.file)
+        counts = AnnotationCounts()
+        kept: list[SolvedQuery] = []
+        for task in tasks[:limit]:
+            query = protocols.queries[task.id]
+            record = json.loads((self.out / "tasks" / f"{task.id}.json").read_text("utf-8"))
+            solved = solved_query(record["solution"], query)
+            counts.queries += 1
+            if solved is None:
+                continue
+            counts.answered += 1
+            passed = is_solvable(solved) if judge is None else self._is_passed(record["solution"], query, judge)
+            counts.passed += passed
+            if passed or keep_all:
+                kept.append(solved)
+        counts.kept, counts.calls = len(kept), sum(len(solved.calls) for solved in kept)
+        for form in forms:
+            lines = [line for solved in kept for line in export(solved, form, self._agent)]
+            counts.lines[form] = len(lines)
+            text = "".join(json.dumps(line, default=str) + "\n" for line in lines)
+            write_text(export_file(self.out, form), text)
+        return counts
+
+    def _is_passed(self, solution: Mapping[str, Any], query: ToolQuery, judge: Judge) -> bool:
+        """What the judge says of a solution."""
+        search, (mode, tries) = asdict(self.settings.search), parse(self.settings.mode)
+        answer = published_answer(solution, query, mode, tries, search)
+        judged = convert(str(query.id), answer, published_method(mode, tries, search["width"]))
+        return judge_answer(judged, judge, "2", 1)[0].label == "Passed"
+
+    @property
+    def _agent(self) -> partial[Agent]:
+        """Makes an agent with these settings for a protocol; it asks no model."""
+        return partial(
+            Agent,
+            model=self.settings.model,
+            mode=self.settings.mode,
+            now=datetime.fromisoformat(self.settings.now),
+            tools="all",
+            writes=self.settings.writes,
+        )
+
+
+def export_file(out: Path, form: ExportForm) -> Path:
+    """The file of an export."""
+    return out / f"{form}.jsonl"

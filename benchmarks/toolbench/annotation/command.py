@@ -1,0 +1,231 @@
+"""`atc toolbench annotate`: solve queries, export the solutions, and replay exports."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, cast
+
+import click
+
+from atc.cli import print_json, say
+from atc.cli.options import argument, json_option, option, out_file, takes
+
+if TYPE_CHECKING:
+    from benchmarks.run.runner import RunSettings
+    from benchmarks.toolbench.annotation.annotate import AnnotationCounts, Annotator
+    from benchmarks.toolbench.annotation.exports import ExportForm
+    from benchmarks.toolbench.evaluation.judge import Judge
+
+__all__ = ["annotate"]
+
+_SIMULATED = "simulated by its records"
+"""The service in the settings of a run with --simulate: its address is another one each time."""
+
+_file = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+_EPILOG = """\b
+In DIR:
+  toolllama.jsonl  a conversation for each step, as ToolLLaMA's training data (`loss_on: last` in atc train sft)
+  openai.jsonl     a conversation with tool_calls and tools for each query, as endpoints tune them
+  program.jsonl    query, protocol and program, with the agent's first prompt as messages
+  queries.json     the annotated queries, for --check
+  tasks, answers   each solution, and the same as a published answer file"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _AnnotateOptions:
+    """The command line of `atc toolbench annotate`."""
+
+    queries: Path | None = argument(required=False, type=_file, metavar="[QUERIES]")
+    mode: str = option(
+        "--mode",
+        type=click.Choice(["dfsdt", "react", "attribute"]),
+        default="dfsdt",
+        show_default=True,
+        help="How queries are solved: by a search of single calls, or by programs that are repaired.",
+    )
+    model: str | None = option(
+        "--model", metavar="NAME", help="local:NAME, openvino:NAME, openai:NAME, hf:NAME or replay:FILE"
+    )
+    calls: str = option(
+        "--calls",
+        default="auto",
+        show_default=True,
+        metavar="auto|text|functions|toolllama[:FILE]",
+        help="How a search writes its calls, as --format of `atc bench`.",
+    )
+    server: str = option(
+        "--server", default="", metavar="URL", help="Send calls to this virtual API server, as `atc toolbench serve`."
+    )
+    simulate: bool = option("--simulate", is_flag=True, help="Send calls to simulated APIs.")
+    out: Path | None = option(
+        "--out",
+        type=click.Path(file_okay=False, path_type=Path),
+        metavar="DIR",
+        help="Solutions and exports; queries that are solved in it are skipped.",
+    )
+    keep: Literal["passed", "answered"] = option(
+        "--keep",
+        type=click.Choice(["passed", "answered"]),
+        default="passed",
+        show_default=True,
+        help="passed: an API that the query is about was called with success, or the judge says so; answered: all.",
+    )
+    forms: tuple[str, ...] = option(
+        "--format",
+        multiple=True,
+        type=click.Choice(["toolllama", "openai", "program"]),
+        help="What is exported. Repeatable.  [default: toolllama and openai; with --mode attribute program, too]",
+    )
+    judge: str | None = option("--judge", metavar="MODEL", help="A model that decides which solutions passed.")
+    check: Path | None = option(
+        "--check", type=_file, metavar="FILE", help="Replay an export instead, and compare the results of its calls."
+    )
+    limit: int | None = option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the first N queries.")
+    workers: int = option(
+        "--workers", type=click.IntRange(min=1), default=1, show_default=True, metavar="N", help="Queries at once."
+    )
+    max_model_calls: int = option(
+        "--max-model-calls", type=click.IntRange(min=0), default=0, metavar="N", help="Most model calls a query."
+    )
+    max_tokens: int = option(
+        "--max-tokens", type=click.IntRange(min=0), default=0, metavar="N", help="Most tokens a query."
+    )
+    seed: int = option("--seed", type=int, default=0, show_default=True, help="Of the model and the simulated APIs.")
+    record: Path | None = option(
+        "--record", type=out_file, metavar="FILE", help="Record the model's answers for --model replay:FILE."
+    )
+    reuse: Path | None = option(
+        "--reuse", type=out_file, metavar="FILE", help="Take the model's answers from FILE, and add the others."
+    )
+    as_json: bool = json_option("Print the counts as JSON.")
+
+
+@click.command(epilog=_EPILOG)
+@takes(_AnnotateOptions)
+def annotate(options: _AnnotateOptions) -> None:
+    """Solve QUERIES, keep the solutions that passed, and export them as training data; or replay an export.
+
+    To go on after a stop, repeat the command. --check FILE needs the same --server, or --simulate with the same --seed.
+    """
+    if bool(options.server) == options.simulate:
+        raise click.UsageError("calls need one place to go: give --server URL or --simulate")
+    if options.check:
+        if options.queries or options.out or options.model or options.forms:
+            raise click.UsageError("--check FILE replays an export: give it without QUERIES, --out, --model, --format")
+        _check(options, options.check)
+        return
+    if options.queries is None or options.out is None:
+        raise click.UsageError("give QUERIES and --out DIR, or --check FILE")
+    if "program" in options.forms and options.mode != "attribute":
+        raise click.UsageError("--format program is of programs that a model wrote: add --mode attribute")
+    _annotate(options, options.queries, options.out)
+
+
+def _annotate(options: _AnnotateOptions, queries: Path, out: Path) -> None:
+    from atc.models import default_model
+    from benchmarks.toolbench.annotation.annotate import Annotator
+    from benchmarks.toolbench.annotation.exports import EXPORTS
+
+    default = EXPORTS if options.mode == "attribute" else EXPORTS[:2]
+    forms = cast("tuple[ExportForm, ...]", options.forms or default)
+    with ExitStack() as stack:
+        server = options.server or _simulated(queries, options.seed, stack)
+        settings = _settings(options, queries, options.model or default_model())
+        annotator = Annotator(settings, queries, server, out, options.record, options.reuse)
+        _solve(annotator, options)
+        judge = _judge(options.judge, out, stack) if options.judge else None
+        counts = annotator.export(forms, options.limit, options.keep == "answered", judge)
+    if options.as_json:
+        print_json(counts.to_json())
+    else:
+        _print(counts, out)
+
+
+def _simulated(queries: Path, seed: int, stack: ExitStack) -> str:
+    """The base URL of a server that simulates the APIs of queries."""
+    from benchmarks.toolbench.server.catalogue import Catalogue
+    from benchmarks.toolbench.server.simulated import simulated_server
+
+    return stack.enter_context(simulated_server(Catalogue([queries]), seed))
+
+
+def _settings(options: _AnnotateOptions, queries: Path, model: str) -> RunSettings:
+    from atc.agent import SIMULATED_NOW
+    from atc.options import SearchSettings
+    from atc.profile import profile_of
+    from benchmarks.run.runner import RunSettings
+    from benchmarks.tasks.datasets import file_digest
+
+    return RunSettings(
+        benchmark="toolbench",
+        model=model,
+        mode=options.mode,
+        max_reflections=profile_of(model).reflections,
+        candidates="all",
+        seed=options.seed,
+        now=SIMULATED_NOW.isoformat(),
+        api=options.server or _SIMULATED,
+        files={"tasks": file_digest(queries)},
+        max_model_calls=options.max_model_calls,
+        max_tokens=options.max_tokens,
+        search=SearchSettings(max_model_calls=options.max_model_calls, format=options.calls),
+    )
+
+
+def _solve(annotator: Annotator, options: _AnnotateOptions) -> None:
+    """Solve what is missing, with a bar on stderr."""
+    from rich.console import Console
+    from rich.progress import track
+
+    total, results = annotator.run(options.workers, options.limit)
+    with closing(results):
+        for _ in track(results, "queries", total=total, console=Console(stderr=True)):
+            pass
+
+
+def _judge(name: str, out: Path, stack: ExitStack) -> Judge:
+    from atc.models import open_model
+    from benchmarks.toolbench.evaluation.judge import Judge
+
+    return Judge(stack.enter_context(closing(open_model(name, keep=True))), out)
+
+
+def _check(options: _AnnotateOptions, file: Path) -> None:
+    """Replay an export; the exit code is 1 if a line gives another result."""
+    from atc.agent import SIMULATED_NOW
+    from benchmarks.toolbench.annotation.annotate import QUERIES
+    from benchmarks.toolbench.annotation.replay import replay
+    from benchmarks.toolbench.corpus.queries import read_queries
+    from protocols.errors import UsageError
+
+    beside = file.parent / QUERIES
+    if not beside.is_file():
+        raise UsageError(f"there is no {QUERIES} beside {file}: copy it with the export")
+    queries = {query.id: query for query in read_queries(beside)}
+    lines = made = 0
+    differences: list[str] = []
+    with ExitStack() as stack:
+        server = options.server or _simulated(beside, options.seed, stack)
+        for line in replay(file, queries, server, SIMULATED_NOW):
+            lines, made = lines + 1, made + line.made
+            if line.difference:
+                differences.append(f"{line.where}: {line.difference}")
+                say(differences[-1])
+    if options.as_json:
+        print_json({"lines": lines, "replayed": made, "equal": lines - len(differences), "differences": differences})
+    else:
+        say(f"{lines - len(differences)} of {lines} lines give the recorded result ({made} replayed)")
+    if differences:
+        click.get_current_context().exit(1)
+
+
+def _print(counts: AnnotationCounts, out: Path) -> None:
+    data = counts.to_json()
+    say(f"{data['answered']} of {data['queries']} queries are answered, {data['passed']} of them passed")
+    if counts.kept:
+        say(f"{counts.kept} are kept, with {data['mean_calls']} calls each")
+    written = ", ".join(f"{number} lines in {out / name}.jsonl" for name, number in counts.lines.items())
+    say(written)

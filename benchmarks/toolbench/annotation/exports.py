@@ -1,0 +1,117 @@
+"""Solved queries as training data, in three forms.
+
+`toolllama` is ToolLLaMA's: a conversation for each step, in the text form of its weights. `openai` is a conversation
+with tool calls and the functions. `program` is a triple of query, APIs and program, with the prompt that our agent
+begins with. Each line has `messages`, too, for `atc train sft`.
+
+Source: ToolLLM (arXiv:2307.16789) and its released files for the conversations.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from atc import Agent
+from atc.modes.formats import toolllama
+from atc.modes.functions_dialogue import function_spec
+from atc.prompting.conversation import PREFILL
+from benchmarks.toolbench.annotation.solved import SolvedQuery
+from benchmarks.toolbench.corpus.queries import query_protocol
+from protocols.model import Protocol
+
+__all__ = ["EXPORTS", "FINISH", "ExportForm", "export"]
+
+ExportForm = Literal["toolllama", "openai", "program"]
+EXPORTS: tuple[ExportForm, ...] = ("toolllama", "openai", "program")
+
+FINISH = "Finish"
+"""The function that ends a conversation in ToolLLaMA's form."""
+
+_FROM = {"tool": "function"}
+"""The roles that conversations have other names for."""
+
+
+def export(solved: SolvedQuery, form: ExportForm, agent: Callable[[Protocol], Agent]) -> Iterator[dict[str, Any]]:
+    """The lines of a solved query.
+
+    Args:
+        agent: Makes an agent for a protocol; its first prompt is that of the form `program`.
+    """
+    protocol = query_protocol(solved.query)
+    if form == "toolllama":
+        yield from _steps(solved, protocol)
+    elif form == "openai":
+        yield _conversation(solved, protocol)
+    else:
+        yield _triple(solved, protocol, agent(protocol))
+
+
+def _steps(solved: SolvedQuery, protocol: Protocol) -> Iterator[dict[str, Any]]:
+    """A line for each message of the assistant, with all that went before it."""
+    names = {tool.name: tool.name for tool in protocol.tools}
+    functions = toolllama.function_schemas(protocol, names)
+    opening = toolllama.begin(solved.query.text, functions, toolllama.tool_descriptions(protocol, names))
+    history = [{"role": message.role, "content": message.content} for message in opening]
+    finish = {"return_type": "give_answer", "final_answer": solved.answer}
+    steps = [(call.thought, call.name, call.arguments, call.observation) for call in solved.calls]
+    for thought, name, arguments, observation in [*steps, (solved.thought, FINISH, finish, "")]:
+        number = len(history)
+        history.append({"role": "assistant", "content": toolllama.write_message(thought, name, _json(arguments))})
+        yield {
+            "id": f"Step {number}: {solved.query.text}",
+            "query_id": solved.query.id,
+            "conversations": [
+                {"from": _FROM.get(turn["role"], turn["role"]), "value": turn["content"]} for turn in history
+            ],
+            "messages": list(history),
+        }
+        history.append({"role": "tool", "content": observation})
+
+
+def _conversation(solved: SolvedQuery, protocol: Protocol) -> dict[str, Any]:
+    """A line for the whole way to the answer."""
+    system = (Path(__file__).parent / "prompts" / "openai_system.txt").read_text("utf-8").strip()
+    messages: list[dict[str, Any]] = [
+        {"role": "system", "content": system},
+        {"role": "user", "content": solved.query.text},
+    ]
+    for number, call in enumerate(solved.calls, 1):
+        function = {"name": call.name, "arguments": _json(call.arguments)}
+        listed = [{"id": f"call_{number}", "type": "function", "function": function}]
+        messages.append({"role": "assistant", "content": call.thought, "tool_calls": listed})
+        result = {"role": "tool", "tool_call_id": f"call_{number}", "name": call.name, "content": call.observation}
+        messages.append(result)
+    messages.append({"role": "assistant", "content": solved.answer})
+    specs = [function_spec(tool, tool.name) for tool in protocol.tools]
+    tools = [
+        {
+            "type": "function",
+            "function": {"name": spec.name, "description": spec.description, "parameters": spec.parameters},
+        }
+        for spec in specs
+    ]
+    return {"query_id": solved.query.id, "messages": messages, "tools": tools}
+
+
+def _triple(solved: SolvedQuery, protocol: Protocol, agent: Agent) -> dict[str, Any]:
+    """A line for the program; its messages are the agent's first prompt, and the program as a model writes it."""
+    with agent:
+        opening = agent.opening(solved.query.text, [tool.name for tool in protocol.tools]).messages()
+    messages = [{"role": message.role, "content": message.content} for message in opening]
+    program = solved.program.rstrip()
+    return {
+        "query_id": solved.query.id,
+        "query": solved.query.text,
+        "protocol": [dict(record) for record in solved.query.records],
+        "program": program,
+        "answer": solved.answer,
+        "calls": len(solved.calls),
+        "messages": [*messages, {"role": "assistant", "content": f"{PREFILL}{program}\n```"}],
+    }
+
+
+def _json(arguments: Mapping[str, Any]) -> str:
+    return json.dumps(dict(arguments), ensure_ascii=False, default=str)

@@ -1,0 +1,133 @@
+"""Make the recorded calls of an export again, and compare what comes of them.
+
+Of a conversation each call is made as its text says, and its result must read as recorded. Of a triple the program is
+run, and must print the recorded answer.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from atc.files import read_lines
+from atc.modes.actions import Action, BadActionError
+from atc.modes.api import ApiSession
+from atc.modes.formats import toolllama
+from atc.modes.rules import TryEnded
+from benchmarks.toolbench.annotation.exports import FINISH
+from benchmarks.toolbench.corpus.queries import ToolQuery, served_protocol
+from protocols.errors import APIError, UsageError
+from sandbox import Limits, Sandbox
+
+__all__ = ["ReplayedLine", "replay"]
+
+_SHOWN = 120
+"""Characters of a text in a message."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayedLine:
+    """A line, the calls (or the program, as one) that were made again, and what differs; empty if nothing does."""
+
+    where: str
+    made: int
+    difference: str
+
+
+@dataclass(frozen=True, slots=True)
+class _RecordedCall:
+    name: str
+    arguments: Mapping[str, Any]
+    observation: str
+
+
+def replay(file: Path, queries: Mapping[int, ToolQuery], server: str, now: datetime) -> Iterator[ReplayedLine]:
+    """Replay the lines of an export.
+
+    Args:
+        queries: The annotated queries by id. server: The base URL of the virtual API server.
+        now: The time that programs see.
+    Raises:
+        UsageError: It is no export, or of other queries.
+        APIError: The server cannot be had.
+    """
+    count = 0
+    for where, line in read_lines(file):
+        count += 1
+        if not isinstance(line, dict) or not isinstance(line.get("messages"), list):
+            raise UsageError(f"{where}: this is no line of an export")
+        query = queries.get(line.get("query_id", -1))
+        if query is None:
+            raise UsageError(f"{where}: its query {line.get('query_id')} is not in the queries.json beside the file")
+        try:
+            if "program" in line:
+                yield ReplayedLine(where, 1, _run(line, query, server, now))
+            else:
+                calls = list(_spoken(line) if "conversations" in line else _called(line))
+                yield ReplayedLine(where, len(calls), _difference(calls, query, server))
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise UsageError(f"{where}: this is no line of an export: {type(error).__name__} {error}") from None
+        except BadActionError as error:
+            yield ReplayedLine(where, 0, f"a message cannot be read: {error}")
+    if not count:
+        raise UsageError(f"{file} has no line")
+
+
+def _spoken(line: Mapping[str, Any]) -> Iterator[_RecordedCall]:
+    """The calls of a conversation in ToolLLaMA's form that have a result. Raises: BadActionError."""
+    turns = line["conversations"]
+    for turn, following in pairwise(turns):
+        if turn["from"] == "assistant" and following["from"] == "function":
+            message = toolllama.read_message(turn["value"])
+            if message.name != FINISH:
+                yield _RecordedCall(message.name, message.arguments, following["value"])
+
+
+def _called(line: Mapping[str, Any]) -> Iterator[_RecordedCall]:
+    """The tool calls of a conversation, each with its result."""
+    results = {turn["tool_call_id"]: turn["content"] for turn in line["messages"] if turn["role"] == "tool"}
+    for turn in line["messages"]:
+        for call in turn.get("tool_calls") or ():
+            function = call["function"]
+            yield _RecordedCall(function["name"], json.loads(function["arguments"]), results[call["id"]])
+
+
+def _difference(calls: list[_RecordedCall], query: ToolQuery, server: str) -> str:
+    """What the first call that has another result now says; empty if all are as recorded."""
+    protocol = served_protocol(query, server)
+    limits = Limits(calls=len(calls) + 1)
+    with (
+        Sandbox(protocol, base_url=protocol.servers[0].url, limits=limits) as sandbox,
+        closing(ApiSession(protocol, sandbox, limits, None)) as session,
+    ):
+        for call in calls:
+            if call.name not in protocol:
+                return f"there is no function {call.name}"
+            try:
+                observation = session.call(Action(call.name, call.arguments)).text
+            except TryEnded as error:
+                raise APIError(f"{call.name} cannot be called again: {error}") from None
+            if observation != call.observation:
+                return f"{call.name} says {_cut(observation)} and said {_cut(call.observation)}"
+    return ""
+
+
+def _run(line: Mapping[str, Any], query: ToolQuery, server: str, now: datetime) -> str:
+    """What the program of a triple prints, if that is not the recorded answer."""
+    protocol = served_protocol(ToolQuery(query.id, line["query"], tuple(line["protocol"])), server)
+    with Sandbox(protocol, base_url=protocol.servers[0].url, now=now) as sandbox:
+        run = sandbox.run(line["program"])
+    if run.error is not None:
+        return f"the program fails: {run.error.type}: {_cut(run.error.message)}"
+    printed = run.stdout.strip()
+    return "" if printed == line["answer"] else f"the program prints {_cut(printed)} and printed {_cut(line['answer'])}"
+
+
+def _cut(text: str) -> str:
+    return repr(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…")

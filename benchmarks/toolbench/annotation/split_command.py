@@ -1,0 +1,81 @@
+"""`atc toolbench split`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+import click
+
+from atc.cli import print_json, say
+from atc.cli.options import argument, json_option, option, takes
+
+__all__ = ["split"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _SplitOptions:
+    """The command line of `atc toolbench split`."""
+
+    files: tuple[Path, ...] = argument(
+        nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="FILE..."
+    )
+    distance: str = option(
+        "--by",
+        required=True,
+        type=click.Choice(["query", "tool", "category"]),
+        help="What no two parts share; a listed API counts, whether its query needs it or not.",
+    )
+    seed: int = option("--seed", type=int, default=0, show_default=True, help="Of what goes where.")
+    dev: float = option(
+        "--dev",
+        type=click.FloatRange(0, 0.5, min_open=True),
+        default=0.1,
+        show_default=True,
+        help="Share of dev.json, about.",
+    )
+    test: float = option(
+        "--test",
+        type=click.FloatRange(0, 0.5, min_open=True),
+        default=0.1,
+        show_default=True,
+        help="Share of test.json, about.",
+    )
+    out: Path = option(
+        "--out",
+        required=True,
+        type=click.Path(file_okay=False, path_type=Path),
+        metavar="DIR",
+        help="train.json, dev.json and test.json.",
+    )
+    as_json: bool = json_option("Print the counts as JSON.")
+
+
+@click.command()
+@takes(_SplitOptions)
+def split(options: _SplitOptions) -> None:
+    """Split query files into train.json, dev.json and test.json.
+
+    Queries that share a tool (or category) stay together, so nothing is left out. Where ids of several files are the
+    same, the queries are numbered anew.
+    """
+    from atc.files import write_json
+    from benchmarks.toolbench.annotation.split import SplitDistance, numbered, read_entries, split_queries
+    from protocols.errors import UsageError
+
+    entries = read_entries(options.files)
+    distance = cast("SplitDistance", options.distance)
+    renumbered = [(data, query) for data, (_, query) in zip(numbered(entries), entries, strict=True)]
+    parts = split_queries(renumbered, distance, options.seed, options.dev, options.test)
+    try:
+        options.out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"{options.out} cannot be made: {error.strerror}") from None
+    for part, chosen in parts.items():
+        write_json(options.out / f"{part}.json", [data for data, _ in chosen])
+    counts = {part: len(chosen) for part, chosen in parts.items()}
+    if options.as_json:
+        print_json({"by": distance, "seed": options.seed, **counts})
+    else:
+        say(f"{', '.join(f'{count} in {part}.json' for part, count in counts.items())}; no shared {distance}")
