@@ -21,6 +21,7 @@ from atc.training.sft.checkpoints import find_checkpoint, seal_checkpoint
 from atc.training.sft.examples import IGNORED, ExampleCounts, TokenizedExample, tokenize_conversation
 from atc.training.sft.plan import make_plan, pack
 from atc.training.sft.settings import CONFIGS, TuningConfig, read_config
+from benchmarks.micro.overfit import measure_overfit
 from benchmarks.micro.tiny_model import CHATML, make_model
 from benchmarks.training.sft_command import sft
 from protocols.errors import ATCError, ModelError, UsageError
@@ -320,6 +321,14 @@ def test_the_configuration_for_a_gpu_runs_here_too(tiny: Path, tmp_path: Path) -
     values = [loss for _, loss in losses(out)]
     assert len(values) == 20
     assert sum(values[-5:]) < sum(values[:5])
+
+
+@pytest.mark.train
+def test_a_model_learns_its_programs_by_heart(tiny: Path, tmp_path: Path) -> None:
+    """Two layers made on the spot write their training programs again token for token, after 70 updates."""
+    figures = measure_overfit(tmp_path, programs=10, seconds=30, steps=70)
+
+    assert figures.reproduced >= 9
 
 
 @pytest.mark.train

@@ -109,6 +109,7 @@ def _identity(config: TuningConfig) -> dict[str, Any]:
 def prepare(config: TuningConfig, wrap: Wrap = iter, processes: int = 1) -> PreparedTuning:
     """Read the data and plan the training. Raises: UsageError, ModelError."""
     require(config.method)
+    warnings.filterwarnings("ignore", category=FutureWarning, module="transformers")  # names that it will change
     if config.batch % (config.micro_batch * processes):
         raise UsageError(
             f"batch is {config.batch}, and must be a multiple of micro_batch ({config.micro_batch}) times "
@@ -213,8 +214,7 @@ def run(
     transformers.set_seed(config.seed)
     model = adapted(load_model(prepared.base, config), config)
     trained, parameters = _trained(model), sum(parameter.numel() for parameter in model.parameters())
-    with warnings.catch_warnings(), progress(prepared.plan.steps) as on_step:
-        warnings.simplefilter("ignore", FutureWarning)  # names that transformers is about to change
+    with progress(prepared.plan.steps) as on_step:
         outcome = train(model, prepared.plan, prepared.dev, config, say, on_step)
     summary = {
         "stopped_by": "max_seconds" if outcome.stopped else "its end",
