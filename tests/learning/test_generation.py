@@ -72,7 +72,7 @@ def tides(pool: ToolPool) -> tuple[PooledAPI, ...]:
 def line(text: str, *calls: tuple[int, Mapping[str, Any]]) -> str:
     """The line of a model about an instruction."""
     listed = [{"api": number, "arguments": dict(arguments)} for number, arguments in calls]
-    return json.dumps({"query": text, "calls": listed})
+    return json.dumps({"calls": listed, "query": text})
 
 
 GOOD = line(LONG.format(port="RIB", day="2024-07-14"), (1, {"port_code": "RIB", "day": "2024-07-14"}), (2, {}))
@@ -189,7 +189,7 @@ def test_instructions_become_a_query_file(tools: Path, tmp_path: Path, endpoint:
     out = tmp_path / "queries.json"
     first = line("We saw the sea and want to know more. " * 4, (1, {}))
     levels = line(f"{LONG.format(port='ESB', day='Monday')} And how high was it lately?", (1, {"port_code": "ESB"}))
-    endpoint("no instruction", first, levels)
+    endpoint("no instruction", first, first, levels)
     done = CliRunner().invoke(main, command(tools, out, "--count", "2"))
 
     assert done.exit_code == 0, done.output

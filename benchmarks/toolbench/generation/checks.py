@@ -196,7 +196,8 @@ def _values(call: PlannedCall) -> Mapping[str, Any]:
 
 
 def _tokens(text: str) -> list[str]:
-    return re.findall(r"\w+", text.casefold())
+    """The words and numbers of a text; what joins them is no matter."""
+    return re.findall(r"[^\W_]+", text.casefold())
 
 
 def _shingles(text: str) -> set[tuple[str, ...]]:

@@ -1,13 +1,14 @@
-"""An instruction as a model is asked for it, and as it is read: a text, and the calls that it needs.
+"""An instruction as a model is asked for it, and as it is read: the calls that it needs, and its text.
 
-The first sentence is drawn, and the model goes on from there: without it a small one writes about everything alike.
+The calls come first, so that the text is about values that have been chosen. Then the first sentence of the text is
+drawn, and the model goes on from there: without it a small one writes about everything alike, and too little.
 """
 
 from __future__ import annotations
 
 import json
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -24,6 +25,7 @@ __all__ = ["BadInstructionError", "PlannedCall", "WrittenInstruction", "ask", "c
 
 _PROMPTS = Path(__file__).parent / "prompts"
 _MAX_TOKENS = 320
+_CALLS = '{"calls": ['
 _DESCRIPTION, _OPTIONAL, _EXAMPLE = 90, 2, 30
 """Characters of an API's description, optional parameters that are shown, characters of an example."""
 
@@ -51,14 +53,23 @@ class WrittenInstruction:
 def ask(model: Model, apis: Sequence[PooledAPI], seed: int) -> str:
     """The line that a model writes about some APIs, all of which are needed; it is sampled.
 
+    The model is asked for the calls, and then goes on with the text in the same line.
+
     Raises: ModelError: The model cannot be had, or the prompt is too long for it; LimitReached.
     """
+    messages = conversation(apis, seed)
+    calls = _continue(model, messages, _CALLS, seed, stop=('"query"', "\n"))
+    if not calls.rstrip().endswith("],"):
+        return calls  # the whole line already, or no instruction
     opening = random.Random(f"opening:{seed}").choice(_text("openings").splitlines())
-    prefill = f'{{"query": "{opening}'
-    messages = [*conversation(apis, seed), Message("assistant", prefill)]
-    completion = answer(model, ModelRequest(messages, stop=("\n",), max_tokens=_MAX_TOKENS, seed=seed))
-    text = completion.text.rstrip()
-    return text.lstrip() if text.lstrip().startswith("{") else prefill + text  # an endpoint may begin the line anew
+    return _continue(model, messages, f'{calls.rstrip()} "query": "{opening}', seed, stop=("\n",))
+
+
+def _continue(model: Model, messages: Sequence[Message], begun: str, seed: int, stop: Sequence[str]) -> str:
+    """The line that a model makes of its beginning."""
+    request = ModelRequest([*messages, Message("assistant", begun)], stop=stop, max_tokens=_MAX_TOKENS, seed=seed)
+    text = answer(model, request).text.rstrip()
+    return text.lstrip() if text.lstrip().startswith('{"') else begun + text  # an endpoint may begin the line anew
 
 
 def conversation(apis: Sequence[PooledAPI], seed: int) -> list[Message]:
@@ -66,12 +77,14 @@ def conversation(apis: Sequence[PooledAPI], seed: int) -> list[Message]:
     generator = random.Random(f"example:{seed}")
     seeds = _seeds()["several" if len({api.address.tool for api in apis}) > 1 else "single"]
     example = generator.choice(seeds)
-    line = json.dumps({"query": example["query"], "calls": example["calls"]}, ensure_ascii=False)
+    line = json.dumps({"calls": example["calls"], "query": example["query"]}, ensure_ascii=False)
+    spoken = [name for call in example["calls"] for name in call["arguments"]]
+    needed = [parameter_name(str(parameter["name"])) for api in apis for parameter in api.required]
     return [
         Message("system", _text("instruction")),
-        Message("user", _request(example["apis"])),
+        Message("user", _request(example["apis"], spoken)),
         Message("assistant", line),
-        Message("user", _request([_line(api) for api in apis])),
+        Message("user", _request([_line(api) for api in apis], needed)),
     ]
 
 
@@ -102,10 +115,13 @@ def _call(entry: object) -> PlannedCall:
     return PlannedCall(entry["api"], arguments)
 
 
-def _request(apis: Sequence[str]) -> str:
+def _request(apis: Sequence[str], needed: Iterable[str]) -> str:
+    """The request for an instruction; `needed` are the parameters whose values it must say."""
     listed = "\n".join(f"{number}. {line}" for number, line in enumerate(apis, 1))
     results = f"the results of all {len(apis)}" if len(apis) > 1 else "its result"
-    return Template(_text("request")).substitute(apis=listed, results=results)
+    named = ", ".join(dict.fromkeys(needed))
+    values = f", says a value of {named}" if named else ""
+    return Template(_text("request")).substitute(apis=listed, results=results, values=values)
 
 
 def _line(api: PooledAPI) -> str:
