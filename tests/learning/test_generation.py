@@ -140,6 +140,7 @@ WRITTEN = LONG.format(port="RIB", day="2024-07-14")
         (line(WRITTEN, (1, RIB)), "related", "only one API"),
         (line("When is high water at RIB on 2024-07-14?", (1, RIB), (2, {})), "words", "it has 8 words"),
         (line(f"{WRITTEN} I like Get Tide.", (1, RIB), (2, {})), "names", "Get Tide"),
+        (line(f"{WRITTEN} Ask the harbour tides API.", (1, RIB), (2, {})), "names", "Harbour Tides"),
         (line(f"{WRITTEN} Use list_ports_for_harbour_tides.", (1, RIB), (2, {})), "names", "list_ports_for"),
         (line(WRITTEN, (1, {"port_code": "RIB", "day": "2024-08-01"}), (2, {})), "concrete", "not in the text"),
         (line(WRITTEN, (1, {"port_code": "RIB"}), (2, {})), "concrete", "needs a value of day"),

@@ -6,7 +6,7 @@ The runner is that of `atc bench`, so a stopped run goes on, and its folder is j
 from __future__ import annotations
 
 import json
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
@@ -23,7 +23,7 @@ from benchmarks.run.task_run import TaskRunner
 from benchmarks.tasks.query_tasks import QueryProtocols, query_tasks
 from benchmarks.tasks.task_files import Task, candidate_tools
 from benchmarks.toolbench.annotation.exports import ExportForm, export
-from benchmarks.toolbench.annotation.solved import SolvedQuery, is_solvable, solved_query
+from benchmarks.toolbench.annotation.solved import is_solvable, solved_query
 from benchmarks.toolbench.corpus.published import published_answer, published_method, write_answers
 from benchmarks.toolbench.corpus.queries import ToolQuery, split_server
 from benchmarks.toolbench.evaluation.convert import convert
@@ -73,12 +73,14 @@ class Annotator:
     record: Path | None = None
     reuse: Path | None = None
 
-    def run(self, workers: int, limit: int | None) -> tuple[int, Generator[TaskResult]]:
-        """How many queries there are, and the result of each as it is there.
+    def run(self, workers: int, limit: int | None, warn: Callable[[str], None]) -> tuple[int, Generator[TaskResult]]:
+        """How many queries there are, and the result of each as it is there; `warn` is told what is wrong with some.
 
         Raises, while the results are read: ModelError, APIError, UsageError: as `run_tasks`.
         """
-        tasks, protocols, _ = query_tasks(self.file, self.server)
+        tasks, protocols, warnings = query_tasks(self.file, self.server)
+        for warning in warnings:
+            warn(f"warning: {warning}")
         tasks = tasks[:limit]
         prepare_folder(self.out, self.settings)
         write_text(self.out / QUERIES, self.file.read_text("utf-8"))
@@ -95,19 +97,25 @@ class Annotator:
         write_answers(self.out, protocols.queries, *parse(self.settings.mode), asdict(self.settings.search))
 
     def export(
-        self, forms: Iterable[ExportForm], limit: int | None, keep_all: bool, judge: Judge | None
+        self,
+        forms: Sequence[ExportForm],
+        limit: int | None,
+        keep_all: bool,
+        judge: Judge | None,
+        wrap: Callable[[Sequence[Task]], Iterable[Task]] = iter,
     ) -> AnnotationCounts:
         """Write `<form>.jsonl` for each form, and count.
 
         Args:
             keep_all: Export answered queries that did not pass, too.
             judge: Decides which passed; without one, the rule (see `is_solvable`).
+            wrap: Shows the progress over the queries.
         Raises: ModelError: The judge cannot be had. UsageError: A file cannot be written.
         """
         tasks, protocols, _ = query_tasks(self.file)
         counts = AnnotationCounts()
-        kept: list[SolvedQuery] = []
-        for task in tasks[:limit]:
+        lines: dict[ExportForm, list[str]] = {form: [] for form in forms}
+        for task in wrap(tasks[:limit]):
             query = protocols.queries[task.id]
             record = json.loads((self.out / "tasks" / f"{task.id}.json").read_text("utf-8"))
             solved = solved_query(record["solution"], query)
@@ -118,13 +126,12 @@ class Annotator:
             passed = is_solvable(solved) if judge is None else self._is_passed(record["solution"], query, judge)
             counts.passed += passed
             if passed or keep_all:
-                kept.append(solved)
-        counts.kept, counts.calls = len(kept), sum(len(solved.calls) for solved in kept)
-        for form in forms:
-            lines = [line for solved in kept for line in export(solved, form, self._agent)]
-            counts.lines[form] = len(lines)
-            text = "".join(json.dumps(line, default=str) + "\n" for line in lines)
-            write_text(export_file(self.out, form), text)
+                counts.kept, counts.calls = counts.kept + 1, counts.calls + len(solved.calls)
+                for form, written in lines.items():
+                    written += [json.dumps(line, default=str) for line in export(solved, form, self._agent)]
+        for form, written in lines.items():
+            counts.lines[form] = len(written)
+            write_text(export_file(self.out, form), "".join(f"{line}\n" for line in written))
         return counts
 
     def _is_passed(self, solution: Mapping[str, Any], query: ToolQuery, judge: Judge) -> bool:

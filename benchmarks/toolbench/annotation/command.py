@@ -13,7 +13,10 @@ from atc.cli import print_json, say
 from atc.cli.options import argument, json_option, option, out_file, takes
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from benchmarks.run.runner import RunSettings
+    from benchmarks.tasks.task_files import Task
     from benchmarks.toolbench.annotation.annotate import AnnotationCounts, Annotator
     from benchmarks.toolbench.annotation.exports import ExportForm
     from benchmarks.toolbench.evaluation.judge import Judge
@@ -137,7 +140,7 @@ def _annotate(options: _AnnotateOptions, queries: Path, out: Path) -> None:
         annotator = Annotator(settings, queries, server, out, options.record, options.reuse)
         _solve(annotator, options)
         judge = _judge(options.judge, out, stack) if options.judge else None
-        counts = annotator.export(forms, options.limit, options.keep == "answered", judge)
+        counts = annotator.export(forms, options.limit, options.keep == "answered", judge, _exporting)
     if options.as_json:
         print_json(counts.to_json())
     else:
@@ -180,10 +183,18 @@ def _solve(annotator: Annotator, options: _AnnotateOptions) -> None:
     from rich.console import Console
     from rich.progress import track
 
-    total, results = annotator.run(options.workers, options.limit)
+    total, results = annotator.run(options.workers, options.limit, say)
     with closing(results):
-        for _ in track(results, "queries", total=total, console=Console(stderr=True)):
+        for _ in track(results, "solving", total=total, console=Console(stderr=True)):
             pass
+
+
+def _exporting(tasks: Sequence[Task]) -> Iterable[Task]:
+    """Show on a terminal how far the export has come."""
+    from rich.console import Console
+    from rich.progress import track
+
+    return track(tasks, "exporting", console=Console(stderr=True))
 
 
 def _judge(name: str, out: Path, stack: ExitStack) -> Judge:

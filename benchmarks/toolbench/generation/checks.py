@@ -145,7 +145,7 @@ def _long_enough(instruction: WrittenInstruction, apis: Sequence[PooledAPI]) -> 
 
 
 def _names(instruction: WrittenInstruction, apis: Sequence[PooledAPI]) -> str:
-    """No API is named. A name that could be common words counts only where it is written like a name."""
+    """No API or tool is named. What could be common words counts only where it is written like a name."""
     for api in apis:
         published = function_name(api.name, api.tool)
         if published in instruction.text:
@@ -155,6 +155,8 @@ def _names(instruction: WrittenInstruction, apis: Sequence[PooledAPI]) -> str:
         pattern = _NAMED.replace("{name}", name) if is_plain else rf"(?<!\w){name}(?!\w)"
         if re.search(pattern, instruction.text, re.IGNORECASE if is_plain else 0):
             return f"it names {api.name}"
+        if re.search(_NAMED.replace("{name}", re.escape(api.tool)), instruction.text, re.IGNORECASE):
+            return f"it names {api.tool}"
     return ""
 
 

@@ -69,7 +69,7 @@ def _continue(model: Model, messages: Sequence[Message], begun: str, seed: int, 
     """The line that a model makes of its beginning."""
     request = ModelRequest([*messages, Message("assistant", begun)], stop=stop, max_tokens=_MAX_TOKENS, seed=seed)
     text = answer(model, request).text.rstrip()
-    return text.lstrip() if text.lstrip().startswith('{"') else begun + text  # an endpoint may begin the line anew
+    return text.lstrip() if text.lstrip().startswith('{"calls"') else begun + text  # an endpoint may begin anew
 
 
 def conversation(apis: Sequence[PooledAPI], seed: int) -> list[Message]:
