@@ -18,6 +18,7 @@ from atc.training.data.questions import ReadQuestions
 from atc.training.data.reach import Reach
 from atc.training.data.trial import PairKind, Trial, TriedPair
 from atc.training.data.wording import form
+from atc.training.data.writes import WriteQuestions
 from protocols.errors import UsageError
 from protocols.model import Protocol
 
@@ -99,9 +100,7 @@ class Tally:
         }
 
 
-def generate(
-    protocol: Protocol, settings: PairSettings, excluded: Excluded, on_pair: Callable[[int], None]
-) -> Tally:
+def generate(protocol: Protocol, settings: PairSettings, excluded: Excluded, on_pair: Callable[[int], None]) -> Tally:
     """Append pairs to a file until it has `count`; it goes on where an earlier call with the same seed ended.
 
     Args:
@@ -165,8 +164,9 @@ class _Drafts:
         self._settings = settings
         self._tally = tally
         self._excluded = excluded
-        self._reads = ReadQuestions(Reach(trial.views, trial.pools()))
-        self._tools = trial.views.reads
+        reach = Reach(trial.views, trial.pools())
+        self._reads, self._writes = ReadQuestions(reach), WriteQuestions(reach)
+        self._tools = [*trial.views.reads, *self._writes.tools]
         self._numbered = self._numbers()
         self._barren = 0
         self.under_way: Counter[str] = Counter()
@@ -200,7 +200,8 @@ class _Drafts:
         self._tally.drafts += 1
         tool = self._tools[number % len(self._tools)]
         try:
-            return self._reads.ask(tool, Random(f"{self._settings.seed} {number}"))
+            questions = self._writes if tool in self._writes.tools else self._reads
+            return questions.ask(tool, Random(f"{self._settings.seed} {number}"))
         except NoQuestion:
             self._tally.drop("no question")
             return None

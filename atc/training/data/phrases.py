@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from random import Random
 
-from atc.training.data.views import APIViews, ListView, is_mine
+from atc.training.data.views import APIViews, ListView
 from atc.training.data.wording import NounPhrase, is_person, is_short, plural, possessive, preposition, stands_behind
 from protocols.dataflow.identifiers import literals_of
+from protocols.dataflow.operations import is_own
 from protocols.model import Tool
 from protocols.text.word_lists import NAMES
 from protocols.text.words import noun_of, singular, words
@@ -33,19 +35,18 @@ def list_phrase(views: APIViews, view: ListView, owner: str, rng: Random) -> Nou
     """
     tool = views.protocol.tool(view.tool)
     noun = views.spoken(view.noun)
-    root = views.object_of(view.tool)
-    if not owner and view.path and root is not None:
-        owner = _whole(views, root, tool, views.spoken(root.noun), rng).item("")
-        owner = f"my {owner.removeprefix('the ')}" if is_mine(tool) else owner
+    outer = views.lists.get((view.tool, view.path[:-1]))
+    if not owner and view.path and outer is not None and outer.single:
+        owner = list_phrase(views, outer, "", rng).item("")
     phrase = _owned(views, view, tool, noun, owner, rng) if owner else _whole(views, view, tool, noun, rng)
-    if is_mine(tool) and not owner:
-        return NounPhrase(phrase.noun, phrase.nouns, phrase.before, phrase.behind, "my")
-    return phrase
+    return replace(phrase, article="my") if is_own(tool) and not owner else phrase
 
 
 def _whole(views: APIViews, view: ListView, tool: Tool, noun: str, rng: Random) -> NounPhrase:
     """A list that belongs to nothing: adjectives from the path or the summary before its noun."""
     options = [_from_path(tool, view, noun)]
+    if literals_of(tool.path)[-1:] == ["me"]:
+        return options[0]
     texts = (tool.summary, tool.description.partition(".")[0])
     options += [phrase for text in texts if (phrase := _from_text(text, noun)) is not None]
     return rng.choice(options)
@@ -53,11 +54,16 @@ def _whole(views: APIViews, view: ListView, tool: Tool, noun: str, rng: Random) 
 
 def _from_path(tool: Tool, view: ListView, noun: str) -> NounPhrase:
     literals = literals_of(tool.path)
+    if literals[-1:] == ["me"]:
+        return NounPhrase("profile", "profiles")
     last = list(words(literals[-1])) if literals else []
     own = {*words(noun), view.noun, *words(view.key)}
-    modifier = [word for word in last if singular(word) not in own and word not in _VERBS]
+    last = list(words(view.key)) if view.single and view.key else last
+    modifier = [word for word in last if singular(word) not in own and singular(word) not in _VERBS]
     text = " ".join(modifier)
     nouns = plural(noun)
+    if modifier and singular(modifier[-1]) != modifier[-1] and not is_own(tool):
+        return NounPhrase(" ".join([*modifier[:-1], singular(modifier[-1])]), text)
     if stands_behind(modifier):
         return NounPhrase(noun, nouns, behind=text)
     return NounPhrase(noun, nouns, before=text)
@@ -70,7 +76,7 @@ def _from_text(text: str, noun: str) -> NounPhrase | None:
     last = plural(noun)
     plain = clean.lower().endswith(f" {last.lower()}") and clean.replace(" ", "").isalpha()
     before = clean[: -len(last)].strip().lower()
-    plain = plain and _VERBS.isdisjoint(before.split())
+    plain = plain and _VERBS.isdisjoint(map(singular, before.split()))
     return NounPhrase(noun, last, before=before) if plain and 0 < len(before.split()) <= _MAX_WORDS else None
 
 
@@ -100,7 +106,7 @@ def _keyed(views: APIViews, view: ListView, noun: str, owner: str, last: list[st
     """A list under a key of its own: the cast of an object, or the objects in whose cast somebody is."""
     key = " ".join(words(view.key))
     about = [word for word in last if singular(word) == view.entity]
-    if view.entity and about and noun_of(view.key) != view.entity:
+    if view.entity and noun_of(view.key) != view.entity and (about or (is_person(key) and not is_person(view.noun))):
         options = [
             NounPhrase(noun, plural(noun), behind=f"with {owner} in the {key}"),
             NounPhrase(noun, plural(noun), behind=f"that {owner} is in the {key} of"),

@@ -11,9 +11,10 @@ from random import Random
 from atc.training.data.code import constant, expression, part, request
 from atc.training.data.draft import Draft, NoQuestion
 from atc.training.data.phrases import list_phrase
-from atc.training.data.views import APIViews, FieldView, ListView, is_mine, is_search
+from atc.training.data.views import APIViews, FieldView, ListView, is_search
 from atc.training.data.wording import NounPhrase, agent_verb, is_person, plural, superlative
 from protocols.dataflow.graph import ProvidedField, selector_arguments
+from protocols.dataflow.operations import is_own
 from protocols.json_path import Step
 from protocols.model import Parameter, Tool
 from protocols.schema_fields import type_of
@@ -101,7 +102,7 @@ class Reach:
         Raises: NoQuestion: An argument cannot be filled.
         """
         arguments: dict[str, ast.expr] = {}
-        owner, extra = "", []
+        owner, extra, is_owned = "", [], False
         selectors: Mapping[str, object] = {}
         if view is not None:
             source = ProvidedField(view.tool, (*view.path, 0, view.id_key or "id"), 0.0, noun=view.entity or view.noun)
@@ -117,16 +118,19 @@ class Reach:
                 arguments[argument] = constant(number)
                 spoken = [f"{reference.noun} {number}", f"the {_ORDINALS[number - 1]} {reference.noun}"]
                 owner = f"{draft.rng.choice(spoken)} of {owner}" if owner else draft.rng.choice(spoken)
+            elif reference is not None and is_owned:
+                raise NoQuestion  # of two objects, which no phrase here can say
             elif reference is not None:
+                is_owned = True
                 subject = self.subject(draft, reference.noun, depth, tool.name)
-                arguments[argument] = part(subject.variable, [subject.view.id_key])
+                arguments[argument] = part(subject.variable, [subject.view.key_for(reference.attribute)])
                 owner = subject.phrase
             elif argument.lower() in SEARCHES:
                 noun = view.noun if view is not None else "title"
                 name = draft.value(name or self.invented(noun, draft.rng))
                 arguments[argument] = constant(name)
             else:
-                value, spoken_value = self._plain(draft, parameter)
+                value, spoken_value = self.plain(draft, parameter)
                 arguments[argument] = constant(value)
                 extra.append(spoken_value)
         draft.tools.append(tool.name)
@@ -142,9 +146,10 @@ class Reach:
 
     def invented(self, noun: str, rng: Random) -> str:
         """A name for an object of a noun."""
-        return invent_name(noun, SeededRNG("name", rng.getrandbits(40)))
+        names = (invent_name(noun, SeededRNG("name", rng.getrandbits(40))) for _ in range(50))
+        return next(name for name in names if " and " not in name)  # it may be taken for two names
 
-    def _plain(self, draft: Draft, parameter: Parameter) -> tuple[object, str]:
+    def plain(self, draft: Draft, parameter: Parameter) -> tuple[object, str]:
         """A value for an argument that no call provides, and its words."""
         schema, spoken = parameter.schema, " ".join(words(parameter.argument)).removeprefix("with ")
         items = schema.get("items")
@@ -220,12 +225,12 @@ class Reach:
         view = draft.choose(ways)
         tool = self.protocol.tool(view.tool)
         if view.single:
-            return self._only(draft, view, depth)
+            return self.only(draft, view, depth)
         if is_search(tool):
             return self._named(draft, view, depth)
         return self._chosen(draft, view, depth)
 
-    def _only(self, draft: Draft, view: ListView, depth: int) -> ReachedObject:
+    def only(self, draft: Draft, view: ListView, depth: int = 0) -> ReachedObject:
         """The object that a tool returns, or that stands in its response."""
         reply = self.reply(draft, self.protocol.tool(view.tool), depth + 1, view)
         if reply.owner and not view.path:
@@ -256,7 +261,7 @@ class Reach:
         compared = [f for f in self.comparable(view) if superlative(f.name, "highest", draft.rng)]
         is_extreme = bool(compared) and draft.chance(0.4)
         items = self.items(draft, view, depth + 1, bound=False, whole=is_extreme)
-        if is_mine(items.whole.tool) and view.title and not is_extreme and draft.chance(0.6):
+        if is_own(items.whole.tool) and view.title and not is_extreme and draft.chance(0.6):
             name = draft.value(self.invented(view.noun, draft.rng))
             listed = draft.let(_list_name(view), items.node)
             found = expression(
@@ -283,7 +288,8 @@ class Reach:
                 raise NoQuestion
             listed = draft.let(_list_name(view), items.node)
             found = extreme(listed, view.item, compared_field, order)
-            return ReachedObject(draft.let(f"{most or order} {view.noun}", found), items.phrase.item(most or order), view)
+            variable = draft.let(f"{most or order} {view.noun}", found)
+            return ReachedObject(variable, items.phrase.item(most or order), view)
         place = draft.choose([0, 0, 0, 1, 2] if view.paged else [0, 0, 0, 0, 0, 1])
         variable = draft.let(view.noun, ast.Subscript(items.node, ast.Constant(place)))
         number = _ORDINALS[place]

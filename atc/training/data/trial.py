@@ -19,12 +19,14 @@ from atc.training.data.code import print_program, shape
 from atc.training.data.draft import Draft, NoQuestion, QuestionPair
 from atc.training.data.reach import Pools, Reach
 from atc.training.data.views import APIViews, ListView
+from atc.training.data.writes import reading_back
 from atc.verify import inspect, is_unsupported
 from protocols.json_path import Step
 from protocols.model import Protocol
 from protocols.render import sentence
 from protocols.simulator import Session, Simulator
 from sandbox import Run, Sandbox
+from sandbox.records import SAFE
 
 __all__ = ["PairKind", "Trial", "TriedPair"]
 
@@ -32,6 +34,8 @@ PairKind = Literal["program", "select"]
 _EMPTY = frozenset({"", "[]", "{}", "None", "0", "0.0", "None None"})
 _SAMPLES = 2
 """Replies of each tool that the values of its fields are taken from."""
+_TELLING = 7
+"""Characters that hardly stand in a response by chance."""
 _LONGEST = 1500
 """Characters of an answer."""
 _SELECTING = "select_tools"
@@ -103,6 +107,26 @@ class Trial:
         with self._simulator.session(query=question) as session:
             return self._sandbox(session).run(program)
 
+    def _run_with_reads(self, pair: QuestionPair) -> tuple[Run, bool]:
+        """Run a program; True beside it if the service shows every write in it.
+
+        Its answers to reads hold what was written, or differ from those in a fresh world, which is the same before the
+        writes.
+        """
+        if not pair.writes:
+            return self.run(pair.program, pair.question), True
+        with self._simulator.session(query=pair.question) as session:
+            run = self._sandbox(session).run(pair.program)
+            for call in run.calls:
+                if call.method in SAFE:
+                    continue
+                reads = reading_back(self.protocol, call)
+                after = _printed(self._sandbox(session).run(reads)) if reads else ""
+                is_there = call.method != "DELETE" and any(value in after for value in _texts(call.arguments))
+                if not after or (not is_there and after == _printed(self.run(reads, pair.question))):
+                    return run, False
+        return run, True
+
     def _sandbox(self, session: Session) -> Sandbox:
         return Sandbox(
             self.protocol,
@@ -118,8 +142,8 @@ class Trial:
         diagnostics = check(pair.program, self._agent.knowledge.contract, None, question, self.graph)
         if diagnostics:
             return TriedPair("check", f"{diagnostics[0].rule}: {diagnostics[0].message}")
-        run = self.run(pair.program, pair.question)
-        if (why := self._why_not(pair, run, question)) is not None:
+        run, is_changed = self._run_with_reads(pair)
+        if (why := self._why_not(pair, run, question, is_changed)) is not None:
             return why
         line: dict[str, object] = {
             "id": id,
@@ -132,7 +156,7 @@ class Trial:
         }
         return TriedPair(line=line | self._prompted(pair))
 
-    def _why_not(self, pair: QuestionPair, run: Run, question: Question) -> TriedPair | None:
+    def _why_not(self, pair: QuestionPair, run: Run, question: Question, is_changed: bool) -> TriedPair | None:
         """Why a run is no right answer; None where it is one."""
         if run.outcome != "ok":
             return TriedPair("run", f"{run.error.type}: {run.error.message}" if run.error else str(run.limit))
@@ -146,6 +170,8 @@ class Trial:
             or any(line.split()[-1:] == ["None"] for line in answer.split("\n"))
         ):
             return TriedPair("empty" if len(answer) <= _LONGEST else "long", answer[:80])
+        if not is_changed:
+            return TriedPair("write", answer[:80])
         if is_unsupported(pair.program, run):
             return TriedPair("unsupported", answer[:80])
         findings = inspect(pair.program, run, question, self.graph)
@@ -179,6 +205,17 @@ class Trial:
             {"role": "user", "content": user.strip()},
             {"role": "assistant", "content": json.dumps(list(dict.fromkeys(pair.tools)))},
         ]
+
+
+def _printed(run: Run) -> str:
+    """What a run printed, and the error that ended it."""
+    return run.stdout + (run.error.message if run.error else "")
+
+
+def _texts(arguments: Mapping[str, object]) -> list[str]:
+    """The texts in the arguments of a write that are long enough to tell it by."""
+    texts = [str(value) for value in arguments.values() for value in (value if isinstance(value, list) else [value])]
+    return [part for text in texts for part in text.split(",") if len(part) > _TELLING]
 
 
 def _items(response: object, view: ListView) -> list[Mapping[str, object]]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import TypeAlias
 
 from atc.training.data.wording import is_person
 from protocols.dataflow.graph import ProtocolGraph, ProvidedField
-from protocols.dataflow.operations import is_own, looks_like_read
+from protocols.dataflow.operations import is_current, is_own, looks_like_read
 from protocols.json_path import Step
 from protocols.model import Protocol, Schema, Tool
 from protocols.schema_fields import fields, items_of, properties_of, type_of
@@ -23,6 +24,7 @@ _NOISE = NAMES["noise"] | {"etag", "token", "hash", "cursor"}
 _ALIKE = 0.4
 """Share of fields that two lists of a response have in common, if they hold the same kind of object."""
 _MAX_DEPTH = 2
+_Identifiers: TypeAlias = dict[tuple[str, tuple[Step, ...]], tuple[str, dict[str, str]]]
 _PAGES = frozenset({"page", "pages", "offset", "cursor", "next", "total", "count"})
 
 
@@ -40,7 +42,8 @@ class ListView:
     """A list of objects at a path of a tool's response, or with an empty `items` the object itself.
 
     `noun` is what an item is called; `entity` the noun of the identifier under `id_key`, empty where no tool takes it.
-    `title` is the field that names an item; empty without one. `paged`: the response says that there is more.
+    `id_keys` are those of all its identifiers, by attribute. `title` is the field that names an item; empty without
+    one. `paged`: the response says that there is more.
     """
 
     tool: str
@@ -53,6 +56,11 @@ class ListView:
     paged: bool = False
     total: str = ""
     single: bool = False
+    id_keys: Mapping[str, str] = field(default_factory=dict, compare=False)
+
+    def key_for(self, attribute: str) -> str:
+        """The key of an identifier by its attribute: of the `uri`, where there is one, or of the only one."""
+        return self.id_keys.get(attribute, self.id_key)
 
     @property
     def key(self) -> str:
@@ -118,9 +126,9 @@ class APIViews:
                 by_entity.setdefault(nouns[-1], []).append(tool)
         return {entity: tuple(tools) for entity, tools in by_entity.items()}
 
-    def _identifiers(self) -> dict[tuple[str, tuple[Step, ...]], tuple[str, str]]:
-        """By tool and path of an object, the noun and the key of its identifier."""
-        nouns: dict[tuple[str, tuple[Step, ...]], tuple[str, str]] = {}
+    def _identifiers(self) -> _Identifiers:
+        """By tool and path of an object, the noun and by attribute the keys of its identifiers."""
+        nouns: _Identifiers = {}
         for tool in self.protocol.tools:
             for parameter in tool.arguments:
                 reference = self.graph.reference(tool.name, parameter.argument)
@@ -128,19 +136,23 @@ class APIViews:
                     continue
                 for source in self.graph.providers(tool.name, parameter.argument):
                     if is_plain(source):
-                        nouns.setdefault((source.tool, source.path[:-1]), (reference.noun, str(source.path[-1])))
+                        noun, keys = nouns.setdefault((source.tool, source.path[:-1]), (reference.noun, {}))
+                        if noun == reference.noun:
+                            keys.setdefault(reference.attribute, str(source.path[-1]))
         return nouns
 
-    def _views(self, tool: Tool, identifiers: Mapping[tuple[str, tuple[Step, ...]], tuple[str, str]]) -> list[ListView]:
+    def _views(self, tool: Tool, identifiers: _Identifiers) -> list[ListView]:
         schema = tool.response_schema
         if schema is None:
             return []
         views = []
         known = {path: held for (name, path), held in identifiers.items() if name == tool.name}
         for path, properties, is_list in self._objects(schema):
+            if not is_list and path and noun_of(str(path[0])) in WRAPPERS and is_own(tool) and not is_current(tool):
+                continue  # the object of some state, which has no name
             whole = (*path, 0) if is_list else path
-            entity, id_key = known.get(whole, ("", ""))
-            view = self._view(tool, path, properties, is_list, entity, id_key)
+            entity, id_keys = known.get(whole, ("", {}))
+            view = self._view(tool, path, properties, is_list, entity, id_keys)
             if view is not None:
                 views.append(view)
         return self._with_siblings(views)
@@ -153,10 +165,9 @@ class APIViews:
                 shared = view.fields.keys() & known.fields.keys()
                 alike = len(shared) / max(len(view.fields.keys() | known.fields.keys()), 1)
                 if not view.entity and known.entity and not view.single and not known.single and alike >= _ALIKE:
-                    view = ListView(
-                        view.tool, view.path, known.noun, view.fields, view.title, known.entity, known.id_key,
-                        view.paged, view.total,
-                    )  # fmt: skip
+                    view = replace(
+                        view, noun=known.noun, entity=known.entity, id_key=known.id_key, id_keys=known.id_keys
+                    )
             completed.append(view)
         return completed
 
@@ -183,7 +194,7 @@ class APIViews:
         properties: Mapping[str, Schema],
         is_list: bool,
         entity: str,
-        id_key: str,
+        id_keys: Mapping[str, str],
     ) -> ListView | None:
         shown = {name: _field_view(name, schema) for name, schema in properties.items() if _is_telling(name, schema)}
         schema = tool.response_schema
@@ -198,7 +209,8 @@ class APIViews:
         total = next((name for name in paging if words(name) in (("total", "results"), ("total",), ("count",))), "")
         whole = (*path, 0) if is_list else path
         noun = entity or self.graph.object_noun(tool.name, whole, properties)
-        return ListView(tool.name, path, noun, shown, title, entity, id_key, bool(paging), total, not is_list)
+        id_key = next(iter(id_keys.values()), "")
+        return ListView(tool.name, path, noun, shown, title, entity, id_key, bool(paging), total, not is_list, id_keys)
 
     # Names of things ----------------------------------------------------------------------------------------------
 
@@ -234,11 +246,6 @@ def is_plain(source: ProvidedField) -> bool:
 def is_search(tool: Tool) -> bool:
     """True if a tool requires a search text."""
     return any(p.required and p.argument.lower() in SEARCHES for p in tool.arguments)
-
-
-def is_mine(tool: Tool) -> bool:
-    """True if a tool reads the caller's own data."""
-    return is_own(tool)
 
 
 def _is_telling(name: str, schema: Schema) -> bool:
