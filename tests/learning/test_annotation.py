@@ -207,6 +207,8 @@ def test_stats_count_what_was_annotated(tmp_path: Path, endpoint: Callable[..., 
         counted = json.loads(done.stdout)
 
         assert (counted["queries"], counted["pairs"], counted["pair_calls"], counted["steps"]) == (2, 2, 2, 2.0)
+    folder = CliRunner().invoke(main, ["toolbench", "stats", str(out), "--json"])
+    assert (json.loads(folder.stdout)["pairs"], json.loads(folder.stdout)["answers"]) == (2, 2)
 
 
 @pytest.mark.parametrize(

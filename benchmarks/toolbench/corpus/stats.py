@@ -8,7 +8,7 @@ Source: ToolLLM (arXiv:2307.16789), sections 2 and 3.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean
@@ -23,14 +23,16 @@ from protocols.errors import UsageError
 __all__ = ["CorpusStats", "corpus_stats"]
 
 
+_EXPORTS = ("toolllama.jsonl", "openai.jsonl", "program.jsonl")
+"""The files that `atc toolbench annotate` exports to."""
+
+
 @dataclass
 class CorpusStats:
     """What some files hold. Means are per query, or per answer for `trace`; None where there are none.
 
     `records` counts the APIs of queries each time, `apis` the different ones; so for tool files. `calls` are those of
-    all branches of a search, `trace` the calls on the chosen path. `pairs` are queries with a solution in exports of
-    `atc toolbench annotate`, `pair_calls` the calls of these, and `steps` the calls and the answer of one, a mean.
-    `unread` names files that could not be read.
+    all branches of a search, `trace` the calls on the chosen path. `unread` names files that could not be read.
     """
 
     queries: int = 0
@@ -43,11 +45,9 @@ class CorpusStats:
     relevant_tools: float | None = None
     relevant_categories: float | None = None
     trace: float | None = None
-    pairs: int = 0
-    pair_calls: int = 0
-    steps: float | None = None
     unread: list[str] = field(default_factory=list)
     _apis: set[tuple[str, str, str]] = field(default_factory=set)
+    _pairs: dict[tuple[Path, int], int] = field(default_factory=dict)
 
     @property
     def apis(self) -> int:
@@ -64,11 +64,27 @@ class CorpusStats:
         """Different categories."""
         return len({category for category, _, _ in self._apis})
 
+    @property
+    def pairs(self) -> int:
+        """Queries with an exported solution."""
+        return len(self._pairs)
+
+    @property
+    def pair_calls(self) -> int:
+        """The calls of exported solutions."""
+        return sum(self._pairs.values())
+
+    @property
+    def steps(self) -> float | None:
+        """The calls and the answer of an exported solution, as a mean."""
+        return (self.pair_calls + self.pairs) / self.pairs if self.pairs else None
+
     def to_json(self) -> dict[str, Any]:
         """Plain data; the keys are part of the interface."""
         own = {name: value for name, value in vars(self).items() if not name.startswith("_")}
-        counted = {"categories": self.categories, "tools": self.tools, "apis": self.apis}
-        return {**counted, **{name: round(v, 2) if isinstance(v, float) else v for name, v in own.items()}}
+        exported = {"pairs": self.pairs, "pair_calls": self.pair_calls, "steps": self.steps}
+        counted = {"categories": self.categories, "tools": self.tools, "apis": self.apis, **own, **exported}
+        return {name: round(value, 2) if isinstance(value, float) else value for name, value in counted.items()}
 
 
 def corpus_stats(places: Sequence[Path]) -> CorpusStats:
@@ -77,7 +93,7 @@ def corpus_stats(places: Sequence[Path]) -> CorpusStats:
     queries: list[ToolQuery] = []
     answers: list[Answer] = []
     for place in places:
-        files = sorted([*place.rglob("*.json"), *place.rglob("*.jsonl")]) if place.is_dir() else [place]
+        files = sorted(_files(place)) if place.is_dir() else [place]
         for file in (file for file in files if "response_examples" not in file.parts):
             try:
                 _count(file, stats, queries, answers)
@@ -85,18 +101,21 @@ def corpus_stats(places: Sequence[Path]) -> CorpusStats:
                 stats.unread.append(str(error))
     if not (queries or answers or stats.apis or stats.pairs):
         why = f": {stats.unread[0]}" if stats.unread else ""
-        raise UsageError(f"{', '.join(map(str, places))}: no query, tool, answer or export file is there{why}")
+        raise UsageError(f"{', '.join(map(str, places))}: no query, tool or answer file is there{why}")
     stats.queries, stats.answers = len(queries), len(answers)
     stats.instances = sum(answer.training_instances for answer in answers)
     stats.calls = sum(len(answer.calls) for answer in answers)
-    if stats.pairs:
-        stats.steps = (stats.pair_calls + stats.pairs) / stats.pairs
     traces = [len(answer.trace) for answer in answers if answer.valid]
     stats.trace = fmean(traces) if traces else None
     if queries:
         stats.words = fmean(len(query.text.split()) for query in queries)
         _count_relevant(queries, stats)
     return stats
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    yield from folder.rglob("*.json")
+    yield from (file for file in folder.rglob("*.jsonl") if file.name in _EXPORTS)
 
 
 def _count(file: Path, stats: CorpusStats, queries: list[ToolQuery], answers: list[Answer]) -> None:
@@ -125,15 +144,13 @@ def _count(file: Path, stats: CorpusStats, queries: list[ToolQuery], answers: li
 
 
 def _count_export(file: Path, stats: CorpusStats) -> None:
-    """Add an export; a query counts once, with the longest of its lines. Raises: UsageError: It is none."""
-    calls: dict[int, int] = {}
+    """Add an export; a query of a folder counts once, with the longest line. Raises: UsageError: It is none."""
     for place, line in read_lines(file):
         try:
-            calls[line["query_id"]] = max(calls.get(line["query_id"], 0), _exported_calls(line))
+            key, calls = (file.parent, line["query_id"]), _exported_calls(line)
         except (KeyError, TypeError, AttributeError):
             raise UsageError(f"{place}: this is no line of an export of `atc toolbench annotate`") from None
-    stats.pairs += len(calls)
-    stats.pair_calls += sum(calls.values())
+        stats._pairs[key] = max(stats._pairs.get(key, 0), calls)
 
 
 def _exported_calls(line: Mapping[str, Any]) -> int:
