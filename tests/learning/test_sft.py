@@ -24,7 +24,7 @@ from atc.training.sft.settings import CONFIGS, TuningConfig, read_config
 from benchmarks.micro.overfit import measure_overfit
 from benchmarks.micro.tiny_model import CHATML, make_model
 from benchmarks.training.sft_command import sft
-from protocols.errors import ATCError, ModelError, UsageError
+from protocols.errors import ATCError, LimitReached, ModelError, UsageError
 
 ROOT = Path(__file__).resolve().parents[2]
 SYSTEM_ADDED = (
@@ -355,6 +355,26 @@ def test_a_killed_run_goes_on_with_the_same_losses(tiny: Path, tmp_path: Path) -
     assert [loss for _, loss in losses(killed)[-10:]] == pytest.approx([loss for _, loss in losses(whole)[-10:]])
 
 
+@pytest.mark.train
+def test_two_processes_train_as_one_does(tiny: Path, tmp_path: Path) -> None:
+    """torchrun shares the rows of an update among its processes; the losses stay those of one process."""
+    fields = {"max_steps": 4, "micro_batch": 1, "learning_rate": 1e-3}
+    settings = [part for change in changes(tiny, tmp_path / "two", **fields) for part in ("--set", change)]
+    script = tmp_path / "sft.py"
+    script.write_text("from benchmarks.training.sft_command import sft; sft()")
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", str(script)]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
+
+    done = subprocess.run(
+        [*command, "--config", "small.yaml", *settings], env=environment, capture_output=True, text=True, timeout=120
+    )
+    alone = tune("small.yaml", changes(tiny, tmp_path / "one", **fields))
+
+    assert done.returncode == alone.exit_code == 0, done.stderr
+    expected = [loss for _, loss in losses(tmp_path / "one")]
+    assert [loss for _, loss in losses(tmp_path / "two")] == pytest.approx(expected, rel=1e-4)
+
+
 def wait_for(path: Path) -> None:
     """Wait until a file is there."""
     deadline = time.monotonic() + 60
@@ -377,6 +397,28 @@ def test_a_run_stopped_by_its_time_goes_on_with_more(tiny: Path, tmp_path: Path)
     assert stopped["stopped_by"] == "max_seconds" and stopped["steps"] < 400
     assert f"continued after update {stopped['steps']} of 400" in longer.output
     assert (out / "adapter").is_dir()
+
+
+@pytest.mark.train
+@pytest.mark.parametrize(
+    "text", ["CUDA out of memory. Tried to allocate 20 GiB", "DefaultCPUAllocator: can't allocate memory"]
+)
+def test_out_of_memory_is_told(tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    """The message says what to lower; what was written stays, and the same command then trains to the end."""
+    import torch
+
+    def exhausted(*arguments: object, **options: object) -> object:
+        raise RuntimeError(text)
+
+    settings = changes(tiny, tmp_path / "out", max_steps=2)
+    with monkeypatch.context() as patch:
+        patch.setattr(torch.nn.functional, "cross_entropy", exhausted)
+        failed = tune("small.yaml", settings)
+    smaller = tune("small.yaml", [*settings, "micro_batch=1", "gradient_checkpointing=true"])
+
+    assert isinstance(failed.exception, LimitReached)
+    assert "lower micro_batch or set gradient_checkpointing: true" in str(failed.exception)
+    assert smaller.exit_code == 0, smaller.output + repr(smaller.exception)
 
 
 def test_a_corrupt_checkpoint_is_passed_over(tmp_path: Path) -> None:

@@ -226,7 +226,8 @@ def run(
         "parameters": parameters,
     }
     if is_main_process():
-        save_model(outcome.model, prepared.tokenizer, prepared.base, config)
+        if not outcome.saved:
+            save_model(outcome.model, prepared.tokenizer, prepared.base, config)
         draw_losses(out)
         facts = {**asdict(counts), **summary, "base": prepared.base.name, "dev_examples": len(prepared.dev)}
         write_card(config, shlex.join(command), {**facts, "data_lines": _data_lines(config)})

@@ -75,6 +75,8 @@ class TrainingOutcome:
     seconds: float
     stopped: bool
     """Stopped by `max_seconds`, before its planned end."""
+    saved: bool
+    """The weights were sharded over the processes, which have written them together."""
 
 
 def adapted(model: Any, config: TuningConfig) -> Any:
@@ -120,11 +122,13 @@ def train(
     with _memory(config):
         if checkpoint:
             say(f"continued after update {step_of(checkpoint)} of {plan.steps}")
-        elif dev:
-            log.add(0, dev_loss=trainer.evaluate()["eval_loss"])
         trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
     steps = trainer.state.global_step
-    return TrainingOutcome(trainer.accelerator.unwrap_model(trainer.model), steps, log.seconds, steps < plan.steps)
+    sharded = bool(trainer.is_fsdp_enabled or trainer.is_deepspeed_enabled)
+    if sharded:
+        trainer.save_model(str(out / ("merged" if config.method == "full" else "adapter")))
+    whole = trainer.accelerator.unwrap_model(trainer.model)
+    return TrainingOutcome(whole, steps, log.seconds, steps < plan.steps, sharded)
 
 
 @contextmanager
@@ -197,7 +201,7 @@ def _make_trainer(
         if "loss" in figures:
             log.add(step, loss=float(figures["loss"]), rate=float(figures["learning_rate"]))
             on_step(step, float(figures["loss"]))
-        elif "eval_loss" in figures and step:
+        elif "eval_loss" in figures:
             log.add(step, dev_loss=float(figures["eval_loss"]))
 
     inner = model.get_base_model() if hasattr(model, "get_base_model") else model
@@ -207,7 +211,7 @@ def _make_trainer(
         train_dataset=[plan.rows[place] for place in plan.order],
         eval_dataset=sorted(dev, key=lambda row: len(row.ids)) or None,
         data_collator=lambda rows: collate(rows, config.packing),
-        callbacks=[_guard(lambda: 0 < config.max_seconds <= log.seconds)],
+        callbacks=[_guard(lambda: trainer.evaluate() if dev else None, lambda: 0 < config.max_seconds <= log.seconds)],
     )
     trainer.remove_callback(transformers.PrinterCallback)
     # The loss is divided by the targets of the whole update, not of each micro-batch.
@@ -247,12 +251,21 @@ def _trainer_class(selects: bool, record: Callable[[int, dict[str, float]], None
     return AnswerTrainer
 
 
-def _guard(over: Callable[[], bool]) -> Any:
-    """A callback that seals checkpoints, and stops the training, with a last checkpoint, once its time is over."""
+def _guard(measure: Callable[[], object], over: Callable[[], bool]) -> Any:
+    """A callback that seals checkpoints, and stops the training, with a last checkpoint, once its time is over.
+
+    Args:
+        measure: Takes the dev loss of the untrained model. Before the training that would leave the model prepared for
+            measuring, and several processes would not add up their gradients.
+    """
     import torch
     import transformers
 
     class CheckpointGuard(transformers.TrainerCallback):  # type: ignore[misc]
+        def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+            if state.global_step == 0:
+                measure()
+
         def on_save(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
             if state.is_world_process_zero:
                 seal_checkpoint(Path(args.output_dir) / f"checkpoint-{state.global_step}")
