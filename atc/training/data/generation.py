@@ -137,7 +137,8 @@ def _write(
     """Try batches of drafts, and write what is right of each, in order."""
     under_way: deque[tuple[list[tuple[str, QuestionPair, str]], Future[list[TriedPair]]]] = deque()
     while True:
-        while len(under_way) < _AHEAD and (batch := drafts.batch(_BATCH)):
+        size = max(2, min(_BATCH, settings.count - tally.before - tally.written))
+        while len(under_way) < _AHEAD and (batch := drafts.batch(size)):
             under_way.append((batch, pool.submit(_try, batch)))
         if not under_way:
             return

@@ -1,0 +1,225 @@
+"""`atc train data`: pairs that run, in prompts as they are at inference, without the tasks of benchmarks."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from atc.agent import SIMULATED_NOW, Agent
+from atc.files import read_lines
+from atc.training.data.code import constant, part, print_program, request, shape, statements
+from atc.training.data.draft import NoQuestion, QuestionPair
+from atc.training.data.questions import ReadQuestions
+from atc.training.data.reach import Reach
+from atc.training.data.trial import Trial
+from atc.training.data.views import APIViews
+from atc.training.data.wording import agent_verb, form, plural, superlative
+from atc.training.data.writes import WriteQuestions, reading_back
+from benchmarks.training.data_command import data as data_command
+from benchmarks.training.exclusion import read_gold
+from protocols import load
+from protocols.dataflow.graph import ProtocolGraph
+from protocols.errors import UsageError
+
+CINEMA = Path(__file__).parents[2] / "protocols" / "samples" / "cinema.yaml"
+REVIEW = 'POST_films_filmId_reviews(filmId=GET_films(query="The Long Road")["films"][0]["filmId"], stars=4'
+
+
+@pytest.fixture(scope="module")
+def trial() -> Iterator[Trial]:
+    """Trials in the simulated cinema, with 5 tools in a prompt."""
+    tried = Trial(load(CINEMA), 0, 5, "program")
+    yield tried
+    tried.close()
+
+
+def drafts(trial: Trial, count: int) -> list[QuestionPair]:
+    """Pairs that read, and then as many that write."""
+    reach = Reach(trial.views, {})
+    pairs: list[QuestionPair] = []
+    for questions, tools in (
+        (ReadQuestions(reach), trial.views.reads),
+        (writes := WriteQuestions(reach), writes.tools),
+    ):
+        number, enough = 0, len(pairs) + count
+        while len(pairs) < enough:
+            number += 1
+            try:
+                pairs.append(questions.ask(tools[number % len(tools)], Random(number)))
+            except NoQuestion:
+                continue
+    return pairs
+
+
+def run_command(out: Path, *options: str) -> Result:
+    """`atc train data` over the cinema with one process."""
+    arguments = ["--from-protocol", str(CINEMA), "--out", str(out), "--processes", "1", "--json", *options]
+    return CliRunner().invoke(data_command, arguments)
+
+
+def lines_of(file: Path) -> list[dict[str, Any]]:
+    """The pairs of a file."""
+    return [line for _, line in read_lines(file)]
+
+
+def test_command_writes_pairs_and_goes_on(tmp_path: Path) -> None:
+    """A second run with the same seed adds to the file; what a stop left unfinished is removed first."""
+    out = tmp_path / "pairs.jsonl"
+    tasks = tmp_path / "tasks.json"
+    gold = ["GET /people", "GET /people/{personId}"]
+    tasks.write_text(json.dumps([{"query": "When was Ada Dahl born?", "solution": gold}]))
+
+    first = run_command(out, "--count", "6", "--exclude", str(tasks))
+    before = out.read_text()
+    out.write_text(f'{before}{{"id": "0-00')
+    second = run_command(out, "--count", "10", "--exclude", str(tasks))
+
+    assert first.exit_code == second.exit_code == 0, first.output + second.output
+    counts = json.loads(second.stdout)
+    pairs = lines_of(out)
+    assert out.read_text().startswith(before)
+    assert (counts["before"], counts["written"], len(pairs)) == (6, 4, 10)
+    assert counts["excluded_tasks"] == 1 and counts["multisets"] <= 10
+    assert len({pair["id"] for pair in pairs}) == len({pair["question"] for pair in pairs}) == 10
+    assert all(set(pair["tools"]) != {"GET_people", "GET_people_personId"} for pair in pairs)
+    assert max(Counter(pair["form"] for pair in pairs).values()) == counts["most_of_a_form"]
+    assert all(pair["shape"] == shape(pair["program"]) and pair["answer"] for pair in pairs)
+
+
+def test_command_refuses_the_file_of_another_seed(tmp_path: Path) -> None:
+    """A file of another seed, or no file of pairs, is not added to."""
+    out = tmp_path / "pairs.jsonl"
+    out.write_text(json.dumps({"id": "3-000001", "tools": ["GET_me"], "shape": "", "form": "", "question": ""}) + "\n")
+
+    with pytest.raises(UsageError, match="made with --seed 3"):
+        CliRunner().invoke(data_command, ["--from-protocol", str(CINEMA), "--out", str(out)], catch_exceptions=False)
+
+
+def test_prompt_is_that_of_solve(trial: Trial) -> None:
+    """The messages are those that `atc solve --tools 5 --profile small` sends, with the program as the answer."""
+    agent = Agent(trial.protocol, None, now=SIMULATED_NOW, tools=5, profile="small")
+    tried = [(pair, trial("0-1", pair, "")) for pair in drafts(trial, 4)]
+    kept_lines = [(pair, result.line) for pair, result in tried if not result.dropped]
+
+    assert kept_lines
+    for pair, line in kept_lines:
+        messages = line["messages"]
+        assert isinstance(messages, list)
+        opened = agent.opening(pair.question, today="2024-06-01")
+        missing = [name for name in pair.tools if name not in opened.tools]
+        if missing:
+            names = [tool.name for tool in trial.protocol.tools if tool.name in {*opened.tools, *missing}]
+            opened = agent.opening(pair.question, names, "2024-06-01")
+        sent = [(message.role, message.content) for message in opened.messages()]
+        assert [(message["role"], message["content"]) for message in messages[:-1]] == sent
+        assert messages[-1] == {"role": "assistant", "content": f"```python\n{pair.program}\n```"}
+
+
+def test_selection_asks_for_the_tools() -> None:
+    """With `--kind select` the answer is the JSON list of the tools, all of which are among those that are listed."""
+    selecting = Trial(load(CINEMA), 0, 5, "select")
+    try:
+        pair = QuestionPair(
+            "When was Ada Dahl born?",
+            'person = GET_people(query="Ada Dahl")["people"][0]\n'
+            'print(GET_people_personId(personId=person["personId"])["birthday"])',
+            ("Ada Dahl",),
+            ("GET_people", "GET_people_personId"),
+        )
+        line = selecting("0-1", pair, "").line
+    finally:
+        selecting.close()
+
+    system, user, assistant = line["messages"]  # type: ignore[misc]
+    assert (system["role"], user["role"], assistant["role"]) == ("system", "user", "assistant")
+    assert json.loads(assistant["content"]) == list(pair.tools)
+    assert all(f"\n{name}: " in user["content"] for name in pair.tools) and pair.question in user["content"]
+
+
+@pytest.mark.parametrize(
+    ("question", "program", "reason"),
+    [
+        ("Who is Ada Dahl?", "print(GET_people(name='Ada Dahl')['people'][0]['name'])", "check"),
+        ("Which film is first?", "print(GET_films_top_rated()['films'][999]['title'])", "run"),
+        ("Which films are there?", "print([film for film in GET_films()['films'] if film['title'] == ''])", "empty"),
+        ("Which film is first?", "GET_films_top_rated()\nprint('The Long Road')", "unsupported"),
+    ],
+)  # fmt: skip
+def test_wrong_programs_are_dropped(trial: Trial, question: str, program: str, reason: str) -> None:
+    """A program is dropped that the check refuses, that fails, or whose answer is empty or its own."""
+    assert trial("0-1", QuestionPair(question, program, (), ()), "").dropped == reason
+
+
+def test_writes_are_seen_in_the_service(trial: Trial) -> None:
+    """A write counts if reads then tell of it; one whose reads are as before is dropped."""
+    program = f'{REVIEW}, text="Quite wonderful")\nprint("done")'
+    question = 'Write a review of the film "The Long Road" with 4 stars and the text "Quite wonderful".'
+    absent = 'film = GET_films_top_rated()["films"][0]\nDELETE_me_watchlist(filmIds=[film["filmId"]])\nprint("done")'
+
+    written = trial("0-1", QuestionPair(question, program, (), (), writes=True), "")
+    useless = trial("0-2", QuestionPair("Take the top film off my watchlist.", absent, (), (), writes=True), "")
+
+    assert (written.dropped, useless.dropped) == ("", "write")
+    call = trial.run(program, question).calls[-1]
+    assert "GET_films_filmId_reviews" in reading_back(trial.protocol, call)
+
+
+def test_drafts_run_in_the_simulator(trial: Trial) -> None:
+    """Most drafts are right programs: they run, and a read says what the question asks for."""
+    results = Counter(trial("0-1", pair, "").dropped for pair in drafts(trial, 12))
+
+    assert results[""] >= 12 and results["check"] == 0, results
+
+
+def test_any_document_can_be_asked_about(data: Path) -> None:
+    """Documents of public services give questions about most of their reading tools."""
+    for name in ("restbench/tmdb_oas.json", "restbench/spotify_oas.json"):
+        questions = ReadQuestions(Reach(APIViews(ProtocolGraph(load(data / name))), {}))
+        asked = set()
+        for number in range(300):
+            tool = questions.views.reads[number % len(questions.views.reads)]
+            try:
+                asked.update(questions.ask(tool, Random(number)).tools)
+            except NoQuestion:
+                continue
+        assert len(asked) >= 0.5 * len(questions.views.reads), name
+
+
+def test_gold_is_read_from_all_kinds_of_task_files(tmp_path: Path) -> None:
+    """Gold is compared once a tool, or by number where the file counts; tasks of other APIs are passed over."""
+    restbench, own = tmp_path / "tasks.json", tmp_path / "tasks.yaml"
+    restbench.write_text(json.dumps([{"query": "x", "solution": ["GET /people", "GET /none/such"]}]))
+    own.write_text(
+        'tasks:\n- {query: y, solution: [[GET_films, 2], [GET_me, 1]]}\n- {query: z, solution: ["GET /me"]}\n'
+    )
+
+    gold = read_gold([restbench, own], load(CINEMA))
+
+    assert gold(["GET_me"]) and gold(["GET_me", "GET_me"]) and gold(["GET_films", "GET_me", "GET_films"])
+    assert not gold(["GET_people"]) and not gold(["GET_films"])
+
+
+def test_programs_are_printed_like_the_prompts() -> None:
+    """Texts are in double quotes, and a shape is blind to names and constants."""
+    found_films = part(request("GET_films", {"query": constant('say "ah"')}), ["films", 0])
+    program = print_program(statements("ITEM = FILM\nprint(ITEM['title'])", ITEM="film", FILM=found_films))
+
+    assert program == 'film = GET_films(query="say \\"ah\\"")["films"][0]\nprint(film["title"])'
+    assert shape(program) == shape('person = GET_people(name="x")["people"][2]\nprint(person["name"])')
+    assert shape(program) != shape("print(GET_me())")
+
+
+def test_words_of_questions() -> None:
+    """Roles become verbs, fields superlatives; a form has neither names nor numbers."""
+    assert [agent_verb(role) for role in ("Director", "Writer", "Sound")] == ["directed", "wrote", None]
+    assert superlative("release_date", "highest", Random(1)) in ("latest", "newest", "most recent")
+    assert superlative("colour", "highest", Random(1)) is None
+    assert [plural(noun) for noun in ("company", "person", "search")] == ["companies", "people", "searches"]
+    assert form("Show 3 films of Ada Dahl", ["Ada Dahl"]) == "show … films of …"
