@@ -137,7 +137,9 @@ def test_selection_asks_for_the_tools() -> None:
     finally:
         selecting.close()
 
-    system, user, assistant = line["messages"]  # type: ignore[misc]
+    messages = line["messages"]
+    assert isinstance(messages, list)
+    system, user, assistant = messages
     assert (system["role"], user["role"], assistant["role"]) == ("system", "user", "assistant")
     assert json.loads(assistant["content"]) == list(pair.tools)
     assert all(f"\n{name}: " in user["content"] for name in pair.tools) and pair.question in user["content"]
@@ -182,7 +184,7 @@ def test_any_document_can_be_asked_about(data: Path) -> None:
     """Documents of public services give questions about most of their reading tools."""
     for name in ("restbench/tmdb_oas.json", "restbench/spotify_oas.json"):
         questions = ReadQuestions(Reach(APIViews(ProtocolGraph(load(data / name))), {}))
-        asked = set()
+        asked: set[str] = set()
         for number in range(300):
             tool = questions.views.reads[number % len(questions.views.reads)]
             try:
