@@ -14,7 +14,7 @@ from atc.cli import main
 from benchmarks.toolbench.corpus.queries import read_queries
 from benchmarks.toolbench.generation.checks import InstructionChecks, SeenTexts
 from benchmarks.toolbench.generation.pool import PooledAPI, ToolPool
-from benchmarks.toolbench.generation.writing import BadInstructionError, read
+from benchmarks.toolbench.generation.writing import BadInstructionError, WrittenInstruction, read_text, read_values
 from benchmarks.toolbench.server.catalogue import Catalogue
 
 PORT = {"name": "Port Code", "type": "STRING", "description": "Its code", "default": "ESB"}
@@ -69,13 +69,8 @@ def tides(pool: ToolPool) -> tuple[PooledAPI, ...]:
     return pool.tools["Travel", "harbour_tides"]
 
 
-def line(text: str, *calls: tuple[int, Mapping[str, Any]]) -> str:
-    """The line of a model about an instruction."""
-    listed = [{"api": number, "arguments": dict(arguments)} for number, arguments in calls]
-    return json.dumps({"calls": listed, "query": text})
-
-
-GOOD = line(LONG.format(port="RIB", day="2024-07-14"), (1, {"port_code": "RIB", "day": "2024-07-14"}), (2, {}))
+RIB, ESB = {"port_code": "RIB", "day": "2024-07-14"}, {"port_code": "ESB", "day": "2024-07-14"}
+WRITTEN = LONG.format(port="RIB", day="2024-07-14")
 
 
 def test_collections_span_categories(tools: Path, tmp_path: Path) -> None:
@@ -112,46 +107,47 @@ def test_apis_are_drawn_by_kind(pool: ToolPool) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "{'query': 'x'}",
-        '{"query": "When?", "calls": [{"api": 1}]} and more',
-        '{"query": "When?"}',
-        '{"query": "", "calls": [{"api": 1}]}',
-        '{"query": "When?", "calls": []}',
-        '{"query": "When?", "calls": [{"api": "1"}]}',
-        '{"query": "When?", "calls": [{"api": 1, "arguments": []}]}',
+        "{'port_code': 'RIB', 'day': 'Monday'}",
+        '{"port_code": "RIB", "day": "Monday"} and more',
+        '{"port_code": "RIB"}',
+        '{"port_code": "RIB", "day": "Monday", "unit": "m"}',
+        '["RIB", "Monday"]',
     ],
 )
-def test_anything_but_the_form_is_refused(text: str) -> None:
-    """No text is corrected on the way: what is not of the form counts as a failure."""
+def test_values_of_another_form_are_refused(tides: tuple[PooledAPI, ...], text: str) -> None:
+    """One JSON object with the required parameters and no others; nothing is corrected on the way."""
     with pytest.raises(BadInstructionError):
-        read(text)
+        read_values(text, tides)
 
 
-RIB, ESB = {"port_code": "RIB", "day": "2024-07-14"}, {"port_code": "ESB", "day": "2024-07-14"}
-WRITTEN = LONG.format(port="RIB", day="2024-07-14")
+@pytest.mark.parametrize("text", ["When is high water, and", '{"query": "When?"}', 'As asked: {"query": "When?"}.'])
+def test_a_text_that_is_none_is_refused(text: str) -> None:
+    """A text that was cut off, or that is JSON, is no instruction."""
+    with pytest.raises(BadInstructionError):
+        read_text(text)
 
 
 @pytest.mark.parametrize(
-    ("written", "refused_by", "why"),
+    ("text", "values", "refused_by", "why"),
     [
-        (GOOD, "", ""),
-        (line(WRITTEN, (1, RIB), (3, {})), "related", "no API 3"),
-        (line(WRITTEN, (1, {**RIB, "unit": "m"}), (2, {})), "related", "no parameter unit"),
-        (line(WRITTEN, (1, RIB)), "related", "only one API"),
-        (line("When is high water at RIB on 2024-07-14?", (1, RIB), (2, {})), "words", "it has 8 words"),
-        (line(f"{WRITTEN} I like Get Tide.", (1, RIB), (2, {})), "names", "Get Tide"),
-        (line(f"{WRITTEN} Ask the harbour tides API.", (1, RIB), (2, {})), "names", "Harbour Tides"),
-        (line(f"{WRITTEN} Use list_ports_for_harbour_tides.", (1, RIB), (2, {})), "names", "list_ports_for"),
-        (line(WRITTEN, (1, {"port_code": "RIB", "day": "2024-08-01"}), (2, {})), "concrete", "not in the text"),
-        (line(WRITTEN, (1, {"port_code": "RIB"}), (2, {})), "concrete", "needs a value of day"),
-        (line(WRITTEN, (1, {**RIB, "day": "the day"}), (2, {})), "concrete", "not in the text"),
-        (line(WRITTEN.replace("RIB", "[port]"), (1, ESB), (2, {})), "concrete", "placeholder"),
-        (line(WRITTEN, (1, ESB), (2, {})), "concrete", "'ESB', the port_code of Get Tide, is not in the text"),
+        (WRITTEN, RIB, "", ""),
+        ("It is Monday, and we would like to know it all. " * 4, RIB, "related", "does not ask for Get Tide"),
+        ("When is high water at the port RIB on 2024-07-14?", RIB, "words", "it has 10 words"),
+        (f"{WRITTEN} I like Get Tide.", RIB, "names", "Get Tide"),
+        (f"{WRITTEN} Use list_ports_for_harbour_tides.", RIB, "names", "list_ports_for"),
+        (f"{WRITTEN} Ask the harbour tides API.", RIB, "names", "Harbour Tides"),
+        (WRITTEN, {**RIB, "day": "2024-08-01"}, "concrete", "'2024-08-01', the day, is not in the text"),
+        (WRITTEN, {**RIB, "day": ""}, "concrete", "the day is ''"),
+        (WRITTEN, {**RIB, "port_code": "port_code"}, "concrete", "the port_code is"),
+        (WRITTEN.replace("RIB", "[port]"), ESB, "concrete", "placeholder"),
+        (WRITTEN.replace("2024-07-14", "2024 07 14"), RIB, "", ""),
     ],
 )
-def test_each_check_says_why_it_refuses(tides: tuple[PooledAPI, ...], written: str, refused_by: str, why: str) -> None:
-    """APIs that are there, thirty words, no names of APIs, and each value in the text or the documentation."""
-    name, reason = InstructionChecks(SeenTexts(), None).refusal(read(written), tides)
+def test_each_check_says_why_it_refuses(
+    tides: tuple[PooledAPI, ...], text: str, values: Mapping[str, Any], refused_by: str, why: str
+) -> None:
+    """Every API is asked for, thirty words, no names of APIs, and the text says each value."""
+    name, reason = InstructionChecks(SeenTexts(), None).refusal(WrittenInstruction(text, values), tides)
 
     assert name == refused_by
     assert why in reason
@@ -161,18 +157,20 @@ def test_common_words_are_no_name(tides: tuple[PooledAPI, ...]) -> None:
     """`Track` is a word of everyday language: only in quotes, or called an API, it is the name of one."""
     checks = InstructionChecks(SeenTexts(), None)
     tracked = record("Parcel Desk", "Track", "Where a parcel is")
-    api = PooledAPI(tides[0].address, {**tracked, "tool_name": "Parcel Desk", "api_name": "Track"})
-    text = f"{LONG.format(port='RIB', day='Monday')} I keep track of them."
+    api = PooledAPI(
+        tides[0].address, {**tracked, "tool_name": "Parcel Desk", "api_name": "Track", "api_description": ""}
+    )
+    text = f"{WRITTEN} I keep track of each parcel."
 
-    assert checks.refusal(read(line(text, (1, {}))), [api]) == ("", "")
-    assert checks.refusal(read(line(f"{text} Use the Track API.", (1, {}))), [api])[0] == "names"
+    assert checks.refusal(WrittenInstruction(text, {}), [api]) == ("", "")
+    assert checks.refusal(WrittenInstruction(f"{text} Use the Track API.", {}), [api])[0] == "names"
 
 
 def test_a_near_duplicate_is_refused(tides: tuple[PooledAPI, ...]) -> None:
     """Another date and port do not make an instruction new."""
     checks = InstructionChecks(SeenTexts([LONG.format(port="ESB", day="2023-01-01")]), None)
 
-    assert checks.refusal(read(GOOD), tides)[0] == "new"
+    assert checks.refusal(WrittenInstruction(WRITTEN, RIB), tides)[0] == "new"
 
 
 def command(tools: Path, out: Path, *more: str) -> list[str]:
@@ -188,19 +186,17 @@ def command(tools: Path, out: Path, *more: str) -> list[str]:
 def test_instructions_become_a_query_file(tools: Path, tmp_path: Path, endpoint: Callable[..., None]) -> None:
     """The calls are tried; what is accepted is read by the benchmark, and every check has its rate."""
     out = tmp_path / "queries.json"
-    first = line("We saw the sea and want to know more. " * 4, (1, {}))
-    levels = line(f"{LONG.format(port='ESB', day='Monday')} And how high was it lately?", (1, {"port_code": "ESB"}))
-    endpoint("no instruction", first, first, levels)
-    done = CliRunner().invoke(main, command(tools, out, "--count", "2"))
+    endpoint("no values", '{"port_code": "ESB"}', LONG.format(port="ESB", day="Monday"))
+    done = CliRunner().invoke(main, command(tools / "Science" / "sea_levels.json", out, "--count", "1"))
 
     assert done.exit_code == 0, done.output
     counted = json.loads(done.stdout)
-    assert counted["accepted"] == 2
-    assert counted["checks"]["form"]["passed"] < counted["checks"]["form"]["reached"] == counted["attempts"]
+    assert counted["accepted"] == 1
+    assert counted["checks"]["form"] == {"reached": 2, "passed": 1, "rate": 0.5}
+    assert counted["checks"]["runs"] == {"reached": 1, "passed": 1, "rate": 1.0}
     assert set(counted["checks"]) == {"form", "related", "words", "names", "concrete", "new", "runs"}
-    queries = read_queries(out)
-    assert [query.id for query in queries] == [0, 1]
-    assert all(query.gold and query.records for query in queries)
+    (query,) = read_queries(out)
+    assert query.gold == ("levels_for_sea_levels",)
 
 
 def test_a_run_goes_on_where_it_was(tools: Path, tmp_path: Path, endpoint: Callable[..., None]) -> None:
@@ -210,7 +206,7 @@ def test_a_run_goes_on_where_it_was(tools: Path, tmp_path: Path, endpoint: Calla
     arguments = command(tools, out, "--count", "1")
     stopped = CliRunner().invoke(main, [*arguments, "--max-tokens", "900"])
     attempts = (tmp_path / "queries.attempts.jsonl").read_text().splitlines()
-    endpoint(line("We saw the sea and want to know more of it soon. " * 4, (1, {})))
+    endpoint("Where is a parcel kept that nobody took, and how does one find out about it there? " * 3)
     again = CliRunner().invoke(main, arguments)
     seeded = CliRunner().invoke(main, [*arguments, "--seed", "1"])
 

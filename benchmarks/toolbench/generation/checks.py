@@ -16,13 +16,13 @@ from math import inf
 from typing import Any
 
 from benchmarks.toolbench.generation.pool import PooledAPI
-from benchmarks.toolbench.generation.writing import PlannedCall, WrittenInstruction
+from benchmarks.toolbench.generation.writing import WrittenInstruction
 from benchmarks.toolbench.server.address import VirtualCall
-from benchmarks.toolbench.server.filtering import basic_call, why_dropped
+from benchmarks.toolbench.server.filtering import why_dropped
 from benchmarks.toolbench.server.upstream import Upstream
 from protocols.documents.record_names import function_name, parameter_name
 from protocols.errors import APIError
-from protocols.text.words import words
+from protocols.text.words import singular, words
 
 __all__ = ["CHECKS", "FORM", "InstructionChecks", "SeenTexts"]
 
@@ -36,6 +36,12 @@ _FEWEST_WORDS = 30
 _SHINGLE = 3
 _ALIKE = 0.5
 """Part of the shingles that two texts share (Jaccard) from which on they are near-duplicates."""
+_CONTENT = 4
+"""Letters of a word that says what a text is about."""
+_EMPTY = frozenset(
+    ["this", "that", "with", "from", "will", "your", "have", "endpoint", "return", "when", "what", "which"]
+)
+"""Words that are about nothing."""
 _PLACEHOLDER = re.compile(
     r"<[\w ]+>|\[[\w ]+\]|\{[\w ]+\}|\b(?:your|my|insert|enter|some|user)_\w+|\b(?:xyz|x{3,}|lorem|placeholder|todo)\b",
     re.IGNORECASE,
@@ -107,12 +113,9 @@ class InstructionChecks:
 
     def _runs(self, instruction: WrittenInstruction, apis: Sequence[PooledAPI]) -> str:
         assert self._server is not None
-        for call in instruction.calls:
-            api = apis[call.api - 1]
-            known = {parameter_name(str(parameter["name"])) for parameter in api.parameters}
-            arguments = {name: value for name, value in _values(call).items() if name in known}
-            documented = basic_call(api.address, api.record).arguments
-            reply = self._server.answer(VirtualCall(api.address, {**documented, **arguments}))
+        for api in apis:
+            arguments = {name: instruction.values[name] for name in _names_of(api.required)}
+            reply = self._server.answer(VirtualCall(api.address, arguments))
             if reply is None:
                 raise APIError(f"{self._server.problem or 'the server gives no reply'}; repeat the command to go on")
             if why := why_dropped(reply, 0.0, inf):
@@ -121,21 +124,14 @@ class InstructionChecks:
 
 
 def _related(instruction: WrittenInstruction, apis: Sequence[PooledAPI]) -> str:
-    """The calls are of APIs that were shown, of several where there are several, and of several tools likewise."""
-    unknown = [call.api for call in instruction.calls if not 1 <= call.api <= len(apis)]
-    if unknown:
-        return f"there is no API {unknown[0]}"
-    used = [apis[call.api - 1] for call in instruction.calls]
-    for call, api in zip(instruction.calls, used, strict=True):
-        documented = {parameter_name(str(parameter["name"])) for parameter in api.parameters}
-        if strange := sorted(set(_values(call)) - documented):
-            return f"{api.name} has no parameter {strange[0]}"
-    for title, shown, needed in (
-        ("API", {api.address for api in apis}, {api.address for api in used}),
-        ("tool", {api.address.tool for api in apis}, {api.address.tool for api in used}),
-    ):
-        if len(shown) > 1 and len(needed) == 1:
-            return f"only one {title} is needed"
+    """The text speaks of each API: it has a word of its name or description, or one of its values."""
+    spoken = _content_words(instruction.text)
+    text = _spaced(instruction.text)
+    for api in apis:
+        described = _content_words(f"{api.tool} {api.name} {api.record['api_description']}")
+        values = [instruction.values[name] for name in _names_of(api.required)]
+        if described and not described & spoken and not any(_spaced(str(value)) in text for value in values):
+            return f"it does not ask for {api.name}"
     return ""
 
 
@@ -161,27 +157,16 @@ def _names(instruction: WrittenInstruction, apis: Sequence[PooledAPI]) -> str:
 
 
 def _concrete(instruction: WrittenInstruction, apis: Sequence[PooledAPI]) -> str:
-    """Each argument has a value, and the text has it, too; the text has no placeholder.
-
-    Truth values need not be in the text, and neither need optional arguments with their documented example.
-    """
+    """Each required parameter has a value, and the text says it (but for a truth value); nothing is a placeholder."""
     if gap := _PLACEHOLDER.search(instruction.text):
         return f"{gap[0]!r} is a placeholder"
-    text = f" {' '.join(_tokens(instruction.text))} "
-    for call in instruction.calls:
-        api, values = apis[call.api - 1], _values(call)
-        parameters = {parameter_name(str(parameter["name"])): parameter for parameter in api.parameters}
-        documented = {name: parameter.get("default") for name, parameter in parameters.items()}
-        required = {parameter_name(str(parameter["name"])) for parameter in api.required}
-        if missing := sorted(required - set(values)):
-            return f"{api.name} needs a value of {missing[0]}"
-        for name, value in values.items():
-            if isinstance(value, bool) or (name not in required and str(value) == str(documented[name])):
-                continue
-            if _is_placeholder(value, name):
-                return f"{name} of {api.name} is {value!r}"
-            if f" {' '.join(_tokens(str(value)))} " not in text:
-                return f"{value!r}, the {name} of {api.name}, is not in the text"
+    text = _spaced(instruction.text)
+    for name in dict.fromkeys(name for api in apis for name in _names_of(api.required)):
+        value = instruction.values[name]
+        if value in (None, "") or isinstance(value, dict | list) or _is_placeholder(value, name):
+            return f"the {name} is {value!r}"
+        if not isinstance(value, bool) and _spaced(str(value)) not in text:
+            return f"{value!r}, the {name}, is not in the text"
     return ""
 
 
@@ -192,9 +177,19 @@ def _is_placeholder(value: Any, name: str) -> bool:
     return repeats or _PLACEHOLDER.search(str(value)) is not None
 
 
-def _values(call: PlannedCall) -> Mapping[str, Any]:
-    """The arguments of a call by published name, but for the empty ones."""
-    return {parameter_name(name): value for name, value in call.arguments.items() if value not in (None, "", [], {})}
+def _names_of(parameters: Iterable[Mapping[str, Any]]) -> list[str]:
+    """The published names of parameters."""
+    return [parameter_name(str(parameter["name"])) for parameter in parameters]
+
+
+def _content_words(text: str) -> set[str]:
+    """The words of a text that say what it is about, in the singular."""
+    return {singular(word) for word in words(text) if len(word) >= _CONTENT} - _EMPTY
+
+
+def _spaced(text: str) -> str:
+    """The words and numbers of a text with a space around each, so that a part of one is not found in another."""
+    return f" {' '.join(_tokens(text))} "
 
 
 def _tokens(text: str) -> list[str]:

@@ -24,11 +24,11 @@ __all__ = ["collections_", "generate"]
 
 _ABOUT = "proposed by `atc toolbench collections` from the tools' descriptions; not the published collections"
 _MEANINGS = {
-    "form": "is JSON of the form",
-    "related": "needs the APIs it was shown",
+    "form": "values are JSON, the text is one",
+    "related": "asks for each of its APIs",
     "words": "30 words or more",
     "names": "names no API",
-    "concrete": "has every value",
+    "concrete": "says every value",
     "new": "is no near-duplicate",
     "runs": "its calls are answered",
 }

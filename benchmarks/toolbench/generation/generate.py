@@ -18,8 +18,15 @@ from typing import Any
 from atc.files import append_line, read_lines, write_json
 from atc.models import Model
 from benchmarks.toolbench.generation.checks import CHECKS, FORM, InstructionChecks, SeenTexts
-from benchmarks.toolbench.generation.pool import InstructionKind, PooledAPI, ToolKey, ToolPool
-from benchmarks.toolbench.generation.writing import BadInstructionError, WrittenInstruction, ask, read
+from benchmarks.toolbench.generation.pool import InstructionKind, ToolKey, ToolPool
+from benchmarks.toolbench.generation.writing import (
+    BadInstructionError,
+    WrittenInstruction,
+    ask_text,
+    ask_values,
+    read_text,
+    read_values,
+)
 from benchmarks.toolbench.server.upstream import Upstream
 from protocols.errors import LimitReached, PromptRefused, UsageError
 
@@ -128,8 +135,6 @@ def generate(
                 break
             try:
                 entry = _attempt(pool, collections, settings, run, model, checks)
-            except PromptRefused as error:
-                entry = {"number": run.attempts, "text": "", "refused_by": FORM, "why": str(error)[:200]}
             except LimitReached as error:
                 run.stopped = str(error)
                 break
@@ -156,29 +161,24 @@ def _attempt(
     number, kind, seed = run.attempts, settings.kind, settings.seed
     drawn = pool.draw(kind, number, seed, collections)
     apis = pool.needed(kind, number, seed, drawn)
-    text = ask(model, apis, seed * 1_000_003 + number + 1)
-    entry: dict[str, Any] = {"number": number, "text": text, "refused_by": "", "why": ""}
+    model_seed = seed * 1_000_003 + number + 1
+    entry: dict[str, Any] = {"number": number, "refused_by": "", "why": ""}
     try:
-        instruction = read(text)
-    except BadInstructionError as error:
+        entry["values"] = ask_values(model, apis, model_seed)
+        values = read_values(entry["values"], apis)
+        entry["text"] = ask_text(model, apis, values, model_seed)
+        instruction = WrittenInstruction(read_text(entry["text"]), values)
+    except (BadInstructionError, PromptRefused) as error:
         return {**entry, "refused_by": FORM, "why": str(error)[:200]}
     entry["refused_by"], entry["why"] = checks.refusal(instruction, apis)
     if not entry["refused_by"]:
-        entry["query"] = _query(instruction, drawn, apis, len(run.queries))
+        entry["query"] = {
+            "query_id": len(run.queries),
+            "query": instruction.text,
+            "api_list": [dict(api.record) for api in drawn],
+            "relevant APIs": [list(pair) for pair in dict.fromkeys((api.tool, api.name) for api in apis)],
+        }
     return entry
-
-
-def _query(
-    instruction: WrittenInstruction, drawn: Sequence[PooledAPI], apis: Sequence[PooledAPI], number: int
-) -> dict[str, Any]:
-    """An instruction in the published form."""
-    used = [apis[call.api - 1] for call in instruction.calls]
-    return {
-        "query_id": number,
-        "query": instruction.text,
-        "api_list": [dict(api.record) for api in drawn],
-        "relevant APIs": [list(pair) for pair in dict.fromkeys((api.tool, api.name) for api in used)],
-    }
 
 
 def _resume(file: Path, settings: GenerationSettings, names: Sequence[str]) -> InstructionRun:

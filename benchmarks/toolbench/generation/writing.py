@@ -1,7 +1,7 @@
-"""An instruction as a model is asked for it, and as it is read: the calls that it needs, and its text.
+"""An instruction as a model is asked for it, in two requests: values for the parameters, then a text that says them.
 
-The calls come first, so that the text is about values that have been chosen. Then the first sentence of the text is
-drawn, and the model goes on from there: without it a small one writes about everything alike, and too little.
+A small model that writes both at once forgets half of the APIs, or the values. The first sentence of the text is drawn,
+and the model goes on from there: without it a small one writes about everything alike, and too little.
 """
 
 from __future__ import annotations
@@ -21,115 +21,113 @@ from benchmarks.toolbench.generation.pool import PooledAPI
 from protocols.documents.record_names import parameter_name
 from protocols.text.words import words
 
-__all__ = ["BadInstructionError", "PlannedCall", "WrittenInstruction", "ask", "conversation", "read"]
+__all__ = ["BadInstructionError", "WrittenInstruction", "ask_text", "ask_values", "read_text", "read_values"]
 
 _PROMPTS = Path(__file__).parent / "prompts"
-_MAX_TOKENS = 320
-_CALLS = '{"calls": ['
-_DESCRIPTION, _OPTIONAL, _EXAMPLE = 90, 2, 30
-"""Characters of an API's description, optional parameters that are shown, characters of an example."""
+_MAX_TOKENS = 220
+_DESCRIPTION, _EXAMPLE = 90, 30
+"""Characters of an API's description, and of an example of a parameter."""
 
 
 class BadInstructionError(Exception):
-    """A model's text is no instruction; the message says why."""
-
-
-@dataclass(frozen=True, slots=True)
-class PlannedCall:
-    """A call that an instruction needs: the number of its API (from 1), and its arguments by name."""
-
-    api: int
-    arguments: Mapping[str, Any]
+    """What a model wrote is no instruction; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenInstruction:
-    """An instruction as the model wrote it."""
+    """An instruction that needs some APIs: its text, and the values of their required parameters by published name."""
 
     text: str
-    calls: tuple[PlannedCall, ...]
+    values: Mapping[str, Any]
 
 
-def ask(model: Model, apis: Sequence[PooledAPI], seed: int) -> str:
-    """The line that a model writes about some APIs, all of which are needed; it is sampled.
-
-    The model is asked for the calls, and then goes on with the text in the same line.
+def ask_values(model: Model, apis: Sequence[PooledAPI], seed: int) -> str:
+    """The line of values that a model invents, sampled; `{}` without a request where no parameter is required.
 
     Raises: ModelError: The model cannot be had, or the prompt is too long for it; LimitReached.
     """
-    messages = conversation(apis, seed)
-    calls = _continue(model, messages, _CALLS, seed, stop=('"query"', "\n"))
-    if not calls.rstrip().endswith("],"):
-        return calls  # the whole line already, or no instruction
-    opening = random.Random(f"opening:{seed}").choice(_text("openings").splitlines())
-    return _continue(model, messages, f'{calls.rstrip()} "query": "{opening}', seed, stop=("\n",))
-
-
-def _continue(model: Model, messages: Sequence[Message], begun: str, seed: int, stop: Sequence[str]) -> str:
-    """The line that a model makes of its beginning."""
-    request = ModelRequest([*messages, Message("assistant", begun)], stop=stop, max_tokens=_MAX_TOKENS, seed=seed)
-    text = answer(model, request).text.rstrip()
-    return text.lstrip() if text.lstrip().startswith('{"calls"') else begun + text  # an endpoint may begin anew
-
-
-def conversation(apis: Sequence[PooledAPI], seed: int) -> list[Message]:
-    """The conversation that asks for an instruction: the rules, an example that is drawn, the APIs."""
-    generator = random.Random(f"example:{seed}")
-    seeds = _seeds()["several" if len({api.address.tool for api in apis}) > 1 else "single"]
-    example = generator.choice(seeds)
-    line = json.dumps({"calls": example["calls"], "query": example["query"]}, ensure_ascii=False)
-    spoken = [name for call in example["calls"] for name in call["arguments"]]
-    needed = [parameter_name(str(parameter["name"])) for api in apis for parameter in api.required]
-    return [
-        Message("system", _text("instruction")),
-        Message("user", _request(example["apis"], spoken)),
-        Message("assistant", line),
-        Message("user", _request([_line(api) for api in apis], needed)),
+    needed = _needed(apis)
+    if not needed:
+        return "{}"
+    example = _example(apis, seed)
+    lines = [_line(api) for api in apis if api.required]
+    messages = [
+        Message("system", _text("values")),
+        Message("user", _values_request(_with_parameters(example["apis"]), example["values"])),
+        Message("assistant", json.dumps(example["values"], ensure_ascii=False)),
+        Message("user", _values_request(lines, needed)),
     ]
+    return _continue(model, messages, f"{{{json.dumps(needed[0])}: ", "{", seed)
 
 
-def read(text: str) -> WrittenInstruction:
-    """Read a line that a model wrote. Raises: BadInstructionError: It is not of the form that was asked for."""
+def ask_text(model: Model, apis: Sequence[PooledAPI], values: Mapping[str, Any], seed: int) -> str:
+    """The text that a model writes about these values; it is sampled. Raises: as `ask_values`."""
+    example = _example(apis, seed)
+    messages = [
+        Message("system", _text("instruction")),
+        Message("user", _text_request(example["apis"], example["values"])),
+        Message("assistant", example["query"]),
+        Message("user", _text_request([_line(api) for api in apis], values)),
+    ]
+    opening = random.Random(f"opening:{seed}").choice(_text("openings").splitlines())
+    return _continue(model, messages, opening, opening, seed)
+
+
+def read_values(text: str, apis: Sequence[PooledAPI]) -> dict[str, Any]:
+    """Read a line of values. Raises: BadInstructionError: It is no object with one value for each parameter."""
     try:
-        data, end = json.JSONDecoder().raw_decode(text)
+        values, end = json.JSONDecoder().raw_decode(text)
     except (ValueError, RecursionError) as error:
         raise BadInstructionError(f"no JSON: {error}") from None
     if text[end:].strip():
         raise BadInstructionError("text follows the JSON")
-    if not isinstance(data, dict) or set(data) != {"query", "calls"}:
-        raise BadInstructionError("it is no object with `query` and `calls` alone")
-    query, listed = data["query"], data["calls"]
-    if not isinstance(query, str) or not query.strip():
-        raise BadInstructionError("`query` is no text")
-    if not isinstance(listed, list) or not listed:
-        raise BadInstructionError("`calls` lists no call")
-    return WrittenInstruction(" ".join(query.split()), tuple(map(_call, listed)))
+    if not isinstance(values, dict):
+        raise BadInstructionError("the values are no object")
+    needed = set(_needed(apis))
+    if differing := sorted(needed ^ set(values)):
+        raise BadInstructionError(f"{differing[0]} is {'missing' if differing[0] in needed else 'no parameter'}")
+    return values
 
 
-def _call(entry: object) -> PlannedCall:
-    if not isinstance(entry, dict) or set(entry) - {"api", "arguments"} or not isinstance(entry.get("api"), int):
-        raise BadInstructionError("a call is no object with the number of an `api` and its `arguments`")
-    arguments = entry.get("arguments", {})
-    if not isinstance(arguments, dict):
-        raise BadInstructionError("the `arguments` of a call are no object")
-    return PlannedCall(entry["api"], arguments)
+def read_text(text: str) -> str:
+    """Read the text of an instruction. Raises: BadInstructionError: It is cut off, or JSON or code."""
+    joined = " ".join(text.split())
+    if joined[-1:] not in '.?!)"':
+        raise BadInstructionError("the text ends in the middle of a sentence")
+    if "```" in joined or joined.startswith(("{", "[")) or '": ' in joined:
+        raise BadInstructionError("the text has JSON or code in it")
+    return joined
 
 
-def _request(apis: Sequence[str], needed: Iterable[str]) -> str:
-    """The request for an instruction; `needed` are the parameters whose values it must say."""
+def _continue(model: Model, messages: Sequence[Message], begun: str, anew: str, seed: int) -> str:
+    """The line that a model makes of its beginning; `anew` is how a line starts where an endpoint begins it again."""
+    request = ModelRequest([*messages, Message("assistant", begun)], ("\n",), _MAX_TOKENS, seed)
+    text = answer(model, request).text.rstrip()
+    return text.lstrip() if text.lstrip().startswith(anew) else begun + text
+
+
+def _needed(apis: Sequence[PooledAPI]) -> list[str]:
+    """The published names of the required parameters; those of the same name in two APIs have one value."""
+    names = (parameter_name(str(parameter["name"])) for api in apis for parameter in api.required)
+    return list(dict.fromkeys(names))
+
+
+def _values_request(apis: Iterable[str], names: Iterable[str]) -> str:
+    return Template(_text("values_request")).substitute(apis="\n".join(apis), parameters=", ".join(names))
+
+
+def _text_request(apis: Sequence[str], values: Mapping[str, Any]) -> str:
     listed = "\n".join(f"{number}. {line}" for number, line in enumerate(apis, 1))
-    results = f"the results of all {len(apis)}" if len(apis) > 1 else "its result"
-    named = ", ".join(dict.fromkeys(needed))
-    values = f", says a value of {named}" if named else ""
-    return Template(_text("request")).substitute(apis=listed, results=results, values=values)
+    spoken = "; ".join(f"{name} {value}" for name, value in values.items()) or "none"
+    count = f"the results of all {len(apis)}" if len(apis) > 1 else "its result"
+    return Template(_text("instruction_request")).substitute(apis=listed, values=spoken, count=count)
 
 
 def _line(api: PooledAPI) -> str:
-    """An API as the prompt shows it, on one line."""
+    """An API as the prompts show it, on one line, with its required parameters."""
     description = " ".join(str(api.record["api_description"]).split())[:_DESCRIPTION]
-    optional = len(api.required) + _OPTIONAL
-    parameters = "; ".join(map(_parameter, api.parameters[:optional]))
-    return f"{api.tool} | {api.name}: {description} ({parameters or 'no parameters'})"
+    parameters = "; ".join(map(_parameter, api.required))
+    return f"{api.tool} | {api.name}: {description}" + (f" ({parameters})" if parameters else "")
 
 
 def _parameter(parameter: Mapping[str, Any]) -> str:
@@ -139,12 +137,21 @@ def _parameter(parameter: Mapping[str, Any]) -> str:
     return name if repeats else f"{name} like {' '.join(example.split())[:_EXAMPLE]}"
 
 
+def _with_parameters(lines: Iterable[str]) -> list[str]:
+    return [line for line in lines if line.endswith(")")]
+
+
 def _text(name: str) -> str:
     return (_PROMPTS / f"{name}.txt").read_text("utf-8").strip()
 
 
+def _example(apis: Sequence[PooledAPI], seed: int) -> dict[str, Any]:
+    """An example of our own that is drawn, for one tool or for several: the APIs, their values, the text."""
+    seeds: dict[str, list[dict[str, Any]]] = _seeds()
+    kind = "several" if len({api.address.tool for api in apis}) > 1 else "single"
+    return random.Random(f"example:{seed}").choice(seeds[kind])
+
+
 @cache
-def _seeds() -> dict[str, list[dict[str, Any]]]:
-    """The examples of our own, for one tool and for several."""
-    seeds: dict[str, list[dict[str, Any]]] = json.loads((_PROMPTS / "seeds.json").read_text("utf-8"))
-    return seeds
+def _seeds() -> Any:
+    return json.loads((_PROMPTS / "seeds.json").read_text("utf-8"))
