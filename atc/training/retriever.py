@@ -35,7 +35,8 @@ _CONFUSED = 20
 class EncoderTraining:
     """Settings of a training.
 
-    Texts are cut to `tokens` in it; `confused` is the number of wrong tools that each question adds to a batch.
+    Texts are cut to `tokens` in it; `confused` is the number of wrong tools that each question adds to a batch, and
+    `frozen` the number of layers, from the first, that stay as they are, with the word embeddings. There is no dropout.
     """
 
     epochs: int = 4
@@ -45,6 +46,7 @@ class EncoderTraining:
     temperature: float = 0.05
     confused: int = 1
     tokens: int = 96
+    frozen: int = 3
     seed: int = 0
 
 
@@ -95,26 +97,26 @@ class _Trainer:
 
         keep_freed_memory()
         torch.manual_seed(self.settings.seed)
-        optimizer = torch.optim.AdamW(self.encoder.parameters(), lr=self.settings.rate, weight_decay=0.01)
+        _freeze(self.encoder, self.settings.frozen)
+        trained = [weight for weight in self.encoder.parameters() if weight.requires_grad]
+        optimizer = torch.optim.AdamW(trained, lr=self.settings.rate, weight_decay=0.01)
         steps = self.settings.epochs * math.ceil(len(self.questions) / self.settings.batch)
         warm = max(1, round(self.settings.warm_up * steps))
         schedule = torch.optim.lr_scheduler.LambdaLR(
             optimizer, lambda step: min((step + 1) / warm, max(0.0, (steps - step) / max(1, steps - warm)))
         )
         losses = []
-        self.encoder.train()
         for batch in self._batches():
             with torch.autocast("cpu", dtype=torch.bfloat16):
                 loss = self._loss(batch)
             optimizer.zero_grad()
             loss.backward()
-            torch.nn.utils.clip_grad_norm_(self.encoder.parameters(), 1.0)
+            torch.nn.utils.clip_grad_norm_(trained, 1.0)
             optimizer.step()
             schedule.step()
             losses.append(float(loss.detach()))
             if on_step:
                 on_step(len(losses), steps, losses[-1])
-        self.encoder.eval()
         return losses
 
     def _batches(self) -> Iterator[list[int]]:
@@ -164,10 +166,8 @@ class _Trainer:
         return self._without_own(nearest)
 
     def _confused_by_vectors(self) -> list[list[int]]:
-        self.encoder.eval()
         asked = encode(self.encoder, [text for text, _ in self.questions])
         scores = asked @ encode(self.encoder, self.texts).T
-        self.encoder.train()
         return self._without_own((-scores).argsort(axis=1)[:, :_CONFUSED])
 
     def _without_own(self, nearest: Any) -> list[list[int]]:
@@ -175,3 +175,13 @@ class _Trainer:
             [int(row) for row in rows if int(row) not in relevant]
             for rows, (_, relevant) in zip(nearest, self.questions, strict=True)
         ]
+
+
+def _freeze(encoder: Any, count: int) -> None:
+    """Keep the first layers of a transformer and its embeddings as they are; without such layers nothing is frozen."""
+    model = encoder[0].auto_model
+    layers = getattr(getattr(model, "encoder", None), "layer", None)
+    if layers is None or not count:
+        return
+    for module in (model.embeddings, *layers[:count]):
+        module.requires_grad_(False)

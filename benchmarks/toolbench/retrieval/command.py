@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-from rich.console import Console
 
 from atc.cli import print_json, say
 from atc.retrieval.tool_index import ENCODERS
@@ -78,6 +77,7 @@ def train(sources: tuple[Path, ...], out: Path, hold_out: str | None, base: str,
 
     `atc retrieve build … --encoder DIR` uses it, and `hybrid:DIR` fuses its ranks with those of the words.
     """
+    from rich.console import Console
     from rich.progress import Progress
 
     from atc.training.retriever import EncoderTraining, train_encoder
@@ -119,6 +119,7 @@ def evaluate(index: Path, files: tuple[Path, ...], as_json: bool) -> None:
 
     QUERIES are query files of ToolBench, or published *.query.txt with their qrels beside them.
     """
+    from rich.console import Console
     from rich.progress import track
     from rich.table import Table
 
