@@ -16,7 +16,7 @@ from math import inf
 from typing import Any
 
 from benchmarks.toolbench.generation.pool import PooledAPI
-from benchmarks.toolbench.generation.writing import WrittenInstruction
+from benchmarks.toolbench.generation.writing import FEWEST_WORDS, WrittenInstruction
 from benchmarks.toolbench.server.address import VirtualCall
 from benchmarks.toolbench.server.filtering import why_dropped
 from benchmarks.toolbench.server.upstream import Upstream
@@ -32,7 +32,6 @@ FORM = "form"
 CHECKS = (FORM, "related", "words", "names", "concrete", "new", "runs")
 """The checks in their order."""
 
-_FEWEST_WORDS = 30
 _SHINGLE = 3
 _ALIKE = 0.5
 """Part of the shingles that two texts share (Jaccard) from which on they are near-duplicates."""
@@ -137,7 +136,7 @@ def _related(instruction: WrittenInstruction, apis: Sequence[PooledAPI]) -> str:
 
 def _long_enough(instruction: WrittenInstruction, apis: Sequence[PooledAPI]) -> str:
     count = len(instruction.text.split())
-    return f"it has {count} words of at least {_FEWEST_WORDS}" if count < _FEWEST_WORDS else ""
+    return f"it has {count} words of at least {FEWEST_WORDS}" if count < FEWEST_WORDS else ""
 
 
 def _names(instruction: WrittenInstruction, apis: Sequence[PooledAPI]) -> str:

@@ -21,10 +21,23 @@ from benchmarks.toolbench.generation.pool import PooledAPI
 from protocols.documents.record_names import parameter_name
 from protocols.text.words import words
 
-__all__ = ["BadInstructionError", "WrittenInstruction", "ask_text", "ask_values", "read_text", "read_values"]
+__all__ = [
+    "FEWEST_WORDS",
+    "BadInstructionError",
+    "WrittenInstruction",
+    "ask_text",
+    "ask_values",
+    "read_text",
+    "read_values",
+]
 
 _PROMPTS = Path(__file__).parent / "prompts"
 _MAX_TOKENS = 220
+FEWEST_WORDS = 30
+"""Words of an instruction, at least."""
+_LINKS = ("Also,", "Besides,", "And please tell me", "In addition,", "I would also like to know", "At the same time,")
+_LONGER = 2
+"""How often a text that is too short is gone on with."""
 _DESCRIPTION, _EXAMPLE = 90, 30
 """Characters of an API's description, and of an example of a parameter."""
 
@@ -57,11 +70,14 @@ def ask_values(model: Model, apis: Sequence[PooledAPI], seed: int) -> str:
         Message("assistant", json.dumps(example["values"], ensure_ascii=False)),
         Message("user", _values_request(lines, needed)),
     ]
-    return _continue(model, messages, f"{{{json.dumps(needed[0])}: ", "{", seed)
+    return _continue(model, messages, f"{{{json.dumps(needed[0])}:", "{", seed)
 
 
 def ask_text(model: Model, apis: Sequence[PooledAPI], values: Mapping[str, Any], seed: int) -> str:
-    """The text that a model writes about these values; it is sampled. Raises: as `ask_values`."""
+    """The text that a model writes about these values; it is sampled. One that is too short is gone on with.
+
+    Raises: as `ask_values`.
+    """
     example = _example(apis, seed)
     messages = [
         Message("system", _text("instruction")),
@@ -69,8 +85,14 @@ def ask_text(model: Model, apis: Sequence[PooledAPI], values: Mapping[str, Any],
         Message("assistant", example["query"]),
         Message("user", _text_request([_line(api) for api in apis], values)),
     ]
-    opening = random.Random(f"opening:{seed}").choice(_text("openings").splitlines())
-    return _continue(model, messages, opening, opening, seed)
+    generator = random.Random(f"opening:{seed}")
+    opening = generator.choice(_text("openings").splitlines())
+    text = _continue(model, messages, opening, opening, seed)
+    for link in generator.sample(_LINKS, _LONGER):
+        if len(text.split()) >= FEWEST_WORDS:
+            break
+        text = _continue(model, messages, f"{text} {link}", opening, seed)
+    return text
 
 
 def read_values(text: str, apis: Sequence[PooledAPI]) -> dict[str, Any]:
