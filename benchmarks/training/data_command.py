@@ -24,6 +24,8 @@ _REASONS = {
     "excluded": "tools of an excluded task",
     "duplicate": "the same question before",
     "form": "too many of its form",
+    "calls": "too many calls",
+    "tools": "too many of its tools",
     "check": "refused by the check",
     "run": "ended with an error",
     "response": "a call was refused",

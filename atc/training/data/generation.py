@@ -27,6 +27,7 @@ __all__ = ["PairSettings", "Tally", "generate"]
 Excluded = Callable[[Sequence[str]], bool]
 _BATCH, _AHEAD = 16, 6
 """Pairs of a batch, and batches under way; drafts depend on them, so their number is fixed."""
+_FEW_PAIRS, _MAX_CALLS = 10, 5
 _BARREN = 6000
 """Drafts without a pair after which there is nothing more to ask."""
 
@@ -60,11 +61,16 @@ class Tally:
     dropped: Counter[str] = field(default_factory=Counter)
     examples: dict[str, str] = field(default_factory=dict)
     tools: set[str] = field(default_factory=set)
-    multisets: set[tuple[str, ...]] = field(default_factory=set)
+    multisets: Counter[tuple[str, ...]] = field(default_factory=Counter)
     shapes: set[str] = field(default_factory=set)
     forms: Counter[str] = field(default_factory=Counter)
     questions: set[str] = field(default_factory=set)
     next_draft: int = 0
+
+    @property
+    def per_tools(self) -> float:
+        """Most pairs of the same multiset of tools: twice the mean, so that rare ones get room."""
+        return max(_FEW_PAIRS, 2 * self.multisets.total() / max(len(self.multisets), 1))
 
     def drop(self, reason: str, example: str = "") -> None:
         """Count a draft that is not written."""
@@ -77,7 +83,7 @@ class Tally:
         tools = entry["tools"]
         assert isinstance(tools, list)
         self.tools.update(tools)
-        self.multisets.add(tuple(sorted(tools)))
+        self.multisets[tuple(sorted(tools))] += 1
         self.shapes.add(str(entry["shape"]))
         self.forms[str(entry["form"])] += 1
         self.questions.add(str(entry["question"]).casefold())
@@ -144,11 +150,15 @@ def _write(
             return
         batch, future = under_way.popleft()
         for (_, pair, asked_form), tried in zip(batch, future.result(), strict=True):
+            tools = tuple(sorted(pair.tools))
             drafts.under_way[asked_form] -= 1
+            drafts.tools_under_way[tools] -= 1
             if tried.dropped:
                 tally.drop(tried.dropped, f"{pair.question} ({tried.detail})")
             elif tally.forms[asked_form] >= settings.per_form:
                 tally.drop("form", pair.question)
+            elif tally.multisets[tools] >= tally.per_tools:
+                tally.drop("tools", pair.question)
             else:
                 append_line(settings.out, json.dumps(tried.line, ensure_ascii=False))
                 tally.note(tried)
@@ -171,6 +181,7 @@ class _Drafts:
         self._numbered = self._numbers()
         self._barren = 0
         self.under_way: Counter[str] = Counter()
+        self.tools_under_way: Counter[tuple[str, ...]] = Counter()
 
     def batch(self, size: int) -> list[tuple[str, QuestionPair, str]]:
         """The next drafts that are worth a trial, each with its id and form; fewer where there are no more."""
@@ -188,6 +199,7 @@ class _Drafts:
             self._barren = 0
             self._tally.questions.add(pair.question.casefold())
             self.under_way[asked_form] += 1
+            self.tools_under_way[tuple(sorted(pair.tools))] += 1
             drafts.append((f"{self._settings.seed}-{number:06d}", pair, asked_form))
         return drafts
 
@@ -208,12 +220,17 @@ class _Drafts:
             return None
 
     def _why_not(self, pair: QuestionPair, asked_form: str) -> str | None:
+        if len(pair.tools) > _MAX_CALLS:
+            return "calls"
         if self._excluded(pair.tools):
             return "excluded"
         if pair.question.casefold() in self._tally.questions:
             return "duplicate"
         if self._tally.forms[asked_form] + self.under_way[asked_form] >= self._settings.per_form:
             return "form"
+        tools = tuple(sorted(pair.tools))
+        if self._tally.multisets[tools] + self.tools_under_way[tools] >= self._tally.per_tools:
+            return "tools"
         return None
 
 

@@ -26,7 +26,7 @@ from atc.training.data.wording import (
 )
 from protocols.json_path import Step
 from protocols.model import Tool
-from protocols.text.words import words
+from protocols.text.words import singular, words
 
 __all__ = ["ReadQuestions"]
 
@@ -335,7 +335,7 @@ class ReadQuestions:
         title = draft.choose([inner.title] if inner.title else [])
         items, count, item = self._looped(draft, view)
         variable = inner.item
-        values = {"list": self._phrase.text(count), "items": f"the {inner.key.replace('_', ' ') or plural(inner.noun)}"}
+        values = {"list": self._phrase.text(count), "items": f"the {self._listed_words(inner, tool)}"}
         name = "each list"
         with draft.loop(item, items):
             call = part(self._call(draft, tool, {argument: part(item, [view.id_key])}), inner.path)
@@ -528,7 +528,9 @@ class ReadQuestions:
         if view.key:
             return " ".join(words(view.key))
         last = [segment for segment in tool.path.split("/") if segment and "{" not in segment][-1]
-        return plural(" ".join(words(last)))
+        text = " ".join(words(last))
+        is_many = singular(words(last)[-1]) != words(last)[-1]
+        return text if is_many else f"{text} {plural(self.views.spoken(view.noun))}"
 
 
 def draft_with(

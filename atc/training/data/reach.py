@@ -27,7 +27,7 @@ __all__ = ["ItemList", "Pools", "Reach", "ReachedObject", "Reply", "extreme"]
 Pools = Mapping[tuple[str, tuple[Step, ...]], Mapping[str, tuple[object, ...]]]
 """By tool and path of a list or object, the values that its fields have in the simulated service."""
 
-_MAX_DEPTH = 2
+_MAX_DEPTH = 3
 _MANY_FILTERS = 4
 _PAGES = PAGING | {"language", "timezone", "market"}
 _PERIODS = frozenset({"day", "week", "month", "year"})

@@ -184,7 +184,7 @@ class APIViews:
                 continue
             items = items_of(found_field.schema, self.protocol)
             properties = properties_of(items if items is not None else found_field.schema, self.protocol)
-            if properties:
+            if properties and words(found_field.name)[-1:] not in (("by",), ("for",), ("of",)):
                 yield path, properties, items is not None
 
     def _view(
