@@ -3,7 +3,8 @@
 An index is a folder: the documents, a BM25 index and the vectors as memory-mapped arrays. It is opened in milliseconds
 and grows: documents that it has are not embedded again.
 
-Source: the API retriever of ToolLLM (arXiv:2307.16789), section 3.1; reciprocal rank fusion is Cormack et al. (2009).
+Source: the API retriever of ToolLLM (arXiv:2307.16789), section 3.1; reciprocal rank fusion is Cormack et al. (2009),
+and that adding scores is better than it if both rankings differ in quality is Bruch et al. (arXiv:2210.11934).
 """
 
 from __future__ import annotations
@@ -29,8 +30,11 @@ from protocols.errors import UsageError
 __all__ = ["ENCODERS", "Hit", "RetrievalQuery", "ToolDocument", "ToolIndex", "build_index"]
 
 ENCODERS = ("bm25", "wordllama", "hybrid")
-"""By words; by word vectors; by both, whose ranks are fused. A folder names a trained encoder (sentence-transformers),
-`base` the packaged one, and `hybrid:FOLDER` fuses its ranks with those of the words."""
+"""By words; by word vectors; by both, whose scores are added. A folder names a trained encoder (sentence-transformers),
+`base` the packaged one, and `hybrid:FOLDER` adds its scores to those of the words."""
+
+_VECTOR_WEIGHT = 2.0
+"""What the score of the vectors counts beside that of the words, both standardized."""
 
 _RANK_OFFSET = 60
 _DEPTH = 200
@@ -213,7 +217,8 @@ class ToolIndex:
         """The score of each document for a query.
 
         Args:
-            way: `words`, `vectors`, or both, if the index has both (`fused`); by default all that it has.
+            way: `words`, `vectors`, or both, if the index has both: `fused` adds their scores, `ranks` what their ranks
+                are worth (reciprocal rank fusion). By default `fused` if it has both.
         """
         has_vectors = self.encoder != "bm25"
         way = way or ("fused" if self.encoder.startswith("hybrid") else "vectors" if has_vectors else "words")
@@ -221,7 +226,10 @@ class ToolIndex:
             return self._word_scores(query)
         if way == "vectors":
             return self._vector_scores(query)
-        return _reciprocal_ranks(self._word_scores(query)) + _reciprocal_ranks(self._vector_scores(query))
+        by_words, by_vectors = self._word_scores(query), self._vector_scores(query)
+        if way == "ranks":
+            return _reciprocal_ranks(by_words) + _reciprocal_ranks(by_vectors)
+        return _standardized(by_words) + _VECTOR_WEIGHT * _standardized(by_vectors)
 
     def _word_scores(self, query: str) -> Any:
         import bm25s
@@ -233,6 +241,12 @@ class ToolIndex:
     def _vector_scores(self, query: str) -> Any:
         [vector] = _encode([query], self.encoder)
         return self._matrix @ np.asarray(vector, dtype=np.float32)
+
+
+def _standardized(scores: Any) -> Any:
+    """Scores with mean 0 and deviation 1; all 0 if they are the same."""
+    deviation = scores.std()
+    return (scores - scores.mean()) / deviation if deviation else np.zeros_like(scores)
 
 
 def _reciprocal_ranks(scores: Any) -> Any:

@@ -129,7 +129,8 @@ def _measured(
     seconds = time.monotonic() - begun
     click.echo(f"{name}: trained on {len(split.train)} questions in {seconds:.0f} s", err=True)
     ways = ranked(documents, split.test, str(encoder))
-    rows = {"bm25": ways["bm25"], "trained": ways["encoder"], "trained, fused with bm25": ways["hybrid"]}
+    names = {"encoder": "trained", "hybrid": "trained and bm25", "hybrid by ranks": "trained and bm25, ranks fused"}
+    rows = {names.get(way, way): values for way, values in ways.items()}
     ids = [question.id for question in split.test]
     by_way = {way: dict(zip(ids, values, strict=True)) for way, values in rows.items()}
     write_json(file, by_way)

@@ -75,7 +75,7 @@ def query(index: Path, text: str, k: int, as_json: bool) -> None:
 def train(sources: tuple[Path, ...], out: Path, hold_out: str | None, base: str, epochs: int, seed: int) -> None:
     """Train an encoder on the questions of QUERIES (query files of ToolBench) and the APIs that they need.
 
-    `atc retrieve build … --encoder DIR` uses it, and `hybrid:DIR` fuses its ranks with those of the words.
+    `atc retrieve build … --encoder DIR` uses it, and `hybrid:DIR` adds its scores to those of the words.
     """
     from rich.console import Console
     from rich.progress import Progress

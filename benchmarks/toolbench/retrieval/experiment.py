@@ -14,7 +14,7 @@ from benchmarks.toolbench.retrieval.ranking import ndcg
 __all__ = ["measure_encoder", "ranked", "read_corpus"]
 
 _CUT = 5
-_WAYS = {"words": "bm25", "vectors": "encoder", "fused": "hybrid"}
+_WAYS = {"words": "bm25", "vectors": "encoder", "fused": "hybrid", "ranks": "hybrid by ranks"}
 
 
 def read_corpus(files: Iterable[Path]) -> tuple[list[ToolDocument], list[RetrievalQuery]]:
@@ -33,7 +33,7 @@ def read_corpus(files: Iterable[Path]) -> tuple[list[ToolDocument], list[Retriev
 def ranked(
     documents: Sequence[ToolDocument], questions: Sequence[RetrievalQuery], encoder: str
 ) -> dict[str, list[float]]:
-    """NDCG@5 of each question over all documents: by words (`bm25`), by `encoder`, and by the ranks of both (`hybrid`).
+    """NDCG@5 of each question over all documents: by words (`bm25`), by `encoder`, and by both (`hybrid`).
 
     Args:
         encoder: `wordllama`, `base`, or the folder of a trained one.
