@@ -81,9 +81,9 @@ def ask_text(model: Model, apis: Sequence[PooledAPI], values: Mapping[str, Any],
     example = _example(apis, seed)
     messages = [
         Message("system", _text("instruction")),
-        Message("user", _text_request(example["apis"], example["values"])),
+        Message("user", _text_request([line.partition(": ")[2] for line in example["apis"]], example["values"])),
         Message("assistant", example["query"]),
-        Message("user", _text_request([_line(api) for api in apis], values)),
+        Message("user", _text_request([_purpose(api) for api in apis], values)),
     ]
     generator = random.Random(f"opening:{seed}")
     opening = generator.choice(_text("openings").splitlines())
@@ -146,10 +146,18 @@ def _text_request(apis: Sequence[str], values: Mapping[str, Any]) -> str:
 
 
 def _line(api: PooledAPI) -> str:
-    """An API as the prompts show it, on one line, with its required parameters."""
-    description = " ".join(str(api.record["api_description"]).split())[:_DESCRIPTION]
+    """An API as the prompt for values shows it, on one line."""
+    return f"{api.tool} | {api.name}: {_purpose(api)}"
+
+
+def _purpose(api: PooledAPI) -> str:
+    """What an API does, with its required parameters; not its name, which the text must not say.
+
+    Only an API without a description is described by its name.
+    """
+    description = " ".join(str(api.record["api_description"]).split()) or " ".join(words(api.name))
     parameters = "; ".join(map(_parameter, api.required))
-    return f"{api.tool} | {api.name}: {description}" + (f" ({parameters})" if parameters else "")
+    return description[:_DESCRIPTION] + (f" ({parameters})" if parameters else "")
 
 
 def _parameter(parameter: Mapping[str, Any]) -> str:
