@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import multiprocessing
+import os
 import signal
+import threading
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass, field
+from multiprocessing.connection import wait
 from pathlib import Path
 from random import Random
 
@@ -266,10 +269,18 @@ _trial: Trial | None = None
 
 
 def _start(protocol: Protocol, seed: int, candidates: int, kind: PairKind) -> None:
-    """Set up a process; the first one alone hears Ctrl-C."""
+    """Set up a process; the first one alone hears Ctrl-C, and this one ends with it."""
     global _trial
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     _trial = Trial(protocol, seed, candidates, kind)
+
+
+def _end_with_parent() -> None:
+    """End this process once the first one is gone, however that ended."""
+    if (parent := multiprocessing.parent_process()) is not None:
+        wait([parent.sentinel])
+        os._exit(1)
 
 
 def _try(batch: Sequence[tuple[str, QuestionPair, str]]) -> list[TriedPair]:

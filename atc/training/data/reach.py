@@ -217,11 +217,11 @@ class Reach:
                 continue
             needs = bool(self.graph.needs(view.tool))
             if is_search(tool) and not needs:
-                ways += [view] * 5
+                ways += [view] * (3 + 2 * depth)
             elif named or (needs and depth >= _MAX_DEPTH):
                 continue
             else:
-                ways += [view] * (1 if view.single else 2)
+                ways += [view] * (1 if view.single else 3 if needs else 2)
         view = draft.choose(ways)
         tool = self.protocol.tool(view.tool)
         if view.single:
