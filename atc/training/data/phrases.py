@@ -112,6 +112,8 @@ def _keyed(views: APIViews, view: ListView, noun: str, owner: str, last: list[st
             NounPhrase(noun, plural(noun), behind=f"that {owner} is in the {key} of"),
         ]
         return rng.choice(options)
+    if view.single:
+        return NounPhrase(key, key, behind=f"of {owner}")
     item = singular(key) if singular(key) != key else f"{key} member" if is_person(view.noun) or view.title else key
     if is_short(owner) and rng.random() < 0.3:
         return NounPhrase(item, key, article=possessive(owner))

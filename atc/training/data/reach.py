@@ -33,6 +33,8 @@ _PAGES = PAGING | {"language", "timezone", "market"}
 _PERIODS = frozenset({"day", "week", "month", "year"})
 _COMMON = 0.5
 """Part of the items that a field with fixed values has different ones in."""
+_MOST = 20
+"""The highest number for an argument whose document names none."""
 _CODES = 4
 """Values of a number that is only a code."""
 _FIRST = (5, 5, 8, 10, 10, 15)
@@ -160,11 +162,11 @@ class Reach:
             value = draft.choose([option for option in enum if option not in (None, "")])
         elif words(parameter.argument)[-1:] in (("date",), ("day",)) or inner.get("format") == "date":
             value = str(_TODAY - timedelta(days=draft.rng.randint(1, 60)))
-        elif isinstance(examples := inner.get("examples"), list) and examples:
-            value = draft.choose([example for example in examples if isinstance(example, (str, int, float))])
+        elif texts := [example for example in _examples(inner) if isinstance(example, (str, float))]:
+            value = draft.choose(texts)
         elif type_of(inner) == "integer":
             low, high = _range(parameter, inner)
-            value = draft.rng.randint(low, max(low, min(high, low + 50)))
+            value = draft.rng.randint(low, max(low, high))
         elif {"city", "location", "place"}.intersection(words(parameter.argument)):
             value = self.invented("city", draft.rng)
         else:
@@ -335,7 +337,13 @@ def _range(parameter: Parameter, schema: Mapping[str, object]) -> tuple[int, int
     """The least and the highest number that an argument is given."""
     if words(parameter.argument)[-1:] == ("year",):
         return 1990, _TODAY.year
-    return int(float(str(schema.get("minimum", 1)))), int(float(str(schema.get("maximum", 20))))
+    most = max([_MOST, *(2 * int(example) for example in _examples(schema) if isinstance(example, (int, float)))])
+    return int(float(str(schema.get("minimum", 1)))), int(float(str(schema.get("maximum", most))))
+
+
+def _examples(schema: Mapping[str, object]) -> list[object]:
+    examples = schema.get("examples")
+    return list(examples) if isinstance(examples, list) else []
 
 
 def _is_chosen(parameter: Parameter) -> bool:

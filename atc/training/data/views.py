@@ -198,9 +198,9 @@ class APIViews:
     ) -> ListView | None:
         shown = {name: _field_view(name, schema) for name, schema in properties.items() if _is_telling(name, schema)}
         schema = tool.response_schema
-        beside = list(properties_of(schema, self.protocol)) if schema is not None else []
-        wraps = any(noun_of(name) in WRAPPERS for name in beside) if is_list or not path else False
-        if wraps and not is_list:
+        beside = properties_of(schema, self.protocol) if schema is not None else {}
+        lists = [name for name, inner in beside.items() if items_of(inner, self.protocol) is not None]
+        if not path and not is_list and any(words(name)[1:] == () and noun_of(name) in WRAPPERS for name in lists):
             return None  # a page of a list
         if not shown or (not is_list and path and not entity):
             return None
