@@ -12,8 +12,10 @@ are 90 more for which no rule was written (data/unseen.yaml); only their totals 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import click
 import yaml
@@ -21,11 +23,13 @@ import yaml
 from atc import Agent
 from atc.files import to_json
 from atc.language.question import Question
+from atc.retrieval.tool_index import build_index
 from benchmarks.micro.frame import Measurement, json_option, print_table
 from benchmarks.tasks import NAMES
 from benchmarks.tasks.datasets import SHIPPED, open_dataset
 from benchmarks.tasks.metrics import Gold, mean
 from benchmarks.tasks.task_files import Task
+from benchmarks.toolbench.retrieval.documents import protocol_documents
 from protocols.model import Protocol
 
 __all__ = ["main", "measure", "own_questions"]
@@ -72,16 +76,24 @@ def own_questions(name: str) -> tuple[dict[str, Protocol], list[Task]]:
 
 @click.command(cls=Measurement)
 @click.argument("name", type=click.Choice([*NAMES, *_OWN_SETS]), metavar="NAME")
+@click.option(
+    "--retriever", metavar="ENCODER", help="Choose by an index with this encoder instead (see `atc retrieve build`)."
+)
 @json_option("Print JSON instead of the table.")
-def main(name: str, as_json: bool) -> None:
+def main(name: str, retriever: str | None, as_json: bool) -> None:
     """Measure the choice of tools on the questions of the benchmark NAME, or on our own: `questions` or `unseen`."""
     if name in _OWN_SETS:
         protocols, tasks = own_questions(name)
     else:
         dataset = open_dataset(name, None, ())
         protocols, tasks = dict(dataset.protocols), list(dataset.tasks)
-    agents = {domain: Agent(protocol, "openai:nobody", profile="small") for domain, protocol in protocols.items()}
-    rows = {str(most or "all"): measure(agents, tasks, most) for most in (*SIZES, None)}
+    with TemporaryDirectory() as scratch:
+        indexes = _indexes(protocols, retriever, Path(scratch)) if retriever else {}
+        agents = {
+            domain: Agent(protocol, "openai:nobody", profile="small", retriever=indexes.get(domain))
+            for domain, protocol in protocols.items()
+        }
+        rows = {str(most or "all"): measure(agents, tasks, most) for most in (*SIZES, None)}
     if as_json:
         click.echo(to_json({"benchmark": name, "tasks": len(tasks), "chosen": rows}), nl=False)
         return
@@ -97,6 +109,13 @@ def main(name: str, as_json: bool) -> None:
         for most, row in rows.items()
     ]
     print_table(columns, cells, title=f"{name}, {len(tasks)} tasks", figures_from=0)
+
+
+def _indexes(protocols: Mapping[str, Protocol], encoder: str, folder: Path) -> dict[str, Path]:
+    """An index of each protocol's tools."""
+    for domain, protocol in protocols.items():
+        build_index(folder / domain, protocol_documents(protocol), encoder)
+    return {domain: folder / domain for domain in protocols}
 
 
 if __name__ == "__main__":

@@ -18,8 +18,9 @@ from atc.retrieval.tool_index import RetrievalQuery, ToolDocument
 from benchmarks.toolbench.corpus.queries import ToolQuery, read_queries
 from protocols import load
 from protocols.errors import UsageError
+from protocols.model import Protocol
 
-__all__ = ["document_text", "read_documents", "read_judged"]
+__all__ = ["document_text", "protocol_documents", "read_documents", "read_judged"]
 
 
 def document_text(record: Mapping[str, Any]) -> str:
@@ -48,7 +49,11 @@ def read_documents(source: str) -> list[ToolDocument]:
     if file.suffix == ".json" and file.is_file() and file.read_bytes()[:64].lstrip()[:1] == b"[":
         records = (record for query in read_queries(file) for record in query.records)
         return list({document.id: document for document in map(record_document, records)}.values())
-    protocol = load(source)
+    return protocol_documents(load(source))
+
+
+def protocol_documents(protocol: Protocol) -> list[ToolDocument]:
+    """A document for each tool of a protocol."""
     return [
         ToolDocument(
             f"{protocol.digest[:8]}:{tool.name}",
