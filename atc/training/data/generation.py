@@ -10,6 +10,7 @@ import threading
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import wait
 from pathlib import Path
@@ -31,6 +32,7 @@ Excluded = Callable[[Sequence[str]], bool]
 _BATCH, _AHEAD = 16, 6
 """Pairs of a batch, and batches under way; drafts depend on them, so their number is fixed."""
 _FEW_PAIRS, _MAX_CALLS = 10, 5
+_CHOICES = 4
 _BARREN = 6000
 """Drafts without a pair after which there is nothing more to ask."""
 
@@ -212,15 +214,22 @@ class _Drafts:
             self._tally.next_draft += 1
 
     def _draft(self, number: int) -> QuestionPair | None:
-        """The draft of a number; the tools take turns."""
+        """The draft of a number; the tools take turns. Every second one is that of a few with the rarest tools."""
         self._tally.drafts += 1
         tool = self._tools[number % len(self._tools)]
-        try:
-            questions = self._writes if tool in self._writes.tools else self._reads
-            return questions.ask(tool, Random(f"{self._settings.seed} {number}"))
-        except NoQuestion:
+        questions = self._writes if tool in self._writes.tools else self._reads
+        pairs: list[QuestionPair] = []
+        for attempt in range(_CHOICES if number % 2 else 1):
+            with suppress(NoQuestion):
+                pairs.append(questions.ask(tool, Random(f"{self._settings.seed} {number} {attempt}")))
+        if not pairs:
             self._tally.drop("no question")
             return None
+        return min(pairs, key=lambda pair: self._with_tools(tuple(sorted(pair.tools))))
+
+    def _with_tools(self, tools: tuple[str, ...]) -> int:
+        """The number of pairs with a multiset of tools."""
+        return self._tally.multisets[tools] + self.tools_under_way[tools]
 
     def _why_not(self, pair: QuestionPair, asked_form: str) -> str | None:
         if len(pair.tools) > _MAX_CALLS:
@@ -231,8 +240,7 @@ class _Drafts:
             return "duplicate"
         if self._tally.forms[asked_form] + self.under_way[asked_form] >= self._settings.per_form:
             return "form"
-        tools = tuple(sorted(pair.tools))
-        if self._tally.multisets[tools] + self.tools_under_way[tools] >= self._tally.per_tools:
+        if self._with_tools(tuple(sorted(pair.tools))) >= self._tally.per_tools:
             return "tools"
         return None
 

@@ -19,8 +19,12 @@ from atc.training.data.wording import (
     is_person,
     is_place,
     is_short,
+    ordering,
     plural,
+    plural_field,
     possessive,
+    rounded,
+    spoken,
     superlative,
     template,
 )
@@ -30,8 +34,6 @@ from protocols.text.words import singular, words
 
 __all__ = ["ReadQuestions"]
 
-_CASUAL, _BEGUN = 0.2, 0.1
-"""Shares of questions without capital and sign, and with words before them."""
 _FEW = (2, 3, 3, 4, 5)
 
 
@@ -55,11 +57,13 @@ class ReadQuestions:
             (self.compared_counts, 2),
             (self.member, 1),
             (self.shared, 1),
+            (self.both, 3),
         )
         self._of_object: tuple[tuple[Callable[[Draft, ListView], QuestionPair], int], ...] = (
             (self.detail, 6),
             (self.details, 1),
             (self.compared, 3),
+            (self.both, 4),
             (self.detail_of_item, 1),
         )
 
@@ -89,6 +93,45 @@ class ReadQuestions:
         values = {"field": field_phrase(field.name, draft.rng), "second": field_phrase(second.name, draft.rng)}
         return self._finished(draft, self._text(draft, "fields", values, phrase))
 
+    def both(self, draft: Draft, view: ListView) -> QuestionPair:
+        """A field or list of an object, and a list that another tool returns for it."""
+        tool = self.reach.protocol.tool(view.tool)
+        entity, argument = self._only_need(tool)
+        further = [
+            (taker, self._only_need(taker)[1], inner)
+            for taker in self.views.takers.get(entity, ())
+            for inner in self.views.of_tool(taker.name)
+            if inner.title and taker.name != tool.name and sum(p.required for p in taker.arguments) == 1
+        ]
+        other_tool, other_argument, inner = draft.choose(further)
+        subject = self.reach.subject(draft, entity, 0, tool.name)
+        phrases, printed = [], []
+        for used, name, shown in ((tool, argument, view), (other_tool, other_argument, inner)):
+            reference = self.views.graph.reference(used.name, name)
+            key = subject.view.key_for(reference.attribute if reference is not None else "id")
+            call = part(self._call(draft, used, {name: part(subject.variable, [key])}), shown.path)
+            phrase, value = self._shown(draft, used, shown, call)
+            phrases.append(phrase)
+            printed.append(value)
+        draft.add("print(FIRST, SECOND)", FIRST=printed[0], SECOND=printed[1])
+        texts = {"field": phrases[0], "second": phrases[1]}
+        return self._finished(draft, self._text(draft, "fields", texts, subject.phrase))
+
+    def _shown(self, draft: Draft, tool: Tool, view: ListView, node: ast.expr) -> tuple[str, ast.expr]:
+        """A field of an object, or the names in a list, in words and as an expression."""
+        if (view.single and view.path) or (is_person(view.key) and not is_person(view.noun)):
+            raise NoQuestion  # the words would be those of something else
+        if view.single:
+            field = draft.choose(self._fields(view))
+            return field_phrase(field.name, draft.rng), part(node, [field.name])
+        words_of = self._listed_words(view, tool)
+        count = draft.choose(_FEW) if view.paged or draft.chance(0.3) else 0
+        items = expression("ITEMS[:COUNT]", ITEMS=node, COUNT=constant(count)) if count else node
+        parts: dict[str, ast.expr | str] = {"ITEM": view.item, "ITEMS": items}
+        parts["TITLE"] = constant(draft.choose([view.title] if view.title else []))
+        names = expression("[ITEM[TITLE] for ITEM in ITEMS]", **parts)
+        return (f"first {count} {words_of}" if count else words_of), names
+
     def detail_of_item(self, draft: Draft, view: ListView) -> QuestionPair:
         """What a list inside an object names."""
         inner = draft.choose(
@@ -113,7 +156,7 @@ class ReadQuestions:
             draft.add("ITEMS.append(CALL)", ITEMS=compared, CALL=call)
         best = extreme(compared, view.item, field, order)
         draft.add("print(BEST)", BEST=part(best, [title]))
-        words_of = _ordering(field, order, draft.rng)
+        words_of = ordering(order, field.is_date, draft.rng)
         values = {"order": words_of, "field": field_phrase(field.name, draft.rng), "second": subjects[1]}
         return self._finished(
             draft, self._text(draft, "compare date" if field.is_date else "compare", values, subjects[0])
@@ -126,7 +169,7 @@ class ReadQuestions:
         items = self._items(draft, view)
         field = self._named_by(draft, view)
         item = view.item
-        phrase = items.phrase.text() if field == view.title else f"the {_many(field)} of {items.phrase.text()}"
+        phrase = items.phrase.text() if field == view.title else f"the {plural_field(field)} of {items.phrase.text()}"
         values: dict[str, str] = {"list": phrase}
         if (view.paged and draft.chance(0.8)) or draft.chance(0.4):
             if draft.chance(0.3):
@@ -138,7 +181,7 @@ class ReadQuestions:
             pattern = "print([ITEM[KEY] for ITEM in ITEMS[:COUNT]])"
             draft.add(pattern, ITEM=item, KEY=constant(field), ITEMS=items.node, COUNT=constant(count))
             text = items.phrase.text(count)
-            values["list"] = text if field == view.title else f"the {_many(field)} of {text}"
+            values["list"] = text if field == view.title else f"the {plural_field(field)} of {text}"
             return self._finished(draft, self._text(draft, "list", values, ""))
         draft.add("print([ITEM[KEY] for ITEM in ITEMS])", ITEM=item, KEY=constant(field), ITEMS=items.node)
         name = "some" if view.paged else "who list" if is_person(view.noun) and field == view.title else "list"
@@ -163,7 +206,7 @@ class ReadQuestions:
         title = self._named_by(draft, view)
         best = extreme(items.node, view.item, field, order)
         name = most or "best"
-        values = {"list": items.phrase.text(), "most": name, "order": _ordering(field, order, draft.rng)}
+        values = {"list": items.phrase.text(), "most": name, "order": ordering(order, field.is_date, draft.rng)}
         values["field"] = field_phrase(field.name, draft.rng)
         others = [f for f in self._fields(view) if f.name not in (field.name, title)]
         if most and others and draft.chance(0.3):
@@ -242,7 +285,7 @@ class ReadQuestions:
             test, name = "str(ITEM[KEY] or '') > LIMIT", "since"
         else:
             numbers = sorted(value for value in seen if isinstance(value, (int, float)))
-            limit = _rounded(draft.choose(numbers[len(numbers) // 4 : -1]))
+            limit = rounded(draft.choose(numbers[len(numbers) // 4 : -1]))
             above = draft.chance(0.6)
             test, name = ("(ITEM[KEY] or 0) > LIMIT", "above") if above else ("(ITEM[KEY] or 0) < LIMIT", "below")
         items = self._items(draft, view, whole=True)
@@ -291,7 +334,7 @@ class ReadQuestions:
             )
             draft.add("print(VALUE)", VALUE=part(extreme(chosen, view.item, by, order), [title]))
             values["most"] = (
-                most or f"one with the {_ordering(by, order, draft.rng)} {field_phrase(by.name, draft.rng)}"
+                most or f"one with the {ordering(order, by.is_date, draft.rng)} {field_phrase(by.name, draft.rng)}"
             )
             return self._finished(draft, self._text(draft, "newest agent item", values, owner))
         draft.add("print([ITEM[TITLE] for ITEM in ITEMS if ITEM[KEY] == ROLE])", **parts)
@@ -325,7 +368,7 @@ class ReadQuestions:
             draft.add("ITEMS.append(CALL)", ITEMS=compared, CALL=part(call, inner.path))
         draft.add("print(BEST)", BEST=part(extreme(compared, inner.item, field, order), [title]))
         values = {"list": self._phrase.text(count), "field": field_phrase(field.name, draft.rng)}
-        values["order"] = _ordering(field, order, draft.rng)
+        values["order"] = ordering(order, field.is_date, draft.rng)
         return self._finished(draft, self._text(draft, "each extreme", values, ""))
 
     def each_list(self, draft: Draft, view: ListView) -> QuestionPair:
@@ -540,37 +583,3 @@ def draft_with(
     kinds, weights = zip(*weighted, strict=True)
     [kind] = draft.rng.choices(kinds, weights)
     return cast("Callable[[Draft, ListView], QuestionPair]", kind)
-
-
-def spoken(question: str, rng: Random) -> str:
-    """A question as people write it: some without capitals and signs, some with a greeting."""
-    if rng.random() < _BEGUN:
-        question = template("begin", rng, {"question": _lowered(question)})
-    if rng.random() < _CASUAL:
-        question = question.rstrip("?.")
-        question = _lowered(question)
-    return question[:1].upper() + question[1:] if rng.random() < 0.3 else question
-
-
-def _lowered(question: str) -> str:
-    """A question with a small first letter, unless it begins with a name or `I`."""
-    second = question[1:2]
-    return question[:1].lower() + question[1:] if second.islower() else question
-
-
-def _many(field: str) -> str:
-    return plural(" ".join(word for word in words(field) if not word.isdigit()))
-
-
-def _ordering(field: FieldView, order: str, rng: Random) -> str:
-    if field.is_date:
-        return rng.choice(["latest", "later"] if order == "highest" else ["earliest", "earlier"])
-    return rng.choice([order, "highest", "greater"] if order == "highest" else [order, "lower", "smallest"])
-
-
-def _rounded(number: float) -> float:
-    """A number as people say it."""
-    if isinstance(number, int) or abs(number) >= 100:
-        digits = max(len(str(int(abs(number)))) - 2, 0)
-        return int(round(number, -digits))
-    return round(number, 1)

@@ -22,9 +22,13 @@ __all__ = [
     "is_person",
     "is_place",
     "is_short",
+    "ordering",
     "plural",
+    "plural_field",
     "possessive",
     "preposition",
+    "rounded",
+    "spoken",
     "stands_behind",
     "superlative",
     "template",
@@ -36,6 +40,8 @@ _IRREGULAR_VERBS = dict(pair.split("/") for pair in _WORDS["irregular"])
 _AGENT = re.compile(r"[a-z]{3,}(?:or|er)")
 _NUMBER_OF = ("number_of_", "total_number_of_", "num_")
 _IRREGULAR_PLURALS = {"person": "people", "child": "children", "man": "men", "woman": "women"}
+_CASUAL, _BEGUN = 0.2, 0.1
+"""Shares of questions without capital and sign, and with words before them."""
 _SHORT = 5
 """Words of an owner that stands before what it owns."""
 _NUMBER = re.compile(r"\d+(?:[.:-]\d+)*")
@@ -167,3 +173,39 @@ def preposition(word: str) -> str:
 def stands_behind(modifier: list[str]) -> bool:
     """True if words of a path stand behind the noun: `on the air`."""
     return bool(modifier) and modifier[0] in _WORDS["behind"]
+
+
+def spoken(question: str, rng: Random) -> str:
+    """A question as people write it: some without capitals and signs, some with a greeting."""
+    if rng.random() < _BEGUN:
+        question = template("begin", rng, {"question": _lowered(question)})
+    if rng.random() < _CASUAL:
+        question = question.rstrip("?.")
+        question = _lowered(question)
+    return question[:1].upper() + question[1:] if rng.random() < 0.3 else question
+
+
+def _lowered(question: str) -> str:
+    """A question with a small first letter, unless it begins with a name or `I`."""
+    second = question[1:2]
+    return question[:1].lower() + question[1:] if second.islower() else question
+
+
+def plural_field(field: str) -> str:
+    """A field of several objects in plain words."""
+    return plural(" ".join(word for word in words(field) if not word.isdigit()))
+
+
+def ordering(order: str, is_date: bool, rng: Random) -> str:
+    """The words for an order: `latest` for the highest date."""
+    if is_date:
+        return rng.choice(["latest", "later"] if order == "highest" else ["earliest", "earlier"])
+    return rng.choice([order, "highest", "greater"] if order == "highest" else [order, "lower", "smallest"])
+
+
+def rounded(number: float) -> float:
+    """A number as people say it."""
+    if isinstance(number, int) or abs(number) >= 100:
+        digits = max(len(str(int(abs(number)))) - 2, 0)
+        return int(round(number, -digits))
+    return round(number, 1)

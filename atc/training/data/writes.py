@@ -9,10 +9,9 @@ from random import Random
 
 from atc.training.data.code import constant, expression, part, print_program, request, statements
 from atc.training.data.draft import Draft, QuestionPair
-from atc.training.data.questions import spoken
 from atc.training.data.reach import Reach
 from atc.training.data.views import ListView, is_search
-from atc.training.data.wording import plural, template
+from atc.training.data.wording import plural, spoken, template
 from protocols.dataflow.identifiers import IdentifierReference
 from protocols.dataflow.operations import is_own, looks_like_read
 from protocols.model import Parameter, Protocol, Tool
