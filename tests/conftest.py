@@ -21,6 +21,9 @@ from tests.browser import DRIVER
 # A run in the background ignores ctrl-C, and so would every process that a test starts in order to interrupt it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
+# Threads of several processes that train at once sleep while they wait for one another, and take no core.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
 ROOT = Path(__file__).resolve().parent.parent
 DATA = Path(os.environ.get("ATC_DATA", ROOT.parent / "shared" / "data"))
 LEFT_OUT = pytest.StashKey[dict[str, int]]()
