@@ -57,7 +57,7 @@ def test_bench_prints_and_writes_the_figures(films: Path, endpoint: Callable[...
     assert list(figures) == [
         *("tasks", "success", "path", "precision", "success_any", "success_with_alternatives"),
         *("prompt_tokens", "completion_tokens", "model_calls", "tool_calls"),
-        *("failed_runs", "wasted_calls", "answered", "usable_turns", "correct", "false_success"),
+        *("failed_runs", "wasted_calls", "answered", "gold_offered", "usable_turns", "correct", "false_success"),
         *("wrong_warned", "right_warned", "risk", "coverage", "reflections"),
         *("tokens_per_solved", "by_gold_calls", "errors", "seconds"),
         *("model", "mode", "seed", "without", "profile", "learn", "effort", "search", "files", "date"),
