@@ -346,11 +346,11 @@ class ReadQuestions:
         """A field of each of the first few items, from a call for each."""
         tool, argument, inner = self._further(draft, view, lists=False)
         field = draft.choose([f for f in self._fields(inner) if f.name not in view.fields])
-        items, count, item = self._looped(draft, view)
+        items, phrase, item = self._looped(draft, view)
         with draft.loop(item, items):
             call = self._call(draft, tool, {argument: part(item, [view.id_key])})
             self._print_with(draft, view, item, part(call, [*inner.path, field.name]))
-        values = {"list": self._phrase.text(count), "field": field_phrase(field.name, draft.rng)}
+        values = {"list": phrase, "field": field_phrase(field.name, draft.rng)}
         return self._finished(draft, self._text(draft, "each", values, ""))
 
     def each_extreme(self, draft: Draft, view: ListView) -> QuestionPair:
@@ -360,14 +360,14 @@ class ReadQuestions:
         field = draft.choose([f for f in self.reach.comparable(inner) if f in fields])
         title = draft.choose([inner.title] if inner.title else [])
         order = draft.choose(["highest", "highest", "lowest"])
-        items, count, item = self._looped(draft, view)
+        items, phrase, item = self._looped(draft, view)
         compared = draft.variable("found" if plural(inner.noun) in draft.taken else plural(inner.noun))
         draft.add("ITEMS = []", ITEMS=compared)
         with draft.loop(item, items):
             call = self._call(draft, tool, {argument: part(item, [view.id_key])})
             draft.add("ITEMS.append(CALL)", ITEMS=compared, CALL=part(call, inner.path))
         draft.add("print(BEST)", BEST=part(extreme(compared, inner.item, field, order), [title]))
-        values = {"list": self._phrase.text(count), "field": field_phrase(field.name, draft.rng)}
+        values = {"list": phrase, "field": field_phrase(field.name, draft.rng)}
         values["order"] = ordering(order, field.is_date, draft.rng)
         return self._finished(draft, self._text(draft, "each extreme", values, ""))
 
@@ -376,9 +376,9 @@ class ReadQuestions:
         tool, argument, inner = self._further(draft, view, lists=True)
         roles = self.reach.roles(inner) if is_person(inner.noun) else []
         title = draft.choose([inner.title] if inner.title else [])
-        items, count, item = self._looped(draft, view)
+        items, phrase, item = self._looped(draft, view)
         variable = inner.item
-        values = {"list": self._phrase.text(count), "items": f"the {self._listed_words(inner, tool)}"}
+        values = {"list": phrase, "items": f"the {self._listed_words(inner, tool)}"}
         name = "each list"
         with draft.loop(item, items):
             call = part(self._call(draft, tool, {argument: part(item, [view.id_key])}), inner.path)
@@ -552,12 +552,12 @@ class ReadQuestions:
             options += [(tool, argument, v) for v in inner if v is not None and tool.name != view.tool]
         return draft.choose(options)
 
-    def _looped(self, draft: Draft, view: ListView) -> tuple[ast.expr, int, str]:
-        """The first few items of a list, for a loop."""
+    def _looped(self, draft: Draft, view: ListView) -> tuple[ast.expr, str, str]:
+        """The first few items of a list, for a loop: as an expression, in words, and the variable of each."""
         items = self._items(draft, view)
-        self._phrase = items.phrase
         count = draft.choose(_FEW[:4])
-        return expression("ITEMS[:COUNT]", ITEMS=items.node, COUNT=constant(count)), count, draft.variable(view.item)
+        first = expression("ITEMS[:COUNT]", ITEMS=items.node, COUNT=constant(count))
+        return first, items.phrase.text(count), draft.variable(view.item)
 
     def _print_with(self, draft: Draft, view: ListView, item: str, value: ast.expr) -> None:
         """Print a value with the name of its item."""

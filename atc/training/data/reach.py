@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import date, timedelta
+from datetime import timedelta
 from random import Random
 
+from atc.agent import SIMULATED_NOW
 from atc.training.data.code import constant, expression, part, request
 from atc.training.data.draft import Draft, NoQuestion
 from atc.training.data.phrases import list_phrase
@@ -39,7 +40,7 @@ _CODES = 4
 """Values of a number that is only a code."""
 _FIRST = (5, 5, 8, 10, 10, 15)
 _ORDINALS = ("first", "second", "third", "fourth")
-_TODAY = date(2024, 6, 1)
+_TODAY = SIMULATED_NOW.date()
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,37 +267,37 @@ class Reach:
         if is_own(items.whole.tool) and view.title and not is_extreme and draft.chance(0.6):
             name = draft.value(self.invented(view.noun, draft.rng))
             listed = draft.let(_list_name(view), items.node)
-            found = expression(
+            item = expression(
                 "next(ITEM for ITEM in ITEMS if ITEM[TITLE] == VALUE)",
                 ITEM=view.item, ITEMS=listed, TITLE=constant(view.title), VALUE=constant(name),
             )  # fmt: skip
             phrase = f"{items.phrase.article} {items.phrase.before} {items.phrase.noun} {_quoted(name, draft.rng)}"
-            return ReachedObject(draft.let(view.noun, found), " ".join(phrase.split()), view)
+            return ReachedObject(draft.let(view.noun, item), " ".join(phrase.split()), view)
         roles = self.roles(view) if is_person(view.noun) else []
         if roles and not is_extreme and draft.chance(0.7):
             role_field, role = draft.choose(roles)
             listed = draft.let(_list_name(view), items.node)
-            found = expression(
+            item = expression(
                 "next(ITEM for ITEM in ITEMS if ITEM[KEY] == ROLE)",
                 ITEM=view.item, ITEMS=listed, KEY=constant(role_field), ROLE=constant(role),
             )  # fmt: skip
             draft.value(role)
             draft.value(str(agent_verb(role)))
-            return ReachedObject(draft.let(role, found), f"the {role.lower()} of {items.whole.owner}", view)
+            return ReachedObject(draft.let(role, item), f"the {role.lower()} of {items.whole.owner}", view)
         if is_extreme:
             compared_field, order = draft.choose(compared), draft.choose(["highest", "highest", "lowest"])
             most = superlative(compared_field.name, order, draft.rng)
             if most and most.split()[-1] in items.phrase.text():
                 raise NoQuestion
             listed = draft.let(_list_name(view), items.node)
-            found = extreme(listed, view.item, compared_field, order)
-            variable = draft.let(f"{most or order} {view.noun}", found)
+            item = extreme(listed, view.item, compared_field, order)
+            variable = draft.let(f"{most or order} {view.noun}", item)
             return ReachedObject(variable, items.phrase.item(most or order), view)
-        place = draft.choose([0, 0, 0, 1, 2] if view.paged else [0, 0, 0, 0, 0, 1])
-        variable = draft.let(view.noun, ast.Subscript(items.node, ast.Constant(place)))
-        number = _ORDINALS[place]
+        position = draft.choose([0, 0, 0, 1, 2] if view.paged else [0, 0, 0, 0, 0, 1])
+        variable = draft.let(view.noun, ast.Subscript(items.node, ast.Constant(position)))
+        number = _ORDINALS[position]
         options = [items.phrase.item(number), f"the {number} of {items.phrase.text()}"]
-        if not place:
+        if not position:
             options += [items.phrase.item("top"), items.phrase.item("top-1"), items.phrase.item("number one")]
         return ReachedObject(variable, draft.rng.choice(options), view)
 

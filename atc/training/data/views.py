@@ -146,12 +146,12 @@ class APIViews:
         if schema is None:
             return []
         views = []
-        known = {path: held for (name, path), held in identifiers.items() if name == tool.name}
+        nouns = {path: noun_and_keys for (name, path), noun_and_keys in identifiers.items() if name == tool.name}
         for path, properties, is_list in self._objects(schema):
             if not is_list and path and noun_of(str(path[0])) in WRAPPERS and is_own(tool) and not is_current(tool):
                 continue  # the object of some state, which has no name
             whole = (*path, 0) if is_list else path
-            entity, id_keys = known.get(whole, ("", {}))
+            entity, id_keys = nouns.get(whole, ("", {}))
             view = self._view(tool, path, properties, is_list, entity, id_keys)
             if view is not None:
                 views.append(view)
@@ -161,12 +161,12 @@ class APIViews:
         """The views, each list like one with a known entity taken for one of that, too."""
         completed = []
         for view in views:
-            for known in views:
-                shared = view.fields.keys() & known.fields.keys()
-                alike = len(shared) / max(len(view.fields.keys() | known.fields.keys()), 1)
-                if not view.entity and known.entity and not view.single and not known.single and alike >= _ALIKE:
+            for sibling in views:
+                shared = view.fields.keys() & sibling.fields.keys()
+                alike = len(shared) / max(len(view.fields.keys() | sibling.fields.keys()), 1)
+                if not view.entity and sibling.entity and not view.single and not sibling.single and alike >= _ALIKE:
                     view = replace(
-                        view, noun=known.noun, entity=known.entity, id_key=known.id_key, id_keys=known.id_keys
+                        view, noun=sibling.noun, entity=sibling.entity, id_key=sibling.id_key, id_keys=sibling.id_keys
                     )
             completed.append(view)
         return completed
@@ -196,21 +196,23 @@ class APIViews:
         entity: str,
         id_keys: Mapping[str, str],
     ) -> ListView | None:
-        shown = {name: _field_view(name, schema) for name, schema in properties.items() if _is_telling(name, schema)}
+        telling = {name: _field_view(name, schema) for name, schema in properties.items() if _is_telling(name, schema)}
         schema = tool.response_schema
         beside = properties_of(schema, self.protocol) if schema is not None else {}
         lists = [name for name, inner in beside.items() if items_of(inner, self.protocol) is not None]
         if not path and not is_list and any(words(name)[1:] == () and noun_of(name) in WRAPPERS for name in lists):
             return None  # a page of a list
-        if not shown or (not is_list and path and not entity):
+        if not telling or (not is_list and path and not entity):
             return None
-        title = next((name for last in _TITLES for name in shown if words(name) == last), "")
+        title = next((name for last in _TITLES for name in telling if words(name) == last), "")
         paging = [name for name in beside if not _PAGES.isdisjoint(words(name))] if is_list and path else []
         total = next((name for name in paging if words(name) in (("total", "results"), ("total",), ("count",))), "")
         whole = (*path, 0) if is_list else path
         noun = entity or self.graph.object_noun(tool.name, whole, properties)
         id_key = next(iter(id_keys.values()), "")
-        return ListView(tool.name, path, noun, shown, title, entity, id_key, bool(paging), total, not is_list, id_keys)
+        return ListView(
+            tool.name, path, noun, telling, title, entity, id_key, bool(paging), total, not is_list, id_keys
+        )
 
     # Names of things ----------------------------------------------------------------------------------------------
 

@@ -50,10 +50,10 @@ class WriteQuestions:
         draft = Draft(rng)
         wording = _Wording(tool, rng)
         arguments: dict[str, ast.expr] = {}
-        shown: ast.expr | None = None
+        printed: ast.expr | None = None
         for parameter in self._filled(tool, draft):
             arguments[parameter.argument], node = self._value(draft, tool, parameter, wording)
-            shown = node if node is not None else shown
+            printed = node if node is not None else printed
         action = wording.text()
         draft.tools.append(tool.name)
         call = request(tool.name, arguments)
@@ -62,11 +62,11 @@ class WriteQuestions:
             filler, argument, key = draft.choose(fills)
             variable = draft.let(key[0], call)
             then, entries = self._filling(draft, filler, argument, part(variable, [key[1]]), key[0])
-            action, shown = f"{action} and {then}", entries if entries is not None else shown
+            action, printed = f"{action} and {then}", entries if entries is not None else printed
         else:
             draft.add("CALL", CALL=call)
         done = constant(f"{wording.verb.capitalize()}: done")
-        draft.body += statements("print(DONE, WHAT)" if shown else "print(DONE)", DONE=done, WHAT=shown or done)
+        draft.body += statements("print(DONE, WHAT)" if printed else "print(DONE)", DONE=done, WHAT=printed or done)
         return draft.pair(spoken(template("write", rng, {"action": action}), rng), writes=True)
 
     def _fills(self, tool: Tool) -> list[tuple[Tool, str, tuple[str, str]]]:
@@ -87,13 +87,13 @@ class WriteQuestions:
         """Add to what was just created; gives the words for it, and what was added."""
         wording = _Wording(filler, draft.rng)
         wording.place((noun,), "it")
-        arguments, shown = {argument: created}, None
+        arguments, printed = {argument: created}, None
         for parameter in self._filled(filler, draft):
             if parameter.argument != argument:
-                arguments[parameter.argument], shown = self._value(draft, filler, parameter, wording)
+                arguments[parameter.argument], printed = self._value(draft, filler, parameter, wording)
         draft.tools.append(filler.name)
         draft.add("CALL", CALL=request(filler.name, arguments))
-        return wording.text(), shown
+        return wording.text(), printed
 
     def _filled(self, tool: Tool, draft: Draft) -> list[Parameter]:
         """The required arguments, and one that says what is written where the path alone does not."""
@@ -167,8 +167,8 @@ class WriteQuestions:
         wording.place((noun, noun_of(reached.view.key)), "" if own else reached.phrase)
         value = part(reached.variable, [reached.view.key_for(attribute)])
         value = expression("{KEY: VALUE}", KEY=constant(key), VALUE=value) if key else value
-        shown = part(reached.variable, [reached.view.title]) if reached.view.title and not own else None
-        return (expression("[VALUE]", VALUE=value) if is_list else value), shown
+        printed = part(reached.variable, [reached.view.title]) if reached.view.title and not own else None
+        return (expression("[VALUE]", VALUE=value) if is_list else value), printed
 
     def _is_me(self, view: ListView) -> bool:
         """True for the object of the caller."""
