@@ -19,9 +19,12 @@ from atc.cli.options import (
     argument,
     check_api_options,
     json_option,
+    limit_option,
     option,
-    out_file,
+    record_option,
+    reuse_option,
     takes,
+    workers_option,
 )
 from atc.profile import FEATURES
 from benchmarks.tasks import NAMES
@@ -140,15 +143,13 @@ class _BenchOptions(SearchOptions, ModelOptions, _WorldOptions, ServiceOptions, 
         metavar="K",
         help="How many tools --retriever takes.",
     )
-    limit: int | None = option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the first N tasks.")
+    limit: int | None = limit_option("tasks")
     half: str | None = option(
         "--half",
         type=click.Choice(["even", "odd"]),
         help="Every other task: even from the first on, odd from the second.",
     )
-    workers: int = option(
-        "--workers", type=click.IntRange(min=1), default=1, show_default=True, metavar="N", help="Tasks at once."
-    )
+    workers: int = workers_option("Tasks")
     engine: str = option(
         "--engine",
         type=click.Choice(["threads", "ray"]),
@@ -198,16 +199,8 @@ class _BenchOptions(SearchOptions, ModelOptions, _WorldOptions, ServiceOptions, 
         metavar="DIR",
         help="Results; tasks already in it are skipped.",
     )
-    record: Path | None = option(
-        "--record", type=out_file, metavar="FILE", help="Record the model's answers for --model replay:FILE."
-    )
-    reuse: Path | None = option(
-        "--reuse",
-        type=out_file,
-        metavar="FILE",
-        help="Take the model's answers from FILE where a run recorded them, and add the others: modes share what they "
-        "ask.",
-    )
+    record: Path | None = record_option()
+    reuse: Path | None = reuse_option()
     as_json: bool = json_option("Print summary.json instead of the table.")
 
 

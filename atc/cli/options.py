@@ -36,15 +36,19 @@ __all__ = [
     "check_api_options",
     "check_server",
     "json_option",
+    "limit_option",
     "moment",
     "option",
     "out_file",
     "per_second",
     "profile_option",
     "read_program",
+    "record_option",
+    "reuse_option",
     "strict_option",
     "takes",
     "tool_count",
+    "workers_option",
     "writes_option",
 ]
 
@@ -144,6 +148,33 @@ def json_option(help_text: str = "Print JSON.") -> Any:
 def api_option(help_text: str = "OpenAPI document or *.tools.json: file or URL, JSON or YAML.", **settings: Any) -> Any:
     """`--api`, with what it may name."""
     return option("--api", metavar="SPEC", help=help_text, **settings)
+
+
+def record_option(whose: str = "model's answers", name: str = "model") -> Any:
+    """`--record`: a file of what a model answers."""
+    return option("--record", type=out_file, metavar="FILE", help=f"Record the {whose} for --{name} replay:FILE.")
+
+
+def reuse_option(whose: str = "model's answers") -> Any:
+    """`--reuse`: such a file, in place of a model where it has an answer."""
+    return option(
+        "--reuse",
+        type=out_file,
+        metavar="FILE",
+        help=f"Take the {whose} from FILE, and add the others: runs share what they ask.",
+    )
+
+
+def limit_option(what: str) -> Any:
+    """`--limit`: only the first `what`."""
+    return option("--limit", type=click.IntRange(min=1), metavar="N", help=f"Only the first N {what}.")
+
+
+def workers_option(what: str) -> Any:
+    """`--workers`: how many `what` run at once."""
+    return option(
+        "--workers", type=click.IntRange(min=1), default=1, show_default=True, metavar="N", help=f"{what} at once."
+    )
 
 
 def writes_option(default: str) -> Any:

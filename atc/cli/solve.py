@@ -30,6 +30,7 @@ from atc.cli.options import (
     json_option,
     option,
     out_file,
+    record_option,
     strict_option,
     takes,
     tool_count,
@@ -104,9 +105,7 @@ class _Options(SearchOptions, ModelOptions, ProgramOptions):
         metavar="DIR",
         help="Keep in DIR what responses really hold and which programs answered, and go by that; see `atc contract`.",
     )
-    record: Path | None = option(
-        "--record", type=out_file, metavar="FILE", help="Record the model's answers for --model replay:FILE."
-    )
+    record: Path | None = record_option()
     out: Path | None = option(
         "--out", type=out_file, metavar="FILE", help="Write the solution as JSON, whatever comes of it."
     )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from atc.cli import print_json
-from atc.cli.options import json_option, option, out_file, takes
+from atc.cli.options import json_option, limit_option, option, record_option, reuse_option, takes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -46,7 +46,7 @@ class _APIBenchOptions:
         help="local:NAME, openvino:NAME, openai:NAME, hf:NAME or replay:FILE  "
         "[default: $ATC_MODEL, else local:qwen2.5-coder-1.5b]",
     )
-    limit: int | None = option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the first N questions.")
+    limit: int | None = limit_option("questions")
     out: Path = option(
         "--out",
         required=True,
@@ -54,12 +54,8 @@ class _APIBenchOptions:
         metavar="DIR",
         help="Results; questions already in it are skipped.",
     )
-    record: Path | None = option(
-        "--record", type=out_file, metavar="FILE", help="Record the model's answers for --model replay:FILE."
-    )
-    reuse: Path | None = option(
-        "--reuse", type=out_file, metavar="FILE", help="Take the model's answers from FILE, and add the others."
-    )
+    record: Path | None = record_option()
+    reuse: Path | None = reuse_option()
     as_json: bool = json_option("Print summary.json instead of the table.")
 
 

@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from statistics import fmean
+from statistics import fmean, median
 
 import click
 from rich.console import Console
@@ -24,7 +24,7 @@ from atc.files import write_json
 from atc.retrieval.tool_index import RetrievalQuery, ToolDocument, ToolIndex, build_index
 from atc.training.retriever import EncoderTraining, train_encoder
 from benchmarks.micro.frame import Measurement, json_option, print_table
-from benchmarks.report.stats import difference, estimate
+from benchmarks.report.stats import difference
 from benchmarks.tasks.download import folders
 from benchmarks.toolbench.retrieval.experiment import ranked, read_corpus
 from benchmarks.toolbench.retrieval.hold_out import HoldOut, hold_out
@@ -187,12 +187,11 @@ def scaled(
         begun = time.perf_counter()
         index.search(question.text)
         times.append(1000 * (time.perf_counter() - begun))
-    middle = estimate(times)
     return {
         "documents": count,
         "build seconds": round(seconds, 1),
-        "query ms, median": round(sorted(times)[len(times) // 2], 1),
-        "query ms, mean": middle.mean,
+        "query ms, median": round(median(times), 1),
+        "query ms, mean": round(fmean(times), 1),
         "index megabytes": sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()) / 1e6,
         "process megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3,
     }

@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Literal, cast
 import click
 
 from atc.cli import print_json, say
-from atc.cli.options import argument, json_option, option, out_file, takes
+from atc.cli.options import (
+    argument,
+    json_option,
+    limit_option,
+    option,
+    record_option,
+    reuse_option,
+    takes,
+    workers_option,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -86,10 +95,8 @@ class _AnnotateOptions:
     check: Path | None = option(
         "--check", type=_file, metavar="FILE", help="Replay an export instead, and compare the results of its calls."
     )
-    limit: int | None = option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the first N queries.")
-    workers: int = option(
-        "--workers", type=click.IntRange(min=1), default=1, show_default=True, metavar="N", help="Queries at once."
-    )
+    limit: int | None = limit_option("queries")
+    workers: int = workers_option("Queries")
     max_model_calls: int = option(
         "--max-model-calls", type=click.IntRange(min=0), default=0, metavar="N", help="Most model calls a query."
     )
@@ -97,12 +104,8 @@ class _AnnotateOptions:
         "--max-tokens", type=click.IntRange(min=0), default=0, metavar="N", help="Most tokens a query."
     )
     seed: int = option("--seed", type=int, default=0, show_default=True, help="Of the model and the simulated APIs.")
-    record: Path | None = option(
-        "--record", type=out_file, metavar="FILE", help="Record the model's answers for --model replay:FILE."
-    )
-    reuse: Path | None = option(
-        "--reuse", type=out_file, metavar="FILE", help="Take the model's answers from FILE, and add the others."
-    )
+    record: Path | None = record_option()
+    reuse: Path | None = reuse_option()
     as_json: bool = json_option("Print the counts as JSON.")
 
 

@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 import click
 
 from atc.cli import print_json, say
-from atc.cli.options import argument, json_option, option, out_file, takes
+from atc.cli.options import (
+    argument,
+    json_option,
+    option,
+    out_file,
+    record_option,
+    reuse_option,
+    takes,
+    workers_option,
+)
 from protocols.errors import UsageError
 
 if TYPE_CHECKING:
@@ -86,15 +95,9 @@ class _JudgeOptions:
     verdicts: tuple[Path, ...] = option(
         "--verdicts", multiple=True, type=_file, metavar="FILE", help="A further verdicts.jsonl to read. Repeatable."
     )
-    workers: int = option(
-        "--workers", type=click.IntRange(min=1), default=1, show_default=True, metavar="N", help="Queries at once."
-    )
-    record: Path | None = option(
-        "--record", type=out_file, metavar="FILE", help="Record the judge's replies for --judge replay:FILE."
-    )
-    reuse: Path | None = option(
-        "--reuse", type=out_file, metavar="FILE", help="Take the judge's replies from FILE, and add the others."
-    )
+    workers: int = workers_option("Queries")
+    record: Path | None = record_option("judge's replies", "judge")
+    reuse: Path | None = reuse_option("judge's replies")
     as_json: bool = json_option("Print summary.json instead of the table.")
 
 

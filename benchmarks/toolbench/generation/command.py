@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from atc.cli import print_json, say
-from atc.cli.options import argument, json_option, option, out_file, takes
+from atc.cli.options import argument, json_option, option, out_file, record_option, reuse_option, takes
 
 if TYPE_CHECKING:
     from benchmarks.toolbench.generation.generate import InstructionRun
@@ -106,12 +106,8 @@ class _GenerateOptions:
         "--server", metavar="URL", help="Try the calls against this virtual API server, as `atc toolbench serve`."
     )
     simulate: bool = option("--simulate", is_flag=True, help="Try the calls against simulated APIs.")
-    record: Path | None = option(
-        "--record", type=out_file, metavar="FILE", help="Record the model's answers for --model replay:FILE."
-    )
-    reuse: Path | None = option(
-        "--reuse", type=out_file, metavar="FILE", help="Take the model's answers from FILE, and add the others."
-    )
+    record: Path | None = record_option()
+    reuse: Path | None = reuse_option()
     as_json: bool = json_option("Print the counts as JSON.")
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from atc.cli import print_json, say
-from atc.cli.options import json_option, option, out_file, takes
+from atc.cli.options import json_option, limit_option, option, out_file, takes
 from benchmarks.toolbench.server.command import data_option, open_catalogue
 
 __all__ = ["compress"]
@@ -24,7 +24,7 @@ class _Options:
     server: str = option("--server", required=True, metavar="URL", help="Where one reply of each API is asked.")
     model: str = option("--model", required=True, metavar="NAME", help="Who writes the schemas.")
     record: Path | None = option("--reuse", type=out_file, metavar="FILE", help="Take and add the model's answers.")
-    limit: int | None = option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the first N APIs.")
+    limit: int | None = limit_option("APIs")
     out: Path = option(
         "--out",
         required=True,
