@@ -253,7 +253,7 @@ def test_what_is_missing_is_named(
     (files / "torchhub_eval.json").write_text('{"code": "no question", "api_call": "f()"}\n\n')
     damaged = run(tmp_path / "out")
     (files / "torchhub_eval.json").unlink()
-    monkeypatch.setattr("benchmarks.apibench.dataset.folders", lambda: [files.parent])
+    monkeypatch.setenv("ATC_HOME", str(tmp_path / "home"))
     missing = run(tmp_path / "out")
 
     assert not (tmp_path / "out").exists()
