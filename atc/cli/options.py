@@ -37,6 +37,7 @@ __all__ = [
     "check_server",
     "json_option",
     "limit_option",
+    "model_option",
     "moment",
     "option",
     "out_file",
@@ -148,6 +149,16 @@ def json_option(help_text: str = "Print JSON.") -> Any:
 def api_option(help_text: str = "OpenAPI document or *.tools.json: file or URL, JSON or YAML.", **settings: Any) -> Any:
     """`--api`, with what it may name."""
     return option("--api", metavar="SPEC", help=help_text, **settings)
+
+
+def model_option() -> Any:
+    """`--model`: its engine and name."""
+    return option(
+        "--model",
+        metavar="NAME",
+        help="local:NAME[+ADAPTER], openvino:NAME, openai:NAME, hf:NAME[+ADAPTER] or replay:FILE  "
+        "[default: $ATC_MODEL, else local:qwen2.5-coder-1.5b]",
+    )
 
 
 def record_option(whose: str = "model's answers", name: str = "model") -> Any:
@@ -273,12 +284,7 @@ class ProgramOptions(ServiceOptions, OptionalDocumentOptions):
 class ModelOptions:
     """The model, and how it answers."""
 
-    model: str | None = option(
-        "--model",
-        metavar="NAME",
-        help="local:NAME, openvino:NAME, openai:NAME, hf:NAME or replay:FILE  "
-        "[default: $ATC_MODEL, else local:qwen2.5-coder-1.5b]",
-    )
+    model: str | None = model_option()
     mode: str = option(
         "--mode",
         type=mode_name,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from atc.cli import print_json
-from atc.cli.options import json_option, limit_option, option, record_option, reuse_option, takes
+from atc.cli.options import json_option, limit_option, model_option, option, record_option, reuse_option, takes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -40,12 +40,7 @@ class _APIBenchOptions:
         metavar="K",
         help="How many documents of a retriever are shown.",
     )
-    model: str | None = option(
-        "--model",
-        metavar="NAME",
-        help="local:NAME, openvino:NAME, openai:NAME, hf:NAME or replay:FILE  "
-        "[default: $ATC_MODEL, else local:qwen2.5-coder-1.5b]",
-    )
+    model: str | None = model_option()
     limit: int | None = limit_option("questions")
     out: Path = option(
         "--out",

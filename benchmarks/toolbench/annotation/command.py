@@ -14,6 +14,7 @@ from atc.cli.options import (
     argument,
     json_option,
     limit_option,
+    model_option,
     option,
     record_option,
     reuse_option,
@@ -58,9 +59,7 @@ class _AnnotateOptions:
         show_default=True,
         help="How queries are solved: by a search of single calls, or by programs that are repaired.",
     )
-    model: str | None = option(
-        "--model", metavar="NAME", help="local:NAME, openvino:NAME, openai:NAME, hf:NAME or replay:FILE"
-    )
+    model: str | None = model_option()
     calls: str = option(
         "--calls",
         default="auto",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from atc.cli import print_json, say
-from atc.cli.options import argument, json_option, option, out_file, record_option, reuse_option, takes
+from atc.cli.options import argument, json_option, model_option, option, out_file, record_option, reuse_option, takes
 
 if TYPE_CHECKING:
     from benchmarks.toolbench.generation.generate import InstructionRun
@@ -85,9 +85,7 @@ class _GenerateOptions:
         help="The collections of --kind I3, such as `atc toolbench collections` proposes.",
     )
     count: int = option("--count", required=True, type=click.IntRange(min=1), metavar="N", help="Instructions, in all.")
-    model: str | None = option(
-        "--model", metavar="NAME", help="local:NAME, openvino:NAME, openai:NAME, hf:NAME or replay:FILE"
-    )
+    model: str | None = model_option()
     out: Path = option(
         "--out",
         required=True,
