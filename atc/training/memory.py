@@ -14,7 +14,7 @@ def keep_freed_memory() -> None:
     """Let the process keep what it frees.
 
     By default glibc maps each large block and returns it at once, so every step of a training gets all its pages anew;
-    on two cores that was 40 % of the processor time. Another C library is left as it is.
+    that was 16 to 43 % of the processor time in two measurements. Another C library is left as it is.
     """
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is not None:
