@@ -240,7 +240,8 @@ class ToolIndex:
 
     def _vector_scores(self, query: str) -> Any:
         [vector] = _encode([query], self.encoder)
-        return self._matrix @ np.asarray(vector, dtype=np.float32)
+        # By one thread: those of a matrix product would wait for the encoder's, which spin for a while when done.
+        return np.einsum("ij,j->i", self._matrix, np.asarray(vector, dtype=np.float32))
 
 
 def _standardized(scores: Any) -> Any:

@@ -193,7 +193,7 @@ def scaled(
         "query ms, median": round(median(times), 1),
         "query ms, mean": round(fmean(times), 1),
         "index megabytes": sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()) / 1e6,
-        "process megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3,
+        "process megabytes, build included": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3,
     }
 
 
