@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from protocols.errors import UsageError
 
-__all__ = ["FEATURES", "LARGE", "PROFILES", "SMALL", "Profile", "open_profile", "profile_of", "without"]
+__all__ = ["FEATURES", "LARGE", "PROFILES", "SMALL", "TINY", "Profile", "open_profile", "profile_of", "without"]
 
 
 def _feature(text: str) -> Any:
@@ -27,6 +27,8 @@ class Profile:
         tools: Tools that are offered for a question.
         described: Of these, the ones with a description; of the others the signature is shown.
         documentation: "compact" shows the fields that other tools take first and cuts the rest, "full" shows all.
+        fields: Fields of an object in a response that are shown, where `documentation` is "compact".
+        example: Begin with a solved question.
         prefill: Begin the answer with an open code block; without it the model may write text before the program.
         reflections: Revisions of a program (the paper's alpha).
     """
@@ -37,6 +39,8 @@ class Profile:
     tools: int
     described: int
     documentation: Literal["compact", "full"]
+    fields: int
+    example: bool
     prefill: bool
     reflections: int
     check: bool = _feature("check programs before they run")
@@ -81,11 +85,16 @@ SMALL = Profile(
     tools=20,
     described=6,
     documentation="compact",
+    fields=14,
+    example=True,
     prefill=True,
     reflections=3,
     **dict.fromkeys(FEATURES, True),
 )
 """For models of a few billion parameters: short prompts, and help wherever a document or a reply decides."""
+
+TINY = replace(SMALL, name="tiny", prompt_tokens=1_000, output_tokens=256, tools=5, fields=5, example=False)
+"""For models of a few hundred million parameters that were tuned on such prompts: they need no example."""
 
 LARGE = Profile(
     name="large",
@@ -94,17 +103,21 @@ LARGE = Profile(
     tools=60,
     described=60,
     documentation="full",
+    fields=14,
+    example=True,
     prefill=False,
     reflections=3,
     **{name: name in {"hints", "closure", "meaning", "demonstrations"} for name in FEATURES},
 )
 """For strong models: full documentation, room to write, and programs that run as they were written."""
 
-PROFILES: Mapping[str, Profile] = {profile.name: profile for profile in (SMALL, LARGE)}
+PROFILES: Mapping[str, Profile] = {profile.name: profile for profile in (TINY, SMALL, LARGE)}
 
 
 def profile_of(model: str) -> Profile:
     """The profile of a model that names none: `large` behind an OpenAI-compatible endpoint, else `small`.
+
+    A model of the catalogue has its own.
 
     A record (`replay:FILE`) has that of the model that it was made with.
     """
@@ -112,11 +125,16 @@ def profile_of(model: str) -> Profile:
         from atc.models.replay import recorded_model
 
         model = recorded_model(Path(model.removeprefix("replay:")))
-    return LARGE if model.startswith("openai:") else SMALL
+    if model.startswith("openai:"):
+        return LARGE
+    from atc.models.files import CATALOGUE
+
+    base = model.partition(":")[2].partition("+")[0]
+    return next((PROFILES[entry.profile] for entry in CATALOGUE if entry.name == base), SMALL)
 
 
 def open_profile(name: str) -> Profile:
-    """A profile by its name, or from a YAML or JSON file: `base: small` or `base: large`, and the fields to change.
+    """A profile by its name, or from a YAML or JSON file: `base: small` (or another name), and the fields to change.
 
     Raises: UsageError: There is no such profile, or a field is unknown or of another type.
     """
@@ -132,7 +150,7 @@ def open_profile(name: str) -> Profile:
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise UsageError(f"{file} cannot be read as a profile: {error}") from None
     if not isinstance(data, dict) or data.get("base") not in PROFILES:
-        raise UsageError(f"{file}: a profile begins with `base: small` or `base: large`")
+        raise UsageError(f"{file}: a profile begins with `base: ` and one of {', '.join(PROFILES)}")
     base = PROFILES[data.pop("base")]
     for key, value in data.items():
         if key not in {entry.name for entry in fields(Profile)} or key == "name":

@@ -36,8 +36,6 @@ _MAX_KEYS_IN_LINE = 8
 """Keys of a response in a one-line tool; with more it shows none."""
 _FEW_ARGUMENTS, _MORE_ARGUMENTS = 3, 7
 """Optional arguments of a one-line tool, and of a tool with details, where not all are shown."""
-_MAX_FIELDS = 14
-"""Fields of an object, where not all are shown."""
 _MAX_EXAMPLE = 40
 """Characters of an example value."""
 PLAIN_NAMES = frozenset({"id", "name", "title"})
@@ -60,6 +58,7 @@ def render(
     speaks_of: Mapping[str, str] | None = None,
     preferred: Collection[str] = (),
     whole: bool = True,
+    fields: int = 14,
     hints: bool = True,
     budget: int | None = None,
     count: Callable[[str], int] = estimate,
@@ -74,12 +73,15 @@ def render(
         preferred: Stems of words; fields and optional arguments with one of them come first.
         whole: Show all fields of a response. Otherwise fields that other tools take, names and scalars come first, and
             `…` stands for the rest.
+        fields: Fields of an object, where not all are shown.
         hints: Show the source of an identifier in a line of its own.
         budget: Maximum of tokens. Deep fields, then optional arguments, then descriptions are dropped; signatures
             always stay, even over the budget.
         count: Counts the tokens of a text.
     """
-    writer = partial(_ToolWriter, list(tools), graph, preferred=frozenset(preferred), whole=whole, hints=hints)
+    writer = partial(
+        _ToolWriter, list(tools), graph, preferred=frozenset(preferred), whole=whole, most=fields, hints=hints
+    )
     for depth, optional, described in ((_MAX_DEPTH, True, True), (1, True, True), (1, False, True), (0, False, False)):
         text = writer(details, speaks_of or {}, depth=depth, optional=optional, described=described).text()
         if budget is None or count(text) <= budget:
@@ -101,6 +103,7 @@ class _ToolWriter:
     speaks_of: Mapping[str, str]
     preferred: frozenset[str]
     whole: bool
+    most: int
     hints: bool
     depth: int
     optional: bool
@@ -246,7 +249,7 @@ class _ToolWriter:
         if self.whole:
             return properties, False
         weights = {name: self._dispensability(name, part) for name, part in properties.items()}
-        best = sorted((name for name in properties if weights[name] < 9), key=lambda name: weights[name])[:_MAX_FIELDS]
+        best = sorted((name for name in properties if weights[name] < 9), key=lambda name: weights[name])[: self.most]
         selected = {name: part for name, part in properties.items() if name in best}
         return (selected, len(selected) < len(properties)) if selected else (properties, False)
 

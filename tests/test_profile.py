@@ -10,7 +10,7 @@ import pytest
 
 from atc import Agent
 from atc.models import open_model
-from atc.profile import FEATURES, LARGE, SMALL, open_profile, profile_of, without
+from atc.profile import FEATURES, LARGE, SMALL, TINY, open_profile, profile_of, without
 from protocols import load
 from protocols.errors import UsageError
 from tests.local_api import LocalAPI
@@ -28,6 +28,7 @@ def test_a_model_behind_an_endpoint_gets_the_large_profile() -> None:
     """Local models of a few billion parameters get short prompts and all help; others run as they are."""
     assert profile_of("openai:gpt-4.1") is LARGE
     assert profile_of("local:qwen2.5-coder-1.5b") is profile_of("hf:some") is SMALL
+    assert profile_of("local:smollm2-135m") is profile_of("local:smollm2-135m+adapter.gguf") is TINY
     assert all(getattr(SMALL, name) for name in FEATURES)
     assert not any(getattr(LARGE, name) for name in ("check", "autofix", "planner", "challenge"))
 
@@ -46,7 +47,7 @@ def test_a_profile_file_changes_fields_of_a_shipped_one(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "error"),
     [
-        ("output_tokens: 10", "begins with `base: small` or `base: large`"),
+        ("output_tokens: 10", "begins with `base: ` and one of tiny, small, large"),
         ("base: small\ntokens: 10", "has no field 'tokens'"),
         ("base: small\noutput_tokens: many", "output_tokens is 'many', and must be like 512"),
         ("base: small\ntools: 0", "tools is 0, and must be larger"),
@@ -65,7 +66,7 @@ def test_a_wrong_profile_file_is_a_message(text: str, error: str, tmp_path: Path
 
 def test_unknown_profiles_and_features_are_named() -> None:
     """With what there is instead."""
-    with pytest.raises(UsageError, match="there is no profile 'huge': give small, large or a file"):
+    with pytest.raises(UsageError, match="there is no profile 'huge': give tiny, small, large or a file"):
         open_profile("huge")
     with pytest.raises(UsageError, match="there is no feature 'magic' to leave out: check, autofix"):
         without(SMALL, ["magic"])

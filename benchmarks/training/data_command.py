@@ -60,6 +60,10 @@ class _DataOptions:
         "--candidates", default=5, show_default=True, metavar="K", type=click.IntRange(0),
         help="Tools in each prompt; 0 leaves the messages out.",
     )  # fmt: skip
+    profile: str = option(
+        "--profile", default="tiny", show_default=True, metavar="NAME|FILE",
+        help="The prompt's profile: that of the model to tune (tiny for smollm2-135m, else small).",
+    )  # fmt: skip
     processes: int = option("--processes", default=2, show_default=True, metavar="P", type=click.IntRange(1))
     as_json: bool = json_option("Print the counts as JSON.")
 
@@ -70,7 +74,7 @@ def data(options: _DataOptions) -> None:
     """Make questions with the programs that answer them, from an API document alone.
 
     Each program is checked, run in the simulated service, and kept if its answer rests on the responses. A line has
-    the question, the program, its tools, the answer, and the messages of `atc solve --tools K --profile small` with
+    the question, the program, its tools, the answer, and the messages of `atc solve --tools K --profile NAME` with
     the program as their answer. To go on after a stop, repeat the command.
     """
     from rich.console import Console
@@ -83,8 +87,9 @@ def data(options: _DataOptions) -> None:
     protocol = load(options.api)
     excluded = read_gold(options.exclude, protocol)
     settings = PairSettings(
-        options.out, options.count, options.seed, options.kind, options.candidates, options.processes
-    )
+        options.out, options.count, options.seed, options.kind, options.candidates, options.processes,
+        profile=options.profile,
+    )  # fmt: skip
     console = Console(stderr=True)
     started = time.perf_counter()
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())

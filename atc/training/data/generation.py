@@ -43,6 +43,7 @@ class PairSettings:
 
     Args:
         count: Pairs in the file at the end. candidates: Tools in each prompt; 0 leaves the messages out.
+        profile: That of the prompts.
         per_form: Most pairs of the same question form.
     """
 
@@ -53,6 +54,7 @@ class PairSettings:
     candidates: int = 5
     processes: int = 2
     per_form: int = 40
+    profile: str = "tiny"
 
 
 @dataclass
@@ -127,7 +129,7 @@ def generate(protocol: Protocol, settings: PairSettings, excluded: Excluded, on_
     try:
         drafts = _Drafts(trial, settings, tally, excluded)
         context = multiprocessing.get_context("spawn")
-        arguments = (protocol, settings.seed, settings.candidates, settings.kind)
+        arguments = (protocol, settings.seed, settings.candidates, settings.kind, settings.profile)
         with ProcessPoolExecutor(settings.processes, context, _start, arguments) as pool:
             try:
                 _write(pool, drafts, settings, tally, on_pair)
@@ -276,12 +278,12 @@ _trial: Trial | None = None
 """The trial of this process."""
 
 
-def _start(protocol: Protocol, seed: int, candidates: int, kind: PairKind) -> None:
+def _start(protocol: Protocol, seed: int, candidates: int, kind: PairKind, profile: str) -> None:
     """Set up a process; the first one alone hears Ctrl-C, and this one ends with it."""
     global _trial
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    _trial = Trial(protocol, seed, candidates, kind)
+    _trial = Trial(protocol, seed, candidates, kind, profile)
 
 
 def _end_with_parent() -> None:

@@ -55,14 +55,15 @@ class Trial:
 
     Args:
         candidates: Tools that are offered in the prompt; 0 leaves the messages out.
+        profile: That of the prompt (see atc.profile).
     """
 
-    def __init__(self, protocol: Protocol, seed: int, candidates: int, kind: PairKind) -> None:
+    def __init__(self, protocol: Protocol, seed: int, candidates: int, kind: PairKind, profile: str = "tiny") -> None:
         self.protocol = protocol
         self._kind = kind
         self._candidates = candidates
         self._simulator = Simulator(protocol, seed=seed, now=SIMULATED_NOW)
-        self._agent = Agent(protocol, None, now=SIMULATED_NOW, tools=candidates or None, profile="small")
+        self._agent = Agent(protocol, None, now=SIMULATED_NOW, tools=candidates or None, profile=profile)
         self.graph = self._agent.graph
 
     @cached_property
