@@ -1,0 +1,179 @@
+"""What the eight tools of the suite have in common: tests, demonstrations, an environment that acts and is scored.
+
+An environment takes the place of a simulated world and of gold calls. It is used in one of two ways: `act` executes
+what the action generator wrote, or a program of `atc` runs over `protocol()`; then `score()` judges what was done.
+
+Source: Xu et al. (arXiv:2305.16504), sections 3 and 5.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from protocols.model import Protocol
+
+__all__ = [
+    "ActionResult",
+    "Environment",
+    "Failure",
+    "FunctionDocument",
+    "GoalAction",
+    "ManipulationTest",
+    "TestScore",
+    "f1",
+    "failure_of",
+]
+
+Failure = Literal["", "non-executable", "wrong API", "wrong arguments"]
+"""Why a test failed, the first that applies in this order; empty where it did not."""
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionDocument:
+    """What a prompt says of one function: its signature, and what it does."""
+
+    name: str
+    signature: str
+    description: str
+
+
+@dataclass(frozen=True, slots=True)
+class GoalAction:
+    """A goal in words and the calls that reach it: a demonstration, or a training sample.
+
+    `names` are the functions called, a repeated one as often as it is called.
+    """
+
+    goal: str
+    action: str
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ManipulationTest:
+    """A test: its goal, and the actions that are accepted.
+
+    `labels` are as the action generator has to write them, and `names` their functions, in the same order. `programs`
+    are the same for `atc`, as programs over the tools of `protocol()`; empty where the labels are such programs.
+    `state` is what the environment starts from, as JSON values.
+    """
+
+    id: str
+    goal: str
+    labels: tuple[str, ...]
+    names: tuple[tuple[str, ...], ...]
+    programs: tuple[str, ...] = ()
+    state: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ActionResult:
+    """What became of a text that was executed: the functions called, what came back, and the error that ended it."""
+
+    names: tuple[str, ...] = ()
+    observation: str = ""
+    error: str = ""
+    done: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class TestScore:
+    """`value` is from 0 to 1: success, the longest common subsequence, or a reward. `details` are further figures."""
+
+    value: float
+    failure: Failure = ""
+    details: Mapping[str, float] = field(default_factory=dict)
+
+    __test__ = False
+
+
+class Environment(ABC):
+    """One tool of the suite with its tests.
+
+    Attributes:
+        name: As `--task` takes it.
+        metric: What the value of a score is.
+        functions: All that a prompt may describe, in a fixed order.
+        demonstrations: Each function is in one at least, except where the paper leaves some out.
+        max_tokens: Tokens of one answer (the paper's table of prompts).
+        documents_shown: Functions in a prompt, None for all.
+        stops: Texts that end an answer, beside those of every tool.
+        steps: Answers of an episode; 1 where all calls come in one.
+        compat: Score as the released evaluators do, with the holes that they leave.
+    """
+
+    name: str
+    metric: Literal["success", "LCS", "reward"] = "success"
+    max_tokens: int = 128
+    documents_shown: int | None = None
+    stops: tuple[str, ...] = ()
+    steps: int = 1
+
+    def __init__(self, *, compat: bool = False) -> None:
+        self.compat = compat
+
+    @property
+    @abstractmethod
+    def functions(self) -> Sequence[FunctionDocument]: ...
+
+    @property
+    @abstractmethod
+    def demonstrations(self) -> Sequence[GoalAction]: ...
+
+    @property
+    @abstractmethod
+    def tests(self) -> Sequence[ManipulationTest]: ...
+
+    @abstractmethod
+    def samples(self, count: int, seed: int) -> Sequence[GoalAction]:
+        """Training samples from templates and value pools; none is a test. Source: section 4.1."""
+
+    @abstractmethod
+    def reset(self, test: ManipulationTest, seed: int = 0) -> str:
+        """Start a test from its state, and give what an agent sees first: the goal, or a page.
+
+        `seed` varies what the paper's three runs vary: a layout, prices, the order of a search.
+        """
+
+    @abstractmethod
+    def protocol(self) -> Protocol:
+        """The tools of a program, the same from test to test; they act on the present state."""
+
+    @abstractmethod
+    def act(self, text: str) -> ActionResult:
+        """Execute what the action generator wrote, in the sandbox or by parsing; nothing of it is cleaned."""
+
+    @abstractmethod
+    def score(self) -> TestScore:
+        """Judge what was done since `reset`, by `act` or by calls of the tools."""
+
+    def close(self) -> None:  # noqa: B027 (most environments start nothing)
+        """Stop what the environment started. It may not be used afterwards."""
+
+
+def failure_of(executed: bool, called: Sequence[str], test: ManipulationTest) -> Failure:
+    """The class of a failed test: the first of non-executable, wrong API and wrong arguments (section 3).
+
+    Args:
+        executed: Whether all that was written ran to its end.
+        called: The functions called, in any order.
+    """
+    if not executed:
+        return "non-executable"
+    if all(Counter(called) != Counter(names) for names in test.names):
+        return "wrong API"
+    return "wrong arguments"
+
+
+def f1(prediction: Mapping[str, object], label: Mapping[str, object]) -> float:
+    """The harmonic mean of precision and recall of the members of a state; 0 where none is equal (section 5)."""
+    overlap = sum(name in label and label[name] == value for name, value in prediction.items())
+    if not overlap:
+        return 0.0
+    precision, recall = overlap / len(prediction), overlap / len(label)
+    return 2 * precision * recall / (precision + recall)
