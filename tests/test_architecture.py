@@ -28,7 +28,12 @@ _LAYERS = {
         verify search_tree solution events options resume modes solve agent training tui cli
     """,
     "probing": "redact schema prober document export strip_responses evaluation drift live cli",
-    "benchmarks": "worlds toolbench.corpus tasks run report injection toolbench apibench training micro cli",
+    "benchmarks": """
+        worlds toolbench.corpus tasks run report injection toolbench apibench manipulation.environment
+        manipulation.function_environment manipulation.suite manipulation.home manipulation.trip manipulation.weather
+        manipulation.cat manipulation.sheets manipulation.virtualhome manipulation.webshop manipulation.tabletop
+        manipulation.complexity manipulation training micro cli
+    """,
 }
 LAYERS = {package: names.split() for package, names in _LAYERS.items()}
 """The folders and modules of each package: each may import itself and those before it."""
