@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
+    from protocols.calls.auth import Credential
     from protocols.model import Protocol
 
 __all__ = [
@@ -46,12 +47,14 @@ class FunctionDocument:
 class GoalAction:
     """A goal in words and the calls that reach it: a demonstration, or a training sample.
 
-    `names` are the functions called, a repeated one as often as it is called.
+    `names` are the functions called, a repeated one as often as it is called. `program` is the action for `atc`, as a
+    program over the tools of `protocol()`; empty where the action is such a program.
     """
 
     goal: str
     action: str
     names: tuple[str, ...]
+    program: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +107,7 @@ class Environment(ABC):
         documents_shown: Functions in a prompt, None for all.
         stops: Texts that end an answer, beside those of every tool.
         steps: Answers of an episode; 1 where all calls come in one.
+        credentials: What calls of the tools of `protocol()` are signed with.
         compat: Score as the released evaluators do, with the holes that they leave.
     """
 
@@ -113,6 +117,7 @@ class Environment(ABC):
     documents_shown: int | None = None
     stops: tuple[str, ...] = ()
     steps: int = 1
+    credentials: Sequence[Credential] = ()
 
     def __init__(self, *, compat: bool = False) -> None:
         self.compat = compat
