@@ -72,6 +72,7 @@ def report(
 
     from atc.files import to_json
     from benchmarks.report.comparison import compare
+    from benchmarks.report.complexity_tables import published_complexity
     from benchmarks.report.page import page
     from benchmarks.report.prices import read_prices
     from benchmarks.report.render import markdown, show
@@ -88,7 +89,7 @@ def report(
     if as_json:
         data = comparison.to_json()
         if with_paper:
-            data["published"] = {**paper(), "toolbench": published_toolbench()}
+            data["published"] = {**paper(), "toolbench": published_toolbench(), "complexity": published_complexity()}
         if evaluations:
             data["evaluations"] = evaluations
         click.echo(to_json(data), nl=False)

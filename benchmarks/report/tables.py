@@ -11,6 +11,7 @@ from typing import Any
 import yaml
 
 from benchmarks.report.comparison import BenchmarkReport, ComparedRun, gold_rows, group_rows
+from benchmarks.report.complexity_tables import complexity_rows, correlation_rows, published_complexity
 from benchmarks.report.figures import Unit, measures
 from benchmarks.report.stats import Difference, Estimate
 from benchmarks.report.toolbench_tables import published_toolbench, toolbench_rows
@@ -22,6 +23,9 @@ _PUBLISHED = ("restbench-tmdb", "restbench-spotify", "toolflow")
 
 _TOOLBENCH = "toolbench"
 """The benchmark whose papers have tables of their own."""
+
+_MANIPULATION = "manipulation"
+"""The benchmark that API complexity is published for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +90,7 @@ def paper_tables(runs: Sequence[ComparedRun], evaluations: Sequence[Mapping[str,
     """
     data = paper()
     names = dict.fromkeys(str(compared.run.config["benchmark"]) for compared in runs)
+    everything = not names and not evaluations
     if evaluations or not names:
         names = (names or dict.fromkeys(() if evaluations else _PUBLISHED)) | {_TOOLBENCH: None}
     published_tables = []
@@ -102,7 +107,9 @@ def paper_tables(runs: Sequence[ComparedRun], evaluations: Sequence[Mapping[str,
         published_tables.append(
             TextTable(f"Published and ours: {name}", columns, (*rows, *ours), tuple(remarks), text_columns=3)
         )
-    if set(names) == {_TOOLBENCH}:
+    if everything or _MANIPULATION in names:
+        published_tables += _complexity_tables()
+    if set(names) <= {_TOOLBENCH, _MANIPULATION}:
         return published_tables
     probing = data["probing"]
     published_tables.append(
@@ -127,6 +134,18 @@ def _toolbench_tables(evaluations: Sequence[Mapping[str, Any]]) -> list[TextTabl
         toolbench_tables.append(TextTable(title, columns, tuple(rows), remarks, text_columns=2))
     agreement = tuple(map(str, data["human"]))
     return [*toolbench_tables, TextTable("Published: agreement of evaluator and people, in %", (), (), agreement)]
+
+
+def _complexity_tables() -> list[TextTable]:
+    data = published_complexity()
+    models = tuple(data["three_shot"])
+    spread = f"Spearman's correlation with error rates ({', '.join(data['correlated'])})"
+    return [
+        TextTable(f"Published, {data['source']}: API complexity", ("", *data["tasks"]), tuple(complexity_rows()), ()),
+        TextTable(
+            f"Published, {data['source']}: {spread}", ("score", *models), tuple(correlation_rows()), (*data["remarks"],)
+        ),
+    ]
 
 
 def _our_row(compared: ComparedRun) -> tuple[str, ...]:

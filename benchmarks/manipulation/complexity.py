@@ -1,0 +1,117 @@
+"""The API-complexity score: how far the calls of tests are from those of the demonstrations.
+
+A test is reached from a demonstration by keeping or dropping each of its calls, with probability 1/2, and by drawing
+each call that is missing from all functions. The order of calls does not count; a function that is called twice is two
+calls. The distance is the negative natural logarithm of that probability.
+
+Source: Xu et al. (arXiv:2305.16504), section 5.2 and appendix D.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+__all__ = [
+    "Combination",
+    "Complexity",
+    "ComplexityTest",
+    "NearestDemonstration",
+    "complexity",
+    "distance",
+    "reversed_f1",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Combination:
+    """The functions that a demonstration calls, a repeated one as often as it is called."""
+
+    id: str
+    calls: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ComplexityTest:
+    """A test: the calls of each program that is accepted, one at least, and the demonstrations shown for it.
+
+    `functions` is |D|, how many there are to draw from.
+    """
+
+    id: str
+    programs: tuple[tuple[str, ...], ...]
+    functions: int
+    demonstrations: Sequence[Combination]
+
+
+@dataclass(frozen=True, slots=True)
+class NearestDemonstration:
+    """A test with the demonstration that it is nearest to, "" where it has none, and how near that is.
+
+    `reversed_f1` is the least over all demonstrations, which may be that to another one.
+    """
+
+    test: str
+    demonstration: str
+    distance: float
+    reversed_f1: float
+
+
+@dataclass(frozen=True, slots=True)
+class Complexity:
+    """The complexity of a task: the means over its tests, and each test. `functions` has the fewest and the most."""
+
+    name: str
+    score: float
+    reversed_f1: float
+    functions: tuple[int, int]
+    demonstrations: int
+    nearest: tuple[NearestDemonstration, ...]
+
+
+def distance(test: Sequence[str], demonstration: Sequence[str], functions: int) -> float:
+    """d(t, e): |e| ln 2, and ln |D| for each call of the test that the demonstration lacks (formula 3).
+
+    Args:
+        functions: |D|, how many functions there are; 1 at least.
+    """
+    missing = (Counter(test) - Counter(demonstration)).total()
+    return len(demonstration) * math.log(2) + missing * math.log(functions)
+
+
+def reversed_f1(test: Sequence[str], demonstration: Sequence[str]) -> float:
+    """(1 - F1) * 100 of two multisets of calls: from 0, where they are equal, to 100 (formula 5)."""
+    shared = (Counter(test) & Counter(demonstration)).total()
+    total = len(test) + len(demonstration)
+    return 100 * (1 - 2 * shared / total) if total else 0.0
+
+
+def complexity(name: str, tests: Sequence[ComplexityTest]) -> Complexity:
+    """The score of a task: of each test the best of its programs with the best demonstration, then the mean (4, 6).
+
+    A test that no demonstration is shown for is reached by drawing all its calls. There is one test at least.
+    """
+    nearest = tuple(map(_nearest, tests))
+    return Complexity(
+        name,
+        statistics.fmean(near.distance for near in nearest),
+        statistics.fmean(near.reversed_f1 for near in nearest),
+        (min(test.functions for test in tests), max(test.functions for test in tests)),
+        len({entry for test in tests for entry in test.demonstrations}),
+        nearest,
+    )
+
+
+def _nearest(test: ComplexityTest) -> NearestDemonstration:
+    """The first of the nearest demonstrations."""
+    examples: dict[tuple[str, ...], str] = {}
+    for entry in test.demonstrations:
+        examples.setdefault(tuple(sorted(entry.calls)), entry.id)
+    pairs = [(program, calls) for program in test.programs for calls in examples or {(): ""}]
+    distances = [distance(program, calls, test.functions) for program, calls in pairs]
+    least = min(distances)
+    demonstration = examples.get(pairs[distances.index(least)][1], "")
+    return NearestDemonstration(test.id, demonstration, least, min(reversed_f1(*pair) for pair in pairs))
