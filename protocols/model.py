@@ -8,13 +8,17 @@ the document's dialect. A `$ref` remains only in recursive schemas; it points to
 from __future__ import annotations
 
 import builtins
+import hashlib
 import keyword
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from protocols.naming import argument_name
+
+if TYPE_CHECKING:
+    from protocols.functions.host_function import HostFunction
 
 __all__ = [
     "Body",
@@ -32,7 +36,10 @@ __all__ = [
 Schema = Mapping[str, object]
 """A JSON Schema (2020-12) as plain data; read-only, because tools share parts of it."""
 
-Location = Literal["path", "query", "header", "cookie", "body"]
+Location = Literal["path", "query", "header", "cookie", "body", "function"]
+
+READS = frozenset({"GET", "HEAD", "OPTIONS", "READ", "TRACE"})
+"""Methods that change nothing. Those of a tool that is a function are READ, and CALL for one that may write."""
 
 SEPARATORS = {"spaceDelimited": " ", "pipeDelimited": "|", "tabDelimited": "\t"}
 """The separator of list items, by style; a comma for all other styles."""
@@ -43,7 +50,8 @@ class Parameter:
     """One input of a tool.
 
     `name` is what goes over the wire, `argument` what a program writes. With `location` "body" it is one property of
-    a JSON, form or multipart object body. `style` and `explode` follow OpenAPI and say how lists are joined.
+    a JSON, form or multipart object body; with "function" it is an argument of a function. `style` and `explode` follow
+    OpenAPI and say how lists are joined.
     """
 
     name: str
@@ -131,13 +139,14 @@ class Envelope:
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """One operation of an API: what a program calls as a function.
+    """One operation of an API, or one function of this process: what a program calls as a function.
 
     `parameters` are path, query, header and cookie parameters. `arguments` are those of the function, properties of an
     object body included, in signature order: path parameters, other required ones, optional ones. An argument that is
     both a parameter and a body property fills the parameter. `security` lists alternatives, each a tuple of scheme
     names; empty: none needed. `operation_id` and `tags` are those of the document. With an `envelope` a call is carried
-    by the endpoint of a server; method and path are still those of the operation itself.
+    by the endpoint of a server; method and path are still those of the operation itself. With a `function` nothing is
+    sent: the method is READ or CALL and the path the name, which is `object.name` for the method of an object.
     """
 
     name: str
@@ -155,6 +164,7 @@ class Tool:
     operation_id: str = ""
     tags: tuple[str, ...] = ()
     envelope: Envelope | None = None
+    function: HostFunction | None = None
 
     @property
     def success(self) -> Response | None:
@@ -171,7 +181,15 @@ class Tool:
     @property
     def writes(self) -> bool:
         """True if a call may change the service's state, by the HTTP method."""
-        return self.method not in {"GET", "HEAD", "OPTIONS", "TRACE"}
+        return self.method not in READS
+
+    @property
+    def positional(self) -> tuple[Parameter, ...]:
+        """The arguments that may go without a name, in order; the last one may be a list of all that follow."""
+        if self.function is None:
+            return tuple(parameter for parameter in self.arguments if parameter.location == "path")
+        kinds = self.function.kinds
+        return tuple(p for p in self.arguments if kinds[p.argument].name.removeprefix("VAR_").startswith("POSITIONAL"))
 
     def argument(self, name: str) -> Parameter | None:
         """The argument of that name; None if there is none."""
@@ -194,6 +212,29 @@ class Protocol:
     warnings: tuple[str, ...] = ()
     digest: str = ""
     """sha256 of the document's bytes, in hex."""
+
+    @classmethod
+    def from_functions(cls, functions: object, *, name: str = "functions", reads: Collection[str] = ()) -> Protocol:
+        """Make tools of Python functions, which run in this process when a program calls them.
+
+        Docstrings (`Args:` sections) and type hints describe them. A program calls a function by its name, positionally
+        too, and a method of an object as `object.method(…)`. Classes whose instances are arguments or results
+        (dataclasses, and classes whose constructor keeps its arguments as attributes) are constructors in a program.
+
+        Args:
+            functions: A function, a class, an object (all its public methods, under its class's name in lower case),
+                several of these, or a mapping from the names that programs use to them; methods of an object that is
+                named "" are called without its name.
+            name: What to call all of it.
+            reads: Names of the functions that only read; every other one is taken to write.
+        Raises: UsageError: A function has no docstring or type hints, or two have one name; the message says where.
+        """
+        from protocols.functions.collection import collect
+
+        tools = tuple(map(_tool_of, collect(functions, reads)))
+        texts = [f"{t.method} {t.name}{t.function and t.function.signature}\n{t.description}" for t in tools]
+        digest = hashlib.sha256("\n".join([name, *texts]).encode()).hexdigest()
+        return cls(name, "", "", (), tools, digest=digest)
 
     def __contains__(self, name: object) -> bool:
         return any(tool.name == name for tool in self.tools) or name in self.aliases
@@ -223,3 +264,35 @@ class Protocol:
     def standalone(self, schema: Schema) -> Schema:
         """The schema with the definitions that it may refer to, for a validator."""
         return {**schema, "$defs": dict(self.definitions)} if self.definitions else schema
+
+
+def _tool_of(function: HostFunction) -> Tool:
+    """The tool that a function becomes."""
+    parameters = []
+    for name, parameter in function.signature.parameters.items():
+        schema = dict(function.hints[name].schema)
+        variadic = parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
+        required = parameter.default is parameter.empty and not variadic
+        if isinstance(parameter.default, str | int | float):
+            schema["default"] = parameter.default
+        description = function.document.arguments.get(name, "")
+        parameters.append(Parameter(name, name, "function", required, schema, description))
+    result = function.result.schema
+    response = Response("200", function.document.returns, "application/json", result) if result != NOTHING else None
+    return Tool(
+        name=function.name,
+        method="READ" if function.reads else "CALL",
+        path=function.name,
+        summary=function.document.summary,
+        description=function.document.description,
+        parameters=(),
+        arguments=tuple(parameters),
+        body=None,
+        responses=(response,) if response is not None else (),
+        servers=(),
+        function=function,
+    )
+
+
+NOTHING: Schema = {"type": "null"}
+"""The schema of the result of a function that gives none."""

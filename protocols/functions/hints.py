@@ -1,0 +1,219 @@
+"""Type hints become JSON schemas, and checked JSON values become what the hints promise."""
+
+from __future__ import annotations
+
+import collections.abc
+import inspect
+import types
+import typing
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import date, datetime, time
+from enum import Enum
+from typing import Annotated, Any, Literal, Union
+
+from protocols.functions.values import CLASS, ValueClass
+
+__all__ = ["Hint", "HintError", "HintReader"]
+
+Convert = Callable[[Any], object]
+
+_LISTS = (list, collections.abc.Sequence, collections.abc.Iterable, collections.abc.Collection)
+_SETS = (set, frozenset, collections.abc.Set)
+_DICTS = (dict, collections.abc.Mapping, collections.abc.MutableMapping)
+_TIMES: Mapping[Any, str] = {datetime: "date-time", date: "date", time: "time"}
+_SCALARS: Mapping[Any, tuple[str, tuple[type, ...]]] = {
+    str: ("string", (str,)),
+    bool: ("boolean", (bool,)),
+    int: ("integer", (int,)),
+    float: ("number", (int, float)),
+    type(None): ("null", (type(None),)),
+}
+
+
+class HintError(TypeError):
+    """A type hint that has no form in JSON."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hint:
+    """A type hint: its JSON schema, how a program writes it, and how a JSON value becomes a value of it.
+
+    `convert` raises TypeError or ValueError for a value that is none.
+    """
+
+    schema: Mapping[str, object]
+    convert: Convert
+    text: str
+
+
+class HintReader:
+    """Reads the hints of the tools of one protocol; `classes` are the value classes that it met or was told of."""
+
+    def __init__(self) -> None:
+        self.classes: dict[type, ValueClass] = {}
+        self._hints: dict[type, Hint] = {}
+
+    def read(self, hint: Any) -> Hint:
+        """Raises: HintError: Values of it have no form in JSON."""
+        origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+        if hint in (Any, object, inspect.Parameter.empty):
+            return Hint({}, self._revive, "Any")
+        if isinstance(hint, type) and hint in _SCALARS:
+            kind, accepted = _SCALARS[hint]
+            return Hint({"type": kind}, _scalar(hint, accepted), "None" if kind == "null" else hint.__name__)
+        if hint is None:
+            return self.read(type(None))
+        if origin is Annotated:
+            return self.read(arguments[0])
+        if isinstance(hint, typing.NewType):
+            return self.read(hint.__supertype__)
+        if origin is Literal:
+            texts = ", ".join(map(repr, arguments))
+            return Hint({"enum": list(arguments)} | _enum_type(arguments), _member(arguments), f"Literal[{texts}]")
+        if origin in (Union, types.UnionType):
+            return self._union([self.read(argument) for argument in arguments])
+        if (origin or hint) in (*_LISTS, *_SETS, tuple):
+            return self._list(origin or hint, arguments)
+        if (origin or hint) in _DICTS:
+            return self._dict(arguments)
+        if isinstance(hint, type) and hint in _TIMES:
+            return Hint({"type": "string", "format": _TIMES[hint]}, hint.fromisoformat, "str")  # type: ignore[attr-defined]
+        if isinstance(hint, type) and issubclass(hint, Enum):
+            members = [member.value for member in hint]
+            return Hint({"enum": members} | _enum_type(members), hint, f"Literal[{', '.join(map(repr, members))}]")
+        if isinstance(hint, type):
+            return self.value_class(hint)
+        raise HintError(f"the hint {_name(hint)} has no form in JSON; use str, int, float, bool, list, dict or a class")
+
+    def value_class(self, kind: type) -> Hint:
+        """The hint that a class is whose instances are arguments or results. Raises: HintError: It is no such class."""
+        if kind in self._hints:
+            return self._hints[kind]
+        name = kind.__name__
+        own = kind.__init__ is not object.__init__  # type: ignore[misc]
+        if kind.__module__ == "builtins" or not own:
+            raise HintError(
+                f"{name} is no value class: it needs a constructor with named arguments, as a dataclass has"
+            )
+        try:
+            signature = inspect.signature(kind)
+            hints = typing.get_type_hints(kind.__init__)  # type: ignore[misc]
+        except (NameError, TypeError, ValueError) as error:
+            raise HintError(f"the constructor of {name} cannot be read: {error}") from None
+        parameters = signature.parameters
+        for parameter in parameters.values():
+            if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
+                raise HintError(f"{name} is no value class: its constructor takes *{parameter.name}")
+            if parameter.name not in hints:
+                raise HintError(f"{name}({parameter.name}) has no type hint")
+        self.classes[kind] = ValueClass(name, kind, signature)
+        fields: dict[str, Hint] = {}
+        schema: dict[str, object] = {"type": "object", "title": name}
+        self._hints[kind] = hint = Hint(schema, self._maker(kind, fields), name)
+        fields.update({field: self.read(hints[field]) for field in parameters})
+        schema["properties"] = {field: read.schema for field, read in fields.items()}
+        required = [field for field, parameter in parameters.items() if parameter.default is parameter.empty]
+        schema |= {"required": required, "additionalProperties": False}
+        return hint
+
+    def _maker(self, kind: type, fields: Mapping[str, Hint]) -> Convert:
+        def make(value: Any) -> object:
+            if not isinstance(value, Mapping) or value.get(CLASS, kind.__name__) != kind.__name__:
+                raise TypeError(f"must be a {kind.__name__}")
+            values = {name: item for name, item in value.items() if name != CLASS}
+            if unknown := [name for name in values if name not in fields]:
+                raise TypeError(f"{kind.__name__}() has no argument {unknown[0]!r}")
+            return kind(**{name: fields[name].convert(item) for name, item in values.items()})
+
+        return make
+
+    def _revive(self, value: Any) -> object:
+        """A JSON value with instances of the value classes that it names."""
+        if isinstance(value, list):
+            return [self._revive(item) for item in value]
+        if not isinstance(value, Mapping):
+            return value
+        named = next((kind for kind, known in self.classes.items() if known.name == value.get(CLASS)), None)
+        if named is not None:
+            return self._hints[named].convert(value)
+        return {name: self._revive(item) for name, item in value.items()}
+
+    def _union(self, branches: list[Hint]) -> Hint:
+        def convert(value: Any) -> object:
+            for branch in branches:
+                try:
+                    return branch.convert(value)
+                except (TypeError, ValueError):
+                    continue
+            raise TypeError(f"must be {' or '.join(branch.text for branch in branches)}")
+
+        text = " | ".join(branch.text for branch in branches)
+        if all(branch.schema.keys() == {"type"} for branch in branches):
+            return Hint({"type": [branch.schema["type"] for branch in branches]}, convert, text)
+        return Hint({"anyOf": [branch.schema for branch in branches]}, convert, text)
+
+    def _list(self, kind: Any, arguments: tuple[Any, ...]) -> Hint:
+        if kind is tuple and arguments and arguments[-1] is not Ellipsis:
+            return _fixed_tuple([self.read(argument) for argument in arguments if argument != ()])
+        item = self.read(arguments[0] if arguments else Any)
+        made: Any = tuple if kind is tuple else frozenset if kind in _SETS and kind is not set else kind
+        made = made if made in (tuple, set, frozenset) else list
+
+        def convert(value: Any) -> object:
+            if not isinstance(value, list):
+                raise TypeError("must be a list")
+            return made(item.convert(part) for part in value)
+
+        return Hint({"type": "array", "items": item.schema}, convert, f"list[{item.text}]")
+
+    def _dict(self, arguments: tuple[Any, ...]) -> Hint:
+        if arguments and arguments[0] not in (str, Any):
+            raise HintError("the keys of a dict must be str")
+        item = self.read(arguments[1] if arguments else Any)
+
+        def convert(value: Any) -> object:
+            if not isinstance(value, Mapping) or CLASS in value:
+                raise TypeError("must be a dict")
+            return {name: item.convert(part) for name, part in value.items()}
+
+        return Hint({"type": "object", "additionalProperties": item.schema or True}, convert, f"dict[str, {item.text}]")
+
+
+def _fixed_tuple(items: list[Hint]) -> Hint:
+    def convert(value: Any) -> object:
+        if not isinstance(value, list) or len(value) != len(items):
+            raise TypeError(f"must be a list of {len(items)}")
+        return tuple(item.convert(part) for item, part in zip(items, value, strict=True))
+
+    count = len(items)
+    schema = {"type": "array", "prefixItems": [item.schema for item in items], "minItems": count, "maxItems": count}
+    return Hint(schema, convert, f"tuple[{', '.join(item.text for item in items)}]")
+
+
+def _scalar(kind: type, accepted: tuple[type, ...]) -> Convert:
+    def convert(value: Any) -> object:
+        if kind is int and isinstance(value, float) and value.is_integer():
+            return int(value)
+        if not isinstance(value, accepted) or (isinstance(value, bool) and kind is not bool):
+            raise TypeError(f"must be {kind.__name__}")
+        return value
+
+    return convert
+
+
+def _member(members: tuple[Any, ...]) -> Convert:
+    def convert(value: Any) -> object:
+        if not any(value == member and type(value) is type(member) for member in members):
+            raise TypeError(f"must be one of {', '.join(map(repr, members))}")
+        return value
+
+    return convert
+
+
+def _enum_type(members: collections.abc.Sequence[object]) -> dict[str, object]:
+    return {"type": "string"} if all(isinstance(member, str) for member in members) else {}
+
+
+def _name(hint: Any) -> str:
+    return getattr(hint, "__name__", None) or str(hint)

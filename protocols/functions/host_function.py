@@ -1,0 +1,95 @@
+"""One function of this process as a tool calls it: JSON values by argument name in, a JSON value out."""
+
+from __future__ import annotations
+
+import inspect
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from threading import RLock
+from typing import Any
+
+from protocols.functions.docstrings import Docstring
+from protocols.functions.hints import Hint
+from protocols.functions.values import NotJSONError, ValueClass, encode
+
+__all__ = ["ArgumentError", "FunctionCallError", "HostFunction", "ResultError"]
+
+
+class ArgumentError(TypeError):
+    """An argument is none that the function takes; the message names it."""
+
+
+class ResultError(TypeError):
+    """The result of a function has no form in JSON."""
+
+
+class FunctionCallError(Exception):
+    """The exception that a function raised: the name of its class, those of the builtin ones it is, its message."""
+
+    def __init__(self, error: BaseException) -> None:
+        super().__init__(str(error))
+        self.type = type(error).__name__
+        self.bases = tuple(kind.__name__ for kind in type(error).__mro__ if kind.__module__ == "builtins")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HostFunction:
+    """A function behind a tool.
+
+    `name` is how a program calls it, `namespace.name` where it belongs to an object. `hints` are by argument; of a
+    variadic one, that of all its values together. `classes` are the value classes of the protocol. `made` is the class
+    that the function constructs, for a value class. Calls of one protocol take turns, by `turn`.
+    """
+
+    name: str
+    function: Callable[..., object]
+    signature: inspect.Signature
+    hints: Mapping[str, Hint]
+    result: Hint
+    document: Docstring
+    place: str
+    reads: bool
+    classes: Mapping[type, ValueClass]
+    made: ValueClass | None = None
+    turn: RLock = field(default_factory=RLock, repr=False)
+
+    @property
+    def kinds(self) -> Mapping[str, inspect._ParameterKind]:
+        """How each argument may be given."""
+        return {name: parameter.kind for name, parameter in self.signature.parameters.items()}
+
+    def bind(self, args: Sequence[object], kwargs: Mapping[str, object]) -> dict[str, object]:
+        """The JSON values of a call by argument name; all of `*args` are one list, all of `**kwargs` one dict.
+
+        Raises: TypeError: The signature does not take them.
+        """
+        bound = self.signature.bind(*args, **kwargs).arguments
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in bound.items()}
+
+    def call(self, arguments: Mapping[str, object]) -> object:
+        """Call the function with JSON values by argument name, and give its result as JSON.
+
+        Raises:
+            ArgumentError: A value is not what a hint promises.
+            FunctionCallError: The function raised an exception.
+            ResultError: Its result is neither JSON nor an instance of a value class.
+        """
+        bound = inspect.BoundArguments(self.signature, OrderedDict())
+        for name in self.signature.parameters:
+            if name in arguments:
+                bound.arguments[name] = self._converted(name, arguments[name])
+        try:
+            result = self.function(*bound.args, **bound.kwargs)
+        except (Exception, SystemExit) as error:
+            raise FunctionCallError(error) from error
+        try:
+            return encode(result, self.classes)
+        except NotJSONError as error:
+            raise ResultError(f"its result is no JSON value: {error}") from None
+
+    def _converted(self, name: str, value: object) -> Any:
+        try:
+            return self.hints[name].convert(value)
+        except (TypeError, ValueError) as error:
+            raise ArgumentError(f"argument {name!r} {error}") from None

@@ -1,0 +1,66 @@
+"""Values between a program and the functions of this process: JSON, and instances of small classes.
+
+An instance travels as an object of its fields with the name of its class under `CLASS`. What comes from a program is
+never unpickled: each value is checked by the type hint of its argument, and an instance is made by its constructor.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date, datetime, time
+from enum import Enum
+
+__all__ = ["CLASS", "NotJSONError", "ValueClass", "encode", "plain"]
+
+CLASS = "__class__"
+"""The key under which an instance has the name of its class."""
+
+
+class NotJSONError(TypeError):
+    """A value is neither JSON nor an instance of a value class."""
+
+
+@dataclass(frozen=True, slots=True)
+class ValueClass:
+    """A class whose instances are arguments or results; `fields` are the arguments of its constructor, in order."""
+
+    name: str
+    kind: type
+    signature: inspect.Signature
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        return tuple(self.signature.parameters)
+
+
+def encode(value: object, classes: Mapping[type, ValueClass]) -> object:
+    """A value as JSON. Raises: NotJSONError: It is none, and no instance of a value class."""
+    if value is None or (isinstance(value, str | bool | int) and not isinstance(value, Enum)):
+        return value
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise NotJSONError(f"{value} is no number of JSON")
+        return value
+    if isinstance(value, list | tuple) and type(value) not in classes:
+        return [encode(item, classes) for item in value]
+    if isinstance(value, Mapping):
+        if not all(isinstance(key, str) for key in value):
+            raise NotJSONError("it has keys that are no texts")
+        return {key: encode(item, classes) for key, item in value.items()}
+    if isinstance(value, Enum):
+        return encode(value.value, classes)
+    if isinstance(value, date | datetime | time):
+        return value.isoformat()
+    if (known := classes.get(type(value))) is not None:
+        return {CLASS: known.name} | {name: encode(getattr(value, name), classes) for name in known.fields}
+    raise NotJSONError(f"it holds a {type(value).__name__}")
+
+
+def plain(value: object) -> object:
+    """A JSON value without the names of classes."""
+    if isinstance(value, Mapping):
+        return {key: plain(item) for key, item in value.items() if key != CLASS}
+    return [plain(item) for item in value] if isinstance(value, list) else value
