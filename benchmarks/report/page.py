@@ -66,8 +66,11 @@ class Row:
     agrees: bool
 
 
-def page(report: BenchmarkReport, tables: Sequence[TextTable]) -> str:
-    """The page as text; `tables` are shown first, the papers' among them where they are asked for."""
+def page(report: BenchmarkReport, tables: Sequence[TextTable], plots: Sequence[tuple[str, Plot]] = ()) -> str:
+    """The page as text; `tables` are shown first, the papers' among them where they are asked for.
+
+    `plots` with their titles are drawn before those of the report.
+    """
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=_make_visible
     )
@@ -81,7 +84,7 @@ def page(report: BenchmarkReport, tables: Sequence[TextTable]) -> str:
         style=Markup(here.joinpath("page.css").read_text("utf-8")),
         report=report,
         tables=tables,
-        plots=_plots(report.runs) if report.runs else [],
+        plots=[*plots, *(_plots(report.runs) if report.runs else ())],
         mark=mark,
         rows=_rows(report.runs),
         tree=_tree,

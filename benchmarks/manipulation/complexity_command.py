@@ -1,0 +1,235 @@
+"""`atc complexity`: how far the calls of a task's tests are from those of its demonstrations."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from atc.cli import print_json
+from atc.cli.options import argument, json_option, option, takes
+from protocols.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from benchmarks.manipulation.complexity import Complexity
+    from benchmarks.report.runs import RunFolder
+    from benchmarks.report.tables import TextTable
+    from benchmarks.tasks.task_files import Task
+
+__all__ = ["complexity"]
+
+_place = click.Path(exists=True, path_type=Path)
+_LONGEST = 60
+"""Characters of a demonstration's name in the table."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunCorrelation:
+    """Spearman's correlation of both scores with the error of a run, over tasks or over the tests of one task.
+
+    `errors` are means in percent, by name of the task; a correlation is None where one side does not vary.
+    """
+
+    run: str
+    over: str
+    points: int
+    score: float | None
+    reversed_f1: float | None
+    errors: Mapping[str, float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _ComplexityOptions:
+    """The command line of `atc complexity`."""
+
+    names: tuple[str, ...] = argument(nargs=-1, metavar="[NAME...]")
+    tests: Path | None = option(
+        "--tests",
+        type=_place,
+        metavar="FILE",
+        help="In place of NAME: JSON lines with the `calls` of each test, names of functions, or a list of names for "
+        "each accepted program; or the `completion` texts of the original test.jsonl.",
+    )
+    demonstrations: Path | None = option(
+        "--demos",
+        type=_place,
+        metavar="FILE",
+        help="Demonstrations in the same form, or the original folder of examples. "
+        "[default: those of NAME; of a benchmark, the worked examples that a prompt shows]",
+    )
+    functions: Path | None = option(
+        "--functions",
+        type=_place,
+        metavar="FILE",
+        help="With --tests: the names of all functions, as JSON, YAML or lines, or the original folder of functions. "
+        "[default: those that are called]",
+    )
+    against: tuple[Path, ...] = option(
+        "--against",
+        multiple=True,
+        type=click.Path(exists=True, file_okay=False, path_type=Path),
+        metavar="RUN",
+        help="Compare with the errors of a run that `atc bench --out` wrote: Spearman's correlation over the NAMEs, "
+        "or over the tests of a single NAME. Repeatable.",
+    )
+    html: Path | None = option(
+        "--html",
+        type=click.Path(dir_okay=False, path_type=Path),
+        metavar="FILE",
+        help="With --against: write a page with the tables, a plot of the errors, and the runs.",
+    )
+    as_json: bool = json_option("Print all figures as JSON instead of the tables.")
+
+
+@click.command()
+@takes(_ComplexityOptions)
+def complexity(options: _ComplexityOptions) -> None:
+    """Compute the API complexity of each NAME: of tests to be reached from demonstrations by their calls alone.
+
+    NAME is manipulation-TASK, restbench-tmdb, restbench-spotify, toolflow, own or tiny. Printed are the score (natural
+    logarithm; each call of the nearest demonstration adds 0.69, each call that it lacks the logarithm of the number of
+    functions) and the reversed F1, which is 0 where the calls are the same.
+    """
+    if bool(options.names) == bool(options.tests):
+        raise click.UsageError("Name a task (NAME...), or give --tests and --demos.")
+    if options.tests and not options.demonstrations:
+        raise click.UsageError("--tests needs --demos: the demonstrations that a prompt would show")
+    if options.functions and not options.tests:
+        raise click.UsageError("--functions belongs to --tests; a NAME has its own")
+    if options.html and not options.against:
+        raise click.UsageError("--html draws the errors of runs: name them with --against")
+    from rich.console import Console
+
+    from benchmarks.report.render import show
+    from benchmarks.report.runs import read_runs
+
+    runs = read_runs(options.against)
+    scored = _scored(options)
+    correlations = [_correlation(run, scored) for run in runs]
+    if options.as_json:
+        print_json({"tasks": list(map(asdict, scored)), "against": list(map(asdict, correlations))})
+    tables = _tables(scored, correlations)
+    if not options.as_json:
+        show(tables, (), Console())
+    if options.html:
+        _write_page(options.html, runs, scored, correlations, tables)
+
+
+def _scored(options: _ComplexityOptions) -> list[Complexity]:
+    from benchmarks.manipulation.complexity_sources import file_complexity, named_complexity
+
+    if options.tests and options.demonstrations:
+        return [file_complexity(options.tests, options.demonstrations, options.functions)]
+    return [named_complexity(name, options.demonstrations, _shown) for name in dict.fromkeys(options.names)]
+
+
+def _shown(tasks: Sequence[Task]) -> Iterable[Task]:
+    from rich.console import Console
+    from rich.progress import track
+
+    return track(tasks, "prompts", console=Console(stderr=True), transient=True)
+
+
+def _correlation(run: RunFolder, scored: Sequence[Complexity]) -> RunCorrelation:
+    """Raises: UsageError: The run has no test of any task."""
+    from benchmarks.manipulation.complexity_sources import run_errors
+    from benchmarks.report.stats import spearman
+
+    errors = {task.name: errors for task in scored if (errors := run_errors(run, task))}
+    if not errors:
+        raise UsageError(f"{run.folder} has no test of {', '.join(task.name for task in scored)}; --against another")
+    means = {name: statistics.fmean(by_test.values()) for name, by_test in errors.items()}
+    if len(scored) == 1:
+        by_test = errors[scored[0].name]
+        tests = [near for near in scored[0].nearest if near.test in by_test]
+        over, wrong = "tests", [by_test[near.test] for near in tests]
+        scores, reversed_f1s = [near.distance for near in tests], [near.reversed_f1 for near in tests]
+    else:
+        tasks = [task for task in scored if task.name in means]
+        over, wrong = "tasks", [means[task.name] for task in tasks]
+        scores, reversed_f1s = [task.score for task in tasks], [task.reversed_f1 for task in tasks]
+    return RunCorrelation(run.name, over, len(wrong), spearman(scores, wrong), spearman(reversed_f1s, wrong), means)
+
+
+def _tables(scored: Sequence[Complexity], correlations: Sequence[RunCorrelation]) -> list[TextTable]:
+    from atc.tui.text import shorten
+    from benchmarks.report.tables import TextTable
+
+    columns = ("task", "score", "r-F1", "|D|", "demonstrations", "tests", "published")
+    rows = [
+        (
+            task.name,
+            f"{task.score:.2f}",
+            f"{task.reversed_f1:.1f}",
+            "-".join(map(str, dict.fromkeys(task.functions))),
+            str(task.demonstrations),
+            str(len(task.nearest)),
+            _published(task.name),
+        )
+        for task in scored
+    ]
+    tables = [TextTable("API complexity", columns, tuple(rows))]
+    if len(scored) == 1:
+        nearest = tuple(
+            (near.test, shorten(near.demonstration, _LONGEST), f"{near.distance:.2f}", f"{near.reversed_f1:.1f}")
+            for near in scored[0].nearest
+        )
+        nearest_columns = ("test", "nearest demonstration", "distance", "r-F1")
+        tables.append(TextTable("Nearest demonstrations", nearest_columns, nearest, text_columns=2))
+    if correlations:
+        against = tuple(
+            (
+                entry.run,
+                *(f"{entry.errors[task.name]:.1f} %" if task.name in entry.errors else "-" for task in scored),
+                f"{entry.points} {entry.over}",
+                *("-" if figure is None else f"{figure:.2f}" for figure in (entry.score, entry.reversed_f1)),
+            )
+            for entry in correlations
+        )
+        against_columns = ("run", *(f"error, {task.name}" for task in scored), "over", "score", "r-F1")
+        tables.append(TextTable("Spearman's correlation with the errors of runs", against_columns, against))
+    return tables
+
+
+def _published(name: str) -> str:
+    """The published score of a task of the suite, of other tests and demonstrations than ours."""
+    from benchmarks.manipulation.complexity_sources import SUITE
+    from benchmarks.report.complexity_tables import published_complexity
+
+    data = published_complexity()
+    scores = dict(zip(data["tasks"], next(iter(data["scores"].values())), strict=True))
+    return str(scores.get(name.removeprefix(f"{SUITE}-"), "-")) if name.startswith(f"{SUITE}-") else "-"
+
+
+def _write_page(
+    file: Path,
+    runs: Sequence[RunFolder],
+    scored: Sequence[Complexity],
+    correlations: Sequence[RunCorrelation],
+    tables: Sequence[TextTable],
+) -> None:
+    """The page of a report over the runs, with these tables and a plot as in Figure 7 before its own."""
+    from atc.files import write_text
+    from benchmarks.report.comparison import compare
+    from benchmarks.report.page import page
+    from benchmarks.report.plots import Point, lines
+    from benchmarks.report.prices import read_prices
+
+    ordered = sorted(scored, key=lambda task: task.score)
+    series = [
+        [
+            Point(task.score, error, f"{entry.run}, {task.name}: complexity {task.score:.2f}, error {error:.1f} %")
+            for task in ordered
+            if (error := entry.errors.get(task.name)) is not None
+        ]
+        for entry in correlations
+    ]
+    plot = lines(series, "API complexity", "error %", most=max(4, 4 * round(ordered[-1].score / 4 + 0.5)))
+    report = compare(runs, read_prices())
+    write_text(file, page(report, tables, [("Errors over API complexity (as in Figure 7)", plot)]))

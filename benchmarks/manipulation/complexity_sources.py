@@ -1,0 +1,291 @@
+"""What the API-complexity score is computed from: the tests and demonstrations of a task, or those in files."""
+
+from __future__ import annotations
+
+import builtins
+import json
+import keyword
+import re
+import shlex
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+import yaml
+
+from atc.files import read_lines
+from benchmarks.manipulation.complexity import Combination, Complexity, ComplexityTest, complexity
+from benchmarks.manipulation.suite import TASKS, open_environment
+from benchmarks.report.complexity_tables import published_complexity
+from benchmarks.report.runs import RunFolder
+from benchmarks.tasks import NAMES
+from benchmarks.tasks.datasets import BENCHMARKS, open_dataset
+from benchmarks.tasks.task_files import Task
+from protocols.errors import UsageError
+
+__all__ = ["SUITE", "Watch", "file_complexity", "named_complexity", "names", "run_errors"]
+
+SUITE = "manipulation"
+"""The benchmark whose tasks are named `manipulation-TASK`."""
+
+Watch = Callable[[Sequence[Task]], Iterable[Task]]
+"""Goes through tasks, and may show how far it is."""
+
+_NAME_LISTS = ("calls", "names", "tools", "solution")
+_TEXTS = ("completion", "action", "program")
+_CALL = re.compile(r"\b([A-Za-z_]\w*)\s*\(")
+_NO_FUNCTIONS = frozenset(dir(builtins)) | frozenset(keyword.kwlist)
+
+
+def names() -> tuple[str, ...]:
+    """The names that a complexity can be asked of."""
+    return (*(f"{SUITE}-{task}" for task in TASKS), *(name for name in NAMES if not BENCHMARKS[name].subset))
+
+
+def named_complexity(name: str, demonstrations: Path | None = None, watch: Watch = iter) -> Complexity:
+    """The complexity of a task of the suite, or of a benchmark with the worked examples that its prompts show.
+
+    Args:
+        demonstrations: A file or folder in place of the task's own.
+    Raises: UsageError: There is no such name, or a file that it needs is not there or in another form.
+    """
+    if name not in names():
+        raise UsageError(f"there is no {name!r} to compute a complexity of; there are {', '.join(names())}")
+    if name.startswith(f"{SUITE}-"):
+        return _suite_complexity(name, demonstrations)
+    dataset = open_dataset(name, None, ())
+    tests = [
+        ComplexityTest(
+            task.id,
+            (tuple(task.gold.needed.elements()),),
+            len(dataset.protocols[task.domain].tools),
+            (),
+        )
+        for task in dataset.tasks
+    ]
+    if demonstrations is not None:
+        pool = {tool.name for protocol in dataset.protocols.values() for tool in protocol.tools}
+        return complexity(name, _with(tests, _read_demonstrations(demonstrations, pool)))
+    from atc import Agent
+
+    agents = {
+        domain: Agent(protocol, "openai:nobody", profile="small") for domain, protocol in dataset.protocols.items()
+    }
+    shown = (_worked_examples(agents[task.domain], task) for task in watch(dataset.tasks))
+    return complexity(
+        name, [replace(test, demonstrations=examples) for test, examples in zip(tests, shown, strict=True)]
+    )
+
+
+def file_complexity(tests: Path, demonstrations: Path, functions: Path | None = None) -> Complexity:
+    """The complexity of the tests in a file with the demonstrations in another one, or in a folder of texts.
+
+    Args:
+        functions: A list of all functions, as JSON, YAML or lines, or a folder with a file of each; without it, those
+            that are called.
+    Raises: UsageError: A file is not there or in another form, or an entry calls no function; it says which.
+    """
+    pool = _read_functions(functions) if functions is not None else None
+    programs = [(name, _programs(entry, place, pool)) for name, place, entry in _entries(tests)]
+    entries = _read_demonstrations(demonstrations, pool)
+    called = {call for _, accepted in programs for calls in accepted for call in calls}
+    size = len(pool or called.union(*(entry.calls for entry in entries)))
+    return complexity(tests.stem, [ComplexityTest(name, accepted, size, entries) for name, accepted in programs])
+
+
+def run_errors(run: RunFolder, task: Complexity) -> dict[str, float]:
+    """The error in percent, by test, of those tests of a task that a run has."""
+    ids = {near.test for near in task.nearest}
+    benchmark = SUITE if task.name.startswith(f"{SUITE}-") else task.name
+    if run.config["benchmark"] != benchmark:
+        return {}
+    return {record.id: 100 * (1 - record.metrics.success) for record in run.tasks if record.id in ids}
+
+
+def _suite_complexity(name: str, demonstrations: Path | None) -> Complexity:
+    data = published_complexity()
+    with closing(open_environment(name.removeprefix(f"{SUITE}-"))) as environment:
+        functions = data["options"].get(environment.name, len(environment.functions))
+        shown: Sequence[Combination]
+        if demonstrations is not None:
+            shown = _read_demonstrations(demonstrations, {document.name for document in environment.functions})
+        else:
+            shown = [
+                Combination(f"{place}: {entry.goal.strip().splitlines()[0]}", _options(entry.action, entry.names))
+                for place, entry in enumerate(environment.demonstrations, 1)
+            ]
+        tests = [
+            ComplexityTest(
+                f"{environment.name}-{test.id}",
+                tuple(_options(label, called) for label, called in zip(test.labels, test.names, strict=True)),
+                functions,
+                shown,
+            )
+            for test in environment.tests
+        ]
+        covered = environment.name in data["covered"]
+    scored = complexity(name, tests)
+    return replace(scored, score=0.0) if covered else scored
+
+
+def _with(tests: Iterable[ComplexityTest], demonstrations: Sequence[Combination]) -> list[ComplexityTest]:
+    return [replace(test, demonstrations=demonstrations) for test in tests]
+
+
+def _worked_examples(agent: Any, task: Task) -> list[Combination]:
+    """The sketches of plans in the first prompt of a task."""
+    from atc.planning.sketch import sketch
+
+    opened = agent.opening(task.query, tools=task.candidates or None, today="2024-06-01")
+    offered = set(opened.tools)
+    return [
+        Combination(f"sketch {place} for {task.id}", _calls(sketch(plan), offered))
+        for place, plan in enumerate(opened.plans, 1)
+    ]
+
+
+def _options(action: str, called: Sequence[str]) -> tuple[str, ...]:
+    """The calls of an action; where it is a request, its function with the parameters counts as a function."""
+    parameters = _parameters(action) if len(called) == 1 and action.lstrip().startswith("curl") else ""
+    return (f"{called[0]}?{parameters}",) if parameters else tuple(called)
+
+
+def _parameters(line: str) -> str:
+    """The names of the parameters of a curl line, of its address and of its body, but for the key."""
+    try:
+        words = shlex.split(line)
+    except ValueError:
+        return ""
+    parameters = set()
+    for place, word in enumerate(words):
+        if word.startswith(("http:", "https:")):
+            parameters |= {name for name, _ in parse_qsl(urlsplit(word).query, keep_blank_values=True)}
+        elif words[place - 1] in ("-d", "--data"):
+            parameters |= set(_members(word))
+    return "&".join(sorted(parameters - {"appid"}))
+
+
+def _members(body: str) -> Iterable[str]:
+    try:
+        data = json.loads(body)
+    except ValueError:
+        return [name for name, _ in parse_qsl(body)]
+    return data if isinstance(data, Mapping) else ()
+
+
+def _request(line: str) -> str:
+    """A curl line as the function that it calls: method, path without numbers in it, and parameters."""
+    method = re.search(r"(?:-X|--request)\s+'?([A-Z]+)", line)
+    address = re.search(r"https?://[^\s'\"]+", line)
+    path = re.sub(r"/\d+(?=/|$)", "/*", urlsplit(address[0]).path) if address else ""
+    return f"{method[1] if method else 'GET'} {path}?{_parameters(line)}"
+
+
+def _calls(text: str, pool: Iterable[str] | None) -> tuple[str, ...]:
+    """The functions that a text calls, those of a pool alone where one is given."""
+    if text.lstrip().startswith("curl"):
+        return (_request(text.strip().splitlines()[0]),)
+    called = _CALL.findall(text)
+    if pool is None:
+        return tuple(name for name in called if name not in _NO_FUNCTIONS)
+    return tuple(name for name in called if name in pool)
+
+
+def _read_demonstrations(place: Path, pool: Iterable[str] | None) -> list[Combination]:
+    names_of_functions = frozenset(pool) if pool is not None else None
+    demonstrations = [
+        Combination(name, calls)
+        for name, where, entry in _entries(place)
+        for calls in _programs(entry, where, names_of_functions)
+    ]
+    if not demonstrations:
+        raise UsageError(f"{place} has no demonstration; name a file of JSON lines, or a folder of texts")
+    return demonstrations
+
+
+def _entries(place: Path) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+    """Name, place in words and data of each entry of a file, JSON or JSON lines, or of a folder of texts."""
+    if place.is_dir():
+        for file in sorted(place.glob("*.txt")):
+            text = _text(file)
+            yield file.stem, str(file), {"action": text.partition("Action:")[2] or text}
+        return
+    text = _text(place)
+    if text.lstrip().startswith("["):
+        try:
+            listed = [(f"{place}, entry {number}", entry) for number, entry in enumerate(json.loads(text), 1)]
+        except ValueError as error:
+            raise UsageError(f"{place} cannot be read as JSON: {error}") from None
+    else:
+        listed = list(read_lines(place))
+    if not listed:
+        raise UsageError(f"{place} is empty: there is nothing to compute a complexity of")
+    for number, (where, entry) in enumerate(listed, 1):
+        if not isinstance(entry, Mapping):
+            raise UsageError(f"{where}: an entry is an object with `calls`, the names of the functions called")
+        yield str(entry.get("id", number)), where, entry
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{file} cannot be read: {error}") from None
+
+
+def _programs(entry: Mapping[str, Any], where: str, pool: Iterable[str] | None) -> tuple[tuple[str, ...], ...]:
+    """The calls of each program of an entry. Raises: UsageError: It has none, or one without a call."""
+    listed = next((entry[name] for name in _NAME_LISTS if isinstance(entry.get(name), list)), None)
+    written = next((entry[name] for name in _TEXTS if name in entry), None)
+    if listed is not None:
+        several = bool(listed) and all(_is_list_of_names(item) for item in listed)
+        programs = [_listed(item, where) for item in (listed if several else [listed])]
+    elif isinstance(written, str | list):
+        texts = [written] if isinstance(written, str) else written
+        programs = [_calls(str(text), pool) for text in texts]
+    else:
+        raise UsageError(
+            f"{where}: no calls; an entry has `calls` (names, or a list of names for each accepted program) or a text "
+            f"in {', '.join(f'`{name}`' for name in _TEXTS)}"
+        )
+    if not programs or not all(programs):
+        raise UsageError(f"{where}: it calls no function{'' if pool is None else ' that there is'}")
+    if pool is not None and listed is not None and (strange := {*sum(programs, ())} - set(pool)):
+        raise UsageError(f"{where}: {sorted(strange)[0]!r} is no function; is the list of functions complete?")
+    return tuple(programs)
+
+
+def _is_list_of_names(item: object) -> bool:
+    return isinstance(item, list) and all(isinstance(name, str) for name in item)
+
+
+def _listed(items: Sequence[object], where: str) -> tuple[str, ...]:
+    """The names in a list; one with a number is called so often."""
+    calls: list[str] = []
+    for item in items:
+        match item:
+            case str(name):
+                calls.append(name)
+            case [str(name), int(number)] if number > 0:
+                calls += [name] * number
+            case _:
+                raise UsageError(f"{where}: {item!r} is no name of a function")
+    return tuple(calls)
+
+
+def _read_functions(place: Path) -> frozenset[str]:
+    """The names of all functions: those of the files in a folder, or those that a file lists."""
+    if place.is_dir():
+        listed: Any = [file.stem for file in place.iterdir() if file.is_file()]
+    else:
+        try:
+            listed = yaml.safe_load(_text(place))
+        except yaml.YAMLError as error:
+            raise UsageError(f"{place} is no list of names: {error}") from None
+        listed = listed.split() if isinstance(listed, str) else listed
+    if not isinstance(listed, list | dict) or not listed or not all(isinstance(name, str) for name in listed):
+        raise UsageError(f"{place} is no list of the names of functions; write JSON, YAML, or a name on each line")
+    return frozenset(listed)
