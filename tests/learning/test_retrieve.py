@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -107,7 +108,22 @@ def test_rankings_made_by_hand() -> None:
     assert ndcg(["b", "a", "c"], {"a"}, 3) == pytest.approx(0.6309, abs=1e-4)
     assert ndcg(["a", "x", "b"], {"a", "b"}, 3) == pytest.approx(1.5 / 1.6309, abs=1e-4)
     assert ndcg(["a", "x", "y"], {"a", "b", "c"}, 3) == pytest.approx(1 / 2.1309, abs=1e-4)
+    assert ndcg(["a", "b"], {"a", "b", "c"}, 1) == 1.0
+    assert ndcg(["a"], {"a", "b"}, 3) == pytest.approx(1 / 1.6309, abs=1e-4)
+    assert ndcg([], {"a"}, 3) == 0.0
     assert recall(["a", "x", "b"], {"a", "b", "c"}, 3) == pytest.approx(2 / 3)
+
+
+def test_the_library_for_ndcg_may_be_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An index is built and asked without it; `eval` says what to install."""
+    file, index = queries(tmp_path), tmp_path / "index"
+    run("build", file, "--out", index)
+    monkeypatch.setitem(sys.modules, "sklearn.metrics", None)
+    evaluated = run("eval", index, file)
+
+    assert run("query", index, "rain").exit_code == 0
+    assert evaluated.exit_code == 2
+    assert "pip install 'atc-toolchain[measure]'" in evaluated.stderr
 
 
 @pytest.mark.parametrize(
