@@ -1,0 +1,121 @@
+"""A1 notation: the names of cells and of areas of a worksheet, as rows and columns counted from 1."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+__all__ = ["Area", "Place", "SheetsError", "area_of", "label_of", "place_of", "split_title"]
+
+Place = tuple[int, int]
+"""A cell: its row and its column, both from 1."""
+
+_CELL = re.compile(r"\$?([A-Za-z]+)\$?([1-9]\d*)")
+_AREA = re.compile(r"\$?([A-Za-z]*)\$?(\d*)(?::\$?([A-Za-z]*)\$?(\d*))?")
+
+
+class SheetsError(Exception):
+    """The service would refuse this request; the message is in its words where programs are known to read them."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Area:
+    """A rectangle of cells; all four sides belong to it and count from 1."""
+
+    top: int
+    left: int
+    bottom: int
+    right: int
+
+    def __contains__(self, place: Place) -> bool:
+        return self.top <= place[0] <= self.bottom and self.left <= place[1] <= self.right
+
+    @property
+    def height(self) -> int:
+        return self.bottom - self.top + 1
+
+    @property
+    def width(self) -> int:
+        return self.right - self.left + 1
+
+    def places(self) -> Iterator[Place]:
+        """The cells, row by row."""
+        for row in range(self.top, self.bottom + 1):
+            for col in range(self.left, self.right + 1):
+                yield row, col
+
+    def overlaps(self, area: Area) -> bool:
+        """True if the two have a cell in common."""
+        return (
+            self.top <= area.bottom and area.top <= self.bottom and self.left <= area.right and area.left <= self.right
+        )
+
+    def within(self, rows: int, cols: int) -> Area | None:
+        """The part inside the first `rows` and `cols`; None if there is none."""
+        if self.top > rows or self.left > cols:
+            return None
+        return Area(self.top, self.left, min(self.bottom, rows), min(self.right, cols))
+
+    def __str__(self) -> str:
+        first = label_of(self.top, self.left)
+        last = label_of(self.bottom, self.right)
+        return first if first == last else f"{first}:{last}"
+
+
+def column_of(letters: str) -> int:
+    """The number of a column: A is 1, AA is 27."""
+    number = 0
+    for letter in letters.upper():
+        number = number * 26 + ord(letter) - ord("A") + 1
+    return number
+
+
+def label_of(row: int, col: int) -> str:
+    """The name of a cell: (2, 3) is C2."""
+    letters = ""
+    while col:
+        col, rest = divmod(col - 1, 26)
+        letters = chr(ord("A") + rest) + letters
+    return f"{letters}{row}"
+
+
+def place_of(label: str) -> Place:
+    """Row and column of a cell's name. Raises: SheetsError: It is no name of a cell."""
+    match = _CELL.fullmatch(label) if isinstance(label, str) else None
+    if match is None:
+        raise SheetsError(f"IncorrectCellLabel: {label!r} is no cell; write it like C2")
+    return int(match[2]), column_of(match[1])
+
+
+def split_title(text: str) -> tuple[str | None, str]:
+    """The title of a worksheet before `!`, None without one, and the range after it."""
+    title, mark, rest = text.rpartition("!")
+    if not mark:
+        return None, text
+    if len(title) > 1 and title[0] == title[-1] == "'":
+        title = title[1:-1].replace("''", "'")
+    return title, rest
+
+
+def area_of(text: str, rows: int, cols: int) -> Area:
+    """The area that A1 notation names; open sides (`A:C`, `2:5`, `B2:B`) end where the worksheet does.
+
+    Raises: SheetsError: It cannot be read, or is not inside a worksheet of `rows` and `cols`.
+    """
+    match = _AREA.fullmatch(text) if isinstance(text, str) else None
+    if match is None or not text or (":" in text and not ((match[1] or match[2]) and (match[3] or match[4]))):
+        raise SheetsError(f"APIError: 400 INVALID_ARGUMENT: Unable to parse range: {text}")
+    if ":" not in text and not (match[1] and match[2]):
+        raise SheetsError(f"APIError: 400 INVALID_ARGUMENT: Unable to parse range: {text}")
+    first_row, first_col = int(match[2] or 1), column_of(match[1]) or 1
+    if ":" in text:
+        last_row, last_col = int(match[4] or rows), column_of(match[3]) or cols
+    else:
+        last_row, last_col = first_row, first_col
+    top, bottom = sorted((first_row, last_row))
+    left, right = sorted((first_col, last_col))
+    if not 1 <= top <= bottom <= rows or not 1 <= left <= right <= cols:
+        limits = f"Max rows: {rows}, max columns: {cols}"
+        raise SheetsError(f"APIError: 400 INVALID_ARGUMENT: Range ({text}) exceeds grid limits. {limits}")
+    return Area(top, left, bottom, right)

@@ -1,0 +1,414 @@
+"""A spreadsheet in memory: worksheets whose cells and formulas a spreadsheet engine holds, IronCalc.
+
+The engine parses what a user types, evaluates formulas and rewrites their references when rows or columns come, go or
+are copied. What gspread knows beyond that (formats, notes, merges, …) is in `Tab`. Formulas are those of Excel: the
+functions that only Google Sheets has (`SPLIT`, `ARRAYFORMULA`, `QUERY`) give `#NAME?`.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from benchmarks.manipulation.sheets.a1 import Area, Place, SheetsError, area_of, label_of, split_title
+from benchmarks.manipulation.sheets.tab import Axis, Json, Tab, moved_area, moved_cells
+from protocols.errors import UsageError
+
+__all__ = ["NamedRange", "Workbook"]
+
+_RENDERS = ("FORMATTED_VALUE", "UNFORMATTED_VALUE", "FORMULA")
+
+
+@dataclass(frozen=True, slots=True)
+class NamedRange:
+    """A name that formulas may use for an area of a worksheet."""
+
+    id: str
+    name: str
+    tab: int
+    area: Area
+
+
+@dataclass(frozen=True, slots=True)
+class _Clip:
+    """An area as it was when it was copied: the engine's clipboard, formats and notes by their cells."""
+
+    area: Area
+    clipboard: Any
+    formats: Mapping[Place, Json]
+    notes: Mapping[Place, str]
+
+
+class Workbook:
+    """A spreadsheet with one empty worksheet `Sheet1` of 1000 rows and 26 columns.
+
+    Attributes:
+        tabs: The worksheets in their order.
+        names: The named ranges.
+        properties: Title, time zone and locale.
+        permissions: Whom the spreadsheet is shared with; the first is its owner.
+    Raises: UsageError: The extra `manipulation` is not installed.
+    """
+
+    def __init__(self) -> None:
+        if importlib.util.find_spec("ironcalc") is None:
+            raise UsageError("spreadsheets need IronCalc: pip install 'atc-toolchain[manipulation]'")
+        self.clear()
+
+    def clear(self) -> None:
+        """Start anew, as after construction."""
+        import ironcalc
+
+        self._error = ironcalc.WorkbookError
+        self._engine = ironcalc.create_user_model("spreadsheet", "en", "UTC", "en")
+        self._engine.pause_evaluation()
+        self._stale = False
+        self._ids = 0
+        self.tabs = [Tab(0, "Sheet1")]
+        self.names: list[NamedRange] = []
+        self.properties: Json = {"title": "Spreadsheet", "timeZone": "Etc/UTC", "locale": "en_US"}
+        owner = {"id": "1", "type": "user", "role": "owner", "emailAddress": "owner@example.com"}
+        self.permissions: list[Json] = [owner]
+
+    def new_id(self) -> int:
+        """A number that nothing else of this spreadsheet has."""
+        self._ids += 1
+        return self._ids
+
+    # worksheets
+
+    def index(self, tab: Tab) -> int:
+        """The place of a worksheet, from 0."""
+        return next(index for index, candidate in enumerate(self.tabs) if candidate is tab)
+
+    def tab(self, id: int) -> Tab:
+        """The worksheet of that id. Raises: SheetsError."""
+        for tab in self.tabs:
+            if tab.id == id:
+                return tab
+        raise SheetsError(f"WorksheetNotFound: id {id} not found")
+
+    def titled(self, title: str) -> Tab:
+        """The worksheet of that title. Raises: SheetsError."""
+        for tab in self.tabs:
+            if tab.title == title:
+                return tab
+        raise SheetsError(f"WorksheetNotFound: {title}")
+
+    def add(self, title: str, rows: int, cols: int, index: int | None = None, id: int | None = None) -> Tab:
+        """Add an empty worksheet, at the end if there is no index. Raises: SheetsError."""
+        self._check_title(title)
+        if rows < 1 or cols < 1:
+            raise SheetsError("APIError: 400 INVALID_ARGUMENT: a worksheet has at least one row and one column")
+        if id is not None and any(tab.id == id for tab in self.tabs):
+            raise SheetsError(f"APIError: 400 INVALID_ARGUMENT: Sheet id {id} already exists")
+        self._engine.new_sheet()
+        last = len(self.tabs)
+        try:
+            self._engine.rename_sheet(last, title)
+        except self._error as error:
+            self._engine.delete_sheet(last)
+            raise _refused(error) from None
+        tab = Tab(self.new_id() if id is None else id, title, rows, cols)
+        self.tabs.append(tab)
+        if index is not None:
+            self.reorder(tab, index)
+        return tab
+
+    def remove(self, tab: Tab) -> None:
+        """Delete a worksheet with all that is in it. Raises: SheetsError: It is the last one."""
+        if len(self.tabs) == 1:
+            raise SheetsError("APIError: 400 INVALID_ARGUMENT: You can't remove all the sheets in a document.")
+        self._engine.delete_sheet(self.index(tab))
+        self.tabs = [candidate for candidate in self.tabs if candidate is not tab]
+        self._stale = True
+        for name in [name for name in self.names if name.tab == tab.id]:
+            self.forget(name)
+
+    def rename(self, tab: Tab, title: str) -> None:
+        """Give a worksheet another title. Raises: SheetsError: It is taken or no title."""
+        if title != tab.title:
+            self._check_title(title)
+            try:
+                self._engine.rename_sheet(self.index(tab), title)
+            except self._error as error:
+                raise _refused(error) from None
+            tab.title = title
+
+    def reorder(self, tab: Tab, index: int) -> None:
+        """Move a worksheet to another place. Raises: SheetsError: There is no such place."""
+        if not 0 <= index <= len(self.tabs):
+            raise SheetsError(f"APIError: 400 INVALID_ARGUMENT: index {index} is out of range")
+        index = min(index, len(self.tabs) - 1)
+        self._engine.move_sheet(self.index(tab), index)
+        self.tabs = [candidate for candidate in self.tabs if candidate is not tab]
+        self.tabs.insert(index, tab)
+
+    def _check_title(self, title: str) -> None:
+        if any(tab.title.casefold() == title.casefold() for tab in self.tabs):
+            message = f'A sheet with the name "{title}" already exists. Please enter another name.'
+            raise SheetsError(f"APIError: 400 INVALID_ARGUMENT: {message}")
+
+    # cells
+
+    def area(self, text: str, tab: Tab | None = None) -> tuple[Tab, Area]:
+        """The worksheet and the area that a range or a name stands for; without a title the given one, or the first.
+
+        Raises: SheetsError: There is none such.
+        """
+        for name in self.names:
+            if name.name == text:
+                return self.tab(name.tab), name.area
+        title, rest = split_title(text)
+        if title is not None:
+            tab = self.titled(title)
+        elif any(candidate.title == text for candidate in self.tabs):
+            tab = self.titled(text)
+            return tab, Area(1, 1, tab.rows, tab.cols)
+        tab = tab or self.tabs[0]
+        return tab, area_of(rest, tab.rows, tab.cols)
+
+    def used(self, tab: Tab) -> Place:
+        """The last row and the last column with a value; (0, 0) where nothing is."""
+        self._evaluate()
+        index = self.index(tab)
+        _, bottom, _, right = self._engine.get_sheet_dimensions(index)
+        value = self._engine.get_cell_value
+        places = [place for place in Area(1, 1, bottom, right).places() if value(index, *place) not in (None, "")]
+        return max((row for row, _ in places), default=0), max((col for _, col in places), default=0)
+
+    def read(self, tab: Tab, place: Place, render: str | None = None) -> Any:
+        """What a cell shows (the default), its value, or its formula; "" for an empty one.
+
+        Raises: SheetsError: `render` is none of the three.
+        """
+        if render not in (None, *_RENDERS):
+            raise SheetsError(f"APIError: 400 INVALID_ARGUMENT: value render option {render}; use {_RENDERS}")
+        self._evaluate()
+        index = self.index(tab)
+        if render == "FORMULA":
+            formula = self._engine.get_cell_formula(index, *place)
+            if formula is not None:
+                return formula
+        value = self._engine.get_cell_value(index, *place)
+        if value is None:
+            return ""
+        if render in (None, "FORMATTED_VALUE"):
+            return self._engine.get_formatted_cell_value(index, *place)
+        return int(value) if isinstance(value, float) and value.is_integer() else value
+
+    def write(self, tab: Tab, place: Place, value: object, raw: bool) -> None:
+        """Put a value into a cell: as it is, or as if it were typed in. None leaves the cell, "" empties it.
+
+        A cell that a merge hides stays empty.
+
+        Raises: SheetsError: No such cell, or neither text, number nor truth value.
+        """
+        row, col = place
+        if not 1 <= row <= tab.rows or not 1 <= col <= tab.cols:
+            limits = f"Max rows: {tab.rows}, max columns: {tab.cols}"
+            raise SheetsError(f"APIError: 400 INVALID_ARGUMENT: Range ({row}, {col}) exceeds grid limits. {limits}")
+        if value is not None and not isinstance(value, str | int | float):
+            raise SheetsError(f"APIError: 400 INVALID_ARGUMENT: Invalid value of a cell: {value!r}")
+        merge = tab.merge_of(place)
+        if value is None or (merge is not None and place != (merge.top, merge.left)):
+            return
+        self._stale = True
+        if value == "":
+            self.empty(tab, Area(row, col, row, col))
+        elif isinstance(value, str):
+            self._engine.set_user_input(self.index(tab), row, col, f"'{value}" if raw else value)
+        else:
+            text = str(value).upper() if isinstance(value, bool) else repr(value)
+            self._engine.set_user_input(self.index(tab), row, col, text)
+
+    def empty(self, tab: Tab, area: Area) -> None:
+        """Empty the cells of an area; formats and notes stay."""
+        part = area.within(*self._extent(tab))
+        if part is not None:
+            self._engine.range_clear_contents(self.index(tab), part.top, part.left, part.bottom, part.right)
+            self._stale = True
+
+    def number_format(self, tab: Tab, area: Area, pattern: str) -> None:
+        """Show the numbers of an area by a pattern such as `0.00%`."""
+        for row, col in area.places():
+            self._engine.update_range_style(self.index(tab), row, col, row, col, "num_fmt", pattern)
+
+    def _extent(self, tab: Tab) -> Place:
+        """The last row and column that the engine has anything in."""
+        _, bottom, _, right = self._engine.get_sheet_dimensions(self.index(tab))
+        return bottom, right
+
+    def _evaluate(self) -> None:
+        if self._stale:
+            self._engine.evaluate()
+            self._stale = False
+
+    # rows, columns and areas
+
+    def insert(self, tab: Tab, axis: Axis, start: int, count: int) -> None:
+        """Put empty rows or columns before the line `start`. Raises: SheetsError."""
+        if count < 1 or not 1 <= start <= tab.size(axis) + 1:
+            raise SheetsError(f"APIError: 400 INVALID_ARGUMENT: cannot insert {count} {axis.lower()} at {start}")
+        if start <= max(self._extent(tab)):
+            insert = self._engine.insert_rows if axis == "ROWS" else self._engine.insert_columns
+            texts = self._texts(tab)
+            insert(self.index(tab), start, count)
+            self._restore(tab, texts, axis, start, count)
+        tab.move(axis, start, count)
+        self._move_names(tab, axis, start, count)
+
+    def delete(self, tab: Tab, axis: Axis, start: int, end: int) -> None:
+        """Take the rows or columns from `start` to `end` away, both included. Raises: SheetsError."""
+        size = tab.size(axis)
+        if not 1 <= start <= end <= size:
+            limits = f"the worksheet has {size}"
+            raise SheetsError(f"APIError: 400 INVALID_ARGUMENT: no {axis.lower()} from {start} to {end}: {limits}")
+        count = end - start + 1
+        if count == size:
+            message = f"You can't delete all the {axis.lower()} on the sheet."
+            raise SheetsError(f"APIError: 400 INVALID_ARGUMENT: {message}")
+        delete = self._engine.delete_rows if axis == "ROWS" else self._engine.delete_columns
+        texts = self._texts(tab)
+        delete(self.index(tab), start, count)
+        self._restore(tab, texts, axis, start, -count)
+        tab.move(axis, start, -count)
+        self._move_names(tab, axis, start, -count)
+
+    def _texts(self, tab: Tab) -> dict[Place, str]:
+        """The cells that hold a text as it was given; the engine parses them again when it moves their line."""
+        index = self.index(tab)
+        content = self._engine.get_cell_content
+        cells = {place: content(index, *place) for place in Area(1, 1, *self._extent(tab)).places()}
+        return {place: text for place, text in cells.items() if text.startswith("'")}
+
+    def _restore(self, tab: Tab, texts: Mapping[Place, str], axis: Axis, start: int, count: int) -> None:
+        for place, text in moved_cells(texts, axis, start, count).items():
+            self._engine.set_user_input(self.index(tab), *place, text)
+        self._stale = True
+
+    def sort(self, tab: Tab, area: Area, keys: Sequence[tuple[int, bool]]) -> None:
+        """Sort the rows of an area by columns, each with whether it descends; formulas and formats move with them.
+
+        Numbers come before text, text (whatever its case) before truth values; empty cells come last both ways.
+
+        Raises: SheetsError: A column is not in the area, or a merged cell is only partly.
+        """
+        if any(not area.left <= col <= area.right for col, _ in keys):
+            raise SheetsError("APIError: 400 INVALID_ARGUMENT: a column to sort by is outside the range")
+        if any(merge.overlaps(area) and merge.height > 1 for merge in tab.merges):
+            raise SheetsError("APIError: 400 INVALID_ARGUMENT: You can't sort a range with vertical merges")
+        part = area.within(*self._extent(tab))
+        if part is None:
+            return
+        rows = list(range(part.top, part.bottom + 1))
+        for col, descends in reversed(keys):
+            values = {row: self.read(tab, (row, col), "UNFORMATTED_VALUE") for row in rows}
+            ranks = {row: _rank(value) for row, value in values.items() if value != ""}
+            filled = sorted((row for row in rows if row in ranks), key=ranks.__getitem__, reverse=descends)
+            rows = filled + [row for row in rows if row not in ranks]
+        lines = [Area(row, part.left, row, part.right) for row in rows]
+        clips = [self._copied(tab, line) for line in lines]
+        self._forget(tab, part)
+        for row, clip in enumerate(clips, part.top):
+            self._paste(clip, tab, row, part.left)
+
+    def copy(self, tab: Tab, area: Area, target: Tab, place: Place) -> None:
+        """Copy an area with its formulas, which refer to the same cells beside them, its formats and its notes."""
+        clip = self._copied(tab, area)
+        goal = Area(place[0], place[1], place[0] + area.height - 1, place[1] + area.width - 1)
+        self._forget(target, goal)
+        self._paste(clip, target, *place)
+
+    def cut(self, tab: Tab, area: Area, place: Place) -> None:
+        """Move an area with all that is in it."""
+        clip = self._copied(tab, area)
+        goal = Area(place[0], place[1], place[0] + area.height - 1, place[1] + area.width - 1)
+        formulas = {cell: self.read(tab, cell, "FORMULA") for cell in area.places()}
+        self._forget(tab, area)
+        self._forget(tab, goal)
+        self._paste(clip, tab, *place)
+        for (row, col), text in formulas.items():
+            if isinstance(text, str) and text.startswith("="):  # a formula that moves keeps its references
+                self.write(tab, (row - area.top + place[0], col - area.left + place[1]), text, raw=False)
+
+    def _copied(self, tab: Tab, area: Area) -> _Clip:
+        index = self.index(tab)
+        self._engine.set_selected_sheet(index)
+        self._engine.set_selected_cell(area.top, area.left)
+        self._engine.set_selected_range(area.top, area.left, area.bottom, area.right)
+        formats = {place: dict(form) for place, form in tab.formats.items() if place in area}
+        notes = {place: note for place, note in tab.notes.items() if place in area}
+        return _Clip(area, self._engine.copy_to_clipboard(), formats, notes)
+
+    def _paste(self, clip: _Clip, tab: Tab, row: int, col: int) -> None:
+        self._engine.set_selected_sheet(self.index(tab))
+        self._engine.set_selected_cell(row, col)
+        clipboard = clip.clipboard
+        self._engine.paste_from_clipboard(clipboard["sheet"], clipboard["range"], clipboard["data"], False)
+        down, right = row - clip.area.top, col - clip.area.left
+        tab.formats |= {(place[0] + down, place[1] + right): dict(form) for place, form in clip.formats.items()}
+        tab.notes |= {(place[0] + down, place[1] + right): note for place, note in clip.notes.items()}
+        self._stale = True
+
+    def _forget(self, tab: Tab, area: Area) -> None:
+        """Empty an area, formats and notes included."""
+        self._engine.range_clear_all(self.index(tab), area.top, area.left, area.bottom, area.right)
+        tab.formats = {place: form for place, form in tab.formats.items() if place not in area}
+        tab.notes = {place: note for place, note in tab.notes.items() if place not in area}
+        self._stale = True
+
+    # named ranges
+
+    def define(self, name: str, tab: Tab, area: Area) -> NamedRange:
+        """Name an area. Raises: SheetsError: The name is taken, or none that a formula could use."""
+        if any(named.name.casefold() == name.casefold() for named in self.names):
+            raise SheetsError(f"APIError: 400 INVALID_ARGUMENT: a range with the name {name} exists")
+        named = NamedRange(f"named-{self.new_id()}", name, tab.id, area)
+        try:
+            self._engine.new_defined_name(name, None, self._reference(named))
+        except self._error as error:
+            raise _refused(error) from None
+        self.names.append(named)
+        self._stale = True
+        return named
+
+    def forget(self, name: NamedRange) -> None:
+        """Take a name away; formulas that use it show an error from then on."""
+        self._engine.delete_defined_name(name.name, None)
+        self.names.remove(name)
+        self._stale = True
+
+    def _reference(self, name: NamedRange) -> str:
+        title = self.tab(name.tab).title.replace("'", "''")
+        first, last = _absolute(name.area.top, name.area.left), _absolute(name.area.bottom, name.area.right)
+        return f"'{title}'!{first}:{last}"
+
+    def _move_names(self, tab: Tab, axis: Axis, start: int, count: int) -> None:
+        for name in [name for name in self.names if name.tab == tab.id]:
+            area = moved_area(name.area, axis, start, count)
+            if area is None:
+                self.forget(name)
+            elif area != name.area:
+                moved = NamedRange(name.id, name.name, name.tab, area)
+                self.names[self.names.index(name)] = moved
+                self._engine.update_defined_name(name.name, None, name.name, None, self._reference(moved))
+
+
+def _rank(value: object) -> tuple[int, float, str]:
+    """What a value is sorted by."""
+    if isinstance(value, bool):
+        return 2, float(value), ""
+    if isinstance(value, int | float):
+        return 0, float(value), ""
+    return 1, 0.0, str(value).casefold()
+
+
+def _absolute(row: int, col: int) -> str:
+    return f"${label_of(1, col)[:-1]}${row}"
+
+
+def _refused(error: Exception) -> SheetsError:
+    return SheetsError(f"APIError: 400 INVALID_ARGUMENT: {error}")
