@@ -9,9 +9,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from protocols.model import READS
+
 __all__ = ["SAFE", "CallRecord", "Layer", "Limits", "ProgramError", "Provenance", "Resources", "Run", "Source"]
 
-SAFE = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
+SAFE = READS
 """Methods of reads; every other one is a write."""
 
 
@@ -48,10 +50,12 @@ class CallRecord:
     """One call that a program made, in the order of `index` (from 0).
 
     `tool` is None when a `requests` call matched no operation. `status` is None when no reply came; `error` then says
-    why. `ms` is wall-clock time with retries, `attempts` the number of requests sent for it (0: refused before).
-    `line` is the program line of the call. `arguments` are by argument name; `url` holds no secret. `response` is
-    parsed JSON, text for other media types, None for an empty body; a sandbox.body_store.LargeBody for one over
-    256 KiB, and for all once the records of the run hold 2 MiB. Of arguments as large as that, the beginnings are kept.
+    why. For a function of this process `method` is READ or CALL, `url` is `function:` and its name, and `status` is
+    200, or 400 where it raised an exception. `ms` is wall-clock time with retries, `attempts` the number of requests
+    sent for it (0: refused before). `line` is the program line of the call. `arguments` are by argument name; `url`
+    holds no secret. `response` is parsed JSON, text for other media types, None for an empty body; a
+    sandbox.body_store.LargeBody for one over 256 KiB, and for all once the records of the run hold 2 MiB. Of arguments
+    as large as that, the beginnings are kept.
 
     `replayed`: the reply is that of an earlier call, from the journal, or of the read that showed an earlier write to
     have been done; no request was sent for the call itself. `refused`: a write that the writes policy did not let

@@ -107,6 +107,7 @@ class Sandbox:
         self._protocol = protocol
         self._limits = limits or Limits()
         self._tools = frozenset(tools) if tools is not None else None
+        self._program_tools = _program_tools(protocol, self._tools)
         self._broker = functools.partial(
             Broker,
             protocol,
@@ -187,10 +188,8 @@ class Sandbox:
         return self._broker(limits=self._limits, journal=attempt)
 
     def _settings(self) -> dict[str, object]:
-        everything = {tool.name: tool.name for tool in self._protocol.tools} if self._protocol else {}
-        everything |= self._protocol.aliases if self._protocol else {}
         return {
-            "tools": {name: tool for name, tool in everything.items() if self._tools is None or tool in self._tools},
+            **self._program_tools,
             "cpu": self._limits.cpu,
             "memory": self._limits.memory * MIB,
             "output": self._limits.output,
@@ -478,6 +477,18 @@ class _Execution:
         )
 
 
+def _program_tools(protocol: Protocol | None, selected: Collection[str] | None) -> dict[str, object]:
+    """The functions of a program with the tool that each calls, and its value classes with their fields."""
+    if protocol is None:
+        return {"tools": {}, "values": {}}
+    made = {tool.name: tool.function.made for tool in protocol.tools if tool.function and tool.function.made}
+    everything = {tool.name: tool.name for tool in protocol.tools if tool.name not in made} | dict(protocol.aliases)
+    return {
+        "tools": {name: tool for name, tool in everything.items() if selected is None or tool in selected},
+        "values": {name: kind.description() for name, kind in made.items()},
+    }
+
+
 def snippet(program: str, line: int | None) -> str:
     """The lines around `line` (from 1) with their numbers, the line itself marked; empty if it is not known."""
     lines = re.split(r"\r\n?|\n", program.rstrip("\r\n"))
@@ -517,6 +528,8 @@ def _reply_head(reply: BrokerReply, number: int, function: bool) -> dict[str, ob
     head: dict[str, object] = {"id": number, "index": reply.record.index, "status": reply.record.status}
     if function:
         head["form"] = reply.form
+        if reply.raised:
+            return {**head, "error": reply.raised[0], "raised": reply.raised[1:]}
         if reply.problem is not None:
             head["error"] = reply.problem
         return head

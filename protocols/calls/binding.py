@@ -15,6 +15,8 @@ from protocols.calls.coercion import coerce, json_value, unsendable_part
 from protocols.calls.constraints import abbreviated, violation
 from protocols.calls.serialization import BoundCall, encoded_fields, filled_path, joined_value, query_pairs, wire_text
 from protocols.errors import ToolError
+from protocols.functions.host_function import HostFunction
+from protocols.functions.values import plain
 from protocols.model import SEPARATORS, Parameter, Schema, Tool
 from protocols.naming import argument_name
 from protocols.schema_fields import declared_types
@@ -26,6 +28,8 @@ _ABSENT: Any = object()
 
 def signature(tool: Tool) -> str:
     """The function as a program sees it: `GET_search_person(query, page=None)`."""
+    if tool.function is not None:
+        return tool.function.usage
     inside = [p.argument if p.required else f"{p.argument}=None" for p in tool.arguments]
     return f"{tool.name}({', '.join(inside)})"
 
@@ -35,13 +39,16 @@ def bind(
 ) -> BoundCall:
     """Check the arguments of a call and lay out its request.
 
-    Path arguments may be positional. `None` leaves an optional argument out. Strings and numbers or booleans are
-    converted into each other if that loses nothing. `body=` passes a whole body; further properties override its own.
+    Path arguments may be positional, and those of a function as its signature has them. For an operation, `None` leaves
+    an optional argument out, and strings and numbers or booleans are converted into each other if that loses nothing.
+    `body=` passes a whole body; further properties override its own.
 
     Args:
         definitions: `Protocol.definitions`, to check recursive schemas.
     Raises: ToolError: An argument is unknown, missing or wrong; the message names the nearest valid one.
     """
+    if tool.function is not None:
+        return _bind_function(tool, tool.function, args, kwargs)
     with bounded():
         return _bind(tool, args, kwargs, definitions or {})
 
@@ -87,8 +94,46 @@ def _bind(
     return BoundCall(tool, values, path, tuple(query), headers, cookies, body if sent else None, media_type)
 
 
+def _bind_function(
+    tool: Tool, function: HostFunction, args: Sequence[object], kwargs: Mapping[str, object]
+) -> BoundCall:
+    """The arguments of a function as its signature takes them; nothing is converted but lists into tuples and the like.
+
+    Raises: ToolError.
+    """
+    kinds = function.kinds
+    unknown = next((name for name in kwargs if name not in kinds), None)
+    if unknown is not None and not any(kind.name == "VAR_KEYWORD" for kind in kinds.values()):
+        raise _error(tool, f"has no argument {unknown!r}", kwargs, unknown)
+    try:
+        values = function.bind([json_value(value) for value in args], {n: json_value(v) for n, v in kwargs.items()})
+    except TypeError as error:
+        text = str(error).replace("missing a required", "misses the required").replace(": '", " '")
+        raise _error(tool, text.replace("too many", f"got {len(args)}, too many"), kwargs, missing=True) from None
+    for name, value in values.items():
+        _check_function_argument(tool, function, name, value)
+    return BoundCall(tool, values, tool.path, body=values, media_type="application/json")
+
+
+def _check_function_argument(tool: Tool, function: HostFunction, name: str, value: object) -> None:
+    """Check one argument of a function. Raises: ToolError."""
+    try:
+        function.hints[name].convert(value)
+    except (TypeError, ValueError) as error:
+        schema = function.hints[name].schema
+        known = violation(value, schema, {}) if schema.keys() <= {"type", "enum", "items"} else None
+        text = str(error)
+        shown = f"{text}, not {abbreviated(plain(value))}" if text.startswith("must be") else text
+        raise ToolError(f"{tool.name}(): argument {name!r} {known or shown}", tool=tool.name) from None
+
+
 def check_argument(tool: Tool, argument: str, value: object, definitions: Mapping[str, Schema] | None = None) -> None:
     """Check one argument of a call alone. Raises: ToolError: It is unknown, or its value is wrong."""
+    if tool.function is not None:
+        if tool.argument(argument) is None:
+            raise _error(tool, f"has no argument {argument!r}", {}, argument)
+        _check_function_argument(tool, tool.function, argument, json_value(value))
+        return
     assigned, whole_body = _assign_arguments(tool, (), {argument: value})
     with bounded():
         for name in assigned:
@@ -101,7 +146,7 @@ def _assign_arguments(
     tool: Tool, args: Sequence[object], kwargs: Mapping[str, object]
 ) -> tuple[dict[str, object], Any]:
     """Values by argument name without absent ones, and the whole body if one was passed."""
-    positional = [parameter for parameter in tool.arguments if parameter.location == "path"]
+    positional = tool.positional
     if len(args) > len(positional):
         names = ", ".join(parameter.argument for parameter in positional)
         only = f"only {names} may go without a name" if names else "all its arguments need their names"

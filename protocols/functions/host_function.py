@@ -59,6 +59,13 @@ class HostFunction:
         """How each argument may be given."""
         return {name: parameter.kind for name, parameter in self.signature.parameters.items()}
 
+    @property
+    def usage(self) -> str:
+        """The call without hints: `worksheet.update(cell, value, *, raw=False)`."""
+        empty = inspect.Parameter.empty
+        parameters = [p.replace(annotation=empty) for p in self.signature.parameters.values()]
+        return f"{self.name}{inspect.Signature(parameters)}"
+
     def bind(self, args: Sequence[object], kwargs: Mapping[str, object]) -> dict[str, object]:
         """The JSON values of a call by argument name; all of `*args` are one list, all of `**kwargs` one dict.
 

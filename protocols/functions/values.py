@@ -31,6 +31,13 @@ class ValueClass:
     kind: type
     signature: inspect.Signature
 
+    def description(self) -> list[tuple[str, bool, object, bool]]:
+        """Each field: its name, whether it is required, its default as JSON, and whether it goes by its name only."""
+        return [
+            (name, p.default is p.empty, _default(p.default), p.kind is p.KEYWORD_ONLY)
+            for name, p in self.signature.parameters.items()
+        ]
+
     @property
     def fields(self) -> tuple[str, ...]:
         return tuple(self.signature.parameters)
@@ -57,6 +64,13 @@ def encode(value: object, classes: Mapping[type, ValueClass]) -> object:
     if (known := classes.get(type(value))) is not None:
         return {CLASS: known.name} | {name: encode(getattr(value, name), classes) for name in known.fields}
     raise NotJSONError(f"it holds a {type(value).__name__}")
+
+
+def _default(value: object) -> object:
+    try:
+        return encode(value, {}) if value is not inspect.Parameter.empty else None
+    except NotJSONError:  # the host has it
+        return None
 
 
 def plain(value: object) -> object:

@@ -5,6 +5,7 @@ program and waits; `serve` runs one program. So a process can be kept in stock b
 
 from __future__ import annotations
 
+import builtins
 import functools
 import json
 import marshal
@@ -15,12 +16,13 @@ import sys
 import time
 from _thread import allocate_lock, get_ident
 from collections import abc, deque
-from types import CodeType, FrameType, TracebackType
+from types import CodeType, FrameType, ModuleType, TracebackType
 from typing import NamedTuple
 
 from sandbox.child import channel
 from sandbox.child.isolation import Report, Walls, confine, isolate
 from sandbox.child.tracker import Tracker
+from sandbox.child.values import CLASS, Value, revived, value_class
 from sandbox.language import guards
 from sandbox.language.names import TRACKER
 from sandbox.language.shims import clock, modules, tasks
@@ -229,8 +231,9 @@ def serve(parent: ParentChannel, settings: _StartSettings, code: bytes, layers: 
     namespace: dict[str, Any] = {"__name__": "__main__", "__doc__": None}
     guards.forget()
     tracker = Tracker(lambda: parent.leave({"limit": "cpu"})) if settings.tracked else None
-    functions = {name: _tool(tool, parent, tracker) for name, tool in settings.tools.items()}
-    ours: dict[str, object] = {**functions, "ToolError": ToolError}
+    values = {name: value_class(name, fields) for name, fields in settings.values.items()}
+    functions = {name: _tool(tool, parent, tracker, values) for name, tool in settings.tools.items()}
+    ours: dict[str, object] = {**_by_namespace(functions), **values, "ToolError": ToolError}
     if tracker is not None:
         ours[TRACKER] = tracker
     namespace["__builtins__"] = guards.program_builtins(shims.importer, namespace, ours)
@@ -242,12 +245,14 @@ def serve(parent: ParentChannel, settings: _StartSettings, code: bytes, layers: 
 class _StartSettings(NamedTuple):
     """The head of the START frame; the parent wrote it.
 
-    `tools` are the functions that the program may call, and the tool that each one calls. `deadline` goes by the
+    `tools` are the functions that the program may call, and the tool that each one calls; `values` its value classes
+    with their fields. `deadline` goes by the
     monotonic clock, `cpu` is in seconds, `memory`, `output` and `request` in bytes, `now` in seconds since 1970 or
     None. `chance` seeds what is left to chance, so that a tracked run repeats it.
     """
 
     tools: dict[str, str]
+    values: dict[str, list[list[Any]]]
     deadline: float
     cpu: float
     memory: int
@@ -310,6 +315,11 @@ def _failure_head(error: BaseException) -> dict[str, Any]:
         name = vars(NameError)["name"].__get__(error)
         if name is not None:
             head["name"] = _text_of(name, 100)
+    if isinstance(error, AttributeError):
+        holder, name = (vars(AttributeError)[slot].__get__(error) for slot in ("obj", "name"))
+        if type(holder) is _Namespace and name is not None:
+            head["name"] = _text_of(f"{holder.__name__}.{name}", 100)
+            head["message"] = f"{holder.__name__} has no function {head['name'].rpartition('.')[2]!r}"
     cause: BaseException | None = error
     for _ in range(100):  # causes may go round in a circle
         call = call_index(cause) if cause is not None else None
@@ -369,7 +379,39 @@ def _watch_time(parent: ParentChannel, deadline: float) -> None:
 # Functions for the program
 
 
-def _tool(name: str, parent: ParentChannel, tracker: Tracker | None) -> Callable[..., object]:
+class _Namespace(ModuleType):
+    """An object whose methods are tools; like a module, it cannot be changed."""
+
+
+def _by_namespace(functions: dict[str, Callable[..., object]]) -> dict[str, object]:
+    """Functions by name; those of an object, `api.search`, are members of a namespace `api`."""
+    ours: dict[str, object] = {}
+    for name, function in functions.items():
+        holder, _, member = name.rpartition(".")
+        if holder:
+            vars(ours.setdefault(holder, _Namespace(holder)))[member] = function
+        else:
+            ours[name] = function
+    return ours
+
+
+def _raised(names: list[str]) -> type[ToolError]:
+    """The class of an exception of a function: of its name, a ToolError and the builtin exception that it is."""
+    members = {"__module__": "builtins", "__str__": Exception.__str__}
+    for base in (getattr(builtins, name, None) for name in names[1:]):
+        if isinstance(base, type) and issubclass(base, Exception) and base is not Exception:
+            try:
+                kind = type(names[0], (ToolError, base), members)
+                kind("")
+                return kind
+            except TypeError:  # it wants other arguments
+                continue
+    return type(names[0], (ToolError,), members)
+
+
+def _tool(
+    name: str, parent: ParentChannel, tracker: Tracker | None, values: dict[str, type[Value]]
+) -> Callable[..., object]:
     def tool(*args: object, **kwargs: object) -> object:
         head: dict[str, Any] = {"tool": name, "args": _as_json(args), "kwargs": _as_json(kwargs)}
         reply, body = parent.exchange(channel.CALL, head)
@@ -381,8 +423,11 @@ def _tool(name: str, parent: ParentChannel, tracker: Tracker | None) -> Callable
         except (ValueError, RecursionError):  # a large body, into which the parent does not look
             value = body.decode(errors="replace")
             problem = problem or f"{name}: the reply is not JSON"
+        if values and b'"__class__"' in body:
+            value = revived(value, values)
         if problem is not None:
-            error = ToolError(str(problem), name, reply["status"], value)
+            kind = _raised(reply["raised"]) if "raised" in reply else ToolError
+            error = kind(str(problem), name, reply["status"], value)
             bind_to_call(error, reply["index"])
             raise error
         if tracker is not None:
@@ -399,6 +444,9 @@ def _as_json(value: object) -> object:
         return value
     if isinstance(value, str):
         return str.__str__(value)
+    if isinstance(value, Value):
+        own = vars(value)
+        return {CLASS: type(value).__name__, **{field: _as_json(own[field]) for field in own["_given"]}}
     if isinstance(value, abc.Mapping):
         return {str(key): _as_json(item) for key, item in value.items()}
     if isinstance(value, (list, tuple, range, deque, abc.KeysView, abc.ValuesView, abc.ItemsView)):

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from protocols.calls.auth import Credential
 from protocols.calls.binding import bind
 from protocols.errors import ToolError
+from protocols.functions.values import plain
 from protocols.model import Protocol
 from sandbox.egress.call_policy import CallPolicy
 from sandbox.egress.egress_rules import URL_LIMIT, CallTarget, EgressRules, Origin, UnreachableError, has_parent_step
@@ -156,16 +157,19 @@ class Broker:
                 raise ToolError(f"{tool}(): its path would have more than {URL_LIMIT} characters", tool=tool)
             if has_parent_step(bound.path) and not has_parent_step(operation.path):
                 raise ToolError(f"{tool}(): a path argument must not have '.' or '..' between slashes", tool=tool)
-            planned = without_overrides(operation, plan(bound), self._executor.warn)
-            if overrides_method(operation, planned):
+            planned = plan(bound)
+            if operation.function is None:
+                planned = without_overrides(operation, planned, self._executor.warn)
+            if operation.function is None and overrides_method(operation, planned):
                 raise ToolError(f"{tool}() must not give a _method, which may change the method", tool=tool)
         except (ToolError, ValueError, TypeError, RecursionError) as error:  # the last three: values no schema foresees
-            call.arguments = {**{f"args[{i}]": value for i, value in enumerate(args)}, **(kwargs or {})}
+            call.arguments = _plain({**{f"args[{i}]": value for i, value in enumerate(args)}, **(kwargs or {})})
             problem = self._executor.redact(str(error))
             record = self._executor.finish(call, problem)
             return BrokerReply(record, call.url, problem=problem, failure="InvalidURL")
         base = self._rules.base_of(operation)
-        call.arguments, call.planned = bound.arguments, planned
+        call.planned = planned
+        call.arguments = bound.arguments if operation.function is None else _plain(bound.arguments)
         call.target = CallTarget(operation, base, base, bound.path, {})
         call.url = join_url(base + planned.path, planned.query)
         return self._policy.make(call)
@@ -230,3 +234,8 @@ class Broker:
         call.tool = call.target.tool.name if call.target.tool else None
         call.arguments, call.url = request_arguments(call), str(prepared.url)
         return self._policy.make(call)
+
+
+def _plain(arguments: Mapping[str, object]) -> dict[str, object]:
+    """Arguments as a record shows them, without the names of value classes."""
+    return {name: plain(value) for name, value in arguments.items()}

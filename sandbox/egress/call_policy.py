@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from typing import Any, Literal
 
 from protocols.errors import LimitReached
+from protocols.functions.values import plain
 from protocols.model import Protocol, Tool
 from sandbox.body_store import MEMORY_LIMIT, store_body
 from sandbox.egress.egress_rules import EgressRules
@@ -161,8 +162,11 @@ class CallPolicy:
         saved, size = journal.reply(entry)
         body = store_body(journal.body(entry), MEMORY_LIMIT if self._executor.reserve(size) else 0)
         _, parsed, _ = parse_body(call.target.tool, saved["headers"], body, saved["encoding"])
+        if call.target.tool is not None and call.target.tool.function is not None:
+            parsed = plain(parsed)
         record = self._executor.finish(call, saved["error"], status=saved["status"], response=parsed, replayed=True)
         fields = {name: saved[name] for name in _SAVED}
+        fields["raised"] = tuple(saved.get("raised", ()))
         fields["set_on_the_way"] = tuple(saved.get("set_on_the_way", ()))
         return BrokerReply(record, body=body, history=tuple((s, u) for s, u in saved["history"]), **fields)
 
@@ -218,6 +222,9 @@ class CallPolicy:
 
     def _simulate(self, call: PendingCall) -> BrokerReply:
         """Have a simulated API answer a write; nothing leaves this machine. Raises: LimitExceeded."""
+        if call.target.tool is not None and call.target.tool.function is not None:
+            why = "a function of this process, whose writes cannot be simulated (--writes simulate)"
+            return self._not_made(call, why, refused=True)
         if call.target.tool is None or self._protocol is None:
             why = "a write that no protocol describes, so that it cannot be simulated (--writes simulate)"
             return self._not_made(call, why, refused=True)
@@ -272,7 +279,7 @@ def _reply_to_json(reply: BrokerReply) -> dict[str, object]:
     """A reply without its body and record, as JSON."""
     own = {name: getattr(reply, name) for name in _SAVED}
     cookies = [dict(hop) for hop in reply.set_on_the_way]
-    own |= {"history": reply.history, "set_on_the_way": cookies}
+    own |= {"history": reply.history, "raised": reply.raised, "set_on_the_way": cookies}
     return {**own, "status": reply.record.status, "error": reply.record.error}
 
 

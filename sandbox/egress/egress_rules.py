@@ -26,6 +26,9 @@ _PORTS = {"http": 80, "https": 443}
 URL_LIMIT = 8192
 """Characters of a URL, percent-encoded; few services take more."""
 
+FUNCTION = "function:"
+"""What stands before the name of a function, where a request has the URL of a server."""
+
 HOST_LIMIT = 512
 """Characters of a host and port."""
 
@@ -121,7 +124,8 @@ class EgressRules:
         self._protocol = protocol
         self._base = base_url.rstrip("/") if base_url else None
         self._servers = _servers(protocol, self._base)
-        if protocol is not None and protocol.tools and not self._servers:
+        sending = [tool for tool in protocol.tools if tool.function is None] if protocol is not None else []
+        if sending and not self._servers:
             raise UsageError("the document names no server with a host; give the base URL of the service (--base-url)")
         documented = {_origin(urlsplit(server)) for server in self._servers}
         self._open = tuple(server_origin for server_origin in allow if server_origin not in documented)
@@ -131,6 +135,8 @@ class EgressRules:
 
     def base_of(self, tool: Tool | None) -> str:
         """The URL that the path of a tool is put behind."""
+        if tool is not None and tool.function is not None:
+            return FUNCTION
         if self._base is not None:
             return self._base
         servers = [server.url for server in tool.servers if urlsplit(server.url).netloc] if tool else []

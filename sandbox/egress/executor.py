@@ -18,6 +18,7 @@ from protocols.calls.envelope import closed_request
 from protocols.model import Protocol
 from sandbox.body_store import MEMORY_LIMIT, beginning, store_body
 from sandbox.egress.egress_rules import CallTarget, EgressRules, UnreachableError
+from sandbox.egress.function_calls import call_function
 from sandbox.egress.pending_call import LimitExceeded, PendingCall, PlannedRequest, join_url
 from sandbox.egress.replies import (
     BrokerReply,
@@ -161,6 +162,9 @@ class CallExecutor:
 
     def perform(self, call: PendingCall, on_send: Callable[[], None] = lambda: None) -> BrokerReply:
         """Sign, send, perhaps again, redact and record; `on_send` is called before it leaves. Raises: LimitExceeded."""
+        tool = call.target.tool
+        if tool is not None and tool.function is not None:
+            return call_function(self, call, tool.function, on_send)
         from sandbox.egress.transport import NoAnswerError, RequestError, TooLargeError
 
         target, planned = call.target, call.planned
@@ -173,7 +177,7 @@ class CallExecutor:
             if (size := len(outgoing.body or b"")) > self.limits.request:
                 text = f"the body of {what} is larger than the {self.limits.request} bytes allowed"
                 raise LimitExceeded("request", text)
-            self._count_traffic(size)
+            self.count_traffic(size)
             request = self.signer.sign(target, outgoing)
             on_send()
             response = self._send_until_ready(call, request)
@@ -251,6 +255,14 @@ class CallExecutor:
 
     # Limits
 
+    @property
+    def cancelled(self) -> bool:
+        return self._cancelled.is_set()
+
+    def remaining(self) -> float | None:
+        """Seconds until the run ends; None where it has no end."""
+        return None if self.deadline is None else self.deadline + self._approval.waited - time.monotonic()
+
     def reserve(self, size: int) -> bool:
         """Take room for so many bytes in the records; False if there is none."""
         with self._lock:
@@ -263,7 +275,7 @@ class CallExecutor:
             return arguments
         return cut_arguments(arguments)
 
-    def _count_traffic(self, size: int) -> None:
+    def count_traffic(self, size: int) -> None:
         with self._lock:
             self._moved_bytes += size
             if self._moved_bytes > self.limits.traffic:
@@ -283,15 +295,14 @@ class CallExecutor:
         if self._cancelled.is_set():
             raise NoAnswerError("ConnectionError", OVER)
         seconds = min(self.limits.request_timeout, planned.timeout or self.limits.request_timeout)
-        remaining = seconds
-        if self.deadline is not None:
-            remaining = self.deadline + self._approval.waited - time.monotonic()
+        left = self.remaining()
+        remaining = seconds if left is None else left
         try:
             response = self._transport.send(
                 request, seconds=max(0.0, min(seconds, remaining)), limit=self.limits.response
             )
             try:
-                self._count_traffic(response.heading + response.body.size)
+                self.count_traffic(response.heading + response.body.size)
             except LimitExceeded:
                 response.body.close()
                 raise

@@ -13,6 +13,7 @@ from typing import Literal
 
 from protocols.calls.envelope import NO_ENVELOPE, fault_of, opened_reply
 from protocols.errors import ToolError
+from protocols.functions.values import CLASS, plain
 from protocols.model import Tool
 from sandbox.body_store import LargeBody, store_body
 from sandbox.records import CallRecord
@@ -32,8 +33,9 @@ class BrokerReply:
     """The outcome of one call, without a secret.
 
     `failure` is the class of `requests.exceptions` for a call without a reply, `problem` what is wrong with the call
-    in the words of a ToolError; both are None when all is well. `url` is the one that the program addressed, or was
-    redirected to; `history` has the status and next URL of each redirect, `set_on_the_way` its cookies.
+    in the words of a ToolError; both are None when all is well. `raised` describes the exception of a function: its
+    message, the name of its class and those of the builtin ones it is. `url` is the one that the program addressed, or
+    was redirected to; `history` has the status and next URL of each redirect, `set_on_the_way` its cookies.
     """
 
     record: CallRecord
@@ -49,6 +51,7 @@ class BrokerReply:
     set_on_the_way: tuple[Mapping[str, str], ...] = ()
     failure: str | None = None
     problem: str | None = None
+    raised: tuple[str, ...] = ()
 
     def value(self) -> object:
         """The result of a tool: parsed JSON, text, None for an empty body. Raises: ToolError."""
@@ -56,7 +59,8 @@ class BrokerReply:
             raise ToolError(self.problem, tool=self.record.tool, status=self.record.status)
         body = self.body.read() if isinstance(self.body, LargeBody) else self.body
         if self.form == "json":
-            return json.loads(body)
+            value = json.loads(body)
+            return plain(value) if CLASS.encode() in body else value
         return decode_body(body, self.encoding) if body else None
 
 
