@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import os
 import time
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from atc.files import append_line, read_lines, write_text
+from atc.training.memory import keep_freed_memory
 from atc.training.sft.checkpoints import find_checkpoint, seal_checkpoint, step_of
 from atc.training.sft.examples import IGNORED
 from atc.training.sft.plan import TrainingPlan, TrainingRow
@@ -114,6 +114,7 @@ def train(
         on_step: Called with the updates that are done and the last loss.
     Raises: LimitReached: Out of memory.
     """
+    keep_freed_memory()
     out = Path(config.out)
     log = TrainingLog(out / "log.jsonl", plan.tokens_after)
     trainer = _make_trainer(model, plan, dev, config, log, on_step)
@@ -204,8 +205,7 @@ def _make_trainer(
         elif "eval_loss" in figures:
             log.add(step, dev_loss=float(figures["eval_loss"]))
 
-    inner = model.get_base_model() if hasattr(model, "get_base_model") else model
-    trainer = _trainer_class("logits_to_keep" in inspect.signature(inner.forward).parameters, record)(
+    trainer = _trainer_class(record)(
         model=model,
         args=_arguments(plan, dev, config),
         train_dataset=[plan.rows[place] for place in plan.order],
@@ -219,11 +219,10 @@ def _make_trainer(
     return trainer
 
 
-def _trainer_class(selects: bool, record: Callable[[int, dict[str, float]], None]) -> Any:
+def _trainer_class(record: Callable[[int, dict[str, float]], None]) -> Any:
     """The Trainer of this module; transformers is imported only here.
 
     Args:
-        selects: The model computes the logits of chosen places alone.
         record: Called with the update and what transformers logs of it.
     """
     import torch
@@ -238,7 +237,7 @@ def _trainer_class(selects: bool, record: Callable[[int, dict[str, float]], None
         def compute_loss(
             self, model: Any, inputs: dict[str, Any], return_outputs: bool = False, num_items_in_batch: Any = None
         ) -> Any:
-            outputs, loss, count = answer_loss(model, inputs, selects)
+            outputs, loss, count = answer_loss(model, inputs)
             loss = loss / (count if num_items_in_batch is None else num_items_in_batch)
             if num_items_in_batch is not None and self.args.average_tokens_across_devices:
                 loss = loss * self.accelerator.num_processes
@@ -303,21 +302,31 @@ def collate(rows: Sequence[TrainingRow], packing: bool) -> dict[str, Any]:
     return batch
 
 
-def answer_loss(model: Any, inputs: dict[str, Any], selects: bool = True) -> tuple[Any, Any, Any]:
+def answer_loss(model: Any, inputs: dict[str, Any]) -> tuple[Any, Any, Any]:
     """Outputs, summed cross-entropy of the answers' tokens, and their number.
 
-    The head is asked at the places only that some row has a target at: with 49,000 words and answers of a tenth of the
-    text, all places would cost as much as the rest of the model.
+    The output layer sees the hidden states alone that predict a target: with 49,000 words, and answers of a tenth of
+    the text, all of them would cost as much memory as the rest of the model. The outputs' logits are therefore those
+    of the targets, (targets, vocabulary).
     """
     import torch
 
     targets = inputs["labels"][:, 1:]
-    columns = (targets != IGNORED).any(0).nonzero().squeeze(1)
-    others = {name: value for name, value in inputs.items() if name != "labels"}
-    # With a cache, transformers would not look for examples that share a row.
-    outputs = model(**others, use_cache=False, **({"logits_to_keep": columns} if selects else {}))
-    logits = outputs.logits if selects else outputs.logits[:, columns]
-    targets = targets[:, columns]
     chosen = targets != IGNORED
-    loss = torch.nn.functional.cross_entropy(logits[chosen].float(), targets[chosen], reduction="sum")
+    texts = {name: value for name, value in inputs.items() if name != "labels"}
+    head = _whole(model).get_output_embeddings()
+    selection = head.register_forward_pre_hook(lambda layer, states: (states[0][:, :-1][chosen], *states[1:]))
+    try:
+        # With a cache, transformers would not look for examples that share a row.
+        outputs = model(**texts, use_cache=False)
+    finally:
+        selection.remove()
+    loss = torch.nn.functional.cross_entropy(outputs.logits.float(), targets[chosen], reduction="sum")
     return outputs, loss, chosen.sum().clamp(min=1)
+
+
+def _whole(model: Any) -> Any:
+    """The model itself, out of what several processes wrap it in."""
+    import accelerate
+
+    return accelerate.utils.extract_model_from_parallel(model, keep_torch_compile=False)
