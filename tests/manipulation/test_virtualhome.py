@@ -1,0 +1,199 @@
+"""VirtualHome: activities written as calls of an agent, grounded by lists of objects and compared with programs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from benchmarks.manipulation.environment import TestScore
+from benchmarks.manipulation.virtualhome.activities import read_activities, spelled
+from benchmarks.manipulation.virtualhome.environment import VirtualHome, likeness
+from benchmarks.manipulation.virtualhome.grounding import agent_functions, call_error, ground
+from sandbox import Sandbox
+
+HOME = VirtualHome()
+WAKING = next(test for test in HOME.tests if test.goal.startswith("Wash your face"))
+
+
+def scored(text: str, number: int = 0, home: VirtualHome = HOME) -> TestScore:
+    """The score of an answer to a test."""
+    home.reset(home.tests[number])
+    home.act(text)
+    return home.score()
+
+
+def test_functions_and_objects() -> None:
+    """There are 40 functions over 178 objects; a prompt shows what they do and not what they take."""
+    functions = agent_functions()
+    sizes = {name: [len(objects) for objects in function.objects.values()] for name, function in functions.items()}
+
+    assert len(functions) == len(HOME.functions) == 40
+    assert sizes["Find"] == [172]
+    assert sizes["Put"] == [77, 42]
+    assert sizes["Sleep"] == []
+    assert (
+        len({thing for function in functions.values() for part in function.objects.values() for thing in part}) == 178
+    )
+    shown = {document.name: document.signature for document in HOME.functions}
+    assert shown["Agent.Put"] == "Agent.Put(object1, object2)"
+    assert shown["Agent.Sleep"] == "Agent.Sleep()"
+
+
+def test_activities_are_apart() -> None:
+    """There are 83 activities to show and 100 to test, without a goal or program in common; each function is shown."""
+    shown, tested = read_activities("demonstrations"), read_activities("tests")
+    programs = {program for activity in shown for program in activity.variations}
+
+    assert (len(shown), len(tested)) == (83, 100)
+    assert len({activity.goal for activity in (*shown, *tested)}) == 183
+    assert not programs & {program for activity in tested for program in activity.variations}
+    assert {step[0] for entry in shown for program in entry.programs for step in program} == set(agent_functions())
+    assert {name for entry in HOME.demonstrations for name in entry.names} == {f.name for f in HOME.functions}
+
+
+def test_all_that_is_written_can_be_executed() -> None:
+    """No line of any variation has an object that its function does not take."""
+    errors = {
+        call_error(step[0], step[1:])
+        for part in ("demonstrations", "tests")
+        for activity in read_activities(part)
+        for program in activity.variations
+        for step in program
+    }
+
+    assert errors == {""}
+
+
+def test_every_label_scores_full_marks() -> None:
+    """A generator that writes any of the accepted programs has 100 % on all tests, and twice the same."""
+    for number, test in enumerate(HOME.tests):
+        for label, names, program in zip(test.labels, test.names, test.programs, strict=True):
+            HOME.reset(test)
+            first = HOME.act(label)
+            assert first.names == names
+            assert HOME.score() == scored(label, number) == TestScore(1.0, "", {"executable": 1.0, "empty": 0.0})
+            assert scored(program, number).value == 1
+
+
+def _swapped(lines: list[str]) -> list[str]:
+    return [lines[1], lines[0], *lines[2:]]
+
+
+MUTANTS: dict[str, Callable[[list[str]], list[str]]] = {
+    "two lines less": lambda lines: lines[:-2],
+    "a line twice": lambda lines: [*lines, lines[-1]],
+    "two lines the other way round": _swapped,
+    "another function": lambda lines: [*lines[:-1], "Agent.WakeUp()" if "Sleep" in lines[-1] else "Agent.Sleep()"],
+    "another object": lambda lines: ["Agent.Find(stereo)", *lines[1:]],
+    "an object that there is not": lambda lines: ["Agent.Find(unicorn)", *lines[1:]],
+    "a function that there is not": lambda lines: ["Agent.Fly()", *lines[1:]],
+    "prose around": lambda lines: ["Here is the plan:", *lines],
+    "in a fence": lambda lines: ["```python", *lines, "```"],
+    "without the agent": lambda lines: [line.removeprefix("Agent.") for line in lines],
+    "without brackets": lambda lines: [line.replace("(", " ").replace(")", "") for line in lines],
+    "backwards": lambda lines: lines[::-1],
+    "nothing": lambda lines: [],
+}
+
+
+@pytest.mark.parametrize("kind", MUTANTS)
+def test_no_mutant_scores_full_marks(kind: str) -> None:
+    """Of no kind of mistake a program has full marks, unless it is another accepted program."""
+    left_out = 0
+    for number, test in enumerate(HOME.tests):
+        mutant = "\n".join(MUTANTS[kind](test.labels[0].splitlines()))
+        if mutant in test.labels:
+            left_out += 1
+            continue
+        score = scored(mutant, number)
+        assert score.value < 1
+        assert score.failure
+    assert left_out <= 1
+
+
+def test_a_step_that_may_be_left_out_is_no_mistake() -> None:
+    """A program without an optional step, or with either of two, is accepted like the whole one."""
+    number = HOME.tests.index(WAKING)
+    whole = WAKING.labels[0]
+    without = whole.replace("Agent.Grab(towel)\n", "")
+
+    assert without != whole
+    assert without in WAKING.labels
+    assert scored(without, number).value == 1
+
+
+def test_failures_are_of_three_classes() -> None:
+    """Prose around the calls is not executable, then comes a wrong function, then a wrong object."""
+    label = HOME.tests[0].labels[0]
+    lines = label.splitlines()
+
+    assert scored(f"Sure!\n{label}").failure == "non-executable"
+    assert scored("\n".join(["Agent.StandUp()", *lines[1:]])).failure == "wrong API"
+    assert scored("\n".join(["Agent.WalkTo(bedroom)", *lines[1:]])).failure == "wrong arguments"
+
+
+def test_likeness_is_the_longest_common_subsequence() -> None:
+    """Of five lines and four, three of them common in their order: 3/5; a bad line counts as a line."""
+    assert likeness(list("acdef"), list("abcd")) == pytest.approx(0.6)
+    assert likeness([], list("abcd")) == 0
+    lines = HOME.tests[0].labels[0].splitlines()
+    score = scored("\n".join(["Agent.Find(unicorn)", *lines]))
+    assert score.value == pytest.approx(len(lines) / (len(lines) + 1))
+    assert score.details == {"executable": 0.0, "empty": 0.0}
+
+
+def test_lines_are_grounded() -> None:
+    """Numbers, quotes, semicolons and blanks do not count, and nothing after the next task does."""
+    text = " 1. Agent.Find('novel');\n\n12. Agent.Put(novel,  table)\nTask: Rest\nAgent.Sleep()"
+
+    assert [(line.text, line.error) for line in ground(text)] == [
+        ("Agent.Find(novel)", ""),
+        ("Agent.Put(novel, table)", ""),
+    ]
+    assert ground("Agent.Put(novel)")[0].error == "Agent.Put takes 2 objects, not 1"
+    assert ground("Agent.Sleep(bed)")[0].error == "Agent.Sleep takes 0 objects, not 1"
+    assert ground("Agent.Find(bathrom_cabinet)")[0].error.endswith("it takes bathroom_cabinet, kitchen_cabinet")
+    assert ground("agent.Find(novel)")[0].error == "there is no function agent.Find"
+    assert ground("x = Agent.Find(novel)")[0].error
+
+
+def test_an_empty_answer() -> None:
+    """It is not executable; the released evaluator takes it as executable, and so does compat."""
+    assert scored("") == TestScore(0.0, "non-executable", {"executable": 0.0, "empty": 1.0})
+    assert scored("\n", home=VirtualHome(compat=True)) == TestScore(0.0, "wrong API", {"executable": 1.0, "empty": 1.0})
+
+
+def test_programs_make_the_lines() -> None:
+    """In a program the objects are texts, and the calls made are compared; a wrong object raises and is kept."""
+    with Sandbox(HOME.protocol()) as sandbox:
+        for number in (0, 40, 99):
+            HOME.reset(HOME.tests[number])
+            assert sandbox.run(HOME.tests[number].programs[-1]).outcome == "ok"
+            assert HOME.score().value == 1
+        HOME.reset(HOME.tests[0])
+        error = sandbox.run('Agent.WalkTo("sink")\nAgent.Find("bathrom_cabinet")').error
+
+    assert error is not None
+    assert (error.type, error.line) == ("ValueError", 2)
+    assert "takes no object 'bathrom_cabinet'; it takes bathroom_cabinet" in error.message
+    assert HOME.score().failure == "non-executable"
+    assert HOME.score().value > 0
+
+
+def test_samples() -> None:
+    """The paper's 512 samples are all different, those of a seed are the same each time, and none is a test's."""
+    samples = HOME.samples(512, 7)
+    tested = {label for test in HOME.tests for label in test.labels}
+
+    assert len({(sample.goal, sample.action) for sample in samples}) == len(samples) == 512
+    assert samples == HOME.samples(512, 7) != HOME.samples(512, 8)
+    assert not tested & {sample.action for sample in samples}
+    assert samples[0].program == spelled(
+        [(line.name.removeprefix("Agent."), *_objects(line.text)) for line in ground(samples[0].action)], quoted=True
+    )
+
+
+def _objects(line: str) -> list[str]:
+    inside = line.partition("(")[2].rstrip(")")
+    return inside.split(", ") if inside else []
