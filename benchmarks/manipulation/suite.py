@@ -10,7 +10,9 @@ from protocols.errors import UsageError
 
 __all__ = ["TASKS", "open_environment"]
 
-TASKS: Mapping[str, str] = {}
+TASKS: Mapping[str, str] = {
+    "virtualhome": "benchmarks.manipulation.virtualhome.environment:VirtualHome",
+}
 """Module and class of each task, `module:Class`, in the order of the paper's tables."""
 
 
