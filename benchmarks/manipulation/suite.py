@@ -11,6 +11,7 @@ from protocols.errors import UsageError
 __all__ = ["TASKS", "open_environment"]
 
 TASKS: Mapping[str, str] = {
+    "sheets": "benchmarks.manipulation.sheets.environment:SheetsEnvironment",
     "virtualhome": "benchmarks.manipulation.virtualhome.environment:VirtualHome",
 }
 """Module and class of each task, `module:Class`, in the order of the paper's tables."""

@@ -102,6 +102,8 @@ class Workbook:
         self._check_title(title)
         if rows < 1 or cols < 1:
             raise SheetsError("APIError: 400 INVALID_ARGUMENT: a worksheet has at least one row and one column")
+        if index is not None and not 0 <= index <= len(self.tabs):
+            raise SheetsError(f"APIError: 400 INVALID_ARGUMENT: index {index} is out of range")
         if id is not None and any(tab.id == id for tab in self.tabs):
             raise SheetsError(f"APIError: 400 INVALID_ARGUMENT: Sheet id {id} already exists")
         self._engine.new_sheet()
@@ -219,7 +221,7 @@ class Workbook:
         if value == "":
             self.empty(tab, Area(row, col, row, col))
         elif isinstance(value, str):
-            self._engine.set_user_input(self.index(tab), row, col, f"'{value}" if raw else value)
+            self._engine.set_user_input(self.index(tab), row, col, f"'{value}" if raw else _typed(value))
         else:
             text = str(value).upper() if isinstance(value, bool) else repr(value)
             self._engine.set_user_input(self.index(tab), row, col, text)
@@ -395,6 +397,19 @@ class Workbook:
                 moved = NamedRange(name.id, name.name, name.tab, area)
                 self.names[self.names.index(name)] = moved
                 self._engine.update_defined_name(name.name, None, name.name, None, self._reference(moved))
+
+
+def _typed(text: str) -> str:
+    """A text as the engine has to read it: it ignores what follows a complete formula, unless that is in brackets."""
+    if not text.startswith("=") or len(text) == 1:
+        return text
+    depth, quoted = 0, False
+    for character in text:
+        quoted ^= character == '"'
+        depth += 0 if quoted else (character == "(") - (character == ")")
+        if depth < 0:
+            return "#ERROR!"
+    return f"=({text[1:]})"
 
 
 def _rank(value: object) -> tuple[int, float, str]:

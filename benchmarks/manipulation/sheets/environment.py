@@ -1,0 +1,149 @@
+"""Google Sheets as a task: programs over a spreadsheet, judged by the worksheet that they leave behind.
+
+In a program `sheet` is the spreadsheet and `worksheet` its first worksheet; the functions on records are
+`get_as_dataframe`, `set_with_dataframe` and those of `pd`. The sandbox has no pandas: a data frame is a list of records
+(objects with the columns as keys), and cells and worksheets come back as values with attributes (`cell.value`,
+`info.title`).
+
+Source: Xu et al. (arXiv:2305.16504), section 5 and appendix B.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+from benchmarks.manipulation.environment import (
+    ActionResult,
+    FunctionDocument,
+    GoalAction,
+    ManipulationTest,
+    TestScore,
+    failure_of,
+)
+from benchmarks.manipulation.function_environment import FunctionEnvironment, execute
+from benchmarks.manipulation.sheets.frames import RecordFunctions, WorksheetTables
+from benchmarks.manipulation.sheets.snapshot import snapshot
+from benchmarks.manipulation.sheets.spreadsheet import Spreadsheet
+from benchmarks.manipulation.sheets.tab import Json
+from benchmarks.manipulation.sheets.tasks import demonstrations, make_tests, sample_pairs
+from benchmarks.manipulation.sheets.values import put_values
+from benchmarks.manipulation.sheets.workbook import Workbook
+from benchmarks.manipulation.sheets.worksheet import Worksheet
+
+__all__ = ["SheetsEnvironment"]
+
+READS = """
+    acell cell range get_values get_all_values get_all_records get_all_cells row_values col_values get batch_get find
+    findall worksheet.export sheet.export get_note list_dimension_group_columns list_dimension_group_rows values_get
+    values_batch_get fetch_sheet_metadata get_worksheet get_worksheet_by_id worksheets worksheet list_permissions
+    named_range list_named_ranges list_protected_ranges get_as_dataframe loc drop sort_values groupby pivot_table insert
+"""
+"""The functions that change nothing."""
+
+
+class SheetsEnvironment(FunctionEnvironment):
+    """A spreadsheet in memory; a test brings its table, and what is left is compared with what a label leaves.
+
+    By default the values of all worksheets are compared in their places, and whatever else a test is about (formats,
+    merges, notes, …). Under `compat` it is as released: a text that is a label succeeds without being run, the values
+    are those of the last worksheet without empty rows and columns, and besides them only formats are compared, where a
+    test says so.
+    """
+
+    name = "sheets"
+    max_tokens = 256
+    documents_shown = 10
+    reads: Collection[str] = tuple(READS.split())
+
+    def __init__(self, *, compat: bool = False) -> None:
+        super().__init__(compat=compat)
+        self._book = Workbook()
+        self._sheet = Spreadsheet(self._book)
+        self._worksheet = Worksheet(self._book, 0)
+        self._tables = WorksheetTables(self._book)
+        self._records = RecordFunctions()
+        self._results: dict[tuple[str, str], Json] = {}
+        self._called: tuple[str, ...] = ()
+        self._is_label = False
+
+    def objects(self) -> Any:
+        """The spreadsheet, its first worksheet, and the functions on records."""
+        return {"worksheet": self._worksheet, "sheet": self._sheet, "": self._tables, "pd": self._records}
+
+    @cached_property
+    def functions(self) -> Sequence[FunctionDocument]:
+        """The 108 functions, those of worksheets first; constructors of values are none of them."""
+        return tuple(document for document in super().functions if document.name not in self._makers)
+
+    @cached_property
+    def _makers(self) -> set[str]:
+        return {tool.name for tool in self.protocol().tools if tool.function and tool.function.made is not None}
+
+    @cached_property
+    def demonstrations(self) -> Sequence[GoalAction]:
+        """Our own, each function in one at least."""
+        return demonstrations()
+
+    @cached_property
+    def tests(self) -> Sequence[ManipulationTest]:
+        """The 70 tests, by the templates that they are made from."""
+        return make_tests()
+
+    def samples(self, count: int, seed: int) -> Sequence[GoalAction]:
+        """Training samples over tables of their own; the paper has 118."""
+        return sample_pairs(count, seed)
+
+    def restore(self, test: ManipulationTest, seed: int) -> None:
+        """Load the table of a test; what its labels lead to is found out first. Nothing depends on the seed.
+
+        Raises: ValueError: A label does not run.
+        """
+        for label in test.labels:
+            if (test.id, label) not in self._results:
+                self._load(test)
+                try:
+                    execute(label, self._names())
+                except Exception as error:
+                    raise ValueError(f"{test.id}: the label {label!r} does not run: {error}") from error
+                self._results[test.id, label] = self._state(test)
+        self._load(test)
+        self._called, self._is_label = (), False
+
+    def _names(self) -> dict[str, object]:
+        tables = self._tables
+        functions = {"get_as_dataframe": tables.get_as_dataframe, "set_with_dataframe": tables.set_with_dataframe}
+        return {"worksheet": self._worksheet, "sheet": self._sheet, "pd": self._records, **functions}
+
+    def _load(self, test: ManipulationTest) -> None:
+        self._book.clear()
+        for title, rows in test.state["worksheets"].items():
+            if title != "Sheet1":
+                self._book.add(title, 1000, 26)
+            put_values(self._book, "A1", self._book.titled(title), rows, raw=False)
+
+    def _state(self, test: ManipulationTest) -> Json:
+        check: Sequence[str] = test.state.get("check", ())
+        aspects = [name for name in check if name == "format"] if self.compat else check
+        return snapshot(self._book, aspects, released=self.compat)
+
+    def act(self, text: str) -> ActionResult:
+        """Run the text as a program; under `compat` a text that is a label is not run."""
+        if self.compat and text.strip() in self.test.labels:
+            self._is_label = True
+            return ActionResult(self.test.names[self.test.labels.index(text.strip())])
+        result = super().act(text)
+        self._called = tuple(name for name in result.names if name not in self._makers)
+        return replace(result, names=self._called)
+
+    def score(self) -> TestScore:
+        """1 if the program ran to its end and left the worksheet as a label does, else 0."""
+        test = self.test
+        if self._is_label or (not self.error and self._state(test) in self._goals(test)):
+            return TestScore(1.0)
+        return TestScore(0.0, failure_of(not self.error, self._called, test))
+
+    def _goals(self, test: ManipulationTest) -> list[Json]:
+        return [self._results[test.id, label] for label in test.labels]
