@@ -30,8 +30,8 @@ _LAYERS = {
     "probing": "redact schema prober document export strip_responses evaluation drift live cli",
     "benchmarks": """
         worlds toolbench.corpus tasks run report injection toolbench apibench manipulation.environment
-        manipulation.function_environment manipulation.suite manipulation.home manipulation.trip manipulation.weather
-        manipulation.cat manipulation.sheets manipulation.virtualhome manipulation.webshop manipulation.tabletop
+        manipulation.function_environment manipulation.suite manipulation.criteria manipulation.home manipulation.trip
+        manipulation.weather manipulation.cat manipulation.sheets manipulation.virtualhome manipulation.webshop manipulation.tabletop
         manipulation.complexity manipulation training micro cli
     """,
 }

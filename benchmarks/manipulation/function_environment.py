@@ -82,7 +82,16 @@ class FunctionEnvironment(Environment):
             self._sandbox = Sandbox(self.protocol(), now=NOW, track=False)
         run = self._sandbox.run(text)
         self.error = _error(run)
-        return ActionResult(tuple(call.tool for call in run.calls if call.tool), run.stdout, self.error)
+        names = [call.tool for call in run.calls if call.tool]
+        return ActionResult((*names, *self._constructed(text)), run.stdout, self.error)
+
+    def _constructed(self, program: str) -> list[str]:
+        """The value classes of a program, as often as they are written: to make a value is no call of the sandbox."""
+        classes = {tool.name for tool in self.protocol().tools if tool.function and tool.function.made is not None}
+        try:
+            return [name for name in called_functions(program) if name in classes] if classes else []
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return []
 
     def close(self) -> None:
         """Close the sandbox."""
@@ -104,7 +113,8 @@ def _error(run: Run) -> str:
 def _document(tool: Tool) -> FunctionDocument:
     """A tool as a prompt describes it: what it does, then its arguments that need words."""
     arguments = [f"{argument.argument}: {argument.description}" for argument in tool.arguments if argument.description]
-    return FunctionDocument(tool.name, _signature(tool), "\n".join([tool.description, *arguments]))
+    prose = [line for line in tool.description.splitlines() if line]
+    return FunctionDocument(tool.name, _signature(tool), "\n".join([*prose, *arguments]))
 
 
 def _signature(tool: Tool) -> str:

@@ -12,6 +12,8 @@ __all__ = ["TASKS", "open_environment"]
 
 TASKS: Mapping[str, str] = {
     "sheets": "benchmarks.manipulation.sheets.environment:SheetsEnvironment",
+    "home": "benchmarks.manipulation.home.environment:HomeSearch",
+    "trip": "benchmarks.manipulation.trip.environment:TripBooking",
     "virtualhome": "benchmarks.manipulation.virtualhome.environment:VirtualHome",
 }
 """Module and class of each task, `module:Class`, in the order of the paper's tables."""

@@ -1,0 +1,1 @@
+"""Home Search and Trip Booking: functions set criteria one by one, and a last one submits them."""

@@ -1,0 +1,144 @@
+"""An environment that compares the criteria which a program has set with those of a label.
+
+Source: Xu et al. (arXiv:2305.16504), appendix A.3 and A.4.
+"""
+
+from __future__ import annotations
+
+import random
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+
+from benchmarks.manipulation.criteria.state import CriteriaState
+from benchmarks.manipulation.criteria.templates import CriteriaTemplates, GoalTemplate
+from benchmarks.manipulation.environment import GoalAction, ManipulationTest, TestScore, f1, failure_of
+from benchmarks.manipulation.function_environment import FunctionEnvironment, called_functions, execute
+
+__all__ = ["CriteriaEnvironment"]
+
+_ATTEMPTS = 1000
+"""Draws of values for one sample."""
+
+
+class CriteriaEnvironment(FunctionEnvironment):
+    """A test succeeds if its program ran, ended with a search, and set just the criteria of a label.
+
+    The order of criteria is free where no function refuses it, and a later value of a criterion replaces an earlier
+    one. A program whose last call is no search submitted nothing, and counts as not executable; with `compat` that is
+    not looked at, so that only what a search fills in is missing.
+
+    Attributes:
+        folder: Where `templates.yaml` lies.
+        test_count, template_count: Tests; templates of training samples.
+    """
+
+    folder: Path
+    test_count: int
+    template_count: int
+
+    def __init__(self, *, compat: bool = False) -> None:
+        super().__init__(compat=compat)
+        self.state = CriteriaState(compat)
+        self._objects = self.namespace(self.state)
+        self._label_criteria: dict[str, Mapping[str, object]] = {}
+
+    @abstractmethod
+    def namespace(self, state: CriteriaState) -> Mapping[str, object]:
+        """The object `API` over a state, and value classes, by their names in a program."""
+
+    def objects(self) -> Mapping[str, object]:
+        """Those over the present state."""
+        return self._objects
+
+    @cached_property
+    def _templates(self) -> CriteriaTemplates:
+        return CriteriaTemplates.read(self.folder / "templates.yaml")
+
+    @property
+    def demonstrations(self) -> Sequence[GoalAction]:
+        """Written one by one."""
+        return self._templates.demonstrations
+
+    @cached_property
+    def tests(self) -> Sequence[ManipulationTest]:
+        """Generated from templates; none calls just the functions of a demonstration."""
+        shown = {combination(demonstration.names) for demonstration in self.demonstrations}
+        rng = random.Random(f"{self.name} tests")
+        templates = self._templates.compose("tests", self.test_count, rng, shown)
+        tests, goals = [], {demonstration.goal for demonstration in self.demonstrations}
+        for number, template in enumerate(templates, 1):
+            sample = self._new_sample(template, rng, goals)
+            goals.add(sample.goal)
+            tests.append(ManipulationTest(f"{number:03}", sample.goal, (sample.action,), (sample.names,)))
+        return tuple(tests)
+
+    @cached_property
+    def sample_templates(self) -> Sequence[GoalTemplate]:
+        """The templates of training samples; none calls just the functions of a test."""
+        tested = {combination(names) for test in self.tests for names in test.names}
+        rng = random.Random(f"{self.name} training")
+        return self._templates.compose("training", self.template_count, rng, tested)
+
+    def samples(self, count: int, seed: int) -> Sequence[GoalAction]:
+        """Training samples, of all templates equally often, in random order; all goals differ."""
+        rng = random.Random(f"{self.name} samples {seed}")
+        goals = {test.goal for test in self.tests}
+        samples = []
+        for number in range(count):
+            sample = self._new_sample(self.sample_templates[number % self.template_count], rng, goals)
+            goals.add(sample.goal)
+            samples.append(sample)
+        rng.shuffle(samples)
+        return samples
+
+    def _new_sample(self, template: GoalTemplate, rng: random.Random, goals: set[str]) -> GoalAction:
+        for _ in range(_ATTEMPTS):
+            goal, action = self._templates.fill(template, rng)
+            if goal not in goals:
+                return GoalAction(goal, action, called_functions(action))
+        raise ValueError(f"no values are left for the template {template.goal!r}; ask for fewer samples")
+
+    def restore(self, test: ManipulationTest, seed: int) -> None:
+        """No criteria are set in the beginning."""
+        self.state.clear()
+
+    def score(self) -> TestScore:
+        """Compare the criteria with those of each label; `f1`, `precision` and `recall` are with the nearest one."""
+        test, state = self.test, self.state
+        figures = max((_figures(state.criteria, self._expected(label)) for label in test.labels), key=lambda f: f["f1"])
+        executed = not self.error and (self.compat or state.submitted)
+        if executed and figures["f1"] == 1.0:
+            return TestScore(1.0, "", figures)
+        # What makes a value is no step of its own: one date may serve two calls.
+        methods = tuple(tuple(name for name in names if name.startswith("API.")) for names in test.names)
+        if not executed:
+            figures = dict.fromkeys(figures, 0.0)
+        return TestScore(0.0, failure_of(executed, state.called, replace(test, names=methods)), figures)
+
+    def _expected(self, label: str) -> Mapping[str, object]:
+        """The criteria that a label sets. Raises: ValueError: The label does not run."""
+        if label not in self._label_criteria:
+            state = CriteriaState(self.compat)
+            try:
+                execute(label, self.namespace(state))
+            except Exception as error:
+                raise ValueError(f"a label of test {self.test.id} does not run: {error}\n{label}") from error
+            self._label_criteria[label] = state.criteria
+        return self._label_criteria[label]
+
+
+def combination(names: Sequence[str]) -> tuple[str, ...]:
+    """The functions of a program without their order."""
+    return tuple(sorted(names))
+
+
+def _figures(criteria: Mapping[str, object], expected: Mapping[str, object]) -> dict[str, float]:
+    overlap = sum(name in expected and expected[name] == value for name, value in criteria.items())
+    return {
+        "f1": f1(criteria, expected),
+        "precision": overlap / len(criteria) if criteria else 0.0,
+        "recall": overlap / len(expected) if expected else 0.0,
+    }

@@ -1,0 +1,1 @@
+"""Home Search: criteria of a home to buy or to rent."""

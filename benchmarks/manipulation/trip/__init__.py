@@ -1,0 +1,1 @@
+"""Trip Booking: tickets, hotel rooms, or both."""
