@@ -6,6 +6,7 @@ import json
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -39,9 +40,11 @@ if TYPE_CHECKING:
 
 __all__ = ["bench", "data"]
 
-_APIBENCH = "apibench"
-_OWN_OPTIONS = {_APIBENCH: "APIBench, which API of TorchHub fits and its call; see `atc bench apibench --help`"}
-"""Benchmarks without tasks for an agent, which have options of their own."""
+_OWN_OPTIONS = {
+    "apibench": "APIBench, which API of TorchHub fits and its call; see `atc bench apibench --help`",
+    "manipulation": "the tool-manipulation suite, eight tools; see `atc bench manipulation --help`",
+}
+"""Benchmarks that have options of their own: each is the command of that name in the package of that name."""
 
 _EPILOG = "\b\nNames:\n" + "\n".join(f"  {name:<18} {text}" for name, text in {**NAMES, **_OWN_OPTIONS}.items())
 
@@ -52,10 +55,9 @@ class _BenchCommand(click.Command):
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
     ) -> click.Context:
-        if args[:1] == [_APIBENCH]:
-            from benchmarks.apibench.command import apibench
-
-            return apibench.make_context(f"{info_name} {_APIBENCH}", args[1:], parent, **extra)
+        if args and args[0] in _OWN_OPTIONS:
+            command: click.Command = getattr(import_module(f"benchmarks.{args[0]}.command"), args[0])
+            return command.make_context(f"{info_name} {args[0]}", args[1:], parent, **extra)
         return super().make_context(info_name, args, parent, **extra)
 
 

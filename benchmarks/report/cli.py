@@ -73,6 +73,7 @@ def report(
     from atc.files import to_json
     from benchmarks.report.comparison import compare
     from benchmarks.report.complexity_tables import published_complexity
+    from benchmarks.report.manipulation_tables import MANIPULATION, published_manipulation
     from benchmarks.report.page import page
     from benchmarks.report.prices import read_prices
     from benchmarks.report.render import markdown, show
@@ -89,7 +90,12 @@ def report(
     if as_json:
         data = comparison.to_json()
         if with_paper:
-            data["published"] = {**paper(), "toolbench": published_toolbench(), "complexity": published_complexity()}
+            data["published"] = {
+                **paper(),
+                "toolbench": published_toolbench(),
+                "complexity": published_complexity(),
+                MANIPULATION: published_manipulation(),
+            }
         if evaluations:
             data["evaluations"] = evaluations
         click.echo(to_json(data), nl=False)

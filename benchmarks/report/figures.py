@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from atc.modes import LOOP
+from benchmarks.report.manipulation_tables import MANIPULATION
 from benchmarks.report.prices import Price
 from benchmarks.report.runs import RunFolder, TaskRecord
 from benchmarks.report.stats import Estimate, estimate
@@ -111,8 +112,10 @@ def measures(price: Price | None) -> tuple[Measure, ...]:
 
 def figures(run: RunFolder, tasks: Sequence[TaskRecord], price: Price | None) -> Figures:
     """All figures of a run over some of its tasks, at least one."""
-    # Up to how many reflections there are figures: those of the loop's modes, and of one try.
+    # Up to how many reflections there are figures: those of the loop's modes, and of one try. An environment that is
+    # changed judges the last attempt alone.
     most = 0 if run.mode == "none" else int(run.config["max_reflections"]) if run.mode in LOOP else -1
+    most = -1 if run.config["benchmark"] == MANIPULATION else most
     solved = _solved(tasks)
     tokens = sum(task.metrics.tokens for task in tasks)
     seconds = [task.times.seconds for task in tasks if task.times]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_args
 
@@ -38,7 +38,8 @@ class TaskRecord:
     """One task of a run. `gold` is how often each tool is to be called, which matters where it is `counted`; `solution`
     is a Solution's JSON.
 
-    `grades` are those that a model gave it, None where none did.
+    `grades` are those that a model gave it, None where none did. `details` are further figures of its score, and
+    `prompt` is the digest of its first prompt, where the run records them.
     """
 
     id: str
@@ -50,6 +51,8 @@ class TaskRecord:
     times: TaskTimes | None
     grades: Grades | None = None
     counted: bool = False
+    details: Mapping[str, float] = field(default_factory=dict)
+    prompt: str = ""
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -135,6 +138,8 @@ _TASK = Draft202012Validator(
         gold=object_schema(["calls"], calls={"type": "object", "additionalProperties": _COUNT}),
         metrics=object_schema(_METRICS, **_METRICS),
         solution=_SOLUTION,
+        details={"type": "object", "additionalProperties": {"type": "number"}},
+        prompt=object_schema(["sha256"], sha256=_TEXT),
     )
 )
 _CONFIG = Draft202012Validator(
@@ -194,6 +199,8 @@ def _task(data: Mapping[str, Any], times: Mapping[str, TaskTimes], grades: Mappi
         solution=data["solution"],
         times=times.get(data["id"]),
         grades=grades.get(solution_key(data["query"], data["solution"])),
+        details=data.get("details", {}),
+        prompt=data.get("prompt", {}).get("sha256", ""),
     )
 
 

@@ -1,9 +1,8 @@
-"""A report as tables of text: what the terminal, the Markdown file and the HTML page show alike."""
+"""A report as tables of text."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -13,7 +12,9 @@ import yaml
 from benchmarks.report.comparison import BenchmarkReport, ComparedRun, gold_rows, group_rows
 from benchmarks.report.complexity_tables import complexity_rows, correlation_rows, published_complexity
 from benchmarks.report.figures import Unit, measures
+from benchmarks.report.manipulation_tables import MANIPULATION, manipulation_tables, published_tables
 from benchmarks.report.stats import Difference, Estimate
+from benchmarks.report.text_table import TextTable
 from benchmarks.report.toolbench_tables import published_toolbench, toolbench_rows
 
 __all__ = ["TextTable", "paper", "paper_tables", "percent", "tables"]
@@ -23,20 +24,6 @@ _PUBLISHED = ("restbench-tmdb", "restbench-spotify", "toolflow")
 
 _TOOLBENCH = "toolbench"
 """The benchmark whose papers have tables of their own."""
-
-_MANIPULATION = "manipulation"
-"""The benchmark that API complexity is published for."""
-
-
-@dataclass(frozen=True, slots=True)
-class TextTable:
-    """A table ready to be shown: `text_columns` columns of text, then figures; `remarks` stand below it."""
-
-    title: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    remarks: tuple[str, ...] = ()
-    text_columns: int = 1
 
 
 def percent(share: float, digits: int = 1) -> str:
@@ -57,7 +44,10 @@ def _number(value: float, unit: Unit, currency: str = "") -> str:
 
 def tables(report: BenchmarkReport) -> list[TextTable]:
     """All tables of a report, but for the published figures."""
-    report_tables = [_settings(report), _means(report), _totals(report), *_grouped(report), _within(report)]
+    suite = manipulation_tables(compared.run for compared in report.runs)
+    report_tables = [_settings(report), *suite, _means(report), _totals(report), *_grouped(report)]
+    if any(compared.run.config["benchmark"] != MANIPULATION for compared in report.runs):
+        report_tables.append(_within(report))
     if report.pairs:
         report_tables += [_pairs(report), _agreement(report)]
     return report_tables
@@ -90,13 +80,15 @@ def paper_tables(runs: Sequence[ComparedRun], evaluations: Sequence[Mapping[str,
     """
     data = paper()
     names = dict.fromkeys(str(compared.run.config["benchmark"]) for compared in runs)
-    everything = not names and not evaluations
     if evaluations or not names:
-        names = (names or dict.fromkeys(() if evaluations else _PUBLISHED)) | {_TOOLBENCH: None}
-    published_tables = []
+        names = (names or dict.fromkeys(() if evaluations else (*_PUBLISHED, MANIPULATION))) | {_TOOLBENCH: None}
+    paper_figures: list[TextTable] = []
     for name in names:
         if name == _TOOLBENCH:
-            published_tables += _toolbench_tables(evaluations)
+            paper_figures += _toolbench_tables(evaluations)
+            continue
+        if name == MANIPULATION:
+            paper_figures += [*published_tables(), *_complexity_tables()]
             continue
         rows = tuple(_published_rows(name))
         ours = [_our_row(compared) for compared in runs if compared.run.config["benchmark"] == name]
@@ -104,15 +96,13 @@ def paper_tables(runs: Sequence[ComparedRun], evaluations: Sequence[Mapping[str,
         if ours and rows:
             remarks.append("Ours were measured under the settings above; what is published was not measured by us.")
         columns = ("source", "method", "model", "Success %", "Path %", "Prec %")
-        published_tables.append(
+        paper_figures.append(
             TextTable(f"Published and ours: {name}", columns, (*rows, *ours), tuple(remarks), text_columns=3)
         )
-    if everything or _MANIPULATION in names:
-        published_tables += _complexity_tables()
-    if set(names) <= {_TOOLBENCH, _MANIPULATION}:
-        return published_tables
+    if set(names) <= {_TOOLBENCH, MANIPULATION}:
+        return paper_figures
     probing = data["probing"]
-    published_tables.append(
+    paper_figures.append(
         TextTable(
             f"Published: tools learned by probing ({probing['table']})",
             ("", *probing["columns"]),
@@ -120,7 +110,7 @@ def paper_tables(runs: Sequence[ComparedRun], evaluations: Sequence[Mapping[str,
             tuple(f"{name}, published as a drawing without values: {text}." for name, text in data["drawings"].items()),
         )
     )
-    return published_tables
+    return paper_figures
 
 
 def _toolbench_tables(evaluations: Sequence[Mapping[str, Any]]) -> list[TextTable]:

@@ -38,7 +38,7 @@ from sandbox import Limits, Run, Sandbox
 if TYPE_CHECKING:
     from protocols.simulator import Simulator
 
-__all__ = ["ShownDemonstrations", "TaskRunner", "TaskWorld"]
+__all__ = ["ShownDemonstrations", "TaskRunner", "TaskWorld", "raise_if_unavailable", "record_of_solution"]
 
 _VARYING = frozenset({"seconds", "ms", "wall", "cpu", "memory"})
 """Members of a solution that differ from run to run."""
@@ -295,7 +295,7 @@ def _solved_task(
     correct: bool | None,
     alternatives: tuple[Alternative, ...],
 ) -> SolvedTask:
-    _raise_if_unavailable(solution)
+    raise_if_unavailable(solution)
     attempts = [attempt.calls for attempt in solution.attempts]
     judged = score(task.gold, attempts, solution.status) if task.gold.calls else _UNMEASURED
     failed = [attempt for attempt in solution.attempts if attempt.run is not None and attempt.run.outcome != "ok"]
@@ -330,12 +330,12 @@ def _solved_task(
         "gold": asdict(task.gold),
         "candidates": list(offered),
         "metrics": asdict(metrics),
-        "solution": _without_run_details(solution, base_url),
+        "solution": record_of_solution(solution, base_url),
     }
     return SolvedTask(task, TaskResult(task.id, metrics, solution.seconds["total"]), record, dict(solution.seconds))
 
 
-def _without_run_details(solution: Solution, base_url: str | None) -> object:
+def record_of_solution(solution: Solution, base_url: str | None) -> object:
     """A solution as plain data without what differs from run to run."""
     text = _ADDRESS.sub("0x…>", json.dumps(_without_times(solution.to_json())))
     return json.loads(text.replace(base_url, BASE) if base_url else text)
@@ -351,7 +351,7 @@ def _without_times(data: object) -> object:
     return [_without_times(part) for part in data] if isinstance(data, list) else data
 
 
-def _raise_if_unavailable(solution: Solution) -> None:
+def raise_if_unavailable(solution: Solution) -> None:
     """Raise where a solve says nothing about the model, so that it is no result."""
     if solution.status == "interrupted":
         raise KeyboardInterrupt

@@ -1,0 +1,246 @@
+"""`atc bench manipulation`: eight tools are handled in words, and what was done to them is judged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from atc.cli import print_json
+from atc.cli.options import (
+    json_option,
+    limit_option,
+    model_option,
+    option,
+    profile_option,
+    record_option,
+    reuse_option,
+    takes,
+)
+from benchmarks.manipulation.suite import TASKS
+
+if TYPE_CHECKING:
+    from atc.models import Model
+    from benchmarks.manipulation.run import ManipulationSettings, TestRecord
+    from benchmarks.manipulation.selection import DocumentCount
+
+__all__ = ["manipulation"]
+
+
+def _document_count(text: str) -> DocumentCount:
+    """How many functions a prompt shows. Raises: click.BadParameter."""
+    words: dict[str, DocumentCount] = {"paper": "paper", "all": "all", "none": "none"}
+    if text in words:
+        return words[text]
+    if not text.isdecimal() or int(text) < 1:
+        raise click.BadParameter(f"{text!r} is neither a number from 1 nor `all`, `none` or `paper`")
+    return int(text)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _ManipulationOptions:
+    """The command line of `atc bench manipulation`."""
+
+    tasks: tuple[str, ...] = option(
+        "--task", multiple=True, metavar="NAME", help="One tool; repeatable  [default: all that there are]"
+    )
+    mode: str = option(
+        "--mode",
+        default="action",
+        show_default=True,
+        metavar="action|attribute|naive|none|…",
+        help="The paper's action generator, or a mode of `atc solve`.",
+    )
+    shots: int = option(
+        "--shots",
+        type=click.IntRange(min=0),
+        default=0,
+        show_default=True,
+        metavar="K",
+        help="Show the K demonstrations nearest to the goal.",
+    )
+    oracle: bool = option("--oracle", is_flag=True, help="Show the demonstration nearest to the label, and no other.")
+    system_prompt: bool = option(
+        "--system-prompt", is_flag=True, help="Begin with role, functions, form of the answer and examples (action)."
+    )
+    documents: DocumentCount = option(
+        "--docs",
+        type=_document_count,
+        default="paper",
+        show_default=True,
+        metavar="K|all|none|paper",
+        help="How many functions are described: the K nearest to the goal, all, none, or as in the paper.",
+    )
+    retriever: str = option(
+        "--retriever",
+        default="bm25",
+        show_default=True,
+        metavar="bm25|wordllama|base|DIR",
+        help="How demonstrations and functions are found: by words, by word vectors, or by a sentence transformer "
+        "(the packaged one, or DIR).",
+    )
+    max_steps: int = option(
+        "--max-steps",
+        type=click.IntRange(min=0),
+        default=0,
+        metavar="N",
+        help="Most answers to a test of a tool that answers step by step (action)  [default: as the tool says]",
+    )
+    strip_fences: bool = option(
+        "--strip-fences",
+        is_flag=True,
+        help="Execute the first code block of an answer; else a fence is a failure (action).",
+    )
+    max_reflections: int | None = option(
+        "--max-reflections",
+        type=click.IntRange(min=0),
+        metavar="N",
+        help="How often a failed program may be revised (attribute, naive)  [default: as the profile says]",
+    )
+    profile: str | None = profile_option()
+    compat: bool = option(
+        "--compat", is_flag=True, help="Judge as the released evaluators do, with the holes that they leave."
+    )
+    seed: int = option(
+        "--seed", default=0, show_default=True, help="Of the tools, and of the order of equally near demonstrations."
+    )
+    repeat: int | None = option(
+        "--repeat", type=click.IntRange(min=1), metavar="K", help="Run with K seeds, into DIR/1 to DIR/K."
+    )
+    model: str | None = model_option()
+    limit: int | None = limit_option("tests of each task")
+    out: Path = option(
+        "--out",
+        required=True,
+        type=click.Path(file_okay=False, path_type=Path),
+        metavar="DIR",
+        help="Results; tests already in it are skipped.",
+    )
+    record: Path | None = record_option()
+    reuse: Path | None = reuse_option()
+    as_json: bool = json_option("Print summary.json instead of the tables.")
+
+
+@click.command(epilog="\b\nTasks: " + (", ".join(TASKS) or "none yet"))
+@takes(_ManipulationOptions)
+def manipulation(options: _ManipulationOptions) -> None:
+    """Run the tool-manipulation suite of Xu et al. (arXiv:2305.16504) and print its figures.
+
+    Each finished test is one JSON file in DIR/tasks, the figures are in DIR/summary.json. To go on after a stop, repeat
+    the command.
+    """
+    from atc.cli.model import offer_pull
+    from atc.files import write_json
+    from atc.models import default_model, open_model
+    from atc.models.names import identity
+    from benchmarks.manipulation.summary import summarize_tests
+    from benchmarks.report.manipulation_tables import manipulation_tables
+    from benchmarks.report.runs import read_run
+    from benchmarks.run.runner import prepare_folder
+
+    if options.oracle and options.shots:
+        raise click.UsageError("--oracle shows one demonstration of its own: leave out --shots")
+    name = identity(options.model or default_model())
+    settings = _settings(options, name)
+    offer_pull(name)
+    runs, summaries = [], []
+    for repeat in range(options.repeat or 1):
+        folder = options.out / str(repeat + 1) if options.repeat else options.out
+        run_settings = replace(settings, repeat=repeat)
+        prepare_folder(folder, run_settings)
+        with closing(open_model(name, record=options.record, reuse=options.reuse)) as model:
+            records = _run(options, run_settings, folder, model)
+        summary = {**summarize_tests(records, run_settings), "date": datetime.now(UTC).date().isoformat()}
+        write_json(folder / "summary.json", summary)
+        summaries.append(summary)
+        finished = {record.id for record in records}
+        run = read_run(folder, str(folder))
+        runs.append(replace(run, tasks=tuple(task for task in run.tasks if task.id in finished)))
+    if options.as_json:
+        print_json(summaries if options.repeat else summaries[0])
+        return
+    from rich.console import Console
+
+    from benchmarks.report.render import show
+
+    show(manipulation_tables(runs), (), Console())
+
+
+def _settings(options: _ManipulationOptions, model: str) -> ManipulationSettings:
+    """The settings of the first run. Raises: UsageError: An unknown mode or profile."""
+    from atc.modes import parse
+    from atc.profile import open_profile, profile_of
+    from benchmarks.manipulation.run import ACTION_MODE, BENCHMARK, ManipulationSettings
+    from benchmarks.tasks.datasets import file_digest
+
+    chosen = open_profile(options.profile) if options.profile else profile_of(model)
+    action = options.mode == ACTION_MODE
+    if not action:
+        parse(options.mode)
+        if options.system_prompt or options.strip_fences or options.max_steps:
+            raise click.UsageError("--system-prompt, --strip-fences and --max-steps are of --mode action")
+        if options.documents == "none":
+            raise click.UsageError("--docs none is of --mode action: an agent knows the functions that it calls")
+    replay = {"replay": file_digest(Path(model.removeprefix("replay:")))} if model.startswith("replay:") else {}
+    reflections = chosen.reflections if options.max_reflections is None else options.max_reflections
+    return ManipulationSettings(
+        benchmark=BENCHMARK,
+        model=model,
+        mode=options.mode,
+        max_reflections=0 if action else reflections,
+        shots=options.shots,
+        documents=options.documents,
+        retriever=options.retriever,
+        oracle=options.oracle,
+        system_prompt=options.system_prompt,
+        strip_fences=options.strip_fences,
+        max_steps=options.max_steps,
+        compat=options.compat,
+        seed=options.seed,
+        profile="" if action else options.profile or "",
+        prefill=chosen.prefill,
+        files=replay,
+    )
+
+
+def _run(
+    options: _ManipulationOptions, settings: ManipulationSettings, folder: Path, model: Model
+) -> Sequence[TestRecord]:
+    """Run what is missing in a folder; the records in the order of the tests."""
+    from benchmarks.manipulation.run import TestRunner, run_tests
+    from benchmarks.manipulation.suite import open_environment
+
+    records: list[TestRecord] = []
+    for task in dict.fromkeys(options.tasks or TASKS):
+        with closing(open_environment(task, compat=settings.compat)) as environment:
+            runner = TestRunner(environment, settings, model)
+            tests = environment.tests[: options.limit]
+            records += _watch(task, run_tests(runner, tests, settings, folder), len(tests))
+    return records
+
+
+def _watch(task: str, records: Iterable[TestRecord], total: int) -> list[TestRecord]:
+    """Collect the records; on stderr show a bar with the mean of the measure, or a line for each test."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    from atc.cli import say
+
+    console = Console(stderr=True)
+    finished: list[TestRecord] = []
+    columns: list[Any] = [MofNCompleteColumn(), BarColumn(), TextColumn("{task.description}"), TimeElapsedColumn()]
+    with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
+        bar = progress.add_task(task, total=total)
+        for record in records:
+            finished.append(record)
+            mean = 100 * sum(entry.metrics.success for entry in finished) / len(finished)
+            progress.update(bar, advance=1, description=f"{task} {mean:.1f}")
+            if not console.is_terminal:
+                outcome = record.metrics.error or "right"
+                say(f"{len(finished)}/{total} {record.id}: {outcome}, {record.seconds:.1f} s")
+    return finished

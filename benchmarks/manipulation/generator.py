@@ -1,0 +1,131 @@
+"""The action generator of Xu et al.: documents and demonstrations are retrieved, and the model writes calls, once.
+
+There is no plan and no correction. Where the tool answers step by step, what it shows takes the place of the goal in
+the next prompt, and the earlier actions are not shown again. Of an answer only what comes after a stop sequence is cut.
+
+For a model that continues a text, the answer begins after `Action:`, as in the published prompts; any other is asked
+to answer a message that ends with it.
+
+Source: Xu et al. (arXiv:2305.16504), algorithm 1, sections 4.2 and 4.3, figure 5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from string import Template
+
+from atc.models.base import Completion, Message, Model, ModelRequest, Usage, answer, cut_at_stop
+from atc.program.source import fenced
+from benchmarks.manipulation.environment import (
+    ActionResult,
+    Environment,
+    FunctionDocument,
+    GoalAction,
+    ManipulationTest,
+)
+from benchmarks.manipulation.selection import Selection, shown_example, shown_functions
+
+__all__ = ["ACTION", "STOPS", "ActionGenerator", "ActionStep", "Episode", "prompt_text"]
+
+STOPS = ("------", "Task:")
+"""What ends an answer for every tool."""
+
+ACTION = "Action:\n"
+"""What the model continues."""
+
+
+@dataclass(frozen=True, slots=True)
+class ActionStep:
+    """One answer: what the model wrote, what a stop sequence cut off, what was executed, and what became of it."""
+
+    seen: str
+    text: str
+    cut: str
+    action: str
+    result: ActionResult
+
+
+@dataclass(frozen=True, slots=True)
+class Episode:
+    """All answers to a test, the first prompt, and the cost."""
+
+    prompt: tuple[Message, ...]
+    steps: tuple[ActionStep, ...]
+    usage: Usage
+
+
+@cache
+def _template(name: str) -> Template:
+    return Template(files(__package__).joinpath("prompts", f"{name}.txt").read_text("utf-8"))
+
+
+def prompt_text(functions: Sequence[FunctionDocument], demonstrations: Sequence[GoalAction]) -> tuple[str, str]:
+    """The parts of a prompt for functions and for demonstrations, each empty without any."""
+    examples = "\n\n".join(shown_example(shown.goal, shown.action) for shown in demonstrations)
+    return (
+        _template("functions").substitute(functions=shown_functions(functions)) if functions else "",
+        _template("examples").substitute(examples=examples) if demonstrations else "",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ActionGenerator:
+    """Writes the actions for one environment.
+
+    Args:
+        system_prompt: Begin with the system prompt: role, functions, form of the answer, examples.
+        prefill: The model continues a text.
+        strip_fences: Execute what stands in the first code block of an answer, if there is one.
+        max_steps: Most answers to a test; 0 for as many as the environment has.
+    """
+
+    environment: Environment
+    selection: Selection
+    system_prompt: bool = False
+    prefill: bool = True
+    strip_fences: bool = False
+    max_steps: int = 0
+
+    def messages(self, seen: str, test: ManipulationTest) -> tuple[Message, ...]:
+        """The prompt for what is seen: the goal, or what the last action showed."""
+        selection = self.selection
+        functions, examples = prompt_text(selection.functions(seen), selection.demonstrations(seen, test))
+        before = [] if self.system_prompt else [functions, examples]
+        request = "".join([*before, f"Task: {seen}"])
+        system = _template("system").substitute(functions=functions, examples=examples).strip()
+        turns = [Message("system", system)] if self.system_prompt else []
+        if self.prefill:
+            return (*turns, Message("user", request), Message("assistant", ACTION))
+        return (*turns, Message("user", f"{request}\n{ACTION}".strip()))
+
+    def run(self, model: Model, test: ManipulationTest, seed: int) -> Episode:
+        """Solve a test; the environment is left for its score. Raises: ModelError, PromptRefused."""
+        environment = self.environment
+        seen = environment.reset(test, seed)
+        prompt = messages = self.messages(seen, test)
+        steps: list[ActionStep] = []
+        usage = Usage()
+        most = min(self.max_steps or environment.steps, environment.steps)
+        while True:
+            completion = self._ask(model, messages)
+            usage += completion.usage
+            steps.append(self._act(seen, completion))
+            result = steps[-1].result
+            if result.done or len(steps) >= most:
+                return Episode(prompt, tuple(steps), usage)
+            seen = result.observation
+            messages = self.messages(seen, test)
+
+    def _ask(self, model: Model, messages: Sequence[Message]) -> Completion:
+        stops = (*STOPS, *self.environment.stops)
+        return answer(model, ModelRequest(messages, stops, self.environment.max_tokens))
+
+    def _act(self, seen: str, completion: Completion) -> ActionStep:
+        text, _ = cut_at_stop(completion.text, (*STOPS, *self.environment.stops))
+        action = text.strip()
+        if self.strip_fences:
+            action = (fenced(text) or text).strip()
+        return ActionStep(seen, completion.text, completion.text[len(text) :], action, self.environment.act(action))
