@@ -1,0 +1,281 @@
+"""A service with pictures of cats, and an account that has favourites and votes.
+
+Pictures are derived from their breed or category. The account starts from a test's state and is changed by calls.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from benchmarks.manipulation.http_environment import NOW, LocalService
+from protocols.simulator.http.messages import SimulatedReply, SimulatedRequest
+
+__all__ = ["FOLDER", "CatService", "breeds", "favourite", "first_favourites"]
+
+FOLDER = Path(__file__).parent
+_ALPHABET = "abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789"
+_PICTURES = 36
+"""Pictures of each breed and each category."""
+_SIZES = ("thumb", "small", "med", "full")
+_TYPES = ("jpg", "png", "gif")
+_ORDERS = ("RANDOM", "ASC", "DESC")
+_MOST = 100
+_FAVOURITE = re.compile(r"/v1/favourites/([^/]+)")
+_CREATED = NOW.strftime("%Y-%m-%dT%H:%M:%S.000Z")
+
+
+@dataclass(frozen=True, slots=True)
+class _Picture:
+    id: str
+    type: str
+    width: int
+    height: int
+    breed: str = ""
+    category: int = 0
+
+
+@dataclass(slots=True)
+class _Account:
+    """Favourites by id with their pictures, and votes as picture and value, the oldest first."""
+
+    favourites: dict[int, str] = field(default_factory=dict)
+    votes: list[tuple[str, int]] = field(default_factory=list)
+
+
+class _ServiceError(Exception):
+    """A reply that refuses."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+@lru_cache(maxsize=1)
+def _data() -> Mapping[str, Any]:
+    content: Mapping[str, Any] = yaml.safe_load((FOLDER / "breeds.yaml").read_text("utf-8"))
+    return content
+
+
+def breeds() -> Mapping[str, str]:
+    """The identifiers of breeds by their names."""
+    named: Mapping[str, str] = _data()["breeds"]
+    return named
+
+
+def _digest(*purpose: object) -> bytes:
+    return blake2b("/".join(map(str, purpose)).encode(), digest_size=16).digest()
+
+
+def _identifier(*purpose: object) -> str:
+    return "".join(_ALPHABET[byte % len(_ALPHABET)] for byte in _digest(*purpose)[:9])
+
+
+@lru_cache(maxsize=1)
+def _pictures() -> tuple[_Picture, ...]:
+    """All pictures, by id."""
+    sources: list[tuple[str, int]] = [(breed, 0) for breed in breeds().values()]
+    sources += [("", category) for category in _data()["categories"].values()]
+    listed = []
+    for breed, category in sources:
+        for number in range(_PICTURES):
+            digest = _digest("picture", breed, category, number)
+            size = 400 + digest[10] * 4, 300 + digest[11] * 4
+            id = _identifier("picture", breed, category, number)
+            listed.append(_Picture(id, _TYPES[number % len(_TYPES)], *size, breed, category))
+    return tuple(sorted(listed, key=lambda picture: picture.id))
+
+
+def favourite(id: int) -> str:
+    """The picture of a favourite that an account starts with."""
+    return _identifier("favourite", id)
+
+
+@lru_cache(maxsize=1)
+def first_favourites() -> tuple[int, ...]:
+    """The favourites of an account without a state of its own."""
+    return tuple(2_100_000 + int.from_bytes(_digest("favourites", number)[:2], "big") for number in range(40))
+
+
+class CatService(LocalService):
+    """Answers with JSON; its one key is `secret`, and the one account is that of the key."""
+
+    def __init__(self, secret: str) -> None:
+        self._secret = secret
+        self._seed = 0
+        self._account = _Account()
+
+    def reset(self, state: Mapping[str, Any], seed: int) -> None:
+        """Start with the favourites of `state`, those of `first_favourites` by default; a seed is another order."""
+        self._seed = seed
+        self._account = _Account({id: favourite(id) for id in state.get("favourites", first_favourites())})
+
+    def snapshot(self) -> object:
+        """Pictures that are favourites, and votes, in no order."""
+        return sorted(self._account.favourites.values()), sorted(self._account.votes)
+
+    def name(self, method: str, path: str) -> str:
+        """Method and path, with a placeholder for the favourite."""
+        return f"{method} {_FAVOURITE.sub('/v1/favourites/{favourite_id}', path)}"
+
+    def answer(self, request: SimulatedRequest) -> SimulatedReply:
+        """Answer one request; where a parameter is given twice, the last one counts."""
+        try:
+            body = self._answer(request)
+        except _ServiceError as error:
+            refusal = {"message": str(error), "status": error.status, "level": "error"}
+            return SimulatedReply(error.status, refusal, "application/json")
+        return SimulatedReply(201 if request.method == "POST" else 200, body, "application/json")
+
+    def _answer(self, request: SimulatedRequest) -> object:
+        query = dict(request.query)
+        call = request.method, request.path
+        match = _FAVOURITE.fullmatch(request.path)
+        if match is None and request.path not in ("/v1/favourites", "/v1/votes", "/v1/images/search"):
+            raise _ServiceError(404, "NOT_FOUND")
+        if self._secret not in (request.header("x-api-key"), query.get("api_key")):
+            raise _ServiceError(401, "AUTHENTICATION_ERROR: send your key as x-api-key")
+        if match is not None and request.method == "DELETE":
+            return self._remove(match[1])
+        if call == ("GET", "/v1/favourites"):
+            return self._listed(query)
+        if call == ("POST", "/v1/favourites"):
+            return self._add(_body(request))
+        if call == ("POST", "/v1/votes"):
+            return self._vote(_body(request))
+        if call == ("GET", "/v1/images/search"):
+            return _search(query, self._seed)
+        raise _ServiceError(405, f"METHOD_NOT_ALLOWED: {request.method}")
+
+    def _remove(self, id: str) -> object:
+        if not id.isdecimal() or int(id) not in self._account.favourites:
+            raise _ServiceError(404, "NOT_FOUND: there is no such favourite")
+        del self._account.favourites[int(id)]
+        return {"message": "SUCCESS"}
+
+    def _listed(self, query: Mapping[str, str]) -> object:
+        order = _choice(query, "order", _ORDERS, "ASC")
+        ids = sorted(self._account.favourites, reverse=order == "DESC")
+        if order == "RANDOM":
+            ids.sort(key=lambda id: _digest(self._seed, id))
+        return [
+            {
+                "id": id,
+                "image_id": self._account.favourites[id],
+                "user_id": "u-4731",
+                "created_at": _CREATED,
+                "image": {
+                    "id": self._account.favourites[id],
+                    "url": f"https://cdn.thecatapi.com/images/{self._account.favourites[id]}.jpg",
+                },
+            }
+            for id in _page(ids, query, _MOST)
+        ]
+
+    def _add(self, body: Mapping[str, Any]) -> object:
+        picture = _picture_id(body)
+        if picture in self._account.favourites.values():
+            raise _ServiceError(400, "DUPLICATE_FAVOURITE: the picture is a favourite already")
+        id = max(self._account.favourites, default=2_000_000) + 1
+        self._account.favourites[id] = picture
+        return {"message": "SUCCESS", "id": id}
+
+    def _vote(self, body: Mapping[str, Any]) -> object:
+        picture, value = _picture_id(body), body.get("value")
+        if isinstance(value, bool) or value not in (0, 1):
+            raise _ServiceError(400, "INVALID_DATA: value is 1 for up and 0 for down")
+        self._account.votes.append((picture, int(value)))
+        return {"message": "SUCCESS", "id": 500 + len(self._account.votes), "image_id": picture, "value": value}
+
+
+def _body(request: SimulatedRequest) -> Mapping[str, Any]:
+    try:
+        body = json.loads(request.body or b"null")
+    except (ValueError, RecursionError):
+        body = None
+    if not isinstance(body, Mapping):
+        raise _ServiceError(400, "INVALID_DATA: the body is no JSON object")
+    return body
+
+
+def _picture_id(body: Mapping[str, Any]) -> str:
+    picture = body.get("image_id")
+    if not isinstance(picture, str) or not re.fullmatch(r"[\w-]{1,40}", picture):
+        raise _ServiceError(400, "INVALID_DATA: image_id is required")
+    return picture
+
+
+def _search(query: Mapping[str, str], seed: int) -> object:
+    """Pictures that pass all filters, each without a filter; several values are separated by commas."""
+    size = _choice(query, "size", _SIZES, "med")
+    order = _choice(query, "order", _ORDERS, "RANDOM")
+    wanted_breeds, wanted_types = _several(query, "breed_ids"), _several(query, "mime_types")
+    wanted_categories = _several(query, "category_ids")
+    pictures = [
+        picture
+        for picture in _pictures()
+        if (not wanted_breeds or picture.breed in wanted_breeds)
+        and (not wanted_categories or str(picture.category) in wanted_categories)
+        and (not wanted_types or picture.type in wanted_types)
+    ]
+    if order == "DESC":
+        pictures.reverse()
+    elif order == "RANDOM":
+        ranks = _ranks(seed)
+        pictures.sort(key=lambda picture: ranks[picture.id])
+    return [_shown(picture, size) for picture in _page(pictures, query, 1)]
+
+
+@lru_cache(maxsize=4)
+def _ranks(seed: int) -> Mapping[str, bytes]:
+    """The order of a search in no order, which is fixed for a seed."""
+    return {picture.id: _digest(seed, picture.id) for picture in _pictures()}
+
+
+def _shown(picture: _Picture, size: str) -> dict[str, Any]:
+    names = {id: name for name, id in breeds().items()}
+    categories = {id: name for name, id in _data()["categories"].items()}
+    record: dict[str, Any] = {
+        "id": picture.id,
+        "url": f"https://cdn.thecatapi.com/images/{size}/{picture.id}.{picture.type}",
+        "width": picture.width,
+        "height": picture.height,
+    }
+    if picture.breed:
+        record["breeds"] = [{"id": picture.breed, "name": names[picture.breed]}]
+    if picture.category:
+        record["categories"] = [{"id": picture.category, "name": categories[picture.category]}]
+    return record
+
+
+def _several(query: Mapping[str, str], name: str) -> frozenset[str]:
+    return frozenset(value.strip().lower() for value in query.get(name, "").split(",") if value.strip())
+
+
+def _choice(query: Mapping[str, str], name: str, choices: Sequence[str], default: str) -> str:
+    value = query.get(name, default)
+    match = [choice for choice in choices if choice.lower() == value.lower()]
+    if not match:
+        raise _ServiceError(400, f"INVALID_DATA: {name} is one of {', '.join(choices)}")
+    return match[0]
+
+
+def _page(items: Sequence[Any], query: Mapping[str, str], default: int) -> Sequence[Any]:
+    numbers = {}
+    for name, value, least in (("limit", default, 1), ("page", 0, 0)):
+        text = query.get(name, str(value))
+        if not text.isdecimal() or int(text) < least or (name == "limit" and int(text) > _MOST):
+            raise _ServiceError(
+                400, f"INVALID_DATA: {name} is a number from {least}{f' to {_MOST}' * (name == 'limit')}"
+            )
+        numbers[name] = int(text)
+    start = numbers["page"] * numbers["limit"]
+    return items[start : start + numbers["limit"]]

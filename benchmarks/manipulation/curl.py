@@ -1,0 +1,114 @@
+"""Read a curl line as a request, without a shell.
+
+Only what the actions of the suite are made of is accepted: `-X` or `--request`, `-H`, `-d` or `--data`, and one URL.
+Everything else that a shell or curl would act on is refused.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from urllib.parse import parse_qsl, urlsplit
+
+from protocols.errors import UsageError
+
+__all__ = ["CurlError", "CurlRequest", "curl_line", "parse_curl"]
+
+_OPTIONS = {"-X": "method", "--request": "method", "-H": "header", "-d": "data", "--data": "data"}
+_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+
+
+class CurlError(UsageError):
+    """A text that is no curl line, or one with more in it than is accepted."""
+
+
+@dataclass(frozen=True, slots=True)
+class CurlRequest:
+    """The request of a curl line. `origin` is `https://host`, names of `headers` are in lower case."""
+
+    method: str
+    origin: str
+    path: str
+    query: tuple[tuple[str, str], ...]
+    headers: Mapping[str, str]
+    body: str | None = None
+
+
+def curl_line(text: str, *, anywhere: bool = False) -> str:
+    """The line that counts: the first of the lines that begin with `curl`.
+
+    Args:
+        anywhere: Skip other lines, as the released evaluator does; else a text with such lines is refused.
+    Raises: CurlError: There is no such line, or there is prose beside it.
+    """
+    lines = [line.rstrip() for line in text.splitlines() if line.strip()]
+    calls = [line for line in lines if line.startswith("curl")]
+    if not calls:
+        raise CurlError("no line begins with curl")
+    if len(calls) < len(lines) and not anywhere:
+        prose = next(line for line in lines if not line.startswith("curl"))
+        raise CurlError(f"there is more than calls in it: {prose.strip()[:60]!r}")
+    return calls[0]
+
+
+def parse_curl(line: str) -> CurlRequest:
+    """Read one line. Raises: CurlError: It is no curl line, or there is something in it that is not accepted."""
+    words = _words(line)
+    if not words or words[0] != "curl":
+        raise CurlError("the line does not begin with the word curl")
+    method, urls, data = "", [], []
+    headers: dict[str, str] = {}
+    arguments = iter(words[1:])
+    for word in arguments:
+        if not word.startswith("-"):
+            urls.append(word)
+            continue
+        option = _OPTIONS.get(word)
+        value = next(arguments, None)
+        if option is None or value is None:
+            reason = "needs a value" if option else f"is not accepted; the options are {', '.join(_OPTIONS)}"
+            raise CurlError(f"curl: the option {word[:40]} {reason}")
+        if option == "method":
+            method = value
+        elif option == "data":
+            data.append(value)
+        else:
+            name, _, content = value.partition(":")
+            headers[name.strip().lower()] = content.strip()
+    method = method or ("POST" if data else "GET")
+    if method not in _METHODS:
+        raise CurlError(f"curl: {method[:40]!r} is no method")
+    if len(urls) != 1:
+        raise CurlError(f"curl: there are {len(urls)} addresses where one is expected")
+    origin, path, query = _address(urls[0])
+    return CurlRequest(method, origin, path, query, headers, "&".join(data) if data else None)
+
+
+def _words(line: str) -> list[str]:
+    """The words as a shell would split them; what it would act on, outside quotes, is refused."""
+    lexer = shlex.shlex(line, posix=True, punctuation_chars=True)
+    lexer.whitespace_split = True
+    lexer.commenters = ""
+    try:
+        words = list(lexer)
+    except ValueError as error:
+        raise CurlError(f"curl: {error} in the line") from None
+    for word in words:
+        if word and not word.strip("();<>|&"):
+            raise CurlError(f"curl: {word} outside quotes is for a shell, and there is none")
+    return words
+
+
+def _address(url: str) -> tuple[str, str, tuple[tuple[str, str], ...]]:
+    if re.search(r"[\s\x00-\x1f]", url):
+        raise CurlError(f"curl: (3) the address has a blank in it: {url[:80]!r}")
+    try:
+        parts = urlsplit(url if "://" in url else f"http://{url}")
+        host = parts.hostname
+    except ValueError:
+        host = None
+    if not host or parts.scheme not in ("http", "https"):
+        raise CurlError(f"curl: (3) this is no address: {url[:80]!r}")
+    return f"https://{parts.netloc.lower()}", parts.path or "/", tuple(parse_qsl(parts.query, keep_blank_values=True))

@@ -1,0 +1,321 @@
+"""An environment whose tool is a real HTTP service on localhost; its actions are curl lines, or programs of `atc`.
+
+Both forms of a call go to the same server. The requests that it got since `reset`, with their replies, are judged.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal
+from urllib.parse import parse_qsl
+
+import requests
+import yaml
+
+from benchmarks.manipulation.curl import CurlError, CurlRequest, curl_line, parse_curl
+from benchmarks.manipulation.curl_templates import TaskTemplates
+from benchmarks.manipulation.environment import (
+    ActionResult,
+    Environment,
+    FunctionDocument,
+    GoalAction,
+    ManipulationTest,
+    TestScore,
+    f1,
+    failure_of,
+)
+from protocols import load
+from protocols.calls.auth import Credential
+from protocols.errors import UsageError
+from protocols.model import Protocol
+from protocols.simulator.http.connection import ConnectionServer
+from protocols.simulator.http.messages import EncodedAnswer, SimulatedReply, SimulatedRequest, encode
+
+__all__ = ["NOW", "HTTPEnvironment", "LocalService", "LoggedRequest"]
+
+NOW = datetime(2024, 6, 1, 12, 0, tzinfo=UTC)
+"""The clock of the services."""
+
+_KEY = "{API_KEY}"
+_SECONDS = 10
+
+
+class LocalService(ABC):
+    """What answers the requests: it has a state, and knows its operations by method and path."""
+
+    @abstractmethod
+    def reset(self, state: Mapping[str, Any], seed: int) -> None:
+        """Start anew from a test's state."""
+
+    @abstractmethod
+    def answer(self, request: SimulatedRequest) -> SimulatedReply:
+        """Answer one request."""
+
+    @abstractmethod
+    def name(self, method: str, path: str) -> str:
+        """Method and path of the operation, with placeholders for its identifiers; as they are where there is none."""
+
+    def snapshot(self) -> object:
+        """What calls may have changed, to compare; None for a service that only gives information."""
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedRequest:
+    """A request and its reply. `name` is the operation; names in `query` are sorted, `body` is parsed."""
+
+    name: str
+    method: str
+    path: str
+    query: tuple[tuple[str, str], ...]
+    body: object
+    reply: SimulatedReply
+
+
+class HTTPEnvironment(Environment):
+    """An environment over a local service.
+
+    A test succeeds if the reply to its call equals that to a label's, and the service is left in the same state. Of
+    several requests of a program the last one counts that calls the label's function, or else the last of all.
+
+    Args:
+        compat: Take the first curl line out of any prose, and compare no state, as the released evaluator does.
+
+    Attributes:
+        origin: The address that the service is known by.
+        key_location, key_name: Where a request carries its key.
+        single_quoted: An action must end with a single quote.
+        log: The requests since `reset`, oldest first.
+        text: What `act` was called with, empty where it was not.
+    """
+
+    origin: str
+    secret: str
+    key_location: Literal["header", "query"] = "header"
+    key_name: str
+    single_quoted = False
+    test_count = 100
+    folder: Path
+
+    def __init__(self, *, compat: bool = False) -> None:
+        super().__init__(compat=compat)
+        self.templates = self.read_templates()
+        self.log: list[LoggedRequest] = []
+        self._service, self._reference = self.new_service(), self.new_service()
+        self._lock = threading.Lock()
+        self._test: ManipulationTest | None = None
+        self.text = ""
+        self._seed = 0
+        self._error = ""
+        self._server: ConnectionServer | None = None
+        self._client: requests.Session | None = None
+        self._protocol: Protocol | None = None
+        self._tests: tuple[ManipulationTest, ...] = ()
+
+    @abstractmethod
+    def read_templates(self) -> TaskTemplates:
+        """The templates of the service."""
+
+    @abstractmethod
+    def new_service(self) -> LocalService:
+        """A service in its first state."""
+
+    def state_of(self, number: int, action: GoalAction) -> Mapping[str, Any]:
+        """What the test with this number starts from."""
+        return {}
+
+    @property
+    def functions(self) -> Sequence[FunctionDocument]:
+        """One for each kind of call, as a curl line."""
+        return [kind.document for kind in self.templates.kinds]
+
+    @property
+    def demonstrations(self) -> Sequence[GoalAction]:
+        """Two for each kind of call."""
+        return self.templates.demonstrations
+
+    @property
+    def tests(self) -> Sequence[ManipulationTest]:
+        """Of each kind equally many, but for a remainder."""
+        if not self._tests:
+            self._tests = tuple(
+                ManipulationTest(
+                    f"{number:03}",
+                    action.goal,
+                    (action.action,),
+                    (action.names,),
+                    (action.program,),
+                    self.state_of(number, action),
+                )
+                for number, action in enumerate(self.templates.make_tests(self.test_count, seed=0), 1)
+            )
+        return self._tests
+
+    def samples(self, count: int, seed: int) -> Sequence[GoalAction]:
+        """Training samples from templates of their own."""
+        tests = [GoalAction(test.goal, test.labels[0], test.names[0]) for test in self.tests]
+        return self.templates.samples(count, seed, tests)
+
+    @property
+    def credentials(self) -> Sequence[Credential]:  # type: ignore[override]
+        """The key of the service."""
+        return (Credential("apiKey", self.secret, self.key_location, self.key_name, "key"),)
+
+    # -- the service -----------------------------------------------------------------------------------------------
+
+    @property
+    def url(self) -> str:
+        """The base URL of the server, which is started when it is first asked for."""
+        if self._server is None:
+            try:
+                self._server = ConnectionServer(0, self._handle, NOW)
+            except OSError as error:
+                raise UsageError(f"the service of {self.name} cannot be started: {error.strerror}") from None
+        return self._server.url
+
+    def _handle(self, method: str, target: str, headers: Mapping[str, str], body: bytes) -> EncodedAnswer:
+        path, _, query = target.partition("?")
+        pairs = tuple(parse_qsl(query, keep_blank_values=True))
+        request = SimulatedRequest(method, path, pairs, headers, body)
+        with self._lock:
+            reply = self._service.answer(request)
+            self.log.append(self._logged(request, reply))
+        return encode(reply)
+
+    def _logged(self, request: SimulatedRequest, reply: SimulatedReply) -> LoggedRequest:
+        name = self._service.name(request.method, request.path)
+        query = tuple(sorted(pair for pair in request.query if pair[0] != self.key_name))
+        return LoggedRequest(name, request.method, request.path, query, _parsed(request.body), reply)
+
+    def protocol(self) -> Protocol:
+        """The service's document, with the address of the local server."""
+        if self._protocol is None:
+            document = yaml.safe_load((self.folder / "openapi.yaml").read_text("utf-8"))
+            self._protocol = load({**document, "servers": [{"url": self.url}]})
+        return self._protocol
+
+    def close(self) -> None:
+        """Stop the server."""
+        if self._client is not None:
+            self._client.close()
+        if self._server is not None:
+            self._server.close()
+        self._client = self._server = self._protocol = None
+
+    # -- an episode ------------------------------------------------------------------------------------------------
+
+    def reset(self, test: ManipulationTest, seed: int = 0) -> str:
+        """Start a test; `seed` varies what the service answers with. Returns: The goal."""
+        with self._lock:
+            self._test, self._seed, self._error, self.text = test, seed, "", ""
+            self.log.clear()
+            self._service.reset(test.state, seed)
+        return test.goal
+
+    @property
+    def test(self) -> ManipulationTest:
+        """The test that was started last."""
+        if self._test is None:
+            raise ValueError("no test was started; reset the environment first")
+        return self._test
+
+    def act(self, text: str) -> ActionResult:
+        """Send the request of the first curl line, with the key in place of `{API_KEY}`."""
+        self.text = text
+        try:
+            line = curl_line(text, anywhere=self.compat)
+            if self.single_quoted and not line.endswith("'"):
+                raise CurlError("the line does not end with a single quote")
+            request = parse_curl(line.replace(_KEY, self.secret))
+        except CurlError as error:
+            self._error = str(error)
+            return ActionResult(error=self._error)
+        if request.origin != self.origin:
+            unknown = SimulatedReply(0)
+            name = f"{request.method} {request.origin}{request.path}"
+            self.log.append(LoggedRequest(name, request.method, request.path, request.query, None, unknown))
+            return ActionResult((name,), f"curl: (6) could not resolve the host of {request.origin}")
+        return self._send(request)
+
+    def _send(self, request: CurlRequest) -> ActionResult:
+        if self._client is None:
+            self._client = requests.Session()
+            self._client.trust_env = False
+        headers = self.default_headers() | dict(request.headers)
+        reply = self._client.request(
+            request.method,
+            self.url + request.path,
+            params=request.query,
+            data=None if request.body is None else request.body.encode(),
+            headers=headers,
+            timeout=_SECONDS,
+            allow_redirects=False,
+        )
+        return ActionResult((self._service.name(request.method, request.path),), reply.text)
+
+    def default_headers(self) -> dict[str, str]:
+        """The headers of a curl line that has none; names in lower case."""
+        return {}
+
+    def score(self) -> TestScore:
+        """Compare the reply that counts, and the state, with those of the labels."""
+        test = self.test
+        requests_made = list(self.log)
+        called = [request.name for request in requests_made]
+        values, equal = {"f1": 0.0, "precision": 0.0, "recall": 0.0}, False
+        for label, names in zip(test.labels, test.names, strict=True):
+            expected, state = self._expected(test, label)
+            counting = [request for request in requests_made if request.name in names] or requests_made
+            members = self.members(counting[-1].reply) if counting and not self._error else {}
+            figures = _figures(members, expected)
+            if figures["f1"] > values["f1"]:
+                values = figures
+            same_state = self.compat or self._service.snapshot() == state
+            equal = equal or (figures["f1"] == 1.0 and same_state)
+        failure = "" if equal else failure_of(bool(called) and not self._error, called, test)
+        return TestScore(float(equal), failure, values)
+
+    def _expected(self, test: ManipulationTest, label: str) -> tuple[Mapping[str, object], object]:
+        """The members of a label's reply and the state after it. Raises: ValueError: The label does not execute."""
+        request = parse_curl(label.replace(_KEY, self.secret))
+        headers = self.default_headers() | dict(request.headers)
+        body = (request.body or "").encode()
+        self._reference.reset(test.state, self._seed)
+        reply = self._reference.answer(SimulatedRequest(request.method, request.path, request.query, headers, body))
+        members = self.members(reply)
+        if not members:
+            raise ValueError(f"{self.name} {test.id}: the label was answered with {reply.status}: {reply.body}")
+        return members, self._reference.snapshot()
+
+    def members(self, reply: SimulatedReply) -> Mapping[str, object]:
+        """What is compared: the members of an object, the items of a list by index, a text; nothing of an error."""
+        if not 200 <= reply.status < 300:
+            return {}
+        if isinstance(reply.body, Mapping):
+            return reply.body
+        if isinstance(reply.body, list):
+            return {str(index): item for index, item in enumerate(reply.body)}
+        return {"text": reply.body}
+
+
+def _figures(members: Mapping[str, object], expected: Mapping[str, object]) -> dict[str, float]:
+    """F1, precision and recall of what came back."""
+    overlap = sum(name in expected and expected[name] == value for name, value in members.items())
+    return {
+        "f1": f1(members, expected),
+        "precision": overlap / len(members) if members else 0.0,
+        "recall": overlap / len(expected) if expected else 0.0,
+    }
+
+
+def _parsed(body: bytes) -> object:
+    try:
+        return json.loads(body) if body else None
+    except (ValueError, RecursionError):
+        return body.decode(errors="replace")

@@ -1,0 +1,321 @@
+"""A weather service: weather, forecasts, air quality and places, all derived from the place and a fixed clock.
+
+The forms of its replies are those of the public API. A place that is asked for by its name, its postal code or its
+coordinates has the same weather.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import lru_cache
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from benchmarks.manipulation.http_environment import NOW, LocalService
+from protocols.simulator.http.messages import SimulatedReply, SimulatedRequest
+
+__all__ = ["FOLDER", "Place", "WeatherService", "places"]
+
+FOLDER = Path(__file__).parent
+_PATHS = {
+    "/data/2.5/weather",
+    "/data/2.5/forecast",
+    "/data/2.5/air_pollution",
+    "/data/2.5/air_pollution/forecast",
+    "/geo/1.0/direct",
+}
+_STEP = 3 * 3600
+_STEPS = 40
+"""A forecast is of five days, in steps of three hours."""
+_HOURS = 24
+"""Hours of a forecast of the air."""
+_NEAR = 0.02
+"""Degrees within which coordinates are those of a known place."""
+_POLLUTANTS = ("co", "no", "no2", "o3", "so2", "pm2_5", "pm10", "nh3")
+_MOST_PLACES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A place that the service knows; `country` is a code of two letters."""
+
+    name: str
+    country: str
+    lat: float
+    lon: float
+    zip: str
+    timezone: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """How a reply is to be written."""
+
+    units: str
+    lang: str
+    seed: int
+
+
+class _ServiceError(Exception):
+    """A reply that refuses; `status` is its `cod`, too."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+@lru_cache(maxsize=1)
+def _data() -> Mapping[str, Any]:
+    content: Mapping[str, Any] = yaml.safe_load((FOLDER / "places.yaml").read_text("utf-8"))
+    return content
+
+
+@lru_cache(maxsize=1)
+def places() -> tuple[Place, ...]:
+    """All places that the service knows."""
+    return tuple(
+        Place(name, country, lat, lon, str(zip), hours * 3600)
+        for name, country, lat, lon, zip, hours in _data()["places"]
+    )
+
+
+class WeatherService(LocalService):
+    """Answers with JSON or XML; its one key is `secret`."""
+
+    def __init__(self, secret: str) -> None:
+        self._secret = secret
+        self._seed = 0
+
+    def reset(self, state: Mapping[str, Any], seed: int) -> None:
+        """Another seed is another day."""
+        self._seed = seed
+
+    def name(self, method: str, path: str) -> str:
+        """Method and path, of which none has an identifier."""
+        return f"{method} {path}"
+
+    def answer(self, request: SimulatedRequest) -> SimulatedReply:
+        """Answer one request; where a parameter is given twice, the last one counts."""
+        query = dict(request.query)
+        try:
+            return self._answer(request, query)
+        except _ServiceError as error:
+            body = {"cod": error.status if error.status == 401 else str(error.status), "message": str(error)}
+            return SimulatedReply(error.status, body, "application/json")
+
+    def _answer(self, request: SimulatedRequest, query: Mapping[str, str]) -> SimulatedReply:
+        if request.path not in _PATHS:
+            raise _ServiceError(404, "Internal error: there is nothing at this path")
+        if request.method != "GET":
+            raise _ServiceError(405, f"{request.method} is not allowed, send a GET")
+        if query.get("appid") != self._secret:
+            raise _ServiceError(401, "Invalid API key: send yours as appid")
+        if request.path == "/geo/1.0/direct":
+            return SimulatedReply(200, _direct(query), "application/json")
+        if "air_pollution" in request.path:
+            lat, lon = _coordinates(query)
+            hours = _HOURS if request.path.endswith("forecast") else 1
+            air = {"coord": {"lon": lon, "lat": lat}, "list": _air(lat, lon, hours, self._seed)}
+            return SimulatedReply(200, air, "application/json")
+        place = _place(query)
+        units, lang = query.get("units", "standard"), query.get("lang", "en").lower()
+        form = _Form(
+            units if units in ("metric", "imperial") else "standard",
+            lang if lang in _data()["languages"] else "en",
+            self._seed,
+        )
+        body = _forecast(place, form) if request.path.endswith("forecast") else _current(place, form)
+        if query.get("mode") == "xml":
+            return SimulatedReply(200, _xml(body), "application/xml; charset=utf-8")
+        return SimulatedReply(200, body, "application/json")
+
+
+# -- places ------------------------------------------------------------------------------------------------------------
+
+
+def _folded(name: str) -> str:
+    """A name in lower case, without accents and double blanks."""
+    letters = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
+    return " ".join(letters.lower().split())
+
+
+@lru_cache(maxsize=1)
+def _by_name() -> dict[str, Place]:
+    return {_folded(place.name): place for place in places()}
+
+
+@lru_cache(maxsize=1)
+def _by_zip() -> dict[tuple[str, str], Place]:
+    return {(place.zip.lower(), place.country.lower()): place for place in places()}
+
+
+def _named(text: str) -> Place | None:
+    """The place of `name`, `name,country` or `name,state,country`; a state is not looked at."""
+    name, *rest = (_folded(part) for part in text.split(","))
+    place = _by_name().get(name)
+    if place is None or (rest and rest[-1] not in (place.country.lower(), "")):
+        return None
+    return place
+
+
+def _place(query: Mapping[str, str]) -> Place:
+    """The place that is asked for, by the first of name, postal code and coordinates."""
+    if "q" in query:
+        place = _named(query["q"])
+        if place is None:
+            raise _ServiceError(404, "city not found")
+        return place
+    if "zip" in query:
+        code, _, country = (part.strip().lower() for part in query["zip"].partition(","))
+        place = _by_zip().get((code, country or "us"))
+        if place is None:
+            raise _ServiceError(404, "city not found")
+        return place
+    lat, lon = _coordinates(query)
+    near = [place for place in places() if abs(place.lat - lat) <= _NEAR and abs(place.lon - lon) <= _NEAR]
+    return near[0] if near else Place("", "", lat, lon, "", round(lon / 15) * 3600)
+
+
+def _coordinates(query: Mapping[str, str]) -> tuple[float, float]:
+    missing = [name for name in ("lat", "lon") if not query.get(name)]
+    if missing:
+        raise _ServiceError(400, "Nothing to geocode" if len(missing) == 2 else f"{missing[0]} is missing")
+    for name, most in (("lat", 90), ("lon", 180)):
+        try:
+            valid = abs(float(query[name])) <= most
+        except ValueError:
+            valid = False
+        if not valid:
+            raise _ServiceError(400, f"wrong {'latitude' if name == 'lat' else 'longitude'}")
+    return round(float(query["lat"]), 4), round(float(query["lon"]), 4)
+
+
+def _direct(query: Mapping[str, str]) -> list[Any]:
+    """Places of a name, the known one first, then namesakes elsewhere; none for an unknown name."""
+    if not query.get("q"):
+        raise _ServiceError(400, "Nothing to geocode")
+    limit = query.get("limit", "1")
+    if not limit.isdecimal() or not 1 <= int(limit) <= _MOST_PLACES:
+        raise _ServiceError(400, f"limit is a number from 1 to {_MOST_PLACES}")
+    place = _named(query["q"])
+    if place is None:
+        return []
+    listed = [{"name": place.name, "lat": place.lat, "lon": place.lon, "country": place.country}]
+    countries = _data()["countries"]
+    for number in range(1, _MOST_PLACES):
+        draws = _draws(place.name, "namesake", number)
+        lat, lon = round(draws[0] / 255 * 120 - 50, 4), round(draws[1] / 255 * 340 - 170, 4)
+        listed.append({"name": place.name, "lat": lat, "lon": lon, "country": countries[draws[2] % len(countries)]})
+    return listed[: int(limit)]
+
+
+# -- weather -----------------------------------------------------------------------------------------------------------
+
+
+def _draws(*purpose: object) -> bytes:
+    """32 numbers from 0 to 255 that follow from their purpose."""
+    return blake2b("/".join(map(str, purpose)).encode(), digest_size=32).digest()
+
+
+def _identity(place: Place) -> str:
+    return f"{_folded(place.name)},{place.country}" if place.name else f"{place.lat},{place.lon}"
+
+
+def _current(place: Place, form: _Form) -> dict[str, Any]:
+    draws = _draws(_identity(place), "/data/2.5/weather", form.seed)
+    now = int(NOW.timestamp())
+    return {
+        "coord": {"lon": place.lon, "lat": place.lat},
+        **_conditions(place, draws, form),
+        "base": "stations",
+        "dt": now,
+        "sys": {
+            "country": place.country,
+            "sunrise": now - 21600 - draws[30] * 10,
+            "sunset": now + 21600 + draws[31] * 10,
+        },
+        "timezone": place.timezone,
+        "id": 1_000_000 + int.from_bytes(_draws(_identity(place), "id")[:3], "big"),
+        "name": place.name,
+        "cod": 200,
+    }
+
+
+def _forecast(place: Place, form: _Form) -> dict[str, Any]:
+    start = int(NOW.timestamp()) + _STEP
+    entries = []
+    for moment in range(start, start + _STEPS * _STEP, _STEP):
+        draws = _draws(_identity(place), "/data/2.5/forecast", form.seed, moment)
+        text = datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%d %H:%M:%S")
+        entries.append({"dt": moment, **_conditions(place, draws, form), "pop": draws[29] % 101 / 100, "dt_txt": text})
+    city = {
+        "id": 1_000_000 + int.from_bytes(_draws(_identity(place), "id")[:3], "big"),
+        "name": place.name,
+        "coord": {"lat": place.lat, "lon": place.lon},
+        "country": place.country,
+        "timezone": place.timezone,
+    }
+    return {"cod": "200", "message": 0, "cnt": len(entries), "list": entries, "city": city}
+
+
+def _conditions(place: Place, draws: bytes, form: _Form) -> dict[str, Any]:
+    """Temperature, wind and sky of one moment, in the units and the language of a request."""
+    kelvin = 300 - abs(place.lat) * 0.4 + (draws[0] - 128) / 12
+    sky = draws[1] % len(_data()["skies"])
+    code, main, icon = _data()["skies"][sky]
+    wind = draws[2] / 16
+    return {
+        "weather": [{"id": code, "main": main, "description": _data()["languages"][form.lang][sky], "icon": icon}],
+        "main": {
+            "temp": _temperature(kelvin, form.units),
+            "feels_like": _temperature(kelvin - wind / 4, form.units),
+            "temp_min": _temperature(kelvin - draws[3] / 100, form.units),
+            "temp_max": _temperature(kelvin + draws[4] / 100, form.units),
+            "pressure": 985 + draws[5] % 50,
+            "humidity": 20 + draws[6] % 80,
+        },
+        "visibility": 1000 + draws[7] % 10 * 1000,
+        "wind": {"speed": round(wind * 2.23694 if form.units == "imperial" else wind, 2), "deg": draws[8] * 360 // 256},
+        "clouds": {"all": draws[9] % 101},
+    }
+
+
+def _temperature(kelvin: float, units: str) -> float:
+    if units == "metric":
+        return round(kelvin - 273.15, 2)
+    return round((kelvin - 273.15) * 1.8 + 32 if units == "imperial" else kelvin, 2)
+
+
+def _air(lat: float, lon: float, hours: int, seed: int) -> list[Any]:
+    start = int(NOW.timestamp())
+    kind = "/data/2.5/air_pollution/forecast" if hours > 1 else "/data/2.5/air_pollution"
+    entries = []
+    for moment in range(start, start + hours * 3600, 3600):
+        draws = _draws(lat, lon, kind, seed, moment)
+        components = {name: round(draws[index] / 7, 2) for index, name in enumerate(_POLLUTANTS)}
+        entries.append({"main": {"aqi": 1 + draws[20] % 5}, "components": components, "dt": moment})
+    return entries
+
+
+def _xml(body: Mapping[str, Any]) -> str:
+    """A reply as XML: a member is an element, and an item of a list one of its list's name."""
+    root = ElementTree.Element("weatherdata" if "list" in body else "current")
+    _add(root, body)
+    return ElementTree.tostring(root, encoding="unicode")
+
+
+def _add(parent: ElementTree.Element, body: Mapping[str, Any]) -> None:
+    for name, value in body.items():
+        for item in value if isinstance(value, list) else [value]:
+            child = ElementTree.SubElement(parent, name)
+            if isinstance(item, Mapping):
+                _add(child, item)
+            else:
+                child.text = str(item)
