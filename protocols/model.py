@@ -11,7 +11,7 @@ import builtins
 import hashlib
 import keyword
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
@@ -261,9 +261,32 @@ class Protocol:
         """The same API with just the named tools, in the order of `names`. Raises: KeyError."""
         return replace(self, tools=tuple(self.tool(name) for name in dict.fromkeys(names)))
 
+    def with_values(self, names: Iterable[str]) -> tuple[str, ...]:
+        """The names of tools, and behind them those of the value classes that their arguments and results hold."""
+        offered = dict.fromkeys(names)
+        made = {tool.name: tool for tool in self.tools if tool.function is not None and tool.function.made is not None}
+        waiting = list(offered) if made else []
+        while waiting:
+            tool = self.tool(waiting.pop())
+            schemas = [*(parameter.schema for parameter in tool.arguments), tool.response_schema or {}]
+            for name in (title for schema in schemas for title in _titles(schema) if title in made):
+                if name not in offered:
+                    offered[name] = None
+                    waiting.append(name)
+        return tuple(offered)
+
     def standalone(self, schema: Schema) -> Schema:
         """The schema with the definitions that it may refer to, for a validator."""
         return {**schema, "$defs": dict(self.definitions)} if self.definitions else schema
+
+
+def _titles(schema: object) -> Iterator[str]:
+    """The titles of a schema and of those in it."""
+    if isinstance(schema, Mapping):
+        yield from [str(schema["title"])] if isinstance(schema.get("title"), str) else []
+        yield from (title for part in schema.values() for title in _titles(part))
+    elif isinstance(schema, list):
+        yield from (title for part in schema for title in _titles(part))
 
 
 def _tool_of(function: HostFunction) -> Tool:

@@ -173,6 +173,8 @@ class _ToolWriter:
 
     def _signature(self, tool: Tool) -> str:
         """A tool in one line: required arguments, and the keys of its response."""
+        if tool.function is not None:
+            return _function(tool, self.described, 60)
         needed, is_shortened = self._arguments(tool, 0 if self.whole else _FEW_ARGUMENTS)
         written = [*map(_argument, needed), *(["…"] if is_shortened else [])]
         signature = f"{tool.name}({', '.join(written)})"
@@ -197,6 +199,10 @@ class _ToolWriter:
         )
 
     def _tool(self, tool: Tool) -> str:
+        if tool.function is not None:
+            documented = [p for p in tool.arguments if p.description and self.described]
+            notes = [f"  {p.argument}: {sentence(p.description)}" for p in documented]
+            return "\n".join([_function(tool, self.described, 110), *notes])
         arguments, is_shortened = self._arguments(tool, _MORE_ARGUMENTS if self.optional else 0)
         signature = ", ".join([*map(_argument, arguments), *(["…"] if is_shortened and self.optional else [])])
         lines = [f"{tool.name}({signature})"]
@@ -301,6 +307,13 @@ class _ToolWriter:
         return "{" + ", ".join([*fields, "…"] if is_shortened else fields) + "}"
 
 
+def _function(tool: Tool, described: bool, most: int) -> str:
+    """A Python function with its hints, and what it does in at most so many characters."""
+    usage = tool.function.typed_usage if tool.function is not None else tool.name
+    text = sentence(tool.description or tool.summary, most) if described else ""
+    return f"{usage} — {text}" if text else usage
+
+
 def _argument(parameter: Parameter) -> str:
     """`query: str` for a required argument, `page=int` for an optional one, with the values of an enumeration."""
     kind = (
@@ -348,7 +361,10 @@ def render_full(tools: Iterable[Tool]) -> str:
     parts = []
     for tool in tools:
         url = (tool.servers[0].url if tool.servers else "") + tool.path
-        lines = [f"API name: {tool.name}", f"### API url\n{tool.method} {url}", "### Description"]
+        place = (
+            f"### API url\n{tool.method} {url}" if tool.function is None else f"### Usage\n{tool.function.typed_usage}"
+        )
+        lines = [f"API name: {tool.name}", place, "### Description"]
         lines.append(tool.description or tool.summary or "none")
         lines.append("### Parameters")
         lines.extend(

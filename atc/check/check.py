@@ -13,7 +13,7 @@ from atc.check.stubs import write_stubs
 from atc.check.type_checker import CheckerError, run_checker
 from atc.language.question import Question
 from atc.program.def_use import DefUse, def_use
-from atc.program.tree import nodes_of
+from atc.program.tree import full_name, nodes_of
 from protocols.calls.path_matching import match
 from protocols.contracts.contract import Contract
 from protocols.dataflow.graph import ProtocolGraph
@@ -49,15 +49,16 @@ def check(
     Raises: CheckerError: With `strict`.
     """
     protocol = contract.protocol
-    names = tuple(tools) if tools is not None else tuple(tool.name for tool in protocol.tools)
+    names = protocol.with_values(tools if tools is not None else (tool.name for tool in protocol.tools))
     flow = def_use(program)
     if flow is None:
         return list(_syntax(program))
     tree = flow.tree
-    used = {node.id for node in nodes_of(tree, ast.Name)}
+    used = set(map(full_name, nodes_of(tree, ast.expr)))
     called = [name for name in names if name in used]
+    stubbed = [name for name in names if name in used or name.partition(".")[0] in used]
     requested, elsewhere = _direct_requests(flow, protocol)
-    stubs = write_stubs(contract, called, (tool.name for tool in requested.values()))
+    stubs = write_stubs(contract, protocol.with_values(stubbed), (tool.name for tool in requested.values()))
     replies = {callee: stubs.returns[tool.name] for callee, tool in requested.items()}
     subject = Subject(program, flow, contract, names, stubs, graph)
     try:

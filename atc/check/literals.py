@@ -13,7 +13,7 @@ from atc.program.source import calls_of
 from protocols.calls.binding import check_argument
 from protocols.dataflow.graph import ProtocolGraph, ProvidedField, selector_arguments
 from protocols.errors import ToolError
-from protocols.model import Protocol
+from protocols.model import Protocol, Tool
 from protocols.text.words import SEARCHES
 
 __all__ = ["hallucinated_identifiers", "placeholders", "wrong_constants"]
@@ -40,20 +40,31 @@ _OPAQUE = frozenset({"guid", "id", "identifier", "ref", "uri", "uuid"})
 
 def wrong_constants(tree: ast.Module, protocol: Protocol, tools: Collection[str]) -> Iterator[WrongConstant]:
     """Constant arguments that the tool would refuse before anything is sent."""
-    for call, tool in calls_of(tree, tools):
-        for keyword in call.keywords:
-            if keyword.arg is None:
-                continue
+    for call, name in calls_of(tree, tools):
+        tool = protocol.tool(name)
+        for node, argument, expression in _passed(call, tool):
             try:
-                value = ast.literal_eval(keyword.value)
+                value = ast.literal_eval(expression)
             except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
                 continue
-            if value is None or protocol.tool(tool).argument(keyword.arg) is None:
+            if (value is None and tool.function is None) or tool.argument(argument) is None:
                 continue
             try:
-                check_argument(protocol.tool(tool), keyword.arg, value, protocol.definitions)
+                check_argument(tool, argument, value, protocol.definitions)
             except ToolError as error:
-                yield keyword.lineno, keyword.col_offset, tool, str(error)
+                yield node.lineno, node.col_offset, name, str(error)
+
+
+def _passed(call: ast.Call, tool: Tool) -> Iterator[tuple[ast.keyword | ast.expr, str, ast.expr]]:
+    """The arguments of a call by name, each with the node where it stands; positional ones of functions only."""
+    kinds = {name: kind.name for name, kind in tool.function.kinds.items()} if tool.function is not None else {}
+    plain = not any(isinstance(value, ast.Starred) for value in call.args)
+    for parameter, value in zip(tool.positional, call.args if kinds and plain else (), strict=False):
+        if kinds[parameter.argument] != "VAR_POSITIONAL":
+            yield value, parameter.argument, value
+    for keyword in call.keywords:
+        if keyword.arg is not None and not kinds.get(keyword.arg, "").startswith("VAR_"):
+            yield keyword, keyword.arg, keyword.value
 
 
 def placeholders(flow: DefUse, tools: Collection[str]) -> Iterator[tuple[ast.keyword, str, ast.Assign | None]]:

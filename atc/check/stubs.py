@@ -11,6 +11,7 @@ import keyword
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from atc.check.function_stubs import function_stubs
 from protocols.contracts.contract import ANY, Contract, ValueType
 from protocols.json_path import Step, subscripts
 from protocols.model import Parameter, Schema, Tool
@@ -71,11 +72,14 @@ def write_stubs(contract: Contract, tools: Iterable[str], replies: Iterable[str]
     callable_tools = dict.fromkeys(tools)
     for name in dict.fromkeys([*callable_tools, *replies]):
         tool = contract.protocol.tool(name)
+        if tool.function is not None:
+            continue
         shape = contract.body(name)
         stubs.returns[name] = _type(shape, tool, (), stubs, classes, {}) if shape is not None else "Any"
         if name in callable_tools:
             functions.append(f"def {name}({_signature(tool)}) -> {stubs.returns[name]}: ...")
-    stubs.text = "\n".join([HEAD, *classes, *functions, ""])
+    python = function_stubs(map(contract.protocol.tool, callable_tools))
+    stubs.text = "\n".join([HEAD, *python, *classes, *functions, ""])
     return stubs
 
 

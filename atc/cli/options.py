@@ -146,7 +146,10 @@ def json_option(help_text: str = "Print JSON.") -> Any:
     return option("--json", is_flag=True, help=help_text)
 
 
-def api_option(help_text: str = "OpenAPI document or *.tools.json: file or URL, JSON or YAML.", **settings: Any) -> Any:
+def api_option(
+    help_text: str = "OpenAPI document or *.tools.json: file or URL, JSON or YAML; or functions:FILE.py.",
+    **settings: Any,
+) -> Any:
     """`--api`, with what it may name."""
     return option("--api", metavar="SPEC", help=help_text, **settings)
 

@@ -113,7 +113,7 @@ def _described(value: object) -> str:
 def traced_arguments(call: CallRecord, run: Run, tool: Tool | None) -> Iterator[tuple[str, object, tuple[Source, ...]]]:
     """Each argument of a call by its name: its value, and its sources, nearest first."""
     traced = run.provenance.arguments.get(call.index, {}) if run.provenance else {}
-    positional = [p.argument for p in tool.arguments if p.location == "path"] if tool else []
+    positional = [parameter.argument for parameter in tool.positional] if tool else []
     wire = {p.name: p.argument for p in tool.arguments} if tool else {}
     for name, value in call.arguments.items():
         if call.style == "function":

@@ -16,7 +16,7 @@ from difflib import get_close_matches
 from atc.diagnosis.provenance import lookup
 from atc.fault import Attribution, Fault
 from atc.program.def_use import DefUse, def_use
-from atc.program.tree import called_name, nodes_of
+from atc.program.tree import called_name, called_tool, nodes_of
 from protocols.json_path import Step, subscripts
 from sandbox.body_store import LargeBody
 from sandbox.records import CallRecord, Run, Source
@@ -118,7 +118,7 @@ def _made(node: ast.Call, call: CallRecord) -> bool:
         return False
     if call.style == "requests":
         return isinstance(node.func, ast.Attribute) and node.func.attr in _REQUESTS
-    return called_name(node) == call.tool
+    return called_tool(node) == call.tool
 
 
 def _accesses(program: str, tree: ast.Module, line: int) -> Iterator[_Access]:

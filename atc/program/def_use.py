@@ -25,7 +25,7 @@ from functools import cached_property, lru_cache
 
 from atc.program.control_flow import ControlFlow, Definition
 from atc.program.source import parsed
-from atc.program.tree import called_name, nodes_of
+from atc.program.tree import called_name, called_tool, nodes_of
 from protocols.json_path import Step
 
 __all__ = ["DefUse", "Definition", "ValueOrigin", "calling", "def_use"]
@@ -52,7 +52,7 @@ class ValueOrigin:
 
 def calling(names: Container[str]) -> IsSource:
     """True for calls of some functions by name."""
-    return lambda call: called_name(call) in names
+    return lambda call: called_tool(call) in names
 
 
 @lru_cache(maxsize=32)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection, Container, Iterator, Mapping
 
 from atc.program.edits import Edit, edited
-from atc.program.tree import nodes_of
+from atc.program.tree import called_tool, full_name, nodes_of
 from protocols.errors import ProgramRefused
 from sandbox.language.parsing import parse_program
 
@@ -39,16 +39,16 @@ def renamed(program: str, names: Mapping[str, str]) -> str:
 def called(program: str, names: Collection[str]) -> tuple[str, ...]:
     """The given functions that a program names, in the order of its text; empty for invalid Python."""
     tree = parsed(program)
-    named = [node for node in nodes_of(tree, ast.Name) if node.id in names] if tree else []
+    named = [node for node in nodes_of(tree, ast.expr) if full_name(node) in names] if tree else []
     named.sort(key=lambda node: (node.lineno, node.col_offset))
-    return tuple(dict.fromkeys(node.id for node in named))
+    return tuple(dict.fromkeys(map(full_name, named)))
 
 
 def calls_of(tree: ast.AST, names: Container[str]) -> Iterator[tuple[ast.Call, str]]:
     """The calls of the given functions by name, each with that name."""
     for node in nodes_of(tree, ast.Call):
-        if isinstance(node.func, ast.Name) and node.func.id in names:
-            yield node, node.func.id
+        if (name := called_tool(node)) and name in names:
+            yield node, name
 
 
 def subscripts_at(tree: ast.AST, line: int, column: int) -> Iterator[ast.Subscript]:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TypeVar
 
-__all__ = ["assigned_names", "called_name", "nodes_of", "variable_of"]
+__all__ = ["assigned_names", "called_name", "called_tool", "full_name", "nodes_of", "variable_of"]
 
 Node = TypeVar("Node", bound=ast.AST)
 
@@ -25,6 +25,18 @@ def assigned_names(tree: ast.AST) -> Counter[str]:
 def called_name(node: ast.AST) -> str:
     """The name of a called function; empty for any other node."""
     return node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
+
+
+def full_name(node: ast.AST) -> str:
+    """`search` of such a name, `api.search` of an attribute of a name; empty for any other node."""
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+        return f"{node.value.id}.{node.attr}"
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def called_tool(node: ast.AST) -> str:
+    """The name of a called function, or `object.method` as a tool may be called; empty for any other node."""
+    return full_name(node.func) if isinstance(node, ast.Call) else ""
 
 
 def variable_of(node: ast.AST) -> str:

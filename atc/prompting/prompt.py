@@ -128,6 +128,7 @@ def opening(
     offered = tuple(
         tools if tools is not None else candidates.choose(question, most, speaks_of, closed=profile.closure)
     )
+    offered = graph.protocol.with_values(offered)
     scores = candidates.scores(question, speaks_of)
     ranked = tuple(name for name in scores if name in offered)
     details = ranked[: profile.described]

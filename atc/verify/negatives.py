@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from atc.program.def_use import DefUse, def_use
-from atc.program.tree import called_name, nodes_of
+from atc.program.tree import called_name, called_tool, nodes_of
 from atc.verify.entities import misspelling_of
 from atc.verify.findings import Finding, Inspection, failed, lists_in
 from atc.verify.pages import selects_page
@@ -136,10 +136,15 @@ def _no_such_field(inspection: Inspection) -> Finding | None:
 def _values_of(node: ast.expr, flow: DefUse, inspection: Inspection) -> Iterator[object]:
     """What an expression may have been in the run: the values in responses that it is taken from."""
     lines = {call.line for call in inspection.good_calls}
-    for origin in flow.origins(node, lambda call: call.lineno in lines and bool(called_name(call))):
+    for origin in flow.origins(node, lambda call: call.lineno in lines and _is_named(call, inspection)):
         for call in inspection.good_calls:
-            if call.line == origin.call.lineno and call.tool in (called_name(origin.call), None):
+            if call.line == origin.call.lineno and call.tool in (called_tool(origin.call), None):
                 yield from _at(inspection.response(call), origin.path)
+
+
+def _is_named(call: ast.Call, inspection: Inspection) -> bool:
+    """True for the call of a name, and of a method that is a tool."""
+    return bool(called_name(call)) or any(made.tool == called_tool(call) for made in inspection.good_calls)
 
 
 def _at(value: object, path: Sequence[Step]) -> Iterator[object]:

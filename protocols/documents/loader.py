@@ -14,6 +14,7 @@ from protocols.documents import openapi
 from protocols.documents.source import DocumentSet, display_name, parse, read
 from protocols.documents.spec_fixes import repair
 from protocols.errors import ProtocolError
+from protocols.functions.source_file import SCHEME, read_functions
 from protocols.model import Protocol
 
 __all__ = ["load"]
@@ -24,10 +25,14 @@ def load(source: str | Path | Mapping[str, Any]) -> Protocol:
 
     Args:
         source: A file, an http(s) URL or the parsed document; OpenAPI 3.0 to 3.2, Swagger 2.0, a tool file
-            (`endpoints`) or tool records (`api_list`), in JSON or YAML. A dict is not changed.
+            (`endpoints`) or tool records (`api_list`), in JSON or YAML. A dict is not changed. `functions:FILE.py`
+            names a Python file whose functions are the tools; it is run.
     Returns: The Protocol; its `warnings` count repaired defects and name operations left out.
     Raises: ProtocolError: The document cannot be read, is of another kind, or has no usable operation.
     """
+    if isinstance(source, str) and source.startswith(SCHEME):
+        name, functions, reads = read_functions(source)
+        return Protocol.from_functions(functions, name=name, reads=reads)
     if isinstance(source, Mapping):
         data, uri, name = json.dumps(source, default=str).encode(), "", "document"
         content: Any = source

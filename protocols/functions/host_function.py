@@ -66,6 +66,33 @@ class HostFunction:
         parameters = [p.replace(annotation=empty) for p in self.signature.parameters.values()]
         return f"{self.name}{inspect.Signature(parameters)}"
 
+    @property
+    def typed_usage(self) -> str:
+        """The call with hints: `worksheet.update(cell: str, value: int | str, *, raw: bool = False) -> int`."""
+        types = {}
+        for name, hint in self.hints.items():
+            variadic = {"VAR_POSITIONAL": "list[", "VAR_KEYWORD": "dict[str, "}.get(self.kinds[name].name)
+            types[name] = hint.text if variadic is None else hint.text.removeprefix(variadic).removesuffix("]")
+        usage = f"{self.name}({self.written(types)})"
+        nothing = self.made is not None or self.result.text == "None"
+        return usage if nothing else f"{usage} -> {self.result.text}"
+
+    def written(self, types: Mapping[str, str], default: str = "") -> str:
+        """The parameters with these types; `default` stands for every default value, each is written without it."""
+        parts: list[str] = []
+        before = ""
+        for name, parameter in self.signature.parameters.items():
+            kind = parameter.kind.name
+            if before == "POSITIONAL_ONLY" != kind:
+                parts.append("/")
+            if kind == "KEYWORD_ONLY" and before not in ("KEYWORD_ONLY", "VAR_POSITIONAL"):
+                parts.append("*")
+            stars = {"VAR_POSITIONAL": "*", "VAR_KEYWORD": "**"}.get(kind, "")
+            value = "" if parameter.default is parameter.empty else f" = {default or repr(parameter.default)}"
+            parts.append(f"{stars}{name}: {types[name]}{value}")
+            before = kind
+        return ", ".join([*parts, "/"] if before == "POSITIONAL_ONLY" else parts)
+
     def bind(self, args: Sequence[object], kwargs: Mapping[str, object]) -> dict[str, object]:
         """The JSON values of a call by argument name; all of `*args` are one list, all of `**kwargs` one dict.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from atc.check.diagnostic import Diagnostic, Rule
 from atc.check.diagnostics.arguments import describe_argument
@@ -12,6 +13,7 @@ from atc.check.diagnostics.keys import describe_entries, describe_key
 from atc.check.diagnostics.names import describe_name
 from atc.check.diagnostics.subject import Subject
 from atc.check.diagnostics.values import describe_value
+from atc.check.function_stubs import NAMESPACE
 from atc.check.type_checker import CheckerReport
 from atc.program.tree import nodes_of
 
@@ -33,6 +35,7 @@ _RULES: Mapping[str, Rule] = {
     "invalid-typed-dict-key": "unknown-key",
 }
 """The checker's rules that matter to a run; the others are style, or too uncertain."""
+_CONSTRUCTOR = re.compile(r"`(\w+)\.__init__`")
 _KEY = re.compile(r'Unknown key "([^"]*)" for TypedDict `(_T\d+)`')
 
 
@@ -49,11 +52,18 @@ def describe_reports(subject: Subject, reports: Sequence[CheckerReport]) -> list
         if isinstance(node.func, ast.Attribute) and node.func.attr == "setdefault"
         if node.args
     }
+    reports = [replace(report, text=_in_program_words(subject, report.text)) for report in reports]
     for report in reports:
         unknown_key = _KEY.match(report.text)
         if unknown_key is not None and (report.line, report.column) in stores:
             subject.stored.add((unknown_key[2], unknown_key[1]))
     return [diagnostic for report in reports if (diagnostic := _describe(subject, report)) is not None]
+
+
+def _in_program_words(subject: Subject, text: str) -> str:
+    """A text of the checker with the names of objects and value classes as the program has them."""
+    text = text.replace(NAMESPACE, "")
+    return _CONSTRUCTOR.sub(lambda match: f"function `{match[1]}`" if match[1] in subject.names else match[0], text)
 
 
 def _describe(subject: Subject, report: CheckerReport) -> Diagnostic | None:

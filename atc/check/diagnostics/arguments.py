@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from atc.check.diagnostic import Diagnostic, Edit, Rule
 from atc.check.diagnostics.subject import Subject, is_misspelled, listed
 from atc.check.type_checker import CheckerReport
-from atc.program.tree import called_name
+from atc.program.tree import called_tool
 from protocols.calls.binding import nearest_argument
 from protocols.model import Tool
 from protocols.text.words import words
@@ -23,7 +23,7 @@ def describe_argument(subject: Subject, report: CheckerReport, rule: Rule, quote
     tool = subject.contract.protocol.tool(name)
     takes = [parameter.argument for parameter in tool.arguments]
     if report.rule == "too-many-positional-arguments":
-        path = ", ".join(p.argument for p in tool.arguments if p.location == "path")
+        path = ", ".join(parameter.argument for parameter in tool.positional)
         only = f"only {path} may go without a name" if path else "all its arguments need their names"
         message = f"{name}(): {only}; it takes {listed(takes)}"
         return subject.at(report, rule, message, name, edit=_with_argument_name(subject, report, tool))
@@ -69,13 +69,13 @@ def _equivalent_tool(subject: Subject, tool: Tool, passed: set[str | None]) -> s
 
 def _with_function(subject: Subject, report: CheckerReport, name: str, instead: str) -> Edit | None:
     """Call another function."""
-    calls = [call for call in subject.calls(report) if called_name(call) == name]
+    calls = [call for call in subject.calls(report) if called_tool(call) == name]
     return Edit.of(subject.lines, calls[-1].func, instead) if calls else None
 
 
 def _with_missing_arguments(subject: Subject, report: CheckerReport, name: str, missing: Sequence[str]) -> Edit | None:
     """Pass the missing arguments from calls that need nothing: `user_id=GET_me()["id"]`."""
-    calls = [call for call in subject.calls(report) if called_name(call) == name]
+    calls = [call for call in subject.calls(report) if called_tool(call) == name]
     if not calls or not missing or subject.graph is None or calls[-1].lineno != report.line:
         return None
     texts = []
@@ -94,6 +94,6 @@ def _with_argument_name(subject: Subject, report: CheckerReport, tool: Tool) -> 
     """Name a positional value after the only required argument."""
     needed = [parameter for parameter in tool.arguments if parameter.required]
     calls = subject.calls(report)
-    if len(needed) != 1 or needed[0].location == "path" or not calls or len(calls[-1].args) != 1:
+    if len(needed) != 1 or needed[0] in tool.positional or not calls or len(calls[-1].args) != 1:
         return None
     return Edit(report.line, report.column, report.column, f"{needed[0].argument}=")

@@ -12,7 +12,7 @@ from atc.check.operands import initial_value
 from atc.check.stubs import Stubs
 from atc.check.type_checker import CheckerReport
 from atc.program.def_use import DefUse
-from atc.program.tree import assigned_names, called_name, nodes_of
+from atc.program.tree import assigned_names, called_tool, nodes_of
 from protocols.contracts.contract import Contract
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.json_path import Step
@@ -114,7 +114,7 @@ class Subject:
     def callee(self, report: CheckerReport) -> str | None:
         """The tool whose call encloses a position."""
         calls = self.calls(report)
-        return called_name(calls[-1]) if calls else None
+        return called_tool(calls[-1]) if calls else None
 
     def calls(self, report: CheckerReport) -> list[ast.Call]:
         """The calls of tools that enclose a position, the outermost first."""
@@ -122,7 +122,7 @@ class Subject:
         return [
             node
             for node in nodes_of(self.tree, ast.Call)
-            if called_name(node) in self.names
+            if called_tool(node) in self.names
             and (node.lineno, node.col_offset) <= position < (node.end_lineno or 0, node.end_col_offset or 0)
         ]
 
@@ -148,8 +148,8 @@ class Subject:
     def origin_of(self, node: ast.expr, depth: int = 0) -> tuple[str, tuple[Step, ...]] | None:
         """The tool and the path in its response that an expression is certainly taken from."""
         node = self.flow.resolve(node)
-        if called_name(node) in self.names:
-            return called_name(node), ()
+        if called_tool(node) in self.names:
+            return called_tool(node), ()
         if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) and depth < _MAX_DEPTH:
             origin, step = self.origin_of(node.value, depth + 1), node.slice.value
             return (origin[0], (*origin[1], step)) if origin is not None and isinstance(step, str | int) else None

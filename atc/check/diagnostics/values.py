@@ -9,19 +9,21 @@ from collections.abc import Set as AbstractSet
 
 from atc.check.diagnostic import Diagnostic, Edit
 from atc.check.diagnostics.keys import missing_key
-from atc.check.diagnostics.names import import_class
+from atc.check.diagnostics.names import describe_name, import_class
 from atc.check.diagnostics.subject import CLASS, SCALARS, Subject, listed
+from atc.check.function_stubs import namespaces
 from atc.check.operands import mismatched_operand, uninitialized_operand
 from atc.check.stubs import ResponseObject
 from atc.check.type_checker import CheckerReport
 from atc.program.def_use import Definition
 from atc.program.tree import nodes_of
 from protocols.json_path import subscripts
+from protocols.model import Tool
 from protocols.text.words import WRAPPERS, is_identifier, noun_of
 
 __all__ = ["describe_value"]
 
-_ARGUMENT = re.compile(r"Argument to function `(\w+)` is incorrect: Expected `(.*)`, found `(.*)`")
+_ARGUMENT = re.compile(r"Argument to function `([\w.]+)` is incorrect: Expected `(.*)`, found `(.*)`")
 _LITERAL = re.compile(r"^Literal\[(.).*")
 _INDEXED = re.compile(r"Method `__getitem__` of type .* on object of type `(.*)`$")
 
@@ -74,6 +76,11 @@ def _attribute(
 ) -> Diagnostic | None:
     """`x.name` where x is an object of a response, or a list of them."""
     attribute = quoted[-1]
+    if quoted[0] in namespaces(subject.names):
+        return describe_name(subject, report, f"{quoted[0]}.{attribute}")
+    if (kind := _value_class(subject, quoted[0])) is not None:
+        fields = listed([parameter.argument for parameter in kind.arguments])
+        return subject.wrong_type(report, f"{kind.name} has no {attribute!r}; it has {fields}", kind.name)
     if report.text.startswith("Module `datetime` "):
         message = f"datetime.{attribute} is of the class: from datetime import datetime"
         return subject.at(report, "unknown-name", message, edit=import_class(subject))
@@ -87,6 +94,12 @@ def _attribute(
         message = f'{holder.text} is a dict: write ["{attribute}"] for .{attribute}'
         return subject.wrong_type(report, message, holder.tool, f'["{attribute}"]')
     return missing_key(subject, report, holder, attribute)
+
+
+def _value_class(subject: Subject, name: str) -> Tool | None:
+    """The value class of that name."""
+    tool = subject.contract.protocol.tool(name) if name in subject.names else None
+    return tool if tool is not None and tool.function is not None and tool.function.made is not None else None
 
 
 def _argument_type(
@@ -116,6 +129,8 @@ def _argument_type(
             return None
     which = f"argument {argument!r}" if argument else "an argument"
     wants = "a number" if number else "a text or number" if expected.startswith("str") else "another type"
+    if (python := subject.contract.protocol.tool(function).function) is not None and argument:
+        wants = python.hints[argument].text
     classes = [name for name in CLASS.findall(actual) if name in subject.stubs.objects]
     identifiers = [key for key in subject.stubs.objects[classes[0]].keys if is_identifier(key)] if classes else []
     suggestion = None
@@ -147,7 +162,7 @@ def _as_objects(subject: Subject, value: ast.AST | None, entry: str, actual: str
 
 def _positional_argument(subject: Subject, report: CheckerReport, function: str, node: ast.AST | None) -> str | None:
     """The argument of a positional value."""
-    names = [p.argument for p in subject.contract.protocol.tool(function).arguments if p.location == "path"]
+    names = [parameter.argument for parameter in subject.contract.protocol.tool(function).positional]
     for call in subject.calls(report):
         for name, value in zip(names, call.args, strict=False):
             if value is node:

@@ -61,7 +61,8 @@ class Simulator:
         fail_rate: The share of requests that fail with 5xx or 429, drawn from the seed; from 0 to 1.
         rate_limit: Requests a second in each session, more are refused with 429; 0 for no limit.
         log: A file for one JSON line per request: time, method, path, status, ms, session.
-    Raises: UsageError: A number is out of range, the log cannot be written, or the world file is invalid.
+    Raises: UsageError: A tool is a Python function, a number is out of range, the log cannot be written, or the world
+        file is invalid.
     """
 
     def __init__(
@@ -78,6 +79,9 @@ class Simulator:
         rate_limit: float = 0.0,
         log: Path | None = None,
     ) -> None:
+        functions = next((tool.name for tool in protocol.tools if tool.function is not None), None)
+        if functions is not None:
+            raise UsageError(f"{functions} is a Python function, which runs as it is; there is nothing to simulate")
         self._open = open
         self._world_file = read_world(world, protocol) if world else NO_WORLD
         if world:

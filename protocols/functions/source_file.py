@@ -1,0 +1,76 @@
+"""The functions of a Python file as tools, for `functions:my_tools.py` in place of an API document."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import inspect
+import sys
+import traceback
+from pathlib import Path
+from types import ModuleType
+
+from protocols.errors import UsageError
+
+__all__ = ["SCHEME", "read_functions"]
+
+SCHEME = "functions:"
+"""What a source begins with that names a Python file."""
+
+
+def read_functions(source: str) -> tuple[str, dict[str, object], list[str]]:
+    """Run the file that a source names (`functions:FILE`), and find its tools.
+
+    These are the names in `__all__`, else all public functions that are defined in the file. A class in `__all__` makes
+    values; any other object there has methods that are tools.
+
+    Returns: The name of the file without its ending, the tools by name, and the names in `READS`, of those that only
+    read.
+    Raises: UsageError: There is no such file, it cannot be run, or a name in it is missing.
+    """
+    path = Path(source.removeprefix(SCHEME)).expanduser()
+    if not path.is_file() or path.suffix != ".py":
+        raise UsageError(f"{source}: there is no Python file {path}; write functions:FILE.py")
+    module = _run(path)
+    listed = getattr(module, "__all__", None)
+    if listed is None:
+        names = [name for name, member in vars(module).items() if _is_own(name, member, module)]
+    else:
+        names = [str(name) for name in listed]
+    missing = [name for name in names if not hasattr(module, name)]
+    if missing:
+        raise UsageError(f"{path}: __all__ names {missing[0]!r}, which the file does not define")
+    if not names:
+        raise UsageError(f"{path}: there are no public functions in it; write some with type hints and docstrings")
+    reads = getattr(module, "READS", [])
+    if not isinstance(reads, list | tuple | set | frozenset):
+        raise UsageError(f'{path}: READS must be a list of names, as in READS = ["search"]')
+    return path.stem, {name: getattr(module, name) for name in names}, list(map(str, reads))
+
+
+def _is_own(name: str, member: object, module: ModuleType) -> bool:
+    return inspect.isfunction(member) and not name.startswith("_") and member.__module__ == module.__name__
+
+
+def _run(path: Path) -> ModuleType:
+    """The module of a file, run once in a process. Raises: UsageError: It fails."""
+    resolved = path.resolve()
+    name = f"{path.stem}_{hashlib.sha256(str(resolved).encode()).hexdigest()[:8]}"
+    if name in sys.modules:
+        return sys.modules[name]
+    spec = importlib.util.spec_from_file_location(name, resolved)
+    if spec is None or spec.loader is None:
+        raise UsageError(f"{path}: it cannot be loaded as Python")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # hints are resolved there
+    sys.path.insert(0, str(resolved.parent))
+    try:
+        spec.loader.exec_module(module)
+    except (Exception, SystemExit) as error:
+        del sys.modules[name]
+        lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(resolved)]
+        line = getattr(error, "lineno", None) or (lines[-1] if lines else 1)
+        raise UsageError(f"{path}, line {line}: {type(error).__name__}: {error}") from None
+    finally:
+        sys.path.remove(str(resolved.parent))
+    return module
