@@ -1,0 +1,32 @@
+"""The tasks of the suite by name; an environment is imported when it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+
+from benchmarks.manipulation.environment import Environment
+from protocols.errors import UsageError
+
+__all__ = ["TASKS", "open_environment"]
+
+TASKS: Mapping[str, str] = {
+    "weather": "benchmarks.manipulation.weather.environment:OpenWeather",
+    "cat": "benchmarks.manipulation.cat.environment:CatAPI",
+    "home": "benchmarks.manipulation.home.environment:HomeSearch",
+    "trip": "benchmarks.manipulation.trip.environment:TripBooking",
+    "sheets": "benchmarks.manipulation.sheets.environment:SheetsEnvironment",
+    "virtualhome": "benchmarks.manipulation.virtualhome.environment:VirtualHome",
+}
+"""Module and class of each task, `module:Class`, in the order of the paper's tables."""
+
+
+def open_environment(name: str, *, compat: bool = False) -> Environment:
+    """The environment of a task; close it in the end. Raises: UsageError: There is no such task."""
+    if name not in TASKS:
+        raise UsageError(f"there is no task {name!r}; --task takes {', '.join(TASKS)}")
+    module, _, class_name = TASKS[name].partition(":")
+    environment = getattr(import_module(module), class_name)(compat=compat)
+    if not isinstance(environment, Environment):
+        raise TypeError(f"{TASKS[name]} is no Environment")
+    return environment
