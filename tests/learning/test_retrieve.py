@@ -114,6 +114,19 @@ def test_rankings_made_by_hand() -> None:
     assert recall(["a", "x", "b"], {"a", "b", "c"}, 3) == pytest.approx(2 / 3)
 
 
+def test_the_published_table_stands_below_ours(tmp_path: Path) -> None:
+    """It is said to be of another corpus; JSON has it, too."""
+    file, index = queries(tmp_path), tmp_path / "index"
+    run("build", file, "--out", index)
+    printed = " ".join(run("eval", index, file).stdout.split())
+    published = json.loads(run("eval", index, file, "--json").stdout)["published"]
+
+    assert "ToolLLM, first version, Table 2" in printed
+    assert "another corpus; not comparable" in printed
+    assert "All 75.73 / 83.19 / 83.06 15.84 / 13.98 / 15.63" in printed
+    assert published["columns"] == ["ToolLLM", "BM25", "Ada-002"]
+
+
 def test_the_library_for_ndcg_may_be_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An index is built and asked without it; `eval` says what to install."""
     file, index = queries(tmp_path), tmp_path / "index"

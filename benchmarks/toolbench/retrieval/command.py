@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,13 +13,10 @@ from benchmarks.toolbench.retrieval.hold_out import DISTANCES
 from protocols.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from atc.retrieval.tool_index import RetrievalQuery, ToolIndex
+    from collections.abc import Mapping
 
 __all__ = ["retrieve"]
 
-_CUTS = {"ndcg": (1, 3, 5, 10), "recall": (5, 10)}
 _index = click.Path(file_okay=False, path_type=Path)
 
 
@@ -121,44 +118,43 @@ def evaluate(index: Path, files: tuple[Path, ...], as_json: bool) -> None:
     """
     from rich.console import Console
     from rich.progress import track
-    from rich.table import Table
 
     from atc.retrieval.tool_index import ToolIndex
     from benchmarks.toolbench.retrieval.documents import read_judged
+    from benchmarks.toolbench.retrieval.evaluation import averaged, published, question_figures
 
     opened = ToolIndex(index)
     judged = {file.stem: read_judged(file) for file in files}
     tasks = [(name, question) for name, questions in judged.items() for question in questions]
     results: dict[str, list[Mapping[str, float]]] = {name: [] for name in judged}
     for name, question in track(tasks, "queries", console=Console(stderr=True)):
-        results[name].append(_measured(opened, question))
-    rows = {name: _summary(measured) for name, measured in results.items()}
+        results[name].append(question_figures(opened, question))
+    rows = {name: averaged(figures) for name, figures in results.items()}
     if len(rows) > 1:
-        rows["all"] = _summary([row for measured in results.values() for row in measured])
+        rows["all"] = averaged([row for figures in results.values() for row in figures])
     if as_json:
-        print_json({"encoder": opened.encoder, "documents": len(opened.documents), **rows})
+        facts = {"encoder": opened.encoder, "documents": len(opened.documents)}
+        print_json({**facts, **rows, "published": published()})
         return
-    columns = [f"{measure}@{k}" for measure, cuts in _CUTS.items() for k in cuts]
-    table = Table("queries", "n", *(column.replace("recall", "rec") for column in columns), "ndcg@5, 95 %")
+    _print_figures(rows, published())
+
+
+def _print_figures(rows: Mapping[str, Mapping[str, float]], elsewhere: Mapping[str, Any]) -> None:
+    """Our rows, and below them the published table."""
+    from rich.console import Console
+    from rich.table import Column, Table
+
+    from benchmarks.toolbench.retrieval.evaluation import CUTS
+
+    columns = [f"{measure}@{cut}" for measure, cuts in CUTS.items() for cut in cuts]
+    headers = [column.replace("recall", "rec") for column in columns]
+    table = Table(Column("queries", no_wrap=True), "n", *headers, "ndcg@5, 95 %", box=None)
     for name, row in rows.items():
-        cells = [f"{100 * row[column]:.1f}" for column in columns]
-        table.add_row(name, str(int(row["n"])), *cells, f"{100 * row['low']:.0f} to {100 * row['high']:.0f}")
-    Console().print(table)
-
-
-def _measured(index: ToolIndex, question: RetrievalQuery) -> dict[str, float]:
-    from benchmarks.toolbench.retrieval.ranking import ndcg, recall
-
-    deepest = max(max(cuts) for cuts in _CUTS.values())
-    ranking = [hit.document.id for hit in index.search(question.text, deepest)]
-    measures = {"ndcg": ndcg, "recall": recall}
-    return {f"{name}@{k}": measures[name](ranking, question.relevant, k) for name, cuts in _CUTS.items() for k in cuts}
-
-
-def _summary(measured: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    """Means from 0 to 1, with the number of queries and the 95 % bootstrap interval of NDCG@5."""
-    from benchmarks.report.stats import estimate
-
-    means = {name: sum(row[name] for row in measured) / len(measured) for name in measured[0]}
-    interval = estimate([row["ndcg@5"] for row in measured])
-    return {**means, "n": float(len(measured)), "low": interval.low or 0.0, "high": interval.high or 0.0}
+        interval = f"{100 * row['low']:.0f} to {100 * row['high']:.0f}"
+        table.add_row(name, str(int(row["n"])), *(f"{100 * row[column]:.1f}" for column in columns), interval)
+    title = f"Published: {elsewhere['title']} ({elsewhere['source']})"
+    theirs = Table("queries", *elsewhere["columns"], box=None)
+    for name, cells in elsewhere["rows"].items():
+        theirs.add_row(name, *cells)
+    console = Console()
+    console.print(table, "", title, theirs, *elsewhere["remarks"], sep="\n")
