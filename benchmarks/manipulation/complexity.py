@@ -78,15 +78,14 @@ def distance(test: Sequence[str], demonstration: Sequence[str], functions: int) 
     Args:
         functions: |D|, how many functions there are; 1 at least.
     """
-    missing = (Counter(test) - Counter(demonstration)).total()
-    return len(demonstration) * math.log(2) + missing * math.log(functions)
+    calls, shown = Counter(test), Counter(demonstration)
+    return _distance(calls, shown, (calls & shown).total(), functions)
 
 
 def reversed_f1(test: Sequence[str], demonstration: Sequence[str]) -> float:
     """(1 - F1) * 100 of two multisets of calls: from 0, where they are equal, to 100 (formula 5)."""
-    shared = (Counter(test) & Counter(demonstration)).total()
-    total = len(test) + len(demonstration)
-    return 100 * (1 - 2 * shared / total) if total else 0.0
+    calls, shown = Counter(test), Counter(demonstration)
+    return _reversed_f1(calls, shown, (calls & shown).total())
 
 
 def complexity(name: str, tests: Sequence[ComplexityTest]) -> Complexity:
@@ -110,8 +109,22 @@ def _nearest(test: ComplexityTest) -> NearestDemonstration:
     examples: dict[tuple[str, ...], str] = {}
     for entry in test.demonstrations:
         examples.setdefault(tuple(sorted(entry.calls)), entry.id)
-    pairs = [(program, calls) for program in test.programs for calls in examples or {(): ""}]
-    distances = [distance(program, calls, test.functions) for program, calls in pairs]
-    least = min(distances)
-    demonstration = examples.get(pairs[distances.index(least)][1], "")
-    return NearestDemonstration(test.id, demonstration, least, min(reversed_f1(*pair) for pair in pairs))
+    bags = [(Counter(calls), name) for calls, name in examples.items()] or [(Counter[str](), "")]
+    programs = [Counter(calls) for calls in dict.fromkeys(tuple(sorted(program)) for program in test.programs)]
+    figures = [
+        (_distance(program, bag, shared, test.functions), _reversed_f1(program, bag, shared), name)
+        for program in programs
+        for bag, name in bags
+        for shared in [sum(min(count, bag[call]) for call, count in program.items() if call in bag)]
+    ]
+    least, _, demonstration = min(figures, key=lambda figure: figure[0])
+    return NearestDemonstration(test.id, demonstration, least, min(figure[1] for figure in figures))
+
+
+def _distance(test: Counter[str], demonstration: Counter[str], shared: int, functions: int) -> float:
+    return demonstration.total() * math.log(2) + (test.total() - shared) * math.log(functions)
+
+
+def _reversed_f1(test: Counter[str], demonstration: Counter[str], shared: int) -> float:
+    total = test.total() + demonstration.total()
+    return 100 * (1 - 2 * shared / total) if total else 0.0

@@ -63,6 +63,12 @@ class _ComplexityOptions:
         help="Demonstrations in the same form, or the original folder of examples. "
         "[default: those of NAME; of a benchmark, the worked examples that a prompt shows]",
     )
+    samples: int | None = option(
+        "--samples",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="With manipulation-TASK: N of its training samples in place of the demonstrations.",
+    )
     functions: Path | None = option(
         "--functions",
         type=_place,
@@ -100,6 +106,8 @@ def complexity(options: _ComplexityOptions) -> None:
         raise click.UsageError("Name a task (NAME...), or give --tests and --demos.")
     if options.tests and not options.demonstrations:
         raise click.UsageError("--tests needs --demos: the demonstrations that a prompt would show")
+    if options.samples and options.demonstrations:
+        raise click.UsageError("--samples and --demos both say what the tests are reached from: give one of them")
     if options.functions and not options.tests:
         raise click.UsageError("--functions belongs to --tests; a NAME has its own")
     if options.html and not options.against:
@@ -114,7 +122,7 @@ def complexity(options: _ComplexityOptions) -> None:
     correlations = [_correlation(run, scored) for run in runs]
     if options.as_json:
         print_json({"tasks": list(map(asdict, scored)), "against": list(map(asdict, correlations))})
-    tables = _tables(scored, correlations)
+    tables = _tables(scored, correlations, options.samples)
     if not options.as_json:
         show(tables, (), Console())
     if options.html:
@@ -126,7 +134,8 @@ def _scored(options: _ComplexityOptions) -> list[Complexity]:
 
     if options.tests and options.demonstrations:
         return [file_complexity(options.tests, options.demonstrations, options.functions)]
-    return [named_complexity(name, options.demonstrations, _shown) for name in dict.fromkeys(options.names)]
+    names = dict.fromkeys(options.names)
+    return [named_complexity(name, options.demonstrations, options.samples, _shown) for name in names]
 
 
 def _shown(tasks: Sequence[Task]) -> Iterable[Task]:
@@ -157,11 +166,14 @@ def _correlation(run: RunFolder, scored: Sequence[Complexity]) -> RunCorrelation
     return RunCorrelation(run.name, over, len(wrong), spearman(scores, wrong), spearman(reversed_f1s, wrong), means)
 
 
-def _tables(scored: Sequence[Complexity], correlations: Sequence[RunCorrelation]) -> list[TextTable]:
+def _tables(
+    scored: Sequence[Complexity], correlations: Sequence[RunCorrelation], samples: int | None
+) -> list[TextTable]:
     from atc.tui.text import shorten
     from benchmarks.report.tables import TextTable
 
-    columns = ("task", "score", "r-F1", "|D|", "demonstrations", "tests", "published")
+    examples = "samples" if samples else "demonstrations"
+    columns = ("task", "score", "r-F1", "|D|", examples, "tests", "published")
     rows = [
         (
             task.name,
@@ -170,7 +182,7 @@ def _tables(scored: Sequence[Complexity], correlations: Sequence[RunCorrelation]
             "-".join(map(str, dict.fromkeys(task.functions))),
             str(task.demonstrations),
             str(len(task.nearest)),
-            _published(task.name),
+            _published(task.name, examples),
         )
         for task in scored
     ]
@@ -180,8 +192,8 @@ def _tables(scored: Sequence[Complexity], correlations: Sequence[RunCorrelation]
             (near.test, shorten(near.demonstration, _LONGEST), f"{near.distance:.2f}", f"{near.reversed_f1:.1f}")
             for near in scored[0].nearest
         )
-        nearest_columns = ("test", "nearest demonstration", "distance", "r-F1")
-        tables.append(TextTable("Nearest demonstrations", nearest_columns, nearest, text_columns=2))
+        nearest_columns = ("test", f"nearest of the {examples}", "distance", "r-F1")
+        tables.append(TextTable(f"Nearest {examples}", nearest_columns, nearest, text_columns=2))
     if correlations:
         against = tuple(
             (
@@ -197,14 +209,14 @@ def _tables(scored: Sequence[Complexity], correlations: Sequence[RunCorrelation]
     return tables
 
 
-def _published(name: str) -> str:
-    """The published score of a task of the suite, of other tests and demonstrations than ours."""
+def _published(name: str, examples: str) -> str:
+    """The published score of a task of the suite, of other tests than ours; `-` for other tasks."""
     from benchmarks.manipulation.complexity_sources import SUITE
-    from benchmarks.report.complexity_tables import published_complexity
+    from benchmarks.report.complexity_tables import published_scores
 
-    data = published_complexity()
-    scores = dict(zip(data["tasks"], next(iter(data["scores"].values())), strict=True))
-    return str(scores.get(name.removeprefix(f"{SUITE}-"), "-")) if name.startswith(f"{SUITE}-") else "-"
+    if not name.startswith(f"{SUITE}-"):
+        return "-"
+    return str(published_scores(examples).get(name.removeprefix(f"{SUITE}-"), "-"))
 
 
 def _write_page(

@@ -45,17 +45,22 @@ def names() -> tuple[str, ...]:
     return (*(f"{SUITE}-{task}" for task in TASKS), *(name for name in NAMES if not BENCHMARKS[name].subset))
 
 
-def named_complexity(name: str, demonstrations: Path | None = None, watch: Watch = iter) -> Complexity:
+def named_complexity(
+    name: str, demonstrations: Path | None = None, samples: int | None = None, watch: Watch = iter
+) -> Complexity:
     """The complexity of a task of the suite, or of a benchmark with the worked examples that its prompts show.
 
     Args:
         demonstrations: A file or folder in place of the task's own.
+        samples: So many training samples of a task of the suite in their place.
     Raises: UsageError: There is no such name, or a file that it needs is not there or in another form.
     """
     if name not in names():
         raise UsageError(f"there is no {name!r} to compute a complexity of; there are {', '.join(names())}")
     if name.startswith(f"{SUITE}-"):
-        return _suite_complexity(name, demonstrations)
+        return _suite_complexity(name, demonstrations, samples)
+    if samples:
+        raise UsageError(f"{name} has no training samples; --samples is for {SUITE}-TASK")
     dataset = open_dataset(name, None, ())
     tests = [
         ComplexityTest(
@@ -105,7 +110,7 @@ def run_errors(run: RunFolder, task: Complexity) -> dict[str, float]:
     return {record.id: 100 * (1 - record.metrics.success) for record in run.tasks if record.id in ids}
 
 
-def _suite_complexity(name: str, demonstrations: Path | None) -> Complexity:
+def _suite_complexity(name: str, demonstrations: Path | None, samples: int | None) -> Complexity:
     data = published_complexity()
     with closing(open_environment(name.removeprefix(f"{SUITE}-"))) as environment:
         functions = data["options"].get(environment.name, len(environment.functions))
@@ -113,9 +118,10 @@ def _suite_complexity(name: str, demonstrations: Path | None) -> Complexity:
         if demonstrations is not None:
             shown = _read_demonstrations(demonstrations, {document.name for document in environment.functions})
         else:
+            entries = environment.samples(samples, 0) if samples else environment.demonstrations
             shown = [
                 Combination(f"{place}: {entry.goal.strip().splitlines()[0]}", _options(entry.action, entry.names))
-                for place, entry in enumerate(environment.demonstrations, 1)
+                for place, entry in enumerate(entries, 1)
             ]
         tests = [
             ComplexityTest(

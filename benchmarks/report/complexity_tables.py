@@ -11,7 +11,7 @@ import yaml
 
 from benchmarks.report.stats import spearman
 
-__all__ = ["complexity_rows", "correlation_rows", "published_complexity", "recomputed"]
+__all__ = ["complexity_rows", "correlation_rows", "published_complexity", "published_scores", "recomputed"]
 
 
 @cache
@@ -21,15 +21,25 @@ def published_complexity() -> Mapping[str, Any]:
     return data
 
 
+def published_scores(examples: str = "demonstrations") -> Mapping[str, float]:
+    """The published scores by task, by the calls of `demonstrations` or of training `samples`."""
+    data = published_complexity()
+    return dict(zip(data["tasks"], data[examples]["scores"], strict=True))
+
+
 def complexity_rows() -> list[tuple[str, ...]]:
     """The published scores: source, then a figure for each task."""
-    return [(name, *map(str, scores)) for name, scores in published_complexity()["scores"].items()]
+    data = published_complexity()
+    return [
+        (f"{data[examples]['table']}, {examples}", *map(str, data[examples]["scores"]))
+        for examples in ("demonstrations", "samples")
+    ]
 
 
 def recomputed() -> dict[str, float | None]:
     """Spearman's correlation of the published scores with the published error rates, by model."""
     data = published_complexity()
-    scores = dict(zip(data["tasks"], next(iter(data["scores"].values())), strict=True))
+    scores = published_scores()
     first = [scores[task] for task in data["correlated"]]
     return {model: spearman(first, [100 - rate for rate in rates]) for model, rates in data["three_shot"].items()}
 

@@ -10,7 +10,11 @@ import pytest
 from click.testing import CliRunner, Result
 
 from atc.cli import main
+from benchmarks.manipulation import suite
 from benchmarks.manipulation.complexity import Combination, ComplexityTest, complexity, distance, reversed_f1
+from benchmarks.manipulation.complexity_sources import named_complexity
+from benchmarks.manipulation.environment import GoalAction, ManipulationTest
+from benchmarks.manipulation.virtualhome.environment import VirtualHome
 from benchmarks.report.complexity_tables import published_complexity, recomputed
 from benchmarks.report.stats import spearman
 from tests.benchmarks.report_runs import metrics, task, write_run
@@ -144,6 +148,48 @@ def test_worked_examples_of_a_benchmark() -> None:
     assert nearest["museum-1"]["demonstration"] == "sketch 1 for museum-1"
 
 
+def test_a_task_of_the_suite() -> None:
+    """Its demonstrations are its own, all accepted programs of a test count, and training samples may stand in."""
+    [scored] = json.loads(run_complexity("manipulation-virtualhome", "--json").stdout)["tasks"]
+    sampled = run_complexity("manipulation-virtualhome", "--samples", 512)
+
+    assert scored["functions"] == [40, 40]
+    assert len(scored["nearest"]) == 100
+    assert 7 < scored["score"] < 13
+    assert scored["nearest"][0]["test"] == "virtualhome-001"
+    assert "12.3" in sampled.stdout
+    assert "samples" in sampled.stdout
+
+
+class Shop(VirtualHome):
+    """A task that is covered by definition."""
+
+    name = "webshop"
+
+
+class Requests(VirtualHome):
+    """A task whose actions are requests."""
+
+    name = "weather"
+    demonstrations = (GoalAction("Warm?", "curl 'http://x.org/now?q=a&appid=1'", ("now",)),)
+    tests = (
+        ManipulationTest("1", "Wet?", ("curl 'http://x.org/now?q=b&appid=2'",), (("now",),)),
+        ManipulationTest("2", "Wet?", ("curl 'http://x.org/now?q=b' -d '{\"unit\": 1}'",), (("now",),)),
+    )
+
+
+def test_tasks_whose_functions_are_counted_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A request is one of 37 with its parameters, the key aside; the shop's score is 0 by definition."""
+    places = {"webshop": f"{__name__}:Shop", "weather": f"{__name__}:Requests"}
+    monkeypatch.setattr(suite, "TASKS", places)
+    monkeypatch.setattr("benchmarks.manipulation.complexity_sources.TASKS", places)
+    shop, requests = named_complexity("manipulation-webshop"), named_complexity("manipulation-weather")
+
+    assert shop.score == 0
+    assert requests.functions == (37, 37)
+    assert [near.distance for near in requests.nearest] == pytest.approx([0.693, 0.693 + math.log(37)], abs=1e-3)
+
+
 def test_errors_of_runs_beside_the_scores(tmp_path: Path) -> None:
     """With one task the correlation is over its tests; a run of another benchmark is refused. A page has the plot."""
     [scored] = json.loads(run_complexity("tiny", "--json").stdout)["tasks"]
@@ -192,6 +238,7 @@ def test_bad_files_are_named(tmp_path: Path, content: str, message: str) -> None
         ([], "Name a task (NAME...), or give --tests and --demos."),
         (["nothing"], "there is no 'nothing' to compute a complexity of; there are "),
         (["tiny", "--html", "x.html"], "--html draws the errors of runs"),
+        (["tiny", "--samples", "5"], "tiny has no training samples"),
     ],
 )
 def test_wrong_use(arguments: list[str], message: str) -> None:
