@@ -251,8 +251,9 @@ def _current(place: Place, form: _Form) -> dict[str, Any]:
 def _forecast(place: Place, form: _Form) -> dict[str, Any]:
     start = int(NOW.timestamp()) + _STEP
     entries = []
+    identity = _identity(place)
     for moment in range(start, start + _STEPS * _STEP, _STEP):
-        draws = _draws(_identity(place), "/data/2.5/forecast", form.seed, moment)
+        draws = _draws(identity, "/data/2.5/forecast", form.seed, moment)
         text = datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%d %H:%M:%S")
         entries.append({"dt": moment, **_conditions(place, draws, form), "pop": draws[29] % 101 / 100, "dt_txt": text})
     city = {
