@@ -1,8 +1,11 @@
-"""`atc train data`: questions with right programs, made from the document of an API alone."""
+"""`atc train data`: questions with right programs, made from the document of an API, or from the suite's templates."""
 
 from __future__ import annotations
 
+import json
+import random
 import time
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -13,11 +16,17 @@ from atc.cli import print_json
 from atc.cli.options import json_option, option, out_file, takes
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rich.console import Console
 
     from atc.training.data.generation import Tally
+    from benchmarks.manipulation.alignment import AlignmentCounts
 
 __all__ = ["data"]
+
+_COUNT = 1000
+"""Pairs, where their number is not given."""
 
 _REASONS = {
     "no question": "nothing to ask this way",
@@ -39,11 +48,20 @@ _REASONS = {
 
 @dataclass(frozen=True, kw_only=True)
 class _DataOptions:
-    api: str = option(
-        "--from-protocol", required=True, metavar="SPEC", help="The API: an OpenAPI document or tools file."
-    )
+    api: str | None = option("--from-protocol", metavar="SPEC", help="The API: an OpenAPI document or tools file.")
+    tasks: tuple[str, ...] = option(
+        "--from-task", multiple=True, metavar="NAME",
+        help="A tool of `atc bench manipulation`, in place of an API. Repeatable; all are mixed.",
+    )  # fmt: skip
     out: Path = option("--out", required=True, metavar="FILE", type=out_file, help="JSONL, a pair a line.")
-    count: int = option("--count", default=1000, show_default=True, type=click.IntRange(1), help="Pairs in the file.")
+    count: int | None = option(
+        "--count", type=click.IntRange(1), metavar="N",
+        help="Pairs in the file, or samples of each tool  [default: 1000, or as many as the paper has of each tool]",
+    )  # fmt: skip
+    pairs: int = option(
+        "--pairs", default=4, show_default=True, type=click.IntRange(1), metavar="K",
+        help="Samples of a tool in one conversation (--from-task).",
+    )  # fmt: skip
     seed: int = option("--seed", default=0, show_default=True, help="Of the questions and the simulated service.")
     exclude: tuple[Path, ...] = option(
         "--exclude",
@@ -71,12 +89,46 @@ class _DataOptions:
 @click.command()
 @takes(_DataOptions)
 def data(options: _DataOptions) -> None:
-    """Make questions with the programs that answer them, from an API document alone.
+    """Make questions with the programs that answer them, from an API document alone, or from a tool's templates.
 
-    Each program is checked, run in the simulated service, and kept if its answer rests on the responses. A line has
-    the question, the program, its tools, the answer, and the messages of `atc solve --tools K --profile NAME` with
-    the program as their answer. To go on after a stop, repeat the command.
+    With --from-protocol each program is checked, run in the simulated service, and kept if its answer rests on the
+    responses. A line has the question, the program, its tools, the answer, and the messages of `atc solve --tools K
+    --profile NAME` with the program as their answer. To go on after a stop, repeat the command.
+
+    With --from-task a line has the functions, several goals with their actions, and the last action as the answer.
+    `atc train sft` learns all of these actions, or with `loss_on: last` the last one.
     """
+    if (options.api is None) == (not options.tasks):
+        raise click.UsageError("give one of --from-protocol SPEC and --from-task NAME")
+    if options.tasks:
+        _from_tasks(options)
+        return
+    _from_protocol(options, options.api or "", options.count or _COUNT)
+
+
+def _from_tasks(options: _DataOptions) -> None:
+    """Write the samples of tools of the suite, mixed."""
+    from atc.files import write_text
+    from benchmarks.manipulation.alignment import SAMPLES, alignment_data
+    from benchmarks.manipulation.suite import open_environment
+
+    conversations, counts = [], []
+    for task in dict.fromkeys(options.tasks):
+        with closing(open_environment(task)) as environment:
+            count = options.count or SAMPLES.get(task, _COUNT)
+            of_task, task_counts = alignment_data(environment, count, options.pairs, options.seed)
+        conversations += of_task
+        counts.append(task_counts)
+    random.Random(options.seed).shuffle(conversations)
+    lines = (json.dumps(conversation, ensure_ascii=False) for conversation in conversations)
+    write_text(options.out, "".join(f"{line}\n" for line in lines))
+    if options.as_json:
+        print_json({"tasks": [task_counts.to_json() for task_counts in counts], "written": len(conversations)})
+    _print_alignment(counts, options)
+
+
+def _from_protocol(options: _DataOptions, api: str, count: int) -> None:
+    """Write pairs for an API."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -84,25 +136,50 @@ def data(options: _DataOptions) -> None:
     from benchmarks.training.exclusion import read_gold
     from protocols import load
 
-    protocol = load(options.api)
+    protocol = load(api)
     excluded = read_gold(options.exclude, protocol)
     settings = PairSettings(
-        options.out, options.count, options.seed, options.kind, options.candidates, options.processes,
+        options.out, count, options.seed, options.kind, options.candidates, options.processes,
         profile=options.profile,
     )  # fmt: skip
     console = Console(stderr=True)
     started = time.perf_counter()
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True) as progress:
-        bar = progress.add_task("pairs", total=options.count)
+        bar = progress.add_task("pairs", total=count)
         tally = generate(protocol, settings, excluded, lambda pairs: progress.update(bar, completed=pairs))
     seconds = round(time.perf_counter() - started, 1)
     if options.as_json:
         print_json({**tally.to_json(), "excluded_tasks": len(excluded), "seconds": seconds})
-    _print_counts(tally, options, seconds, console)
+    _print_counts(tally, options, count, seconds, console)
 
 
-def _print_counts(tally: Tally, options: _DataOptions, seconds: float, console: Console) -> None:
+def _print_alignment(counts: Sequence[AlignmentCounts], options: _DataOptions) -> None:
+    """The table of samples, and of what they share with the tests."""
+    from rich.console import Console
+    from rich.table import Table
+
+    columns = (
+        "tool",
+        "samples",
+        "lines",
+        "combinations",
+        "those of tests",
+        "shared",
+        "tests with these",
+        "goals shared",
+    )
+    table = Table(title=str(options.out))
+    for place, column in enumerate(columns):
+        table.add_column(column, justify="right" if place else "left")
+    for task_counts in counts:
+        table.add_row(*map(str, task_counts.to_json().values()))
+    console = Console(stderr=True)
+    console.print(table)
+    console.print("A combination is the multiset of functions called. Samples with the goal of a test are left out.")
+
+
+def _print_counts(tally: Tally, options: _DataOptions, count: int, seconds: float, console: Console) -> None:
     """The table of what became of the drafts."""
     from rich.table import Table
 
@@ -118,8 +195,8 @@ def _print_counts(tally: Tally, options: _DataOptions, seconds: float, console: 
         table.add_row(name.replace("_", " "), str(counts[name]))
     table.add_row("seconds", str(seconds))
     console.print(table)
-    if tally.before + tally.written < options.count:
-        missing = options.count - tally.before - tally.written
+    if tally.before + tally.written < count:
+        missing = count - tally.before - tally.written
         console.print(
             f"{missing} pairs are missing: nothing new can be asked with this seed; try another --seed and --out"
         )

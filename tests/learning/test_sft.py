@@ -145,6 +145,23 @@ def test_the_loss_on_the_last_answer_alone(tokenizer: Any) -> None:
 
 
 @pytest.mark.train
+@pytest.mark.parametrize("template", [CHATML, SYSTEM_ADDED, PLAIN], ids=["chatml", "system added", "plain"])
+def test_solved_examples_in_a_question_are_learned_too(tokenizer: Any, template: str) -> None:
+    """What a turn has to `learn` is learned with all answers, and not with the last alone."""
+    tokenizer.chat_template = template
+    question = "\nAdd 3 and 4.\nprint(add(3, 4))\nAdd 1 and 2."
+    first = question.index("print")
+    turns: list[dict[str, Any]] = [{"role": "user", "content": question, "learn": [(first, first + 16)]}, TURNS[1]]
+
+    [example] = tokenize_conversation(tokenizer, turns, 512)
+    [last] = tokenize_conversation(tokenizer, turns, 512, "last")
+
+    ending = "\n" if template is PLAIN else "<|im_end|>"
+    assert "".join(targets(tokenizer, example)) == f"print(add(3, 4))print(add(1, 2)){ending}"
+    assert "".join(targets(tokenizer, last)) == f"print(add(1, 2)){ending}"
+
+
+@pytest.mark.train
 def test_a_template_that_renders_the_last_turn_otherwise(tokenizer: Any) -> None:
     """Each answer then is an example of its own, as it looks when the model is asked for it."""
     tokenizer.chat_template = THINKING
@@ -225,12 +242,42 @@ def test_packed_examples_do_not_see_each_other(tiny: Path, tokenizer: Any) -> No
 
     rows = pack(examples, 128, packing=True)
     with torch.no_grad():
-        _, packed, packed_count = answer_loss(model, collate(rows, packing=True))
-        _, alone, alone_count = answer_loss(model, collate(pack(examples, 128, packing=False), packing=False))
+        _, packed, packed_count = answer_loss(model, collate(rows, True, 128))
+        _, alone, alone_count = answer_loss(model, collate(pack(examples, 128, packing=False), False, 128))
 
     assert len(rows) < len(examples)
     assert packed_count == alone_count
     assert float(packed) == pytest.approx(float(alone), rel=1e-5)
+
+
+@pytest.mark.train
+def test_the_loss_is_that_of_all_logits(tiny: Path, tokenizer: Any) -> None:
+    """Logits of the answers' tokens alone give the loss and the gradients that all logits give; batches have few
+    lengths, for which alone torch keeps memory."""
+    import torch
+    import transformers
+
+    from atc.training.sft.trainer import answer_loss, collate
+
+    model = transformers.AutoModelForCausalLM.from_pretrained(tiny / "base")
+    examples = [tokenize_conversation(tokenizer, line["messages"], 128)[0] for line in conversations(5)]
+    batch = collate(pack(examples, 128, packing=False), False, 128)
+    outputs, loss, count = answer_loss(model, batch)
+    loss.backward()
+    selected = [weight.grad.clone() for weight in model.parameters()]
+    model.zero_grad()
+
+    logits = model(batch["input_ids"], use_cache=False).logits[:, :-1]
+    expected = torch.nn.functional.cross_entropy(
+        logits.flatten(0, 1), batch["labels"][:, 1:].flatten(), reduction="sum"
+    )
+    expected.backward()
+
+    assert outputs.logits.shape[0] == count == (batch["labels"] != IGNORED).sum()
+    torch.testing.assert_close(loss, expected)
+    torch.testing.assert_close(selected, [weight.grad for weight in model.parameters()], atol=1e-4, rtol=1e-4)
+    assert batch["input_ids"].shape[1] % 64 == 0
+    assert collate(pack(examples, 128, packing=False), False, 70)["input_ids"].shape[1] <= 70
 
 
 @pytest.mark.train

@@ -3,6 +3,9 @@
 A chat template renders a conversation turn by turn. The text up to an assistant turn, open for an answer, is what the
 model reads at inference; what the next rendering adds to it is what the model should write, end-of-turn token
 included. Templates need no marks for that.
+
+A turn of another role may hold solved examples, whose answers are learned as well. `learn` lists where they stand in
+its content: `[[first, end], …]`, in characters.
 """
 
 from __future__ import annotations
@@ -78,22 +81,37 @@ def read_examples(
     return examples, counts
 
 
-def _turns(where: str, line: Any) -> list[dict[str, str]]:
+def _turns(where: str, line: Any) -> list[dict[str, Any]]:
     messages = line.get("messages") if isinstance(line, dict) else None
     if not isinstance(messages, list) or not all(isinstance(turn, dict) for turn in messages):
         raise UsageError(f'{where}: a line is {{"messages": [{{"role": …, "content": …}}, …]}}')
-    turns = [{"role": turn.get("role"), "content": turn.get("content")} for turn in messages]
+    turns: list[dict[str, Any]] = [{name: turn.get(name) for name in ("role", "content")} for turn in messages]
     for number, turn in enumerate(turns, 1):
         if turn["role"] not in _ROLES or not isinstance(turn["content"], str):
             raise UsageError(f"{where}: message {number} needs a role of {', '.join(_ROLES)} and a text as content")
     if not any(turn["role"] == "assistant" for turn in turns):
         raise UsageError(f"{where}: no message of the role assistant, so there is nothing to learn")
+    for number, (turn, message) in enumerate(zip(turns, messages, strict=True), 1):
+        if "learn" in message:
+            turn["learn"] = _places(message["learn"], len(turn["content"]), f"{where}: `learn` of message {number}")
     return turns
+
+
+def _places(places: Any, length: int, where: str) -> list[Span]:
+    """Spans of a content of so many characters, in their order. Raises: UsageError."""
+    end = 0
+    for span in places if isinstance(places, list) else [None]:
+        if not isinstance(span, list) or [type(place) for place in span] != [int, int] or not end <= span[0] < span[1]:
+            raise UsageError(f"{where} is a list of [first, end], in their order")
+        end = span[1]
+    if end > length:
+        raise UsageError(f"{where} ends at {end}, and its content at {length}")
+    return [(first, last) for first, last in places]
 
 
 def tokenize_conversation(
     tokenizer: Any,
-    turns: Sequence[Mapping[str, str]],
+    turns: Sequence[Mapping[str, Any]],
     max_length: int,
     loss_on: str = "all",
     counts: ExampleCounts | None = None,
@@ -104,7 +122,7 @@ def tokenize_conversation(
     no common example get one each. So do those of a template that renders earlier turns in another way than the last.
 
     Args:
-        loss_on: "all" assistant turns, or the "last".
+        loss_on: "all" assistant turns and what other turns have to `learn`, or the "last" assistant turn.
     Raises: UsageError: The chat template cannot render the conversation, or not turn by turn.
     """
     counts = counts if counts is not None else ExampleCounts()
@@ -113,7 +131,7 @@ def tokenize_conversation(
     if text is None:
         parts = [_render_spans(tokenizer, turns[: place + 1], [place]) for place in answers]
     else:
-        parts = [(text, spans)]
+        parts = [(text, sorted([*_learned_spans(text, turns[: answers[-1]]), *spans]))]
     if loss_on == "last":
         parts = [(parts[-1][0], parts[-1][1][-1:])]
     return [
@@ -124,7 +142,7 @@ def tokenize_conversation(
 
 
 def _render_spans(
-    tokenizer: Any, turns: Sequence[Mapping[str, str]], answers: Sequence[int]
+    tokenizer: Any, turns: Sequence[Mapping[str, Any]], answers: Sequence[int]
 ) -> tuple[str | None, list[Span]]:
     """The text of a conversation, and where in it the answers stand; no text if it is not rendered turn by turn."""
     text = _render(tokenizer, turns, False)
@@ -147,7 +165,24 @@ def _render_spans(
     return text, spans
 
 
-def _render(tokenizer: Any, turns: Sequence[Mapping[str, str]], open_end: bool) -> str:
+def _learned_spans(text: str, turns: Sequence[Mapping[str, Any]]) -> Iterator[Span]:
+    """Where in the text of a conversation stands what its turns have to `learn`.
+
+    Raises: UsageError: The chat template changes a content.
+    """
+    end = 0
+    for turn in turns:
+        content = turn["content"].strip()
+        start = text.find(content, end)
+        if start >= 0:
+            end = start + len(content)
+        elif turn.get("learn"):
+            raise UsageError("the chat template changes the content of a turn, so its `learn` cannot be found")
+        shift = start - turn["content"].index(content)
+        yield from ((first + shift, last + shift) for first, last in turn.get("learn", ()))
+
+
+def _render(tokenizer: Any, turns: Sequence[Mapping[str, Any]], open_end: bool) -> str:
     if not turns:
         return ""
     import jinja2

@@ -1,0 +1,114 @@
+"""Training data for the tools of the suite: samples from templates, several of a tool in one prompt.
+
+A line is a conversation as the action generator has it at test time: functions, solved examples, the goal, and then
+the action as the answer. `learn` marks the actions of the examples. With `loss_on: all` every action is learned (the
+paper's all-shot loss), with `loss_on: last` the answer alone.
+
+Source: Xu et al. (arXiv:2305.16504), section 4.1 and appendix C.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from benchmarks.manipulation.environment import Environment, GoalAction
+from benchmarks.manipulation.generator import ACTION, prompt_text
+from benchmarks.manipulation.selection import Selection, shown_example
+
+__all__ = ["SAMPLES", "AlignmentCounts", "alignment_data", "count_alignment"]
+
+SAMPLES: Mapping[str, int] = {
+    "weather": 1800,
+    "cat": 1800,
+    "home": 1800,
+    "trip": 1800,
+    "sheets": 118,
+    "virtualhome": 512,
+    "webshop": 1800,
+    "tabletop": 74,
+}
+"""Samples of each tool in the paper's Table 10."""
+
+
+@dataclass(frozen=True, slots=True)
+class AlignmentCounts:
+    """The data of one tool: samples, conversations, and combinations of functions, also those that a test has too.
+
+    `shared_goals` are samples with the goal of a test. They are left out.
+    """
+
+    task: str
+    samples: int
+    conversations: int
+    combinations: int
+    test_combinations: int
+    shared_combinations: int
+    tests_with_shared: int
+    shared_goals: int
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain data."""
+        return asdict(self)
+
+
+def alignment_data(
+    environment: Environment, count: int, pairs: int, seed: int
+) -> tuple[list[dict[str, Any]], AlignmentCounts]:
+    """The conversations of a tool, each with up to `pairs` samples, and their counts; no sample is in two of them."""
+    goals = {test.goal for test in environment.tests}
+    drawn = list(environment.samples(count, seed))
+    samples = [sample for sample in drawn if sample.goal not in goals]
+    random.Random(f"pairs {seed}").shuffle(samples)
+    selection = Selection(environment)
+    conversations = [
+        _conversation(environment, selection, samples[start : start + pairs]) for start in range(0, len(samples), pairs)
+    ]
+    return conversations, count_alignment(environment, samples, len(conversations), len(drawn) - len(samples))
+
+
+def count_alignment(
+    environment: Environment, samples: Sequence[GoalAction], conversations: int, shared_goals: int
+) -> AlignmentCounts:
+    """The check of the paper's hygiene: which combinations of functions samples and tests share.
+
+    A combination is the multiset of the functions that are called.
+    """
+    combinations = {tuple(sorted(sample.names)) for sample in samples}
+    tests = [{tuple(sorted(names)) for names in test.names} for test in environment.tests]
+    of_tests = set().union(*tests)
+    return AlignmentCounts(
+        environment.name,
+        len(samples),
+        conversations,
+        len(combinations),
+        len(of_tests),
+        len(combinations & of_tests),
+        sum(bool(combinations & names) for names in tests),
+        shared_goals,
+    )
+
+
+def _conversation(environment: Environment, selection: Selection, samples: Sequence[GoalAction]) -> dict[str, Any]:
+    *shown, last = samples
+    functions, examples = prompt_text(selection.functions(last.goal), shown)
+    before = f"{functions}{examples}"
+    return {
+        "task": environment.name,
+        "messages": [
+            {"role": "user", "content": f"{before}Task: {last.goal}", "learn": list(_actions(before, shown))},
+            {"role": "assistant", "content": f"{ACTION}{last.action}"},
+        ],
+        "names": [list(sample.names) for sample in samples],
+    }
+
+
+def _actions(text: str, shown: Sequence[GoalAction]) -> Iterator[list[int]]:
+    """Where the actions of examples stand in a prompt."""
+    end = 0
+    for sample in shown:
+        example = shown_example(sample.goal, sample.action)
+        end = text.index(example, end) + len(example)
+        yield [end - len(sample.action), end]
