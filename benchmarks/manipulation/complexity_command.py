@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -242,6 +243,6 @@ def _write_page(
         ]
         for entry in correlations
     ]
-    plot = lines(series, "API complexity", "error %", most=max(4, 4 * round(ordered[-1].score / 4 + 0.5)))
+    plot = lines(series, "API complexity", "error %", most=4 * max(1, math.ceil(ordered[-1].score / 4)))
     report = compare(runs, read_prices())
     write_text(file, page(report, tables, [("Errors over API complexity (as in Figure 7)", plot)]))

@@ -178,11 +178,17 @@ class Requests(VirtualHome):
     )
 
 
-def test_tasks_whose_functions_are_counted_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A request is one of 37 with its parameters, the key aside; the shop's score is 0 by definition."""
+@pytest.fixture
+def two_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The suite has the shop and the requests."""
     places = {"webshop": f"{__name__}:Shop", "weather": f"{__name__}:Requests"}
     monkeypatch.setattr(suite, "TASKS", places)
     monkeypatch.setattr("benchmarks.manipulation.complexity_sources.TASKS", places)
+
+
+@pytest.mark.usefixtures("two_tasks")
+def test_tasks_whose_functions_are_counted_otherwise() -> None:
+    """A request is one of 37 with its parameters, the key aside; the shop's score is 0 by definition."""
     shop, requests = named_complexity("manipulation-webshop"), named_complexity("manipulation-weather")
 
     assert shop.score == 0
@@ -206,6 +212,25 @@ def test_errors_of_runs_beside_the_scores(tmp_path: Path) -> None:
     assert against["score"] > 0.7
     assert against["errors"] == {"tiny": pytest.approx(100 * len(hard) / 24)}
     assert "Errors over API complexity" in page.read_text("utf-8")
+
+
+@pytest.mark.usefixtures("two_tasks")
+def test_several_tasks_beside_a_run(tmp_path: Path) -> None:
+    """With several tasks the correlation is over them; a run without one of them is refused where it has none."""
+    records = [
+        task("webshop-001", dataset="webshop", metrics=metrics(success=0.75)),
+        task("webshop-002", dataset="webshop", metrics=metrics(success=0.25)),
+        task("weather-1", dataset="weather", metrics=metrics(success=0.0)),
+    ]
+    run = write_run(tmp_path / "run", records, benchmark="manipulation")
+    names = ("manipulation-webshop", "manipulation-weather")
+    [against] = json.loads(run_complexity(*names, "--against", run, "--json").stdout)["against"]
+
+    assert (against["over"], against["points"], against["score"]) == ("tasks", 2, pytest.approx(1))
+    assert against["errors"] == {"manipulation-webshop": 50, "manipulation-weather": 100}
+    result = run_complexity("tiny", "--against", run)
+    assert result.exit_code == 2
+    assert "has no test of tiny" in " ".join(result.stderr.split())
 
 
 @pytest.mark.parametrize(
