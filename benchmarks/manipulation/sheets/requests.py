@@ -53,7 +53,7 @@ def _lines(book: Workbook, body: Json) -> tuple[Worksheet, Tab, str, int, int]:
 def _sort_range(book: Workbook, body: Json) -> None:
     worksheet, area = _area(book, body["range"])
     orders = {"ASCENDING": "asc", "DESCENDING": "des"}
-    specs = [[spec["dimensionIndex"] + 1, orders[spec.get("sortOrder", "ASCENDING")]] for spec in body["sortSpecs"]]
+    specs = [(spec["dimensionIndex"] + 1, orders[spec.get("sortOrder", "ASCENDING")]) for spec in body["sortSpecs"]]
     worksheet.sort(*specs, range=area)
 
 

@@ -235,8 +235,8 @@ class Workbook:
 
     def number_format(self, tab: Tab, area: Area, pattern: str) -> None:
         """Show the numbers of an area by a pattern such as `0.00%`."""
-        for row, col in area.places():
-            self._engine.update_range_style(self.index(tab), row, col, row, col, "num_fmt", pattern)
+        corners = (area.top, area.left, area.bottom, area.right)
+        self._engine.update_range_style(self.index(tab), *corners, "num_fmt", pattern)
 
     def _extent(self, tab: Tab) -> Place:
         """The last row and column that the engine has anything in."""

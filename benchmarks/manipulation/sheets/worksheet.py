@@ -97,7 +97,7 @@ class Worksheet(WorksheetCells):
             elif size is not None and size < present:
                 self._book.delete(self._tab, axis, size + 1, present)
 
-    def sort(self, *specs: list[Any], range: str | None = None) -> None:
+    def sort(self, *specs: tuple[int, str], range: str | None = None) -> None:
         """Sort rows by columns. Without a range all rows below the frozen ones are sorted, a header included.
 
         Args:

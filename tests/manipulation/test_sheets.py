@@ -1,0 +1,245 @@
+"""Google Sheets of the tool-manipulation suite: its tests, its demonstrations, and what it accepts."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import pytest
+
+from benchmarks.manipulation.environment import ManipulationTest, TestScore
+from benchmarks.manipulation.sheets.environment import SheetsEnvironment
+from benchmarks.manipulation.sheets.tasks import called
+
+pytestmark = pytest.mark.manipulation
+
+TABLE = [["Product", "Cost", "Price"], ["beef", 1, 3], ["pork", 5, 4], ["chicken", 10, 11], ["lamb", 3, 15]]
+
+
+@pytest.fixture(scope="module")
+def sheets() -> Iterator[SheetsEnvironment]:
+    """The environment, with one sandbox for all tests."""
+    environment = SheetsEnvironment()
+    yield environment
+    environment.close()
+
+
+@pytest.fixture(scope="module")
+def released() -> Iterator[SheetsEnvironment]:
+    """The environment that scores as released."""
+    environment = SheetsEnvironment(compat=True)
+    yield environment
+    environment.close()
+
+
+def scored(environment: SheetsEnvironment, test: ManipulationTest, program: str) -> TestScore:
+    environment.reset(test)
+    environment.act(program)
+    return environment.score()
+
+
+def test_with(label: str, *check: str, worksheets: Mapping[str, Any] | None = None) -> ManipulationTest:
+    """A test on a small table, with one label."""
+    state = {"worksheets": worksheets or {"Sheet1": TABLE}, "check": list(check)}
+    return ManipulationTest(f"own-{label}-{check}", "Do it.", (label,), (called(label),), state=state)
+
+
+test_with.__test__ = False  # type: ignore[attr-defined]
+
+
+def test_every_label_has_full_marks(sheets: SheetsEnvironment) -> None:
+    """A perfect generator solves all 70 tests, with any of the labels, and calls the functions that the label names."""
+    assert len(sheets.tests) == 70
+    for test in sheets.tests:
+        for label, names in zip(test.labels, test.names, strict=True):
+            sheets.reset(test)
+            result = sheets.act(label)
+            assert sheets.score() == TestScore(1.0), (test.id, label, result.error)
+            assert Counter(result.names) == Counter(names), test.id
+
+
+def test_nothing_done_is_nothing_won(sheets: SheetsEnvironment, released: SheetsEnvironment) -> None:
+    """The empty program solves no test; as released it passes where no value and no format is to change."""
+    for test in sheets.tests:
+        sheets.reset(test)
+        assert sheets.score() == TestScore(0.0, "wrong API"), test.id
+    passed = set()
+    for test in released.tests:
+        released.reset(test)
+        if released.score().value:
+            passed |= set(test.state["check"])
+    assert passed == {"layout", "size", "workbook"}
+
+
+def _renamed(program: str) -> str:
+    return re.sub(r"(\w+)\(", r"\1_now(", program, count=1)
+
+
+def _changed(program: str, kind: type, change: Callable[[Any], Any], last: bool = True) -> str:
+    """The program with its last (or first) literal of a kind changed."""
+    tree = ast.parse(program)
+    constants = [node for node in ast.walk(tree) if isinstance(node, ast.Constant) and type(node.value) is kind]
+    if constants:
+        chosen = max(constants, key=lambda node: (node.lineno, node.col_offset)) if last else constants[0]
+        chosen.value = change(chosen.value)
+    return ast.unparse(tree)
+
+
+def _next_column(match: re.Match[str]) -> str:
+    return f"{chr(ord(match[1]) + 1)}{match[2]}"
+
+
+MUTANTS: dict[str, Callable[[str], str]] = {
+    "an unknown function": _renamed,
+    "another object": lambda program: re.sub(r"\bworksheet\.|\bsheet\.", "pd.", program, count=1),
+    "a missing call": lambda program: "\n".join(program.splitlines()[:-1]),
+    "prose": lambda program: f"Here is the program:\n```\n{program}\n```",
+    "a cut": lambda program: program[: len(program) * 2 // 3],
+    "a call too many": lambda program: f'{program}\nworksheet.update("A1", "zzz")',
+    "another number": lambda program: _changed(program, int, lambda number: number + 1),
+    "another text": lambda program: _changed(program, str, lambda text: f"{text}s"),
+    "another row": lambda program: re.sub(r'(?<=")([A-Z])(\d+)', lambda m: f"{m[1]}{int(m[2]) + 2}", program, count=1),
+    "another column": lambda program: re.sub(r'(?<=")([A-Z])(\d+)', _next_column, program, count=1),
+    "another order": lambda program: program.translate(str.maketrans({})).replace('"asc"', '"?"')
+    .replace('"des"', '"asc"').replace('"?"', '"des"'),
+    "raw text": lambda program: program.replace("raw=False", "raw=True"),
+}  # fmt: skip
+
+
+EQUAL = {
+    "another number": ("select_rows", "pivot_sum", "group_mean", "drop_column"),
+    "another column": ("clear_column",),
+}
+"""Templates whose labels a mutation leaves with the same effect; `test_what_counts_as_equal` shows each kind."""
+
+
+@pytest.mark.parametrize("kind", MUTANTS)
+def test_no_mutant_of_a_label_solves_its_test(sheets: SheetsEnvironment, kind: str) -> None:
+    """Twelve kinds of mistakes, each in the labels that it can be made in: none is accepted."""
+    mutants = [(test, MUTANTS[kind](test.labels[0])) for test in sheets.tests]
+    changed = [
+        (test, mutant)
+        for test, mutant in mutants
+        if mutant not in (test.labels[0], ast.unparse(ast.parse(test.labels[0])))
+        and not any(name in test.id for name in EQUAL.get(kind, ()))
+    ]
+    if len(changed) > 45:  # mistakes that can be made everywhere, in every other test
+        changed = changed[::2]
+
+    assert len(changed) >= 8
+    assert [(test.id, mutant) for test, mutant in changed if scored(sheets, test, mutant).value] == []
+
+
+def test_what_counts_as_equal(sheets: SheetsEnvironment) -> None:
+    """Another way to the same values, the size of a new worksheet, a range with empty cells more, a call repeated."""
+    update = test_with('worksheet.update("C2", 9)')
+    for program in (
+        'worksheet.update_cell(2, 3, 9)\nworksheet.update("C2", 9)',
+        'worksheet.update("C2", [[9]])',
+        'worksheet.update([[9]], "C2")',
+        'worksheet.update("C2", "9")',
+        'worksheet.update("C2", "=3*3", raw=False)',
+        'place = worksheet.find("beef")\nworksheet.update_cell(place.row, place.col + 2, 9)',
+    ):
+        assert scored(sheets, update, program).value == 1, program
+    clear = test_with('worksheet.batch_clear(["C2:C5"])')
+    assert scored(sheets, clear, 'worksheet.batch_clear(["C2:E5"])').value == 1
+    copy = 'rows = pd.loc(get_as_dataframe("Sheet1"), "Cost", ">", {})\n'
+    copy += 'set_with_dataframe(sheet.add_worksheet("A", {}, 9), rows)'
+    assert scored(sheets, test_with(copy.format(5, 9)), copy.format(6, 30)).value == 1
+    filtered = test_with('worksheet.set_basic_filter("A1:C5")', "layout")
+    assert scored(sheets, filtered, "worksheet.set_basic_filter()").value == 1
+    bold = test_with('worksheet.format("A1", {"textFormat": {"bold": True}})', "format")
+    form = '{"textFormat": {"bold": True, "italic": False}, "backgroundColor": {"red": 1, "green": 1, "blue": 1}}'
+    assert scored(sheets, bold, f'worksheet.format("A1", {form})').value == 1
+
+
+def test_mistakes_fall_into_the_three_classes(sheets: SheetsEnvironment) -> None:
+    """Prose around the code cannot be run, another function is the wrong one, another cell is a wrong argument."""
+    test = test_with('worksheet.update("C2", 9)')
+    label = test.labels[0]
+
+    assert scored(sheets, test, f"```python\n{label}\n```").failure == "non-executable"
+    assert scored(sheets, test, "worksheet.delete_rows(2)").failure == "wrong API"
+    assert scored(sheets, test, 'worksheet.update("C3", 9)').failure == "wrong arguments"
+    assert scored(sheets, test, 'worksheet.update("C2", 9)\nworksheet.update("ZZ9", 1)').failure == "non-executable"
+
+
+def test_holes_of_the_released_scorer(sheets: SheetsEnvironment, released: SheetsEnvironment) -> None:
+    """Wrong places, damaged other worksheets, missing merges and labels that are not run count only under compat."""
+    for label, program, check in (
+        ('worksheet.update("C7", 9)', 'worksheet.update("C9", 9)', ""),
+        ('set_with_dataframe(sheet.add_worksheet("A", 9, 9), get_as_dataframe("Sheet1"))',
+         'set_with_dataframe(sheet.add_worksheet("A", 9, 9), get_as_dataframe("Sheet1"))\nworksheet.clear()', ""),
+        ('worksheet.update("A7", "x")\nworksheet.merge_cells("A7:B7")', 'worksheet.update("A7", "x")', "layout"),
+    ):  # fmt: skip
+        test = test_with(label, check)
+        assert scored(sheets, test, program).value == 0, label
+        assert scored(released, test, program).value == 1, label
+    test = test_with('worksheet.update("C2", 9)')
+    released.reset(test)
+    released.act(f" {test.labels[0]} ")
+    assert released.score().value == 1
+    assert released.protocol().title  # the label was compared as a text
+    assert released._worksheet.acell("C2").value == "3"
+
+
+def test_the_functions_are_those_of_the_paper(sheets: SheetsEnvironment) -> None:
+    """108 functions with arguments in words: 70 of a worksheet, 30 of a spreadsheet, 8 of pandas and its bridge."""
+    names = [document.name for document in sheets.functions]
+    counts = Counter(name.partition(".")[0] if "." in name else "" for name in names)
+
+    assert counts == {"worksheet": 70, "sheet": 30, "pd": 6, "": 2}
+    assert all(document.description and "(" in document.signature for document in sheets.functions)
+
+
+def test_every_function_is_demonstrated(sheets: SheetsEnvironment) -> None:
+    """Each demonstration runs, calls what it says, and all together call all 108 functions."""
+    called_names: Counter[str] = Counter()
+    goals = {test.goal for test in sheets.tests}
+    for demonstration in sheets.demonstrations:
+        table = demonstration.goal.splitlines()[:-1]
+        rows = [[_number(cell.strip()) for cell in line.strip("|").split("|")] for line in table]
+        state = {"worksheets": {"Sheet1": rows}}
+        sheets.reset(ManipulationTest("demonstration", demonstration.goal, (), (), state=state))
+        result = sheets.act(demonstration.action)
+        assert result.error == "", demonstration.action
+        assert Counter(result.names) == Counter(demonstration.names), demonstration.action
+        called_names.update(result.names)
+        assert demonstration.goal not in goals
+
+    assert set(called_names) == {document.name for document in sheets.functions}
+
+
+def _number(text: str) -> Any:
+    return int(text) if text.isdigit() else text
+
+
+def test_samples_are_no_tests(sheets: SheetsEnvironment) -> None:
+    """Samples come from other tables and values than the tests; the same seed gives the same, and each runs."""
+    samples = sheets.samples(118, 1)
+
+    assert len({sample.goal for sample in samples}) == 118
+    assert samples == sheets.samples(118, 1) != sheets.samples(118, 2)
+    assert not {sample.goal for sample in samples} & {test.goal for test in sheets.tests}
+    for sample in samples[::6]:
+        table = [[_number(cell.strip()) for cell in line.strip("|").split("|")]
+                 for line in sample.goal.splitlines() if line.startswith("|")]  # fmt: skip
+        test = ManipulationTest(sample.goal, sample.goal, (sample.action,), (), state={"worksheets": {"Sheet1": table}})
+        assert scored(sheets, test, sample.action).value == 1
+
+
+def test_the_same_program_leaves_the_same(sheets: SheetsEnvironment) -> None:
+    """Nothing is left over from one test to the next, and two runs agree."""
+    test = test_with('worksheet.append_row(["duck", 12, 2])')
+    assert [scored(sheets, test, test.labels[0]) for _ in range(2)] == [TestScore(1.0), TestScore(1.0)]
+    assert SheetsEnvironment().tests == sheets.tests
+
+
+def test_a_label_that_does_not_run_is_named(sheets: SheetsEnvironment) -> None:
+    """A test with a broken label is an error of the test, and says which."""
+    with pytest.raises(ValueError, match=r"the label .*delete_rows\(9, 2\).* does not run"):
+        sheets.reset(test_with("worksheet.delete_rows(9, 2)"))

@@ -1,0 +1,296 @@
+"""The spreadsheet behind the task Google Sheets: what a program that knows gspread 5 may rely on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from benchmarks.manipulation.sheets.a1 import SheetsError
+from benchmarks.manipulation.sheets.frames import RecordFunctions, WorksheetTables
+from benchmarks.manipulation.sheets.spreadsheet import Spreadsheet
+from benchmarks.manipulation.sheets.workbook import Workbook
+from benchmarks.manipulation.sheets.worksheet import Worksheet
+
+pytestmark = pytest.mark.manipulation
+
+TABLE = [["Product", "Cost", "Price"], ["beef", 1, 3], ["pork", 5, 4], ["chicken", 10, 11], ["lamb", 3, 15]]
+
+
+@pytest.fixture
+def book() -> Workbook:
+    """A workbook with a small table."""
+    book = Workbook()
+    Worksheet(book, 0).update("A1", TABLE)
+    return book
+
+
+@pytest.fixture
+def worksheet(book: Workbook) -> Worksheet:
+    return Worksheet(book, 0)
+
+
+@pytest.fixture
+def sheet(book: Workbook) -> Spreadsheet:
+    return Spreadsheet(book)
+
+
+def test_formulas_are_evaluated_unless_raw(worksheet: Worksheet) -> None:
+    """A formula that is typed in is a value; stored raw it is a text; its own text can be asked for."""
+    worksheet.update("B6", "=SUM(B2:B5)", raw=False)
+    worksheet.update("C6", "=SUM(C2:C5)")
+    worksheet.update_acell("D6", "=IF(B6>10, B6/2, 0)")
+
+    assert worksheet.row_values(6) == ["", "19", "=SUM(C2:C5)", "9.5"]
+    assert worksheet.acell("B6", "FORMULA").value == "=SUM(B2:B5)"
+    assert worksheet.acell("B6", "UNFORMATTED_VALUE").value == 19
+
+
+def test_a_broken_formula_is_an_error(worksheet: Worksheet) -> None:
+    """What is no formula shows an error and no value, also where only its end is wrong."""
+    for formula in ("=SUM(B2:B5)x", "=SUM(B2:B5))", "=NOPE(1)", "=B2/0", "=Nowhere!A1"):
+        worksheet.update("E1", formula, raw=False)
+        assert worksheet.acell("E1").value.startswith("#"), formula
+
+
+def test_update_takes_both_orders(worksheet: Worksheet) -> None:
+    """Version 5 has the range first, version 6 the values; a list alone begins at A1; columns can be given."""
+    worksheet.update("E1", [["a", "b"]])
+    worksheet.update([["c", "d"]], "E2")
+    worksheet.update("E3", [["e", "f"], ["g", "h"]], major_dimension="COLUMNS")
+    worksheet.update([["Item"]])
+
+    assert worksheet.get("E1:F4") == [["a", "b"], ["c", "d"], ["e", "g"], ["f", "h"]]
+    assert worksheet.acell("A1").value == "Item"
+
+
+def test_typed_values_are_read_as_by_a_user(worksheet: Worksheet) -> None:
+    """Percent, money and truth values become values; raw texts stay texts, whatever moves them."""
+    worksheet.update("E1", [["50%", "$5.00", "TRUE", "'7"]], raw=False)
+    worksheet.update("E2", [["50%", "=A1", "TRUE", "7"]])
+    worksheet.insert_cols([["x"]], 2)
+    worksheet.delete_rows(1)
+    worksheet.insert_row(["top"])
+
+    assert worksheet.get("F2:I2", value_render_option="UNFORMATTED_VALUE") == [["50%", "=A1", "TRUE", "7"]]
+    worksheet.update("F3", [["50%", "$5.00", "TRUE", "'7"]], raw=False)
+    assert worksheet.get("F3:I3", value_render_option="UNFORMATTED_VALUE") == [[0.5, 5, True, "7"]]
+
+
+def test_sort_moves_the_header_without_a_range(worksheet: Worksheet) -> None:
+    """All rows below the frozen ones are sorted: text comes after numbers, empty cells last both ways."""
+    worksheet.sort((2, "asc"))
+    assert worksheet.col_values(1) == ["beef", "lamb", "pork", "chicken", "Product"]
+    worksheet.sort((2, "des"))
+    worksheet.freeze(rows=1)
+    worksheet.update("B4", "")
+    worksheet.sort((2, "des"))
+    assert worksheet.col_values(1) == ["Product", "chicken", "pork", "beef", "lamb"]
+
+
+def test_sort_takes_several_columns_and_a_range(worksheet: Worksheet) -> None:
+    """The first column decides, equal rows by the next; rows outside the range stay; formulas and formats move."""
+    worksheet.update("B2", [[5], [5], [1], [1]])
+    worksheet.update("D2", "=C2*2", raw=False)
+    worksheet.format("A2", {"textFormat": {"bold": True}})
+    worksheet.sort((2, "asc"), (3, "des"), range="A2:D5")
+
+    assert worksheet.col_values(1) == ["Product", "lamb", "chicken", "pork", "beef"]
+    assert worksheet.acell("D5", "FORMULA").value == "=C5*2"
+    with pytest.raises(SheetsError, match="'asc' or 'des'"):
+        worksheet.sort((1, "ascending"))
+
+
+def test_rows_and_columns_come_and_go(worksheet: Worksheet) -> None:
+    """Deletions include both ends and count from 1; formulas, formats, notes and merges move along."""
+    worksheet.update("D5", "=B5+C5", raw=False)
+    worksheet.insert_note("A5", "fresh")
+    worksheet.merge_cells("A7:B7")
+    worksheet.format("C5", {"textFormat": {"bold": True}})
+    worksheet.delete_rows(3, 4)
+    worksheet.insert_cols([["New", 7]], 2)
+
+    assert worksheet.get_all_values() == [["Product", "New", "Cost", "Price", ""], ["beef", "7", "1", "3", ""],
+                                          ["lamb", "", "3", "15", "18"]]  # fmt: skip
+    assert worksheet.acell("E3", "FORMULA").value == "=C3+D3"
+    assert worksheet.get_note("A3") == "fresh"
+    worksheet.append_row(["duck", 1, 2, 3])
+    assert worksheet.find("duck").row == 4  # type: ignore[union-attr]
+    with pytest.raises(SheetsError, match="no rows from 5 to 2"):
+        worksheet.delete_rows(5, 2)
+
+
+def test_merged_cells_keep_the_first_value(worksheet: Worksheet) -> None:
+    """The others are emptied and stay empty until the cells are split; a part of a merge cannot be merged."""
+    worksheet.merge_cells("A1:C2", "MERGE_ROWS")
+    assert worksheet.get("A1:C2") == [["Product"], ["beef"]]
+    worksheet.update("B1", "hidden")
+    assert worksheet.acell("B1").value == ""
+    with pytest.raises(SheetsError, match="all cells in a merged range"):
+        worksheet.merge_cells("C1:D3")
+    worksheet.unmerge_cells("A1:C1")
+    worksheet.update("B1", "seen")
+    assert worksheet.acell("B1").value == "seen"
+
+
+def test_formats_are_merged_field_by_field(worksheet: Worksheet, book: Workbook) -> None:
+    """A field that is not named stays; a number format changes what a cell shows; unknown fields are refused."""
+    worksheet.format("B2:B3", {"horizontalAlignment": "CENTER"})
+    worksheet.format(["B2", "C2"], {"numberFormat": {"type": "PERCENT", "pattern": "0%"}})
+
+    assert book.tabs[0].formats[2, 2] == {
+        "horizontalAlignment": "CENTER",
+        "numberFormat": {"type": "PERCENT", "pattern": "0%"},
+    }
+    assert worksheet.acell("B2").value == "100%"
+    for form in ({"bold": True}, {"horizontalAlignment": "MIDDLE"}, {"backgroundColor": {"red": 255}}):
+        with pytest.raises(SheetsError, match="400 INVALID_ARGUMENT"):
+            worksheet.format("A1", form)
+
+
+def test_copies_and_moves(worksheet: Worksheet) -> None:
+    """A copied formula refers to its new neighbors, a moved one keeps its references; parts can be copied."""
+    worksheet.update("D2", "=B2+C2", raw=False)
+    worksheet.copy_range("D2", "D3:D5")
+    assert worksheet.col_values(4) == ["", "4", "9", "21", "18"]
+    worksheet.copy_range("D2:D5", "F1", "PASTE_VALUES", "TRANSPOSE")
+    assert worksheet.get("F1:I1", value_render_option="FORMULA") == [[4, 9, 21, 18]]
+    worksheet.cut_range("D5", "E9")
+    assert worksheet.acell("E9", "FORMULA").value == "=B5+C5"
+    assert worksheet.acell("D5").value == ""
+
+
+def test_reading_as_gspread_does(worksheet: Worksheet) -> None:
+    """Texts as shown, records with numbers, cells with places; searches are exact; empty ends are left out."""
+    assert worksheet.get_all_records()[0] == {"Product": "beef", "Cost": 1, "Price": 3}
+    assert [(cell.row, cell.col, cell.value) for cell in worksheet.range("B2:C2")] == [(2, 2, "1"), (2, 3, "3")]
+    assert worksheet.find("BEEF") is None
+    assert len(worksheet.findall("BEEF", case_sensitive=False)) == 1
+    assert worksheet.findall("3", in_column=2)[0].row == 5
+    assert worksheet.get("A4:F9") == [["chicken", "10", "11"], ["lamb", "3", "15"]]
+    assert worksheet.batch_get(["A2", "B:B"])[1][-1] == ["3"]
+    with pytest.raises(SheetsError, match="missing or repeated"):
+        worksheet.get_all_records(expected_headers=["Weight"])
+
+
+@pytest.mark.parametrize("name", ["A0", "ZZ1", "A1:B2000", "beef", "", "A1:", "1", "Other!A1"])
+def test_bad_ranges_are_refused(worksheet: Worksheet, name: str) -> None:
+    """What is no range, or is outside the worksheet, is an error of the request."""
+    with pytest.raises(SheetsError):
+        worksheet.update(name, 1)
+
+
+def test_names_of_ranges_follow_their_cells(worksheet: Worksheet, sheet: Spreadsheet) -> None:
+    """A formula may use a name; rows that come move it; without the name the formula shows an error."""
+    id = worksheet.define_named_range("B2:B5", "costs")["replies"][0]["addNamedRange"]["namedRange"]["namedRangeId"]
+    worksheet.insert_row(["top"])
+    worksheet.update("F1", "=SUM(costs)", raw=False)
+
+    assert sheet.list_named_ranges()[0]["range"] == "Sheet1!B3:B6"
+    assert worksheet.acell("F1").value == "19"
+    assert [cell.value for cell in sheet.named_range("costs")] == ["1", "5", "10", "3"]
+    worksheet.delete_named_range(id)
+    assert worksheet.acell("F1").value == "#NAME?"
+
+
+def test_worksheets_come_and_go(worksheet: Worksheet, sheet: Spreadsheet) -> None:
+    """They are added, copied, renamed, ordered and deleted; titles are unique; the last one stays."""
+    sheet.add_worksheet("Notes", 5, 3)
+    sheet.values_update("Notes!A1", {"valueInputOption": "USER_ENTERED"}, {"values": [["=Sheet1!C2*2"]]})
+    worksheet.duplicate(1, new_sheet_name="Twin")
+
+    assert [info.title for info in sheet.worksheets()] == ["Sheet1", "Twin", "Notes"]
+    assert sheet.values_get("Notes!A1")["values"] == [["6"]]
+    assert sheet.values_get("Twin")["values"] == worksheet.get_all_values()
+    sheet.del_worksheet("Twin")
+    with pytest.raises(SheetsError, match="WorksheetNotFound: Twin"):
+        sheet.worksheet("Twin")
+    with pytest.raises(SheetsError, match="already exists"):
+        sheet.add_worksheet("notes", 1, 1)
+    sheet.del_worksheet(sheet.worksheet("Notes"))
+    with pytest.raises(SheetsError, match="can't remove all the sheets"):
+        sheet.del_worksheet_by_id(0)
+
+
+REQUESTS: list[dict[str, Any]] = [
+    {"repeatCell": {"range": {"startRowIndex": 0, "endRowIndex": 1}, "cell": {"note": "head"}}},
+    {"insertDimension": {"range": {"sheetId": 0, "dimension": "ROWS", "startIndex": 1, "endIndex": 2}}},
+    {"deleteDimension": {"range": {"sheetId": 0, "dimension": "ROWS", "startIndex": 1, "endIndex": 2}}},
+    {"appendDimension": {"sheetId": 0, "dimension": "COLUMNS", "length": 2}},
+    {"updateDimensionProperties": {"range": {"dimension": "ROWS", "startIndex": 1, "endIndex": 2},
+                                   "properties": {"hiddenByUser": True}}},
+    {"autoResizeDimensions": {"dimensions": {"dimension": "COLUMNS", "startIndex": 0, "endIndex": 2}}},
+    {"addDimensionGroup": {"range": {"dimension": "ROWS", "startIndex": 1, "endIndex": 3}}},
+    {"deleteDimensionGroup": {"range": {"dimension": "ROWS", "startIndex": 1, "endIndex": 3}}},
+    {"setBasicFilter": {"filter": {"range": {"sheetId": 0}}}},
+    {"clearBasicFilter": {"sheetId": 0}},
+    {"addNamedRange": {"namedRange": {"name": "n", "range": {"startRowIndex": 0, "endRowIndex": 2}}}},
+    {"deleteNamedRange": {"namedRangeId": "named-1"}},
+    {"addProtectedRange": {"protectedRange": {"range": {"sheetId": 0}, "editors": {"users": ["a@example.org"]}}}},
+    {"deleteProtectedRange": {"protectedRangeId": 2}},
+    {"addSheet": {"properties": {"title": "New", "sheetId": 77, "gridProperties": {"rowCount": 4}}}},
+    {"duplicateSheet": {"sourceSheetId": 77, "newSheetName": "Again", "newSheetId": 78}},
+    {"updateSheetProperties": {"properties": {"sheetId": 78, "index": 0, "title": "B", "hidden": True,
+                                              "gridProperties": {"frozenRowCount": 1, "rowCount": 9}}}},
+    {"deleteSheet": {"sheetId": 78}},
+    {"copyPaste": {"source": {"startRowIndex": 1, "endRowIndex": 2}, "destination": {"startRowIndex": 7,
+                                                                                    "endRowIndex": 8}}},
+    {"cutPaste": {"source": {"startRowIndex": 7, "endRowIndex": 8}, "destination": {"rowIndex": 9}}},
+    {"unmergeCells": {"range": {"sheetId": 0}}},
+    {"updateSpreadsheetProperties": {"properties": {"title": "Shop"}}},
+]  # fmt: skip
+
+
+def test_requests_of_the_service(worksheet: Worksheet, sheet: Spreadsheet) -> None:
+    """`batch_update` knows the requests that gspread sends; an unknown one, or one without a field, is refused."""
+    sheet.batch_update({"requests": REQUESTS})
+
+    assert worksheet.row_values(10) == ["beef", "1", "3"]
+    assert worksheet.get_note("A1") == "head"
+    assert sheet.fetch_sheet_metadata()["properties"]["title"] == "Shop"
+    assert [info.title for info in sheet.worksheets()] == ["Sheet1", "New"]
+    bad: list[dict[str, Any]] = [{"paint": {}}, {"mergeCells": {}}, {}, {"deleteSheet": {"sheetId": 5}}]
+    for request in bad:
+        with pytest.raises(SheetsError):
+            sheet.batch_update({"requests": [request]})
+
+
+def test_tables_of_records(book: Workbook, sheet: Spreadsheet) -> None:
+    """What data frames are used for: selections, groups, pivots, and the way back into a worksheet."""
+    tables, pd = WorksheetTables(book), RecordFunctions()
+    rows = tables.get_as_dataframe("Sheet1")
+    kinds = pd.insert(rows, 1, "Kind", ["red", "red", "white", "red"])
+
+    assert rows[1] == {"Product": "pork", "Cost": 5, "Price": 4}
+    assert [row["Product"] for row in pd.sort_values(pd.loc(rows, "Cost", "<=", 5), ["Price"], False)] == [
+        "lamb", "pork", "beef",
+    ]  # fmt: skip
+    assert pd.groupby(kinds, ["Kind"], "Cost", "mean") == [{"Kind": "red", "Cost": 3}, {"Kind": "white", "Cost": 10}]
+    assert pd.pivot_table(kinds, "Cost", "Product", "Kind", "sum")[1] == {
+        "Product": "chicken",
+        "red": None,
+        "white": 10,
+    }
+    tables.set_with_dataframe(sheet.add_worksheet("Out", 2, 2), pd.drop(kinds, ["Cost"]), row=2)
+    assert sheet.values_get("Out!A2:C3")["values"] == [["Product", "Kind", "Price"], ["beef", "red", "3"]]
+    with pytest.raises(SheetsError, match="'Weight'; the columns are Product, Cost, Price"):
+        pd.loc(rows, "Weight", ">", 1)
+    with pytest.raises(SheetsError, match="cannot be compared"):
+        pd.loc(rows, "Product", ">", 1)
+    with pytest.raises(SheetsError, match="aggfunc 'mode'"):
+        pd.groupby(rows, ["Product"], "Cost", "mode")
+
+
+def test_sharing_keeps_its_state(sheet: Spreadsheet) -> None:
+    """Permissions are listed, removed, and the spreadsheet gets another owner."""
+    permission = sheet.share("ann@example.org", "user", "writer")
+    sheet.transfer_ownership(permission["id"])
+    sheet.accept_ownership(permission["id"])
+
+    assert {item["emailAddress"]: item["role"] for item in sheet.list_permissions()} == {
+        "owner@example.com": "writer",
+        "ann@example.org": "owner",
+    }
+    assert sheet.remove_permissions("owner@example.com") == ["1"]
+    with pytest.raises(SheetsError, match="Permission not found"):
+        sheet.transfer_ownership("9")
