@@ -24,6 +24,10 @@ __all__ = ["TrainingLog", "TrainingOutcome", "adapted", "is_main_process", "proc
 _CHECKPOINTS = 3
 """How many are kept: the best and the newest two."""
 
+_LENGTHS = 64
+"""Rows are padded to a multiple of this. torch keeps code and memory for each size that it has multiplied, about a
+megabyte a size on a processor, so that a process grew by gigabytes where every batch had a length of its own."""
+
 
 def process_count() -> int:
     """Processes that train together, as torchrun says."""
@@ -210,7 +214,7 @@ def _make_trainer(
         args=_arguments(plan, dev, config),
         train_dataset=[plan.rows[place] for place in plan.order],
         eval_dataset=sorted(dev, key=lambda row: len(row.ids)) or None,
-        data_collator=lambda rows: collate(rows, config.packing),
+        data_collator=lambda rows: collate(rows, config.packing, config.max_length),
         callbacks=[_guard(lambda: trainer.evaluate() if dev else None, lambda: 0 < config.max_seconds <= log.seconds)],
     )
     trainer.remove_callback(transformers.PrinterCallback)
@@ -280,15 +284,16 @@ def _guard(measure: Callable[[], object], over: Callable[[], bool]) -> Any:
     return CheckpointGuard()
 
 
-def collate(rows: Sequence[TrainingRow], packing: bool) -> dict[str, Any]:
-    """Rows as tensors of one length, padded on the right.
+def collate(rows: Sequence[TrainingRow], packing: bool, max_length: int) -> dict[str, Any]:
+    """Rows as tensors of one length, a multiple of 64 or `max_length`, padded on the right.
 
     No attention mask is needed: a token attends only to its left, and with `packing` the positions, which begin anew
     with each example, keep examples apart.
     """
     import torch
 
-    length = max(len(row.ids) for row in rows)
+    longest = max(len(row.ids) for row in rows)
+    length = max(longest, min(-(-longest // _LENGTHS) * _LENGTHS, max_length))
 
     def padded(values: Sequence[list[int]], filler: int) -> Any:
         return torch.tensor([[*row, *([filler] * (length - len(row)))] for row in values])
