@@ -80,6 +80,16 @@ def test_every_label_scores_in_the_sandbox(home: HomeSearch) -> None:
         assert home.score().value == 1.0, test.goal
 
 
+def test_a_program_for_atc_prints_what_its_search_returns(home: HomeSearch) -> None:
+    """It does the same as the label, and has an answer: the criteria that were submitted."""
+    test = home.tests[0]
+    home.reset(test)
+    result = home.act(test.programs[0])
+
+    assert home.score().value == 1.0
+    assert result.observation == f"{home.state.criteria}\n"
+
+
 def test_demonstrations_and_samples_run(home: HomeSearch) -> None:
     """What a model is shown or trained on is right code."""
     for shown in (*home.demonstrations, *home.samples(300, seed=1)):

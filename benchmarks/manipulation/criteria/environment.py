@@ -13,9 +13,9 @@ from functools import cached_property
 from pathlib import Path
 
 from benchmarks.manipulation.criteria.state import CriteriaState
-from benchmarks.manipulation.criteria.templates import CriteriaTemplates, GoalTemplate
+from benchmarks.manipulation.criteria.templates import CriteriaTemplates, GoalTemplate, demonstration
 from benchmarks.manipulation.environment import GoalAction, ManipulationTest, TestScore, f1, failure_of
-from benchmarks.manipulation.function_environment import FunctionEnvironment, called_functions, execute
+from benchmarks.manipulation.function_environment import FunctionEnvironment, execute
 
 __all__ = ["CriteriaEnvironment"]
 
@@ -65,14 +65,15 @@ class CriteriaEnvironment(FunctionEnvironment):
     @cached_property
     def tests(self) -> Sequence[ManipulationTest]:
         """Generated from templates; none calls just the functions of a demonstration."""
-        shown = {combination(demonstration.names) for demonstration in self.demonstrations}
+        shown = {combination(example.names) for example in self.demonstrations}
         rng = random.Random(f"{self.name} tests")
         templates = self._templates.compose("tests", self.test_count, rng, shown)
-        tests, goals = [], {demonstration.goal for demonstration in self.demonstrations}
+        tests, goals = [], {example.goal for example in self.demonstrations}
         for number, template in enumerate(templates, 1):
             sample = self._new_sample(template, rng, goals)
             goals.add(sample.goal)
-            tests.append(ManipulationTest(f"{number:03}", sample.goal, (sample.action,), (sample.names,)))
+            test = ManipulationTest(f"{number:03}", sample.goal, (sample.action,), (sample.names,), (sample.program,))
+            tests.append(test)
         return tuple(tests)
 
     @cached_property
@@ -98,7 +99,7 @@ class CriteriaEnvironment(FunctionEnvironment):
         for _ in range(_ATTEMPTS):
             goal, action = self._templates.fill(template, rng)
             if goal not in goals:
-                return GoalAction(goal, action, called_functions(action))
+                return demonstration(goal, action)
         raise ValueError(f"no values are left for the template {template.goal!r}; ask for fewer samples")
 
     def restore(self, test: ManipulationTest, seed: int) -> None:

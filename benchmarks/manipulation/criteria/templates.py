@@ -23,7 +23,7 @@ import yaml
 from benchmarks.manipulation.environment import GoalAction
 from benchmarks.manipulation.function_environment import called_functions
 
-__all__ = ["CriteriaTemplates", "GoalTemplate", "Part"]
+__all__ = ["CriteriaTemplates", "GoalTemplate", "Part", "demonstration"]
 
 Part = Literal["tests", "training"]
 """What a template is for; each has phrases of its own."""
@@ -110,7 +110,7 @@ class CriteriaTemplates:
             content.get("rising", []),
             content.get("days", []),
             content.get("different", []),
-            [_demonstration(record) for record in content["demonstrations"]],
+            [demonstration(record["goal"], record["action"].strip()) for record in content["demonstrations"]],
         )
 
     def compose(
@@ -247,6 +247,7 @@ def _scenario(id: str, record: Mapping[str, Any]) -> _Scenario:
     )
 
 
-def _demonstration(record: Mapping[str, str]) -> GoalAction:
-    action = record["action"].strip()
-    return GoalAction(record["goal"].strip(), action, called_functions(action))
+def demonstration(goal: str, action: str) -> GoalAction:
+    """A goal with its calls; as a program of `atc` it prints what its last call returns."""
+    before, _, last = action.rpartition("\n")
+    return GoalAction(goal, action, called_functions(action), f"{before}\nprint({last})")

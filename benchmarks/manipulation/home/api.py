@@ -8,7 +8,7 @@ Source: Xu et al. (arXiv:2305.16504), appendix A.3.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Any, Literal
 
 from benchmarks.manipulation.criteria.state import CriteriaState
 
@@ -29,7 +29,7 @@ class HomeSearchAPI:
         self._state = state
 
     def set_location(self, location: str) -> None:
-        """Set where to search. This is the first call.
+        """Set where to search, as the first call.
 
         Args:
             location: The name of the place.
@@ -40,7 +40,7 @@ class HomeSearchAPI:
         self._state.criteria["location"] = location
 
     def set_buy_or_rent(self, buy_or_rent: Literal["buy", "rent"]) -> None:
-        """Set whether the home is for sale or for rent. This is the second call, after set_location."""
+        """Set whether the home is for sale or for rent, as the second call."""
         self._state.call("set_buy_or_rent")
         if list(self._state.criteria) != ["location"]:
             raise ValueError("set_buy_or_rent must be the second call, after set_location")
@@ -49,10 +49,8 @@ class HomeSearchAPI:
         self._state.criteria["buy_or_rent"] = buy_or_rent
 
     def select_home_type(self, home_types: list[HomeType]) -> None:
-        """Select the types of home, any of which will do. Comes after set_buy_or_rent.
-
-        Homes for sale are House, Townhouse, Condo, Land, Multi-family, Mobile and Co-op; homes for rent are House,
-        Townhouse, Condo and Apartment.
+        """Select the types of home, any of which will do; Apartment, House, Townhouse and Condo are for rent, and all
+        but Apartment are for sale.
         """
         self._state.call("select_home_type")
         mode = self._state.criteria.get("buy_or_rent")
@@ -108,11 +106,15 @@ class HomeSearchAPI:
         """Set the longest way to work, in minutes."""
         self._set("max_commute_time", max_commute_time)
 
-    def search(self) -> None:
-        """Submit the criteria. This is the last call."""
+    def search(self) -> dict[str, Any]:
+        """Submit the criteria, as the last call.
+
+        Returns: The criteria by name.
+        """
         self._state.call("search")
         self._state.criteria.setdefault("min_price", 0)
         self._state.criteria.setdefault("min_square_feet", 0)
+        return dict(self._state.criteria)
 
     def _set(self, criterion: str, value: float) -> None:
         function = f"set_{criterion}"

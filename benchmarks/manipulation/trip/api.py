@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from benchmarks.manipulation.criteria.state import CriteriaState
 
@@ -58,7 +58,7 @@ class TripBookingAPI:
         self._state = state
 
     def select_booking_type(self, booking_type: Literal["hotels", "trip tickets", "both"]) -> None:
-        """Select what to book. This is the first call."""
+        """Select what to book, as the first call."""
         self._state.call("select_booking_type")
         if self._state.criteria:
             raise ValueError("select_booking_type must be the first call")
@@ -82,11 +82,11 @@ class TripBookingAPI:
         self._place("set_destination", "location_to", destination)
 
     def set_departure_date(self, departure_date: Date) -> None:
-        """Set the day of the trip; tickets need it. With a hotel it is the check-in date if it is not set."""
+        """Set the day of the trip, which tickets need; with a hotel it is the check-in date if it is not set."""
         self._day("set_departure_date", "departure_date", departure_date)
 
     def set_return_date(self, return_date: Date) -> None:
-        """Set the day of the trip back. With a hotel it is the check-out date if it is not set."""
+        """Set the day of the trip back; with a hotel it is the check-out date if it is not set."""
         self._day("set_return_date", "return_date", return_date)
 
     def set_num_adults(self, num_adults: int) -> None:
@@ -133,8 +133,11 @@ class TripBookingAPI:
         """Set the highest price of a room, in dollars a night."""
         self._set("set_max_room_price", "max_price_room", max_room_price)
 
-    def search(self) -> None:
-        """Submit the booking. This is the last call; all that the booking type needs is set before."""
+    def search(self) -> dict[str, Any]:
+        """Submit the booking, as the last call; all that its type needs is set before.
+
+        Returns: The criteria by name.
+        """
         self._state.call("search")
         criteria = self._state.criteria
         booking_type = criteria.get("booking_type")
@@ -150,6 +153,7 @@ class TripBookingAPI:
             criteria.setdefault("return_date", criteria["checkout_date"])
         if booking_type != "trip tickets":
             criteria.setdefault("num_rooms", 1)
+        return dict(criteria)
 
     def _set(self, function: str, criterion: str, value: object) -> None:
         self._state.call(function)
