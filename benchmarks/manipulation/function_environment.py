@@ -23,7 +23,11 @@ __all__ = ["FunctionEnvironment", "called_functions", "execute"]
 NOW = datetime(2024, 6, 1, 12, tzinfo=UTC)
 """The time that programs are told."""
 
-_MARKS: Mapping[Any, str] = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
+_VARIADIC: Mapping[Any, tuple[str, str]] = {
+    inspect.Parameter.VAR_POSITIONAL: ("*", "list["),
+    inspect.Parameter.VAR_KEYWORD: ("**", "dict[str, "),
+}
+"""The mark of a variadic argument, and what its hint has before the hint of each value."""
 
 
 class FunctionEnvironment(Environment):
@@ -125,8 +129,12 @@ def _signature(tool: Tool) -> str:
     for name, parameter in tool.function.signature.parameters.items():
         if parameter.kind is parameter.KEYWORD_ONLY and not any(part.startswith("*") for part in parts):
             parts.append("*")
+        hint = tool.function.hints[name].text
+        mark, before = _VARIADIC.get(parameter.kind, ("", ""))
+        if mark:
+            hint = hint.removeprefix(before).removesuffix("]")
         default = "" if parameter.default is parameter.empty else f" = {parameter.default!r}"
-        parts.append(f"{_MARKS.get(parameter.kind, '')}{name}: {tool.function.hints[name].text}{default}")
+        parts.append(f"{mark}{name}: {hint}{default}")
     result = tool.function.result.text
     shown = "" if result == "None" or tool.function.made is not None else f" -> {result}"
     return f"{tool.name}({', '.join(parts)}){shown}"
