@@ -13,12 +13,12 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from atc.files import append_line, write_json
 from atc.models.base import Model
-from atc.models.budget import BudgetedModel
 from atc.solution import Solution
 from benchmarks.manipulation.environment import Environment, ManipulationTest, TestScore
 from benchmarks.manipulation.generator import ActionGenerator, Episode
@@ -122,7 +122,7 @@ class TestRunner:
                 NOW,
             )
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """A digest of what prompts are made of, beside the test."""
         environment = self.environment
@@ -160,7 +160,7 @@ class TestRunner:
         }
 
     def _solve(self, agent: EpisodeAgent, test: ManipulationTest) -> dict[str, Any]:
-        solved = agent.run(BudgetedModel(self._model), test)
+        solved = agent.run(self._model, test)
         raise_if_unavailable(solved.solution)
         return {
             **_test_record(self.environment, test),

@@ -18,7 +18,8 @@ from datetime import datetime
 from atc import Agent, Solution
 from atc.events import Event, ProgramWritten, RunEnded
 from atc.language.question import Question
-from atc.models.base import Message, Model
+from atc.models.base import Completion, Message, Model, ModelRequest
+from atc.models.budget import BudgetedModel
 from atc.modes import LOOP, parse
 from atc.profile import profile_of
 from atc.retrieval.demonstrations import Demonstration, Demonstrations
@@ -70,6 +71,17 @@ class _AgentWithoutJournal(Agent):
     def new_journal(self) -> Journal | None:
         """None: each program makes all its calls."""
         return None
+
+
+class _ListeningModel(BudgetedModel):
+    """A model that keeps the first prompt. It is left open."""
+
+    prompt: tuple[Message, ...] = ()
+
+    def answer(self, request: ModelRequest) -> Completion:
+        """As `ModelBase.answer`."""
+        self.prompt = self.prompt or tuple(request.messages)
+        return super().answer(request)
 
 
 class EpisodeAgent:
@@ -133,10 +145,10 @@ class EpisodeAgent:
             elif isinstance(event, RunEnded):
                 standing = event.run
 
-        with self._agent.within(model) as agent:
+        listening = _ListeningModel(model)
+        with self._agent.within(listening) as agent:
             agent.on_event = follow
             agent.knowledge.demonstrations = self._demonstrations(test)
-            prompt = tuple(agent.opening(test.goal).messages())
             solution = agent.solve(test.goal)
         executed = bool(solution.calls)
         if self._rewrites:
@@ -145,7 +157,7 @@ class EpisodeAgent:
                 environment.reset(test, self._seed)
                 final = self._run(solution.program)
             executed = final is not None and final.outcome == "ok"
-        return SolvedTest(solution, self._judged(environment.score(), executed), prompt)
+        return SolvedTest(solution, self._judged(environment.score(), executed), listening.prompt)
 
     def _demonstrations(self, test: ManipulationTest) -> Demonstrations | None:
         chosen = self._selection.demonstrations(test.goal, test)

@@ -14,10 +14,12 @@ from click.testing import CliRunner
 from atc.cli import main
 from atc.models import Completion, Message, Usage
 from benchmarks.manipulation import suite
-from benchmarks.manipulation.environment import Environment, GoalAction, ManipulationTest
+from benchmarks.manipulation.environment import Environment
 from benchmarks.manipulation.generator import ACTION, ActionGenerator
+from benchmarks.manipulation.perfect import LabelModel
 from benchmarks.manipulation.run import ManipulationSettings, TestRunner, run_tests
 from benchmarks.manipulation.selection import Selection
+from benchmarks.micro.manipulation import measure
 from benchmarks.report.manipulation_tables import manipulation_tables, published_manipulation, technique
 from benchmarks.report.runs import read_runs
 from benchmarks.run.runner import prepare_folder
@@ -391,12 +393,25 @@ def test_published_rows_are_whole() -> None:
     assert failed == [sum(column) for column in zip(*classes, strict=True)]
 
 
-def test_the_suite_is_whole() -> None:
-    """Every task that is listed can be opened under its name, and has tests with labels and demonstrations."""
-    for name in suite.TASKS:
-        with closing(suite.open_environment(name)) as environment:
-            assert environment.name == name
-            tests: Sequence[ManipulationTest] = environment.tests
-            assert tests and all(test.labels and len(test.labels) == len(test.names) for test in tests)
-            demonstrations: Sequence[GoalAction] = environment.demonstrations
-            assert all(shown.names for shown in demonstrations)
+def test_each_kind_of_episode_is_measured(tiny: TinyEnvironment, tmp_path: Path) -> None:
+    """The micro benchmark goes through the label, the generator and an agent, and all solve every test."""
+    rates = measure(tiny, tmp_path, 0.1)
+
+    assert list(rates) == ["start and score, ms", "label", "generator", "agent"]
+    assert all(rate > 0 for rate in rates.values())
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.manipulation] * (name == "sheets")) for name in suite.TASKS]
+)
+def test_a_perfect_model_solves_the_tasks_in_both_ways(name: str, tmp_path: Path) -> None:
+    """The first and the last test of each task, by labels with the generator and by programs with an agent."""
+    with closing(suite.open_environment(name)) as environment:
+        assert environment.name == name
+        for mode in ("action", "none"):
+            settings = replace(SETTINGS, mode=mode, shots=1)
+            model = LabelModel(environment, programs=mode != "action")
+            runner = TestRunner(environment, settings, model)
+            for test in (environment.tests[0], environment.tests[-1]):
+                model.expect(test)
+                assert runner.run(test)["metrics"]["success"] == 1
