@@ -157,6 +157,10 @@ class Environment(ABC):
     def score(self) -> TestScore:
         """Judge what was done since `reset`, by `act` or by calls of the tools."""
 
+    def picture(self) -> str:
+        """What was done, as SVG or HTML text for the page of a report; empty where there is nothing to see."""
+        return ""
+
     def close(self) -> None:  # noqa: B027 (most environments start nothing)
         """Stop what the environment started. It may not be used afterwards."""
 

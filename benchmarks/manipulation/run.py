@@ -146,6 +146,7 @@ class TestRunner:
             "details": dict(score.details),
             "prompt": _shown([message.to_json() for message in episode.prompt]),
             "solution": _episode_solution(test, episode, score),
+            "picture": self.environment.picture(),
         }
 
     def _refused(self, test: ManipulationTest, why: str) -> dict[str, Any]:
@@ -168,6 +169,7 @@ class TestRunner:
             "details": dict(solved.score.details),
             "prompt": _shown([message.to_json() for message in solved.prompt]),
             "solution": record_of_solution(solved.solution, agent.base_url),
+            "picture": self.environment.picture(),
         }
 
 
@@ -283,7 +285,7 @@ def _episode_solution(test: ManipulationTest, episode: Episode, score: TestScore
                 "fault": fault,
                 "attribution": None,
                 "mended": False,
-                "calls": [{"tool": name, "status": None} for name in result.names],
+                "calls": [{"tool": name, "status": None if fault else 200} for name in result.names],
                 "text": step.text,
                 "cut": step.cut,
             }

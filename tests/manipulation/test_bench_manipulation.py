@@ -333,7 +333,9 @@ def test_the_command_runs_and_the_report_compares(tiny: TinyEnvironment, tmp_pat
     assert "Tool manipulation (as in Table 12)" in text
     assert "Failures (as in Table 3)" in text
     assert "Published, Xu et al., Table 12" in text
-    assert "POST_place" in (tmp_path / "report.html").read_text()
+    page = (tmp_path / "report.html").read_text()
+    assert "POST_place" in page
+    assert 'sandbox title="What was done" srcdoc="&lt;svg&gt;&lt;title&gt;Bonn&lt;/title&gt;' in page
 
 
 @pytest.mark.usefixtures("tasks")
