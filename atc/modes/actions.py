@@ -24,6 +24,8 @@ _ACTION = re.compile(r"^[\s*#>-]*action\b[\s*]*(?:\d+[\s*]*)?:[\s*]*", re.IGNORE
 _ANSWER = re.compile(r"^[\s*#>-]*(?:final )?answer[\s*]*:[\s*]*(.*)", re.IGNORECASE | re.MULTILINE | re.DOTALL)
 _NAME = re.compile(r"([A-Za-z_]\w*)(\s*\()?")
 """A word of the message; the second group is there if it may be a call, which `ast` then reads."""
+_MEMBER = re.compile(r"([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)?)(\s*\()?")
+"""The same where functions may belong to objects: `api.search`."""
 _NAME_KEYS = ("name", "action", "tool", "function", "tool_name", "api", "api_name")
 _ARGUMENT_KEYS = ("arguments", "parameters", "args", "kwargs", "action_input", "input")
 _JSON_LITERALS = {"true": True, "false": False, "null": None, "undefined": None}
@@ -93,10 +95,14 @@ def _finish_action(action: Action) -> Action:
 
 def _parse_call(text: str, start: int, names_by_case: Mapping[str, str]) -> Action | None:
     """Parse `NAME(argument=value)` of a known function."""
-    for match in _NAME.finditer(text, start):
+    for match in _word_pattern(names_by_case).finditer(text, start):
         if match[2] and match[1].lower() in names_by_case:
             return _parse_arguments(names_by_case[match[1].lower()], text, match.end())
     return None
+
+
+def _word_pattern(names: Iterable[str]) -> re.Pattern[str]:
+    return _MEMBER if any("." in name for name in names) else _NAME
 
 
 def _parse_arguments(name: str, text: str, start: int) -> Action:
@@ -174,7 +180,7 @@ def _parse_json(text: str, start: int, names_by_case: Mapping[str, str]) -> Acti
         name, arguments = _parse_fields(data)
         if name is not None and name.lower() in names_by_case:
             return Action(names_by_case[name.lower()], arguments, end=end)
-        words = [word.lower() for word, _ in _NAME.findall(text, start, position)]
+        words = [word.lower() for word, _ in _word_pattern(names_by_case).findall(text, start, position)]
         before = [names_by_case[word] for word in words if word in names_by_case]
         if before or len(names_by_case) == 1:
             intended_name = before[-1] if before else next(iter(names_by_case.values()))
@@ -214,7 +220,7 @@ def _parse_fields(data: Mapping[object, object]) -> tuple[str | None, dict[str, 
 
 def _parse_bare_name(text: str, start: int, names_by_case: Mapping[str, str], marked: bool) -> Action | None:
     """Parse a name alone. Raises: BadActionError: The text calls an unknown function."""
-    words = list(_NAME.finditer(text, start))
+    words = list(_word_pattern(names_by_case).finditer(text, start))
     if marked and words and words[0][1].lower() in names_by_case:
         return Action(names_by_case[words[0][1].lower()], end=words[0].end(1))
     unknown_name = next((word[1] for word in words if word[2]), words[0][1] if marked and words else None)

@@ -62,7 +62,8 @@ class FunctionsDialogue(Dialogue):
         self._toolbox = toolbox
         self._compat = compat
         self._give_up = give_up
-        tools = function_names(toolbox, compat).items()
+        tools = [(_sendable(name, toolbox, tool), tool) for name, tool in function_names(toolbox, compat).items()]
+        self._tool_names = {} if compat else dict(tools)
         own = [_PUBLISHED_FINISH] if compat else [_FINISH, _GIVE_UP] if give_up else [_FINISH]
         self.functions = (*(function_spec(toolbox.protocol.tool(tool), name) for name, tool in tools), *own)
 
@@ -79,7 +80,8 @@ class FunctionsDialogue(Dialogue):
         """As `Dialogue.read`."""
         if not completion.calls:
             raise BadActionError("it calls no function")
-        actions = tuple(Action(call.name, _arguments(call)) for call in completion.calls)
+        names = self._tool_names
+        actions = tuple(Action(names.get(call.name, call.name), _arguments(call)) for call in completion.calls)
         return Reading(completion.text.strip(), actions, completion.message())
 
     def correct(self, completion: Completion, why: str) -> list[Message]:
@@ -93,6 +95,11 @@ class FunctionsDialogue(Dialogue):
         """As `Dialogue.observe`; a call that was not made, after one that ends the branch, has no result."""
         calls = zip(reading.message.calls, steps, strict=False)
         return [Message("tool", step.observation, call_id=call.id, name=call.name) for call, step in calls]
+
+
+def _sendable(name: str, toolbox: Toolbox, tool: str) -> str:
+    """The name of a tool as an endpoint takes it: `cart_add` for the method `cart.add` of an object."""
+    return name.replace(".", "_") if toolbox.protocol.tool(tool).function is not None else name
 
 
 def _arguments(call: FunctionCall) -> Mapping[str, object]:

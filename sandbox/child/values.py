@@ -44,10 +44,10 @@ class Value:
         own["_given"] = tuple(values)
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
-        raise AttributeError(f"a {type(self).__name__} cannot be changed; make a new one")
+        raise AttributeError(f"{type(self).__name__} cannot be changed; make a new one")
 
     def __delattr__(self, name: str) -> NoReturn:
-        raise AttributeError(f"a {type(self).__name__} cannot be changed; make a new one")
+        raise AttributeError(f"{type(self).__name__} cannot be changed; make a new one")
 
     def _key(self) -> tuple[object, ...]:
         return tuple(self.__dict__[field[0]] for field in self._fields)

@@ -8,7 +8,7 @@ from atc.check.diagnostic import Diagnostic, Edit, Rule
 from atc.check.diagnostics.subject import Subject, is_misspelled, listed
 from atc.check.type_checker import CheckerReport
 from atc.program.tree import called_tool
-from protocols.calls.binding import nearest_argument
+from protocols.calls.binding import nearest_argument, signature
 from protocols.model import Tool
 from protocols.text.words import words
 
@@ -26,6 +26,8 @@ def describe_argument(subject: Subject, report: CheckerReport, rule: Rule, quote
         path = ", ".join(parameter.argument for parameter in tool.positional)
         only = f"only {path} may go without a name" if path else "all its arguments need their names"
         message = f"{name}(): {only}; it takes {listed(takes)}"
+        if tool.function is not None:
+            message = f"too many arguments without a name: it is called as {signature(tool)}"
         return subject.at(report, rule, message, name, edit=_with_argument_name(subject, report, tool))
     if rule == "missing-argument":
         missing = [argument for argument in quoted if argument in takes]

@@ -1,0 +1,158 @@
+"""Python functions are checked before a run, and a question is solved with those of a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from atc import Agent
+from atc.check import check
+from atc.cli import main
+from protocols import UsageError, load
+from protocols.contracts.contract import Contract
+from tests.functions.shop import Cart, shop
+from tests.scripted import ScriptedModel
+
+FILE = '''
+"""A counter."""
+from __future__ import annotations
+
+__all__ = ["counter", "double"]
+READS = ["double"]
+
+
+class Counter:
+    def __init__(self) -> None:
+        self.total = 0
+
+    def add(self, number: int) -> int:
+        """Add a number to the counter."""
+        if number > 100:
+            raise ValueError("number must be at most 100")
+        self.total += number
+        return self.total
+
+
+counter = Counter()
+
+
+def double(number: int) -> int:
+    """Double a number."""
+    return 2 * number
+'''
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> str:
+    """A file of functions, as `--api` names it."""
+    (tmp_path / "count.py").write_text(FILE)
+    return f"functions:{tmp_path / 'count.py'}"
+
+
+@pytest.mark.parametrize(
+    ("program", "message"),
+    [
+        ("cart.ad('pen')", "there is no function cart.ad; did you mean cart.add?"),
+        ("cart.add('pen', cuont=1)", "cart.add() has no argument 'cuont'; did you mean count?"),
+        ("cart.add()", "cart.add() misses name"),
+        ("cart.add('pen', '3')", "cart.add(): argument 'count' must be an integer, not '3'"),
+        ("cart.add(['pen'][:1])", "cart.add(): argument 'name' is list[str], and str is wanted"),
+        ("cart.total(1)", "too many arguments without a name: it is called as cart.total()"),
+        ("Amount(1, 'EU')", "Amount(): argument 'currency' must be one of 'EUR', 'USD', not 'EU'; did you mean 'EUR'?"),
+        ("print(cart.total().valu)", "Amount has no 'valu'; it has value, currency"),
+    ],
+)
+def test_a_check_knows_functions(program: str, message: str) -> None:
+    """What is certainly wrong is said in the names that the program uses."""
+    messages = [diagnostic.message for diagnostic in check(program, Contract(shop(Cart())), strict=True)]
+
+    assert message in messages
+
+
+def test_a_right_program_has_no_diagnostics() -> None:
+    """Positional, variadic and keyword-only arguments, values and lists for tuples are all fine."""
+    program = """
+names = find("pen", "ink")
+for name in names:
+    cart.add(name, len(names), gift=True)
+cart.sort(["name", "asc"], ("count", "des"), fast=True)
+cart.limit(Amount(currency="USD", value=3))
+cart.limit(None)
+print(cart.total().value + 1, [tag.word for tag in cart.tagged(Tag("a"))])
+"""
+
+    assert check(program, Contract(shop(Cart())), strict=True) == []
+
+
+def test_an_agent_revises_what_a_function_refused(source: str) -> None:
+    """An exception is attributed to its tool; the next program answers, and no write is repeated."""
+    model = ScriptedModel(
+        "```python\ncounter.add(3)\nprint(counter.add(double(200)))\n```",
+        "```python\ncounter.add(3)\nprint(counter.add(double(20)))\n```",
+    )
+    agent = Agent(load(source), model=model, writes="allow")
+
+    solution = agent.solve("Add three and the double of twenty to the counter. What is its total?")
+
+    assert solution.answer == "43"
+    first = solution.attempts[0]
+    assert first.attribution is not None and first.attribution.tool == "counter.add"
+    assert first.fault is not None and first.fault.message == "number must be at most 100"
+    assert "counter.add(number: int) -> int — Add a number to the counter." in model.asked[0][-2].content
+
+
+@pytest.mark.parametrize("mode", ["react", "codeact"])
+def test_single_steps_call_functions(source: str, mode: str) -> None:
+    """A mode of single calls uses the same names."""
+    answers = {
+        "react": ["Action: counter.add(3)", "Action: finish(answer='3')"],
+        "codeact": ["```python\nprint(counter.add(3))\n```", "Answer: 3"],
+    }
+
+    solution = Agent(load(source), model=ScriptedModel(*answers[mode]), mode=mode, writes="allow").solve("Add three.")
+
+    assert [call.tool for attempt in solution.attempts for call in attempt.calls] == ["counter.add"]
+    assert solution.answer == "3"
+
+
+def test_commands_take_a_file_of_functions(source: str, tmp_path: Path) -> None:
+    """`atc run` and `atc check` work; `atc simulate` says why not."""
+    program = tmp_path / "program.py"
+    program.write_text("print(counter.add(double(4)))")
+
+    run = CliRunner().invoke(main, ["run", str(program), "--api", source])
+    good = CliRunner().invoke(main, ["check", str(program), "--api", source])
+    program.write_text("print(counter.ad(4))")
+    bad = CliRunner().invoke(main, ["check", str(program), "--api", source])
+    simulate = CliRunner().invoke(main, ["simulate", source])
+
+    assert (run.exit_code, run.stdout.strip()) == (0, "8")
+    assert good.exit_code == 0
+    assert bad.exit_code == 1 and "did you mean counter.add?" in bad.output
+    assert simulate.exit_code == 2 and "there is nothing to simulate" in simulate.output
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (None, "there is no Python file"),
+        ("x = 1\n", "there are no public functions in it"),
+        ("__all__ = ['a']\n", "__all__ names 'a'"),
+        ("import nothing_of_the_kind\n", "line 1: ModuleNotFoundError"),
+        ("def f(:\n", "line 1: SyntaxError"),
+        ("def f(x):\n    '''Do.'''\n", "f (line 1): argument 'x' has no type hint"),
+        ("def f(x: int) -> int:\n    '''Do.'''\n    return x\nREADS = 'f'\n", "READS must be a list of names"),
+    ],
+)
+def test_a_bad_file_is_named_with_its_line(tmp_path: Path, text: str | None, message: str) -> None:
+    """A file that is missing, fails, or holds no good function is an error that says where."""
+    file = tmp_path / "bad.py"
+    if text is not None:
+        file.write_text(text)
+
+    with pytest.raises(UsageError) as caught:
+        load(f"functions:{file}")
+
+    assert message in str(caught.value)
