@@ -24,6 +24,7 @@ from benchmarks.manipulation.environment import Environment, ManipulationTest, T
 from benchmarks.manipulation.generator import ActionGenerator, Episode
 from benchmarks.manipulation.selection import DocumentCount, Selection
 from benchmarks.manipulation.solving import EpisodeAgent
+from benchmarks.run.runner import stored_seconds
 from benchmarks.run.task_run import raise_if_unavailable, record_of_solution
 from benchmarks.tasks.metrics import Metrics
 from protocols.errors import PromptRefused, UsageError
@@ -186,11 +187,12 @@ def run_tests(
     """
     times = out / "times.jsonl"
     task, digest = runner.environment.name, runner.digest
+    earlier = stored_seconds(times)
     for test in tests:
         key = _digest([asdict(settings), digest, asdict(test)])
         file = out / "tasks" / f"{task}-{test.id}.json"
         record = _read(file, key)
-        seconds = 0.0
+        seconds = earlier.get(f"{task}-{test.id}", 0.0)
         if record is None:
             started = time.perf_counter()
             record = {"key": key, **runner.run(test)}

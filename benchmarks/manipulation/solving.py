@@ -184,4 +184,5 @@ class EpisodeAgent:
         if executed:
             return score
         value = 0.0 if self._environment.metric == "success" else score.value
-        return replace(score, value=value, failure="non-executable")
+        details = {name: 0.0 if name == "executable" else figure for name, figure in score.details.items()}
+        return replace(score, value=value, failure="non-executable", details=details)

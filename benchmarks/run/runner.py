@@ -23,7 +23,7 @@ from protocols.errors import UsageError
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-__all__ = ["BEST", "Engine", "RunSettings", "SolvedTask", "TaskResult", "prepare_folder", "run_tasks"]
+__all__ = ["BEST", "Engine", "RunSettings", "SolvedTask", "TaskResult", "prepare_folder", "run_tasks", "stored_seconds"]
 
 
 _TIMES = {"total": "seconds", "model": "model_seconds", "run": "run_seconds"}
@@ -137,11 +137,11 @@ def run_tasks(
         UsageError: A result cannot be written; those that were stay.
     """
     times = out / "times.jsonl"
-    stored_seconds = _stored_seconds(times)
+    seconds = stored_seconds(times)
     missing = []
     keys = {task.id: _key(settings, task, candidates) for task, candidates in tasks}
     for task, candidates in tasks:
-        result = _read(out / "tasks" / f"{task.id}.json", keys[task.id], stored_seconds)
+        result = _read(out / "tasks" / f"{task.id}.json", keys[task.id], seconds)
         if result is None:
             missing.append((task, candidates))
         else:
@@ -153,7 +153,7 @@ def run_tasks(
         yield solved.result
 
 
-def _stored_seconds(file: Path) -> dict[str, float]:
+def stored_seconds(file: Path) -> dict[str, float]:
     """The seconds of each task by `times.jsonl`; the last line of a task counts."""
     seconds: dict[str, float] = {}
     for line in file.read_text("utf-8").splitlines() if file.is_file() else ():
