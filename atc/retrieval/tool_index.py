@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from atc.files import write_json
+from atc.retrieval.confidence import confidence
 from atc.retrieval.embeddings import embed
 from atc.retrieval.encoder import encode, trained
 from protocols.errors import UsageError
@@ -165,6 +166,13 @@ def _tokens(texts: Sequence[str]) -> Any:
     return bm25s.tokenize(list(texts), stopwords="en", show_progress=False)
 
 
+def _query_tokens(query: str) -> list[str]:
+    import bm25s
+
+    [tokens] = bm25s.tokenize([query], stopwords="en", return_ids=False, show_progress=False)
+    return list(tokens)
+
+
 class ToolIndex:
     """An index on disk; `digest` is that of its documents, encoder and vectors.
 
@@ -213,6 +221,18 @@ class ToolIndex:
         best = np.argsort(-scores, kind="stable")[:k]
         return [Hit(self.documents[place], float(scores[place])) for place in best]
 
+    def confidence(self, query: str) -> float:
+        """The probability that any document fits a query, from 0 to 1; 0 for one without words.
+
+        See `atc.retrieval.confidence`.
+        """
+        words = sorted(set(_query_tokens(query)))
+        if not words:
+            return 0.0
+        by_words = self._token_scores(words).max() if self.encoder.startswith(("bm25", "hybrid")) else 0.0
+        likeness = self._vector_scores(query).max() if self.encoder != "bm25" else 0.0
+        return confidence(self.encoder, len(self.documents), float(by_words), len(words), float(likeness))
+
     def scores(self, query: str, way: str | None = None) -> Any:
         """The score of each document for a query.
 
@@ -232,9 +252,9 @@ class ToolIndex:
         return _standardized(by_words) + _VECTOR_WEIGHT * _standardized(by_vectors)
 
     def _word_scores(self, query: str) -> Any:
-        import bm25s
+        return self._token_scores(_query_tokens(query))
 
-        [tokens] = bm25s.tokenize([query], stopwords="en", return_ids=False, show_progress=False)
+    def _token_scores(self, tokens: Iterable[str]) -> Any:
         known = [token for token in tokens if token in self._words.vocab_dict]
         return self._words.get_scores(known) if known else np.zeros(len(self.documents), dtype=np.float32)
 

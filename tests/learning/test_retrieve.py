@@ -23,6 +23,24 @@ RECORDS: list[dict[str, object]] = [
     {"category_name": "Food", "tool_name": "Pantry", "api_name": "Recipe", "api_description": "Dishes with an onion."},
 ]
 
+ANIMALS = [
+    "walrus",
+    "eagle",
+    "lizard",
+    "spider",
+    "horse",
+    "salmon",
+    "monkey",
+    "rabbit",
+    "otter",
+    "beetle",
+    "camel",
+    "falcon",
+    "gecko",
+    "heron",
+    "jackal",
+]
+
 
 def queries(folder: Path) -> Path:
     asked = [("Will it rain tomorrow?", "Sky", "Forecast"), ("A dish with onion, please", "Pantry", "Recipe")]
@@ -44,7 +62,7 @@ def test_an_index_finds_what_a_question_is_about(tmp_path: Path, encoder: str) -
     """By words, by vectors and by both; the figures are means from 0 to 1."""
     file, index = queries(tmp_path), tmp_path / "index"
     assert run("build", file, "--out", index, "--encoder", encoder).exit_code == 0
-    hits = json.loads(run("query", index, "Is there rain in Oslo?", "-k", "1", "--json").stdout)
+    hits = json.loads(run("query", index, "Is there rain in Oslo?", "-k", "1", "--json").stdout)["hits"]
     figures = json.loads(run("eval", index, file, "--json").stdout)
 
     assert hits[0]["api"] == "Forecast"
@@ -112,6 +130,19 @@ def test_rankings_made_by_hand() -> None:
     assert ndcg(["a"], {"a", "b"}, 3) == pytest.approx(1 / 1.6309, abs=1e-4)
     assert ndcg([], {"a"}, 3) == 0.0
     assert recall(["a", "x", "b"], {"a", "b", "c"}, 3) == pytest.approx(2 / 3)
+
+
+@pytest.mark.parametrize("encoder", ["bm25", "wordllama", "hybrid"])
+def test_an_index_says_whether_it_fits_at_all(tmp_path: Path, encoder: str) -> None:
+    """A question about a document has at least twice the confidence of one about nothing in them; without words, 0."""
+    texts = [f"All about the {animal}: its food, its size, and where it lives." for animal in ANIMALS]
+    documents = [ToolDocument(str(row), "Animals", "Zoo", f"Get{row}", text) for row, text in enumerate(texts)]
+    build_index(tmp_path / "index", documents, encoder)
+    index, question = ToolIndex(tmp_path / "index"), "Tell me about the walrus"
+
+    assert 1 > index.confidence(question) > 2 * index.confidence("Convert 20 euros into dollars at the rate of today.")
+    assert index.confidence("of the") == 0
+    assert json.loads(run("query", index.folder, question, "--json").stdout)["confidence"] == index.confidence(question)
 
 
 def test_the_published_table_stands_below_ours(tmp_path: Path) -> None:

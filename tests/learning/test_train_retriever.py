@@ -83,7 +83,7 @@ def test_an_encoder_is_trained_described_and_used(tmp_path: Path) -> None:
     facts = json.loads((encoder / "training.json").read_text("utf-8"))
     built = CliRunner().invoke(main, ["retrieve", "build", str(file), "--out", str(index), "--encoder", str(encoder)])
     asked = ["retrieve", "query", str(index), "Which tides are there?", "--json"]
-    hits = json.loads(CliRunner().invoke(main, asked).stdout)
+    hits = json.loads(CliRunner().invoke(main, asked).stdout)["hits"]
 
     assert figures["steps"] == len(facts["losses"]) == 2
     assert (len(facts["held_out"]), facts["questions"], facts["documents"]) == (2, 4, 18)

@@ -50,16 +50,19 @@ def build(sources: tuple[str, ...], out: Path, encoder: str) -> None:
 @click.option("-k", type=click.IntRange(min=1), default=5, show_default=True, help="How many.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def query(index: Path, text: str, k: int, as_json: bool) -> None:
-    """Print the K APIs of INDEX that are nearest to TEXT."""
+    """Print the K APIs of INDEX that are nearest to TEXT, and the confidence that one of the index fits."""
     from atc.retrieval.tool_index import ToolIndex
 
-    hits = ToolIndex(index).search(text, k)
+    opened = ToolIndex(index)
+    hits, confidence = opened.search(text, k), opened.confidence(text)
     if as_json:
         names = ("category", "tool", "api")
-        print_json([{"score": hit.score, **{name: getattr(hit.document, name) for name in names}} for hit in hits])
+        rows = [{"score": hit.score, **{name: getattr(hit.document, name) for name in names}} for hit in hits]
+        print_json({"confidence": confidence, "hits": rows})
         return
     for hit in hits:
         click.echo(f"{hit.score:8.4f}  {hit.document.category} / {hit.document.tool} / {hit.document.api}")
+    say(f"confidence that an API of the index fits: {confidence:.2f}")
 
 
 @retrieve.command()
