@@ -119,6 +119,22 @@ def test_any_api_document_is_a_source(tmp_path: Path) -> None:
     assert ToolIndex(tmp_path / "index").search("credits of a film", 1)[0].document.api == "GET_films_filmId_credits"
 
 
+def test_the_tools_that_hits_depend_on_are_added(tmp_path: Path) -> None:
+    """The credits of a film take its identifier: what lists films comes with them, without a score."""
+    index, harbour = tmp_path / "index", tmp_path / "harbour.json"
+    paths = {"/ports": {"get": {"responses": {"200": {"description": "All ports"}}}}}
+    harbour.write_text(
+        json.dumps({"openapi": "3.0.0", "info": {"title": "H", "version": "1"}, "paths": paths}), "utf-8"
+    )
+    run("build", sample("cinema"), "--out", index)
+    asked = ["query", index, "credits of a film", "-k", "1", "--json", "--closure"]
+    first, *needed = json.loads(run(*asked, sample("cinema")).stdout)["hits"]
+
+    assert first["api"] == "GET_films_filmId_credits"
+    assert {"GET_films"} <= {hit["api"] for hit in needed if hit["score"] is None}
+    assert "no hit of" in run(*asked, harbour).stderr
+
+
 def test_rankings_made_by_hand() -> None:
     """Binary NDCG: a relevant document on rank r counts 1 / log2(r + 1), beside the best possible order."""
     assert ndcg(["a", "b", "c"], {"a"}, 1) == 1.0

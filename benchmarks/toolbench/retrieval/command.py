@@ -13,11 +13,14 @@ from benchmarks.toolbench.retrieval.hold_out import DISTANCES
 from protocols.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
+
+    from atc.retrieval.tool_index import Hit, ToolDocument, ToolIndex
 
 __all__ = ["retrieve"]
 
 _index = click.Path(file_okay=False, path_type=Path)
+_rerank = click.option("--rerank", metavar="DIR", help="A cross-encoder (sentence-transformers) for the first 20.")
 
 
 @click.group()
@@ -48,21 +51,49 @@ def build(sources: tuple[str, ...], out: Path, encoder: str) -> None:
 @click.argument("index", type=_index)
 @click.argument("text")
 @click.option("-k", type=click.IntRange(min=1), default=5, show_default=True, help="How many.")
+@_rerank
+@click.option("--closure", metavar="SPEC", help="Add the tools of this API document that the found ones depend on.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def query(index: Path, text: str, k: int, as_json: bool) -> None:
+def query(index: Path, text: str, k: int, rerank: str | None, closure: str | None, as_json: bool) -> None:
     """Print the K APIs of INDEX that are nearest to TEXT, and the confidence that one of the index fits."""
+    from atc.retrieval.reranker import Reranker
     from atc.retrieval.tool_index import ToolIndex
 
     opened = ToolIndex(index)
-    hits, confidence = opened.search(text, k), opened.confidence(text)
+    hits = Reranker(rerank).search(opened, text, k) if rerank else opened.search(text, k)
+    scored = [(hit.score, hit.document) for hit in hits]
+    listed = [*scored, *((None, document) for document in _needed(opened, text, hits, closure))] if closure else scored
+    confidence = opened.confidence(text)
     if as_json:
         names = ("category", "tool", "api")
-        rows = [{"score": hit.score, **{name: getattr(hit.document, name) for name in names}} for hit in hits]
+        rows = [{"score": score, **{name: getattr(entry, name) for name in names}} for score, entry in listed]
         print_json({"confidence": confidence, "hits": rows})
         return
-    for hit in hits:
-        click.echo(f"{hit.score:8.4f}  {hit.document.category} / {hit.document.tool} / {hit.document.api}")
+    for score, entry in listed:
+        figure = "  needed" if score is None else f"{score:8.4f}"
+        click.echo(f"{figure}  {entry.category} / {entry.tool} / {entry.api}")
     say(f"confidence that an API of the index fits: {confidence:.2f}")
+
+
+def _needed(index: ToolIndex, text: str, hits: Sequence[Hit], source: str) -> list[ToolDocument]:
+    """The documents of the tools that the hits are of no use without, as `atc solve --retriever` adds them.
+
+    Raises: UsageError: No hit is a tool of the API document `source`.
+    """
+    from atc.language.question import Question
+    from atc.retrieval.companions import Companions
+    from benchmarks.toolbench.retrieval.documents import protocol_documents
+    from protocols import load
+    from protocols.dataflow.graph import ProtocolGraph
+
+    protocol = load(source)
+    names = [hit.document.api for hit in hits if hit.document.api in protocol]
+    if not names:
+        raise UsageError(f"no hit of {index.folder} is a tool of {source}; name the document that the index is made of")
+    companions = Companions(ProtocolGraph(protocol))
+    closed = companions.complete(names, changes=not Question(text).is_information_request)
+    documents = {document.api: document for document in protocol_documents(protocol)}
+    return [documents[name] for name in closed if name not in names]
 
 
 @retrieve.command()
@@ -113,8 +144,9 @@ def train(sources: tuple[Path, ...], out: Path, hold_out: str | None, base: str,
 @retrieve.command("eval")
 @click.argument("index", type=_index)
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path), metavar="QUERIES...")
+@_rerank
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def evaluate(index: Path, files: tuple[Path, ...], as_json: bool) -> None:
+def evaluate(index: Path, files: tuple[Path, ...], rerank: str | None, as_json: bool) -> None:
     """Measure how well INDEX finds the relevant APIs of questions.
 
     QUERIES are query files of ToolBench, or published *.query.txt with their qrels beside them.
@@ -122,21 +154,22 @@ def evaluate(index: Path, files: tuple[Path, ...], as_json: bool) -> None:
     from rich.console import Console
     from rich.progress import track
 
+    from atc.retrieval.reranker import Reranker
     from atc.retrieval.tool_index import ToolIndex
     from benchmarks.toolbench.retrieval.documents import read_judged
     from benchmarks.toolbench.retrieval.evaluation import averaged, published, question_figures
 
-    opened = ToolIndex(index)
+    opened, reranker = ToolIndex(index), Reranker(rerank) if rerank else None
     judged = {file.stem: read_judged(file) for file in files}
     tasks = [(name, question) for name, questions in judged.items() for question in questions]
     results: dict[str, list[Mapping[str, float]]] = {name: [] for name in judged}
     for name, question in track(tasks, "queries", console=Console(stderr=True)):
-        results[name].append(question_figures(opened, question))
+        results[name].append(question_figures(opened, question, reranker))
     rows = {name: averaged(figures) for name, figures in results.items()}
     if len(rows) > 1:
         rows["all"] = averaged([row for figures in results.values() for row in figures])
     if as_json:
-        facts = {"encoder": opened.encoder, "documents": len(opened.documents)}
+        facts = {"encoder": opened.encoder, "rerank": rerank, "documents": len(opened.documents)}
         print_json({**facts, **rows, "published": published()})
         return
     _print_figures(rows, published())

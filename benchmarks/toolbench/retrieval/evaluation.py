@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from atc.retrieval.reranker import Reranker
 from atc.retrieval.tool_index import RetrievalQuery, ToolIndex
 from benchmarks.report.stats import estimate
 from benchmarks.report.toolbench_tables import published_toolbench
@@ -18,10 +19,11 @@ CUTS = {"ndcg": (1, 3, 5, 10), "recall": (5, 10)}
 _MEASURES = {"ndcg": ndcg, "recall": recall}
 
 
-def question_figures(index: ToolIndex, question: RetrievalQuery) -> dict[str, float]:
+def question_figures(index: ToolIndex, question: RetrievalQuery, reranker: Reranker | None = None) -> dict[str, float]:
     """Each measure of CUTS for a question, from 0 to 1: `ndcg@5`. Raises: UsageError: See `ndcg`."""
     deepest = max(max(cuts) for cuts in CUTS.values())
-    ranking = [hit.document.id for hit in index.search(question.text, deepest)]
+    hits = reranker.search(index, question.text, deepest) if reranker else index.search(question.text, deepest)
+    ranking = [hit.document.id for hit in hits]
     return {
         f"{name}@{cut}": _MEASURES[name](ranking, question.relevant, cut) for name, cuts in CUTS.items() for cut in cuts
     }
