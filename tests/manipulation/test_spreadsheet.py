@@ -46,6 +46,14 @@ def test_formulas_are_evaluated_unless_raw(worksheet: Worksheet) -> None:
     assert worksheet.acell("B6", "UNFORMATTED_VALUE").value == 19
 
 
+def test_whole_columns_end_with_the_worksheet(worksheet: Worksheet) -> None:
+    """A formula over whole columns or rows sees the rows and columns there are, and takes no time for more."""
+    worksheet.update("E1", [["=SUM(B:B)", "=COUNTA($2:2)", '="A:A"', "=ROWS(A:A)"]], raw=False)
+    worksheet.update("E3", "=SUM(B:B*2:2)", raw=False)
+
+    assert worksheet.get("E1:H1") == [["19", "3", "A:A", "1000"]]
+
+
 def test_a_broken_formula_is_an_error(worksheet: Worksheet) -> None:
     """What is no formula shows an error and no value, also where only its end is wrong."""
     for formula in ("=SUM(B2:B5)x", "=SUM(B2:B5))", "=NOPE(1)", "=B2/0", "=Nowhere!A1"):

@@ -63,7 +63,7 @@ class Area:
         return first if first == last else f"{first}:{last}"
 
 
-def column_of(letters: str) -> int:
+def _column_of(letters: str) -> int:
     """The number of a column: A is 1, AA is 27."""
     number = 0
     for letter in letters.upper():
@@ -85,7 +85,7 @@ def place_of(label: str) -> Place:
     match = _CELL.fullmatch(label) if isinstance(label, str) else None
     if match is None:
         raise SheetsError(f"IncorrectCellLabel: {label!r} is no cell; write it like C2")
-    return int(match[2]), column_of(match[1])
+    return int(match[2]), _column_of(match[1])
 
 
 def split_title(text: str) -> tuple[str | None, str]:
@@ -108,9 +108,9 @@ def area_of(text: str, rows: int, cols: int) -> Area:
         raise SheetsError(f"APIError: 400 INVALID_ARGUMENT: Unable to parse range: {text}")
     if ":" not in text and not (match[1] and match[2]):
         raise SheetsError(f"APIError: 400 INVALID_ARGUMENT: Unable to parse range: {text}")
-    first_row, first_col = int(match[2] or 1), column_of(match[1]) or 1
+    first_row, first_col = int(match[2] or 1), _column_of(match[1]) or 1
     if ":" in text:
-        last_row, last_col = int(match[4] or rows), column_of(match[3]) or cols
+        last_row, last_col = int(match[4] or rows), _column_of(match[3]) or cols
     else:
         last_row, last_col = first_row, first_col
     top, bottom = sorted((first_row, last_row))

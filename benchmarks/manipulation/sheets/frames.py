@@ -5,6 +5,7 @@ A program in the sandbox has no pandas, so a data frame is a list of objects her
 
 from __future__ import annotations
 
+import operator
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -92,18 +93,18 @@ class WorksheetTables:
 class RecordFunctions:
     """What data frames are used for here, over lists of records; in a program they are `pd.loc`, `pd.groupby`, …"""
 
-    def loc(self, dataframe: list[Json], column: str, operator: str, value: Any) -> list[Json]:
+    def loc(self, dataframe: list[Json], column: str, comparison: str, value: Any) -> list[Json]:
         """Keep the records whose value in a column compares with another value as asked.
 
         Args:
             dataframe: The records.
             column: The column.
-            operator: ==, !=, <, <=, > or >=.
+            comparison: ==, !=, <, <=, > or >=.
             value: What is compared with.
         """
-        compares = _COMPARISONS.get(operator)
+        compares = _COMPARISONS.get(comparison)
         if compares is None:
-            raise SheetsError(f"ValueError: operator {operator!r}; use one of {', '.join(_COMPARISONS)}")
+            raise SheetsError(f"ValueError: comparison {comparison!r}; use one of {', '.join(_COMPARISONS)}")
         _require(dataframe, [column])
         try:
             return [record for record in dataframe if record[column] is not None and compares(record[column], value)]
@@ -132,12 +133,12 @@ class RecordFunctions:
         _require(dataframe, names)
         records = list(dataframe)
         for name in reversed(names):
-            filled_ones = [record for record in records if record[name] is not None]
+            complete = [record for record in records if record[name] is not None]
             try:
-                filled_ones.sort(key=lambda record, name=name: record[name], reverse=not ascending)  # type: ignore[misc]
+                complete.sort(key=operator.itemgetter(name), reverse=not ascending)
             except TypeError:
                 raise SheetsError(f"TypeError: the values of {name} cannot be compared with one another") from None
-            records = filled_ones + [record for record in records if record[name] is None]
+            records = complete + [record for record in records if record[name] is None]
         return records
 
     def groupby(self, dataframe: list[Json], by: list[str], values: str, aggfunc: str = "sum") -> list[Json]:
@@ -202,13 +203,13 @@ class RecordFunctions:
         return inserted
 
 
-_COMPARISONS: Mapping[str, Callable[[Any, Any], bool]] = {
-    "==": lambda left, right: bool(left == right),
-    "!=": lambda left, right: bool(left != right),
-    "<": lambda left, right: bool(left < right),
-    "<=": lambda left, right: bool(left <= right),
-    ">": lambda left, right: bool(left > right),
-    ">=": lambda left, right: bool(left >= right),
+_COMPARISONS: Mapping[str, Callable[[Any, Any], Any]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
 }
 
 

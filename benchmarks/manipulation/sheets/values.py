@@ -97,10 +97,10 @@ def _checked(rows: object) -> Rows:
 
 
 def _trimmed(rows: Rows) -> Rows:
-    kept = [list(row) for row in rows]
-    for row in kept:
+    trimmed = [list(row) for row in rows]
+    for row in trimmed:
         while row and row[-1] == "":
             row.pop()
-    while kept and not kept[-1]:
-        kept.pop()
-    return kept
+    while trimmed and not trimmed[-1]:
+        trimmed.pop()
+    return trimmed

@@ -8,6 +8,7 @@ functions that only Google Sheets has (`SPLIT`, `ARRAYFORMULA`, `QUERY`) give `#
 from __future__ import annotations
 
 import importlib.util
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -221,7 +222,7 @@ class Workbook:
         if value == "":
             self.empty(tab, Area(row, col, row, col))
         elif isinstance(value, str):
-            self._engine.set_user_input(self.index(tab), row, col, f"'{value}" if raw else _typed(value))
+            self._engine.set_user_input(self.index(tab), row, col, f"'{value}" if raw else _typed(value, tab))
         else:
             text = str(value).upper() if isinstance(value, bool) else repr(value)
             self._engine.set_user_input(self.index(tab), row, col, text)
@@ -399,8 +400,15 @@ class Workbook:
                 self._engine.update_defined_name(name.name, None, name.name, None, self._reference(moved))
 
 
-def _typed(text: str) -> str:
-    """A text as the engine has to read it: it ignores what follows a complete formula, unless that is in brackets."""
+_OPEN = re.compile(r"(?<![\w$!:])(?:\$?([A-Z]{1,3}):\$?([A-Z]{1,3})|\$?(\d+):\$?(\d+))(?![\w$(:])", re.IGNORECASE)
+
+
+def _typed(text: str, tab: Tab) -> str:
+    """A text as the engine has to read it.
+
+    It ignores what follows a complete formula, unless that is in brackets. Its worksheets have a million rows, so
+    whole columns and rows end where those of the worksheet do; else an array of them may take minutes.
+    """
     if not text.startswith("=") or len(text) == 1:
         return text
     depth, quoted = 0, False
@@ -409,7 +417,16 @@ def _typed(text: str) -> str:
         depth += 0 if quoted else (character == "(") - (character == ")")
         if depth < 0:
             return "#ERROR!"
-    return f"=({text[1:]})"
+    parts = text[1:].split('"')
+    parts[::2] = [_OPEN.sub(lambda match: _closed(match, tab), part) for part in parts[::2]]
+    return "=(" + '"'.join(parts) + ")"
+
+
+def _closed(match: re.Match[str], tab: Tab) -> str:
+    first_col, last_col, first_row, last_row = match.groups()
+    if first_col:
+        return f"{first_col}1:{last_col}{tab.rows}"
+    return f"A{first_row}:{label_of(int(last_row), tab.cols)}"
 
 
 def _rank(value: object) -> tuple[int, float, str]:
