@@ -124,7 +124,7 @@ def train(
     trainer = _make_trainer(model, plan, dev, config, log, on_step)
     checkpoint = find_checkpoint(out / "checkpoints", say)
     log.begin(step_of(checkpoint) if checkpoint else 0)
-    with _memory(config):
+    with _memory(config), _inputs_as_they_are(model, config):
         if checkpoint:
             say(f"continued after update {step_of(checkpoint)} of {plan.steps}")
         trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
@@ -134,6 +134,18 @@ def train(
         trainer.save_model(str(out / ("merged" if config.method == "full" else "adapter")))
     whole = trainer.accelerator.unwrap_model(trainer.model)
     return TrainingOutcome(whole, steps, log.seconds, steps < plan.steps, sharded)
+
+
+@contextmanager
+def _inputs_as_they_are(model: Any, config: TuningConfig) -> Iterator[None]:
+    """An adapter reads what its layer reads: peft would write each input anew in fp32, and autocast then in bf16."""
+    if config.method == "full":
+        yield
+        return
+    from peft.helpers import disable_input_dtype_casting
+
+    with disable_input_dtype_casting(model):
+        yield
 
 
 @contextmanager
