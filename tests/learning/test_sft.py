@@ -11,14 +11,17 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from click.testing import CliRunner, Result
 
 from atc.files import read_lines
+from atc.models import Message
+from atc.models.role_layout import role_prompt
+from atc.modes.formats.toolllama import write_message
 from atc.training.sft.checkpoints import find_checkpoint, seal_checkpoint
-from atc.training.sft.examples import IGNORED, ExampleCounts, TokenizedExample, tokenize_conversation
+from atc.training.sft.examples import IGNORED, ExampleCounts, TokenizedExample, read_examples, tokenize_conversation
 from atc.training.sft.plan import make_plan, pack
 from atc.training.sft.settings import CONFIGS, TuningConfig, read_config
 from benchmarks.micro.overfit import measure_overfit
@@ -43,6 +46,28 @@ PLAIN = "{% for message in messages %}{{ message.role }}: {{ message.content }}\
     "{% if add_generation_prompt %}assistant: {% endif %}"
 )
 """No marks at all; a line end is the end of a turn."""
+CALLING = (
+    "{% if tools %}<|im_start|>system\n{{ tools | tojson }}<|im_end|>\n{% endif %}{% for message in messages %}"
+    "<|im_start|>{{ message.role }}\n{{ message.content }}{% for call in message.tool_calls or [] %}"
+    "<tool_call>{{ call.function | tojson }}</tool_call>{% endfor %}<|im_end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+)
+"""As Qwen 2.5: functions stand in the system turn, and calls after the text of their turn."""
+CALLS: dict[str, Any] = {
+    "messages": [
+        {"role": "user", "content": "Add 1 and 2."},
+        {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [
+                {"id": "call_1", "type": "function", "function": {"name": "add", "arguments": '{"first": 1}'}}
+            ],
+        },
+        {"role": "tool", "tool_call_id": "call_1", "name": "add", "content": "3"},
+        {"role": "assistant", "content": "It is 3."},
+    ],
+    "tools": [{"type": "function", "function": {"name": "add", "description": "Adds.", "parameters": {}}}],
+}
 TURNS = [
     {"role": "user", "content": "Add 1 and 2."},
     {"role": "assistant", "content": "print(add(1, 2))"},
@@ -181,6 +206,75 @@ def test_a_template_without_marks(tokenizer: Any) -> None:
     [example] = tokenize_conversation(tokenizer, TURNS, 512)
 
     assert "".join(targets(tokenizer, example)) == "print(add(1, 2))\nprint(add(3, 3))\n"
+
+
+@pytest.mark.train
+def test_tool_calls_are_rendered_by_a_template_that_knows_them(tokenizer: Any, tmp_path: Path) -> None:
+    """Functions and results are read, and calls and answers learned, with arguments as an object."""
+    tokenizer.chat_template = CALLING
+    tokenizer.add_tokens(["<tool_call>"])
+    file = tmp_path / "openai.jsonl"
+    file.write_text(json.dumps(CALLS) + "\n")
+
+    [example], _ = read_examples([str(file)], tokenizer, 512)
+
+    expected = tokenizer.apply_chat_template(
+        [
+            CALLS["messages"][0],
+            {
+                "role": "assistant",
+                "content": "",
+                "tool_calls": [{"function": {"name": "add", "arguments": {"first": 1}}}],
+            },
+            *CALLS["messages"][2:],
+        ],
+        tools=CALLS["tools"],
+        tokenize=False,
+    )
+    assert example.ids == tokenizer(expected.rstrip())["input_ids"]
+    learned = tokenizer.decode([label for label in example.labels if label != IGNORED])
+    assert learned.count("<tool_call>") == 1 and learned.endswith("<|im_end|>")
+    assert tokenizer.decode(tokenizer("It is 3.<|im_end|>")["input_ids"]) in learned
+
+
+@pytest.mark.train
+@pytest.mark.parametrize(
+    ("template", "why"),
+    [(CHATML, "leaves out functions, calls, arguments of calls"), ("{{ raise_exception('no') }}", "cannot render")],
+)
+def test_tool_calls_are_never_left_out(tokenizer: Any, tmp_path: Path, template: str, why: str) -> None:
+    """Where the chat template knows none, the message names the data that say the same as text."""
+    tokenizer.chat_template = template
+    file = tmp_path / "openai.jsonl"
+    file.write_text(json.dumps(CALLS) + "\n")
+
+    with pytest.raises(UsageError, match=r"openai\.jsonl, line 1: .*toolllama\.jsonl .*layout: roles") as error:
+        read_examples([str(file)], tokenizer, 512)
+
+    assert why in str(error.value)
+
+
+@pytest.mark.train
+def test_the_roles_layout_is_the_prompt_of_the_toolllama_format(tokenizer: Any) -> None:
+    """Each answer is learned after the text that the model reads at inference, up to the end token."""
+    turns = [
+        {"role": "system", "content": "Call functions."},
+        {"role": "user", "content": "\nAdd 1 and 2.\nBegin!\n"},
+        {"role": "assistant", "content": write_message("Add.", "add", '{"first": 1}')},
+        {"role": "tool", "content": '{"sum": 3}'},
+        {"role": "assistant", "content": write_message("Done.", "Finish", "{}")},
+    ]
+    messages = [Message(cast(Any, turn["role"]), turn["content"]) for turn in turns]
+
+    examples = tokenize_conversation(tokenizer, turns, 512, layout="roles")
+
+    for example, place in zip(examples, (2, 4), strict=True):
+        prompt = tokenizer(role_prompt(messages[:place]))["input_ids"]
+        answer = tokenizer(messages[place].content.removeprefix("\n") + tokenizer.eos_token)["input_ids"]
+        assert example.ids == [*prompt, *answer]
+        assert example.labels == [*[IGNORED] * len(prompt), *answer]
+    with pytest.raises(UsageError, match=r"no tool calls; train on toolllama\.jsonl"):
+        tokenize_conversation(tokenizer, CALLS["messages"], 512, layout="roles")
 
 
 @pytest.mark.train

@@ -1,6 +1,6 @@
 """Conversations become token ids and labels; a label other than -100 stands at each token that the model should write.
 
-A chat template renders a conversation turn by turn. The text up to an assistant turn, open for an answer, is what the
+A conversation is rendered turn by turn. The text up to an assistant turn, open for an answer, is what the
 model reads at inference; what the next rendering adds to it is what the model should write, end-of-turn token
 included. Templates need no marks for that.
 
@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from atc.files import read_lines
+from atc.training.sft.conversations import Conversation, Render, read_conversation, renderer
 from protocols.errors import UsageError
 
 __all__ = ["IGNORED", "ExampleCounts", "TokenizedExample", "read_examples", "tokenize_conversation"]
@@ -23,7 +24,6 @@ __all__ = ["IGNORED", "ExampleCounts", "TokenizedExample", "read_examples", "tok
 IGNORED = -100
 """The label of a token that no loss is taken of."""
 
-_ROLES = ("system", "user", "assistant", "tool", "function")
 Span = tuple[int, int]
 
 
@@ -54,24 +54,28 @@ def read_examples(
     tokenizer: Any,
     max_length: int,
     loss_on: str = "all",
+    layout: str = "chat",
     wrap: Callable[[Sequence[Any]], Iterable[Any]] = iter,
 ) -> tuple[list[TokenizedExample], ExampleCounts]:
     """Read conversations from JSONL files and tokenize them.
 
     Args:
+        layout: As the field of the configuration.
         wrap: Shows the progress over the lines of a file.
-    Raises: UsageError: A file is missing, a line has no conversation, or no example is left.
+    Raises: UsageError: A file is missing, a line has no conversation, a part of one would not be rendered, or no
+        example is left.
     """
     examples: list[TokenizedExample] = []
     counts = ExampleCounts()
+    render = renderer(tokenizer, layout)
     for name in files:
         if not Path(name).is_file():
             raise UsageError(f"there is no data file {name}; `atc train data` writes one")
         counts.files.append(name)
         for where, line in wrap(list(read_lines(Path(name)))):
-            turns = _turns(where, line)
+            conversation = read_conversation(where, line)
             counts.conversations += 1
-            examples += tokenize_conversation(tokenizer, turns, max_length, loss_on, counts)
+            examples += _tokenized(tokenizer, conversation, render(where, conversation), max_length, loss_on, counts)
     counts.examples = len(examples)
     counts.tokens = sum(len(example.ids) for example in examples)
     counts.target_tokens = sum(label != IGNORED for example in examples for label in example.labels)
@@ -81,40 +85,13 @@ def read_examples(
     return examples, counts
 
 
-def _turns(where: str, line: Any) -> list[dict[str, Any]]:
-    messages = line.get("messages") if isinstance(line, dict) else None
-    if not isinstance(messages, list) or not all(isinstance(turn, dict) for turn in messages):
-        raise UsageError(f'{where}: a line is {{"messages": [{{"role": …, "content": …}}, …]}}')
-    turns: list[dict[str, Any]] = [{name: turn.get(name) for name in ("role", "content")} for turn in messages]
-    for number, turn in enumerate(turns, 1):
-        if turn["role"] not in _ROLES or not isinstance(turn["content"], str):
-            raise UsageError(f"{where}: message {number} needs a role of {', '.join(_ROLES)} and a text as content")
-    if not any(turn["role"] == "assistant" for turn in turns):
-        raise UsageError(f"{where}: no message of the role assistant, so there is nothing to learn")
-    for number, (turn, message) in enumerate(zip(turns, messages, strict=True), 1):
-        if "learn" in message:
-            turn["learn"] = _places(message["learn"], len(turn["content"]), f"{where}: `learn` of message {number}")
-    return turns
-
-
-def _places(places: Any, length: int, where: str) -> list[Span]:
-    """Spans of a content of so many characters, in their order. Raises: UsageError."""
-    end = 0
-    for span in places if isinstance(places, list) else [None]:
-        if not isinstance(span, list) or [type(place) for place in span] != [int, int] or not end <= span[0] < span[1]:
-            raise UsageError(f"{where} is a list of [first, end], in their order")
-        end = span[1]
-    if end > length:
-        raise UsageError(f"{where} ends at {end}, and its content at {length}")
-    return [(first, last) for first, last in places]
-
-
 def tokenize_conversation(
     tokenizer: Any,
     turns: Sequence[Mapping[str, Any]],
     max_length: int,
     loss_on: str = "all",
     counts: ExampleCounts | None = None,
+    layout: str = "chat",
 ) -> list[TokenizedExample]:
     """Token ids and labels of a conversation: one example, or several where it is too long for one.
 
@@ -122,16 +99,24 @@ def tokenize_conversation(
     no common example get one each. So do those of a template that renders earlier turns in another way than the last.
 
     Args:
-        loss_on: "all" assistant turns and what other turns have to `learn`, or the "last" assistant turn.
-    Raises: UsageError: The chat template cannot render the conversation, or not turn by turn.
+        loss_on: "all" assistant turns, or the "last".
+    Raises: UsageError: The conversation cannot be rendered, or not turn by turn.
     """
-    counts = counts if counts is not None else ExampleCounts()
+    conversation = Conversation(turns)
+    render = renderer(tokenizer, layout)("the conversation", conversation)
+    return _tokenized(tokenizer, conversation, render, max_length, loss_on, counts or ExampleCounts())
+
+
+def _tokenized(
+    tokenizer: Any, conversation: Conversation, render: Render, max_length: int, loss_on: str, counts: ExampleCounts
+) -> list[TokenizedExample]:
+    turns = conversation.turns
     answers = [place for place, turn in enumerate(turns) if turn["role"] == "assistant"]
-    text, spans = _render_spans(tokenizer, turns[: answers[-1] + 1], answers)
+    text, spans = _render_spans(render, turns[: answers[-1] + 1], answers)
     if text is None:
-        parts = [_render_spans(tokenizer, turns[: place + 1], [place]) for place in answers]
+        parts = [_render_spans(render, turns[: place + 1], [place]) for place in answers]
     else:
-        parts = [(text, sorted([*_learned_spans(text, turns[: answers[-1]]), *spans]))]
+        parts = [(text, spans)]
     if loss_on == "last":
         parts = [(parts[-1][0], parts[-1][1][-1:])]
     return [
@@ -142,14 +127,14 @@ def tokenize_conversation(
 
 
 def _render_spans(
-    tokenizer: Any, turns: Sequence[Mapping[str, Any]], answers: Sequence[int]
+    render: Render, turns: Sequence[Mapping[str, Any]], answers: Sequence[int]
 ) -> tuple[str | None, list[Span]]:
     """The text of a conversation, and where in it the answers stand; no text if it is not rendered turn by turn."""
-    text = _render(tokenizer, turns, False)
+    text = render(turns, False)
     spans: list[Span] = []
     for place in answers:
-        before = _render(tokenizer, turns[:place], True)
-        through = text if place == len(turns) - 1 else _render(tokenizer, turns[: place + 1], False)
+        before = render(turns[:place], True)
+        through = text if place == len(turns) - 1 else render(turns[: place + 1], False)
         if not (through.startswith(before) and text.startswith(through)):
             if len(answers) == 1:
                 raise UsageError(
@@ -163,36 +148,6 @@ def _render_spans(
             written = written.rstrip()
         spans.append((len(before), len(before) + len(written)))
     return text, spans
-
-
-def _learned_spans(text: str, turns: Sequence[Mapping[str, Any]]) -> Iterator[Span]:
-    """Where in the text of a conversation stands what its turns have to `learn`.
-
-    Raises: UsageError: The chat template changes a content.
-    """
-    end = 0
-    for turn in turns:
-        content = turn["content"].strip()
-        start = text.find(content, end)
-        if start >= 0:
-            end = start + len(content)
-        elif turn.get("learn"):
-            raise UsageError("the chat template changes the content of a turn, so its `learn` cannot be found")
-        shift = start - turn["content"].index(content)
-        yield from ((first + shift, last + shift) for first, last in turn.get("learn", ()))
-
-
-def _render(tokenizer: Any, turns: Sequence[Mapping[str, Any]], open_end: bool) -> str:
-    if not turns:
-        return ""
-    import jinja2
-
-    try:
-        text: str = tokenizer.apply_chat_template(list(turns), tokenize=False, add_generation_prompt=open_end)
-    except jinja2.TemplateError as error:
-        roles = ", ".join(turn["role"] for turn in turns)
-        raise UsageError(f"the chat template cannot render a conversation of {roles}: {error}") from None
-    return text
 
 
 def _tokenize(tokenizer: Any, text: str, spans: Sequence[Span]) -> tuple[list[int], list[Span]]:

@@ -8,7 +8,7 @@ import shlex
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +75,7 @@ def finished(config: TuningConfig) -> dict[str, Any] | None:
     except (OSError, ValueError) as error:
         raise UsageError(f"{out / 'run.json'} cannot be read: {error}; delete {out} to begin anew") from None
     now = _identity(config)
+    begun = {**{entry.name: entry.default for entry in fields(TuningConfig)}, **begun}  # of a field that was none yet
     changed = [name for name in now if begun.get(name) != now[name]]
     if changed:
         raise UsageError(
@@ -124,7 +125,7 @@ def prepare(config: TuningConfig, wrap: Wrap = iter, processes: int = 1) -> Prep
             "positions with `rope: {type: linear, factor: F}`"
         )
     tokenizer = load_tokenizer(base)
-    examples, counts = read_examples(config.data, tokenizer, config.max_length, config.loss_on, wrap)
+    examples, counts = read_examples(config.data, tokenizer, config.max_length, config.loss_on, config.layout, wrap)
     training, held_out = _split(examples, tokenizer, config, wrap)
     vocabulary = architecture.get_text_config().vocab_size
     check_vocabulary(base, vocabulary, tokenizer, [*training, *held_out])
@@ -137,7 +138,8 @@ def _split(
     examples: list[TokenizedExample], tokenizer: Any, config: TuningConfig, wrap: Wrap
 ) -> tuple[list[TokenizedExample], list[TokenizedExample]]:
     if isinstance(config.dev, str):
-        return examples, read_examples([config.dev], tokenizer, config.max_length, config.loss_on, wrap)[0]
+        options = (config.max_length, config.loss_on, config.layout, wrap)
+        return examples, read_examples([config.dev], tokenizer, *options)[0]
     return split_dev(examples, config.dev, config.seed)
 
 

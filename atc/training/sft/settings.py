@@ -19,6 +19,7 @@ _CHOICES = {
     "method": ("full", "lora", "qlora"),
     "schedule": ("cosine", "constant"),
     "loss_on": ("all", "last"),
+    "layout": ("chat", "roles"),
     "precision": ("bf16", "fp32"),
 }
 _POSITIVE = ("rank", "alpha", "learning_rate", "epochs", "batch", "micro_batch", "max_length", "save_every")
@@ -42,6 +43,7 @@ class TuningConfig:
         max_length: Tokens of one example; the context of a longer one is cut on its left.
         packing: Put several short examples into one row of `max_length`; none attends to another.
         loss_on: Learn every assistant turn of a conversation, or only its last.
+        layout: The model's chat template, or `roles`: the text of `--format toolllama`, for toolllama.jsonl.
         rope: {"type": "linear", "factor": F} stretches positions (position interpolation), to F times the context.
         max_tokens, max_seconds, max_steps: Where to stop; 0 is no limit. The schedule ends with the tokens or the
             steps, but not with the seconds.
@@ -68,6 +70,7 @@ class TuningConfig:
     max_length: int = 2048
     packing: bool = False
     loss_on: str = "all"
+    layout: str = "chat"
     rope: Mapping[str, Any] | None = None
     gradient_checkpointing: bool = False
     precision: str = "bf16"

@@ -1,0 +1,181 @@
+"""Conversations of a data file, and how they become text: by the model's chat template, or as ToolLLaMA's roles.
+
+A chat template may know nothing of functions, calls and their results; then it leaves them out without a word. So it
+is tried with some first.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, cast
+
+from atc.models import Message
+from atc.models.role_layout import role_prompt
+from protocols.errors import UsageError
+
+__all__ = ["Conversation", "Render", "read_conversation", "renderer"]
+
+Turn = Mapping[str, Any]
+Render = Callable[[Sequence[Turn], bool], str]
+"""The text of turns; True leaves it open for an answer, where False lets it end with one."""
+
+_ROLES = ("system", "user", "assistant", "tool", "function")
+_CALLED = {"name": "probecalled", "arguments": {"probekey": "probevalue"}}
+_PROBE: tuple[Turn, ...] = (
+    {"role": "user", "content": "probequestion"},
+    {
+        "role": "assistant",
+        "content": "",
+        "tool_calls": [{"id": "call00001", "type": "function", "function": _CALLED}],
+    },
+    {"role": "tool", "tool_call_id": "call00001", "name": "probecalled", "content": "proberesult"},
+    {"role": "assistant", "content": "probeanswer"},
+)
+_OFFERED = {
+    "name": "probeoffered",
+    "description": "probetext",
+    "parameters": {"type": "object", "properties": {"probekey": {"type": "string"}}},
+}
+_WORDS = {"probeoffered": "functions", "probecalled": "calls", "probevalue": "arguments", "proberesult": "results"}
+"""What a text without the word leaves out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """Turns, each with `role` and `content` and maybe `tool_calls`, and the functions that are offered in them.
+
+    The arguments of a call are an object, as chat templates expect it.
+    """
+
+    turns: Sequence[Turn]
+    tools: Sequence[Mapping[str, Any]] = ()
+
+    @property
+    def calls(self) -> bool:
+        """Whether it offers or calls functions."""
+        return bool(self.tools) or any(turn.get("tool_calls") for turn in self.turns)
+
+    @property
+    def results(self) -> bool:
+        """Whether it has results of calls."""
+        return any(turn["role"] in ("tool", "function") for turn in self.turns)
+
+
+def read_conversation(where: str, line: Any) -> Conversation:
+    """The conversation of a line; other keys than `messages` and `tools` are ignored. Raises: UsageError."""
+    messages = line.get("messages") if isinstance(line, dict) else None
+    if not isinstance(messages, list) or not all(isinstance(turn, dict) for turn in messages):
+        raise UsageError(f'{where}: a line is {{"messages": [{{"role": …, "content": …}}, …]}}')
+    turns = [_turn(f"{where}: message {number}", turn) for number, turn in enumerate(messages, 1)]
+    if not any(turn["role"] == "assistant" for turn in turns):
+        raise UsageError(f"{where}: no message of the role assistant, so there is nothing to learn")
+    tools = line.get("tools") or []
+    if not isinstance(tools, list) or not all(isinstance(tool, dict) for tool in tools):
+        raise UsageError(f'{where}: tools is a list of {{"type": "function", "function": {{…}}}}')
+    return Conversation(turns, tools)
+
+
+def _turn(where: str, turn: Mapping[str, Any]) -> Turn:
+    calls = turn.get("tool_calls") or []
+    content = "" if turn.get("content") is None and calls else turn.get("content")
+    if turn.get("role") not in _ROLES or not isinstance(content, str):
+        raise UsageError(f"{where} needs a role of {', '.join(_ROLES)} and a text as content")
+    checked = {name: turn[name] for name in ("role", "name", "tool_call_id") if turn.get(name) is not None}
+    if not calls:
+        return {**checked, "content": content}
+    try:
+        listed = [{**call, "function": _function(call["function"])} for call in calls]
+    except (TypeError, KeyError, ValueError):
+        raise UsageError(
+            f'{where}: a call is {{"id": …, "type": "function", "function": {{"name": …, "arguments": "JSON"}}}}'
+        ) from None
+    return {**checked, "content": content, "tool_calls": listed}
+
+
+def _function(function: Mapping[str, Any]) -> dict[str, Any]:
+    arguments = function["arguments"]
+    return {"name": function["name"], "arguments": json.loads(arguments) if isinstance(arguments, str) else arguments}
+
+
+def renderer(tokenizer: Any, layout: str) -> Callable[[str, Conversation], Render]:
+    """How conversations become text, each told with its place in the data.
+
+    Args:
+        layout: "chat" is the tokenizer's chat template; "roles" is the text that a model reads under
+            `--format toolllama`, ended by the tokenizer's end token.
+    Raises, for a conversation: UsageError: A part of it would be left out.
+    """
+    if layout == "roles":
+        return lambda where, conversation: _roles(tokenizer, where, conversation)
+    gaps: dict[bool, str] = {}
+
+    def chat(where: str, conversation: Conversation) -> Render:
+        if conversation.calls or conversation.results:
+            with_calls = conversation.calls
+            if with_calls not in gaps:
+                gaps[with_calls] = _gap(tokenizer, with_calls)
+            if gaps[with_calls]:
+                raise UsageError(f"{where}: {gaps[with_calls]}")
+        return lambda turns, open_end: _templated(tokenizer, turns, conversation.tools, open_end)
+
+    return chat
+
+
+def _gap(tokenizer: Any, with_calls: bool) -> str:
+    """What a chat template leaves out of a conversation with calls (or with results alone), and what to do."""
+    turns = _PROBE if with_calls else [{**turn, "tool_calls": None} for turn in _PROBE]
+    turns = [{name: value for name, value in turn.items() if value is not None} for turn in turns]
+    try:
+        text = _templated(tokenizer, turns, [{"type": "function", "function": _OFFERED}] if with_calls else [], False)
+    except UsageError as error:
+        reason = str(error)
+    else:
+        words = _WORDS if with_calls else {"proberesult": "results"}
+        missing = [part for word, part in words.items() if word not in text]
+        if not missing:
+            return ""
+        reason = f"the chat template leaves out {', '.join(missing)} of calls"
+    return (
+        f"{reason}; train on toolllama.jsonl of `atc toolbench annotate` with `layout: roles`, and ask the tuned model "
+        "with --format toolllama; or take a base whose template knows calls"
+    )
+
+
+def _templated(tokenizer: Any, turns: Sequence[Turn], tools: Sequence[Mapping[str, Any]], open_end: bool) -> str:
+    if not turns:
+        return ""
+    import jinja2
+
+    offered = {"tools": list(tools)} if tools else {}
+    try:
+        text: str = tokenizer.apply_chat_template(
+            [dict(turn) for turn in turns], tokenize=False, add_generation_prompt=open_end, **offered
+        )
+    except jinja2.TemplateError as error:
+        roles = ", ".join(turn["role"] for turn in turns)
+        raise UsageError(f"the chat template cannot render a conversation of {roles}: {error}") from None
+    return text
+
+
+def _roles(tokenizer: Any, where: str, conversation: Conversation) -> Render:
+    if conversation.calls:
+        raise UsageError(f"{where}: layout roles has no tool calls; train on toolllama.jsonl, or set layout: chat")
+    if tokenizer.eos_token is None:
+        raise UsageError(f"{where}: layout roles ends an answer with the end token, and the tokenizer has none")
+    first = tokenizer("a")["input_ids"][:1]
+    beginning = tokenizer.bos_token if tokenizer.bos_token and first == [tokenizer.bos_token_id] else ""
+
+    def render(turns: Sequence[Turn], open_end: bool) -> str:
+        messages = [Message(_role(turn["role"]), turn["content"]) for turn in turns]
+        if open_end:
+            return beginning + role_prompt(messages)
+        answer = messages.pop().content.removeprefix("\n")
+        return f"{beginning}{role_prompt(messages)}{answer}{tokenizer.eos_token}"
+
+    return render
+
+
+def _role(name: str) -> Literal["system", "user", "assistant", "tool"]:
+    return cast('Literal["system", "user", "assistant", "tool"]', "tool" if name == "function" else name)
