@@ -10,7 +10,8 @@ from click.testing import CliRunner
 
 from atc.cli import main
 from atc.retrieval.tool_index import RetrievalQuery, ToolDocument
-from benchmarks.toolbench.retrieval.hold_out import DISTANCES, hold_out
+from benchmarks.toolbench.corpus.distances import DISTANCES
+from benchmarks.toolbench.retrieval.hold_out import hold_out
 from protocols.errors import UsageError
 
 DOCUMENTS = [

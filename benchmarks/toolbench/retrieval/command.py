@@ -9,7 +9,7 @@ import click
 
 from atc.cli import print_json, say
 from atc.retrieval.tool_index import ENCODERS
-from benchmarks.toolbench.retrieval.hold_out import DISTANCES
+from benchmarks.toolbench.corpus.distances import DISTANCES
 from protocols.errors import UsageError
 
 if TYPE_CHECKING:

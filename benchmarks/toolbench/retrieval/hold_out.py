@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 
 from atc.retrieval.tool_index import RetrievalQuery, ToolDocument
+from benchmarks.toolbench.corpus.distances import shuffled
 from protocols.errors import UsageError
 
-__all__ = ["DISTANCES", "HoldOut", "hold_out"]
-
-DISTANCES = ("query", "tool", "category")
-"""What is new in the questions that are kept out; after ToolLLM's three levels of generalization."""
-
-Item = TypeVar("Item")
+__all__ = ["HoldOut", "hold_out"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +37,7 @@ def hold_out(
     Raises: UsageError: One side is empty.
     """
     if distance == "query":
-        order = _shuffled(range(len(judged)), seed)
+        order = shuffled(range(len(judged)), seed)
         numbers = set(order[fold::folds])
         return _checked(
             HoldOut(
@@ -54,7 +48,7 @@ def hold_out(
             distance,
         )
     group = _GROUPS[distance]
-    unseen = set(_shuffled(sorted({group(document) for document in documents}), seed)[fold::folds])
+    unseen = set(shuffled(sorted({group(document) for document in documents}), seed)[fold::folds])
     hidden = {document.id for document in documents if group(document) in unseen}
     return _checked(
         HoldOut(
@@ -70,12 +64,6 @@ _GROUPS: dict[str, Callable[[ToolDocument], tuple[str, ...]]] = {
     "tool": lambda document: (document.category, document.tool),
     "category": lambda document: (document.category,),
 }
-
-
-def _shuffled(items: Sequence[Item], seed: int) -> list[Item]:
-    order = list(items)
-    random.Random(seed).shuffle(order)
-    return order
 
 
 def _checked(split: HoldOut, distance: str) -> HoldOut:
