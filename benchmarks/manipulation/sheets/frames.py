@@ -15,8 +15,9 @@ from benchmarks.manipulation.sheets.spreadsheet import tab_of
 from benchmarks.manipulation.sheets.tab import Json
 from benchmarks.manipulation.sheets.values import filled, get_values, put_values
 from benchmarks.manipulation.sheets.workbook import Workbook
-from benchmarks.manipulation.sheets.worksheet import Worksheet, WorksheetInfo
+from benchmarks.manipulation.sheets.worksheet import Worksheet
 from benchmarks.manipulation.sheets.worksheet_cells import numericised
+from benchmarks.manipulation.sheets.worksheet_info import WorksheetInfo
 
 __all__ = ["RecordFunctions", "WorksheetTables"]
 

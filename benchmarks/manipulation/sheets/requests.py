@@ -10,7 +10,8 @@ from collections.abc import Callable, Mapping
 from benchmarks.manipulation.sheets.a1 import Area, SheetsError
 from benchmarks.manipulation.sheets.tab import Json, Tab
 from benchmarks.manipulation.sheets.workbook import Workbook
-from benchmarks.manipulation.sheets.worksheet import Worksheet, copied_tab
+from benchmarks.manipulation.sheets.worksheet import Worksheet
+from benchmarks.manipulation.sheets.worksheet_info import copied_tab
 
 __all__ = ["carry_out"]
 

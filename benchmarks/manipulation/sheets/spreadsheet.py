@@ -12,8 +12,8 @@ from benchmarks.manipulation.sheets.requests import carry_out
 from benchmarks.manipulation.sheets.tab import Json, Tab
 from benchmarks.manipulation.sheets.values import append_values, get_values, is_raw, put_values, turned
 from benchmarks.manipulation.sheets.workbook import Workbook
-from benchmarks.manipulation.sheets.worksheet import WorksheetInfo, copied_tab, exported, worksheet_info
 from benchmarks.manipulation.sheets.worksheet_cells import SheetCell
+from benchmarks.manipulation.sheets.worksheet_info import WorksheetInfo, copied_tab, exported, worksheet_info
 
 __all__ = ["Spreadsheet", "tab_of"]
 
