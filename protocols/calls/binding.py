@@ -121,7 +121,7 @@ def _check_function_argument(tool: Tool, function: HostFunction, name: str, valu
         function.hints[name].convert(value)
     except (TypeError, ValueError) as error:
         schema = function.hints[name].schema
-        known = violation(value, schema, {}) if schema.keys() <= {"type", "enum", "items"} else None
+        known = violation(plain(value), schema, {}) if schema.keys() <= {"type", "enum", "items"} else None
         text = str(error)
         shown = f"{text}, not {abbreviated(plain(value))}" if text.startswith("must be") else text
         raise ToolError(f"{tool.name}(): argument {name!r} {known or shown}", tool=tool.name) from None
