@@ -22,7 +22,7 @@ from atc.cli.options import (
     reuse_option,
     takes,
 )
-from benchmarks.manipulation.suite import TASKS
+from benchmarks.manipulation.suite import TASKS, open_environment
 
 if TYPE_CHECKING:
     from atc.models import Model
@@ -147,6 +147,9 @@ def manipulation(options: _ManipulationOptions) -> None:
         raise click.UsageError("--oracle shows one demonstration of its own: leave out --shots")
     name = identity(options.model or default_model())
     settings = _settings(options, name)
+    options = replace(options, tasks=tuple(dict.fromkeys(options.tasks or TASKS)))
+    for task in options.tasks:  # what cannot be run is told now, not hours later
+        open_environment(task).close()
     offer_pull(name)
     runs, summaries = [], []
     for repeat in range(options.repeat or 1):
@@ -213,10 +216,9 @@ def _run(
 ) -> Sequence[TestRecord]:
     """Run what is missing in a folder; the records in the order of the tests."""
     from benchmarks.manipulation.run import TestRunner, run_tests
-    from benchmarks.manipulation.suite import open_environment
 
     records: list[TestRecord] = []
-    for task in dict.fromkeys(options.tasks or TASKS):
+    for task in options.tasks:
         with closing(open_environment(task, compat=settings.compat)) as environment:
             runner = TestRunner(environment, settings, model)
             tests = environment.tests[: options.limit]
