@@ -10,9 +10,16 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from atc import Agent
+from atc.agent import SIMULATED_NOW
 from atc.cli import main
+from atc.models import Completion, Usage
+from atc.models.base import ModelBase, ModelRequest
+from atc.models.role_layout import role_prompt
 from atc.modes.formats.toolllama import read_message
-from benchmarks.toolbench.corpus.queries import read_queries
+from atc.options import SearchSettings
+from atc.training.sft.conversations import read_conversation, renderer
+from benchmarks.toolbench.corpus.queries import read_queries, served_protocol
 from benchmarks.toolbench.server.catalogue import Catalogue
 from benchmarks.toolbench.server.simulated import simulated_server
 
@@ -91,14 +98,63 @@ def test_a_search_becomes_conversations(
     (conversation,) = lines(tmp_path / "out" / "openai.jsonl")
     calls = [turn["tool_calls"][0]["function"] for turn in conversation["messages"] if "tool_calls" in turn]
     assert [json.loads(call["arguments"]) for call in calls] == [{"port_code": "ESB"}, {}]
-    assert [tool["function"]["name"] for tool in conversation["tools"]] == [
+    assert {tool["function"]["name"] for tool in conversation["tools"]} == {
         *("get_tide_for_harbour_tides", "get_depth_for_harbour_tides")
-    ]
+    }
     assert conversation["messages"][-1] == {"role": "assistant", "content": "High water is at noon."}
     for form in ("toolllama", "openai"):
         replayed = annotate("--check", tmp_path / "out" / f"{form}.jsonl")
         assert replayed.exit_code == 0, replayed.output
         assert json.loads(replayed.stdout)["differences"] == []
+
+
+class ReadingModel(ModelBase):
+    """Says the texts in turn, and keeps the prompts of the layout "roles" that it reads."""
+
+    name = "reading"
+
+    def __init__(self, *texts: str) -> None:
+        self.texts = list(texts)
+        self.prompts: list[str] = []
+
+    def answer(self, request: ModelRequest) -> Completion:
+        assert request.layout == "roles"
+        self.prompts.append(role_prompt(request.messages))
+        return Completion(self.texts.pop(0), Usage(1, 1, 1), "stop")
+
+
+class TokenizerEnd:
+    """The part of a tokenizer that the layout "roles" asks for: an end token, and no beginning."""
+
+    bos_token, eos_token = None, "</s>"
+
+    def __call__(self, text: str) -> dict[str, list[int]]:
+        return {"input_ids": [1] * len(text)}
+
+
+def test_what_is_trained_is_what_the_toolllama_format_shows(tmp_path: Path, endpoint: Callable[..., None]) -> None:
+    """With `layout: roles` an example is the prompt that `--format toolllama` gives the model, and its answer."""
+    endpoint(*SEARCH)
+    queries = write(tmp_path / "queries.json", query(3))
+    solve(queries, tmp_path / "out", *REACT)
+    steps = lines(tmp_path / "out" / "toolllama.jsonl")
+    answers = [step["messages"][-1]["content"].removeprefix("\n") for step in steps]
+
+    model = ReadingModel(*answers)
+    with simulated_server(Catalogue([queries]), 0) as url:
+        protocol = served_protocol(read_queries(queries)[0], url)
+        search = SearchSettings(format="toolllama")
+        options: Any = {"base_url": protocol.servers[0].url, "mode": "react", "tools": "all", "search": search}
+        with Agent(protocol, model=model, now=SIMULATED_NOW, **options) as agent:
+            solution = agent.solve(query(3)["query"])
+
+    assert solution.answer == "High water is at noon."
+    render = renderer(TokenizerEnd(), "roles")
+    for step, prompt, answer in zip(steps, model.prompts, answers, strict=True):
+        conversation = read_conversation("the step", step)
+        text = render("the step", conversation)
+        assert text(conversation.turns[:-1], True) == prompt
+        assert text(conversation.turns, False) == f"{prompt}{answer}</s>"
 
 
 def test_a_program_is_exported_and_prints_its_answer_again(tmp_path: Path, endpoint: Callable[..., None]) -> None:

@@ -10,7 +10,7 @@ Source: ToolLLM (arXiv:2307.16789) and its released files for the conversations.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,6 +18,7 @@ from atc import Agent
 from atc.modes.formats import toolllama
 from atc.modes.functions_dialogue import function_spec
 from atc.prompting.conversation import PREFILL
+from atc.prompting.prompt import Opening
 from benchmarks.toolbench.annotation.solved import SolvedQuery
 from benchmarks.toolbench.corpus.queries import query_protocol
 from protocols.model import Protocol
@@ -38,20 +39,24 @@ def export(solved: SolvedQuery, form: ExportForm, agent: Callable[[Protocol], Ag
     """The lines of a solved query.
 
     Args:
-        agent: Makes an agent for a protocol; its first prompt is that of the form `program`.
+        agent: Makes an agent for a protocol; functions come in its order, and the form `program` has its first prompt.
     """
     protocol = query_protocol(solved.query)
-    if form == "toolllama":
-        yield from _steps(solved, protocol)
-    elif form == "openai":
-        yield _conversation(solved, protocol)
-    else:
-        yield _triple(solved, protocol, agent(protocol))
+    with agent(protocol) as solver:
+        opening = solver.opening(solved.query.text, [tool.name for tool in protocol.tools])
+        # The order in which a model is offered them: the likeliest first.
+        names = list(dict.fromkeys([*opening.ranked, *opening.tools]))
+        if form == "toolllama":
+            yield from _steps(solved, protocol, names)
+        elif form == "openai":
+            yield _conversation(solved, protocol, names)
+        else:
+            yield _triple(solved, opening)
 
 
-def _steps(solved: SolvedQuery, protocol: Protocol) -> Iterator[dict[str, Any]]:
+def _steps(solved: SolvedQuery, protocol: Protocol, tools: Sequence[str]) -> Iterator[dict[str, Any]]:
     """A line for each message of the assistant, with all that went before it."""
-    names = {tool.name: tool.name for tool in protocol.tools}
+    names = {name: name for name in tools}
     functions = toolllama.function_schemas(protocol, names)
     opening = toolllama.begin(solved.query.text, functions, toolllama.tool_descriptions(protocol, names))
     history = [{"role": message.role, "content": message.content} for message in opening]
@@ -71,7 +76,7 @@ def _steps(solved: SolvedQuery, protocol: Protocol) -> Iterator[dict[str, Any]]:
         history.append({"role": "tool", "content": observation})
 
 
-def _conversation(solved: SolvedQuery, protocol: Protocol) -> dict[str, Any]:
+def _conversation(solved: SolvedQuery, protocol: Protocol, names: Sequence[str]) -> dict[str, Any]:
     """A line for the whole way to the answer."""
     system = (Path(__file__).parent / "prompts" / "openai_system.txt").read_text("utf-8").strip()
     messages: list[dict[str, Any]] = [
@@ -85,7 +90,7 @@ def _conversation(solved: SolvedQuery, protocol: Protocol) -> dict[str, Any]:
         result = {"role": "tool", "tool_call_id": f"call_{number}", "name": call.name, "content": call.observation}
         messages.append(result)
     messages.append({"role": "assistant", "content": solved.answer})
-    specs = [function_spec(tool, tool.name) for tool in protocol.tools]
+    specs = [function_spec(protocol.tool(name), name) for name in names]
     tools = [
         {
             "type": "function",
@@ -96,11 +101,9 @@ def _conversation(solved: SolvedQuery, protocol: Protocol) -> dict[str, Any]:
     return {"query_id": solved.query.id, "messages": messages, "tools": tools}
 
 
-def _triple(solved: SolvedQuery, protocol: Protocol, agent: Agent) -> dict[str, Any]:
+def _triple(solved: SolvedQuery, opening: Opening) -> dict[str, Any]:
     """A line for the program; its messages are the agent's first prompt, and the program as a model writes it."""
-    with agent:
-        opening = agent.opening(solved.query.text, [tool.name for tool in protocol.tools]).messages()
-    messages = [{"role": message.role, "content": message.content} for message in opening]
+    messages = [{"role": message.role, "content": message.content} for message in opening.messages()]
     program = solved.program.rstrip()
     return {
         "query_id": solved.query.id,
