@@ -122,6 +122,9 @@ class ReadingModel(ModelBase):
         self.prompts.append(role_prompt(request.messages))
         return Completion(self.texts.pop(0), Usage(1, 1, 1), "stop")
 
+    def close(self) -> None:
+        """There is nothing to close."""
+
 
 class TokenizerEnd:
     """The part of a tokenizer that the layout "roles" asks for: an end token, and no beginning."""
