@@ -40,7 +40,7 @@ from atc.models.base import (
     check_context_length,
     check_text_only,
 )
-from atc.models.gguf_metadata import read_metadata
+from atc.models.gguf_metadata import read_metadata, rope_factor
 from atc.models.names import adapter_hash
 from atc.models.role_layout import role_prompt
 from protocols.errors import ModelError, UsageError
@@ -106,6 +106,8 @@ class LocalEngine(ModelBase):
         self._adapter = adapter
         if adapter is not None:
             _check_adapter(file, adapter)
+            if (factor := rope_factor(adapter)) != 1:
+                self._context = min(CONTEXT, round(context * factor))
 
     @property
     def context(self) -> int:
@@ -254,6 +256,8 @@ class Engine:
                 parameters.slot_save_path = f"{keep}/"
             if adapter is not None:
                 parameters.lora_adapters = [xllamacpp.CommonAdapterLoraInfo(str(adapter), 1.0)]
+                if (factor := rope_factor(adapter)) != 1:
+                    parameters.rope_freq_scale = 1 / factor
             change(xllamacpp, parameters)
             server = xllamacpp.Server(parameters)
         except (RuntimeError, ValueError) as error:

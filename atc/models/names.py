@@ -14,10 +14,13 @@ from pathlib import Path
 
 from protocols.errors import ModelError
 
-__all__ = ["ADAPTER_FILES", "AdaptedModel", "adapter_hash", "identity", "parse"]
+__all__ = ["ADAPTER_FILES", "ROPE_FILE", "AdaptedModel", "adapter_hash", "identity", "parse"]
 
 ADAPTER_FILES = ("adapter_config.json", "adapter_model.safetensors")
 """The files of an adapter's folder, as peft writes it."""
+
+ROPE_FILE = "rope.json"
+"""Beside them where positions were interpolated: `{"rope_type": "linear", "factor": F}`."""
 
 _SCHEMES = ("local", "openvino", "hf")
 _HASH = re.compile(r"#([0-9a-f]{12})$")

@@ -27,7 +27,7 @@ from atc.models.base import (
     cut_at_stop,
     split_prefill,
 )
-from atc.models.names import ADAPTER_FILES
+from atc.models.names import ADAPTER_FILES, ROPE_FILE
 from atc.models.role_layout import role_prompt
 from protocols.errors import ModelError
 
@@ -52,6 +52,11 @@ class TransformersModel(ModelBase):
         if adapter is not None and not all((adapter / name).is_file() for name in ADAPTER_FILES):
             raise ModelError(
                 f"{adapter} is no adapter for hf:, which takes a folder with {' and '.join(ADAPTER_FILES)}"
+            )
+        if adapter is not None and (adapter / ROPE_FILE).is_file():
+            raise ModelError(
+                f"{adapter} was trained with interpolated positions, which hf: does not give a base; train with "
+                "`merge: true` and take the folder merged beside it, or `atc train adapter` and local:"
             )
         self._lock = threading.Lock()
         self._loaded: tuple[Any, Any] | None = None

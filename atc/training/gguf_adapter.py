@@ -19,7 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from atc.models.names import ADAPTER_FILES
+from atc.models.gguf_metadata import ROPE_FACTOR
+from atc.models.names import ADAPTER_FILES, ROPE_FILE
 from protocols.errors import ModelError, UsageError
 
 __all__ = ["AdapterFile", "convert", "default_base"]
@@ -86,7 +87,7 @@ def convert(folder: Path, base: Path, out: Path) -> AdapterFile:
         factor = _scale(config, module, down.shape[0]) * down.shape[0] / alpha
         tensors[f"{name}.lora_a"] = down
         tensors[f"{name}.lora_b"] = _permuted(up, name, model) * factor
-    _write(out, model.architecture, alpha, tensors)
+    _write(out, model.architecture, alpha, tensors, _rope_factor(folder))
     return AdapterFile(out, model.architecture, len(pairs), rank, out.stat().st_size)
 
 
@@ -130,6 +131,17 @@ def _config(folder: Path) -> dict[str, Any]:
     if not config.get("lora_alpha"):
         raise UsageError(f"{file}: lora_alpha is missing or 0, so that the adapter changes nothing")
     return config
+
+
+def _rope_factor(folder: Path) -> float:
+    """The factor by which positions were interpolated in the training; 1 if they were not. Raises: ModelError."""
+    file = folder / ROPE_FILE
+    if not file.is_file():
+        return 1.0
+    try:
+        return float(json.loads(file.read_text("utf-8"))["factor"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ModelError(f"{file} is damaged: {error}") from error
 
 
 def _pairs(folder: Path) -> dict[str, tuple[Any, Any]]:
@@ -210,7 +222,7 @@ def _permuted(up: Any, name: str, base: _Base) -> Any:
     return up.reshape(base.heads[field], 2, -1, rank).swapaxes(1, 2).reshape(rows, rank)
 
 
-def _write(out: Path, architecture: str, alpha: float, tensors: Mapping[str, Any]) -> None:
+def _write(out: Path, architecture: str, alpha: float, tensors: Mapping[str, Any], factor: float = 1.0) -> None:
     """Write the file as a whole or not at all. Raises: UsageError."""
     import gguf
     import numpy as np
@@ -221,6 +233,8 @@ def _write(out: Path, architecture: str, alpha: float, tensors: Mapping[str, Any
         writer.add_type("adapter")
         writer.add_string("adapter.type", "lora")
         writer.add_float32("adapter.lora.alpha", alpha)
+        if factor != 1:
+            writer.add_float32(ROPE_FACTOR, factor)
         for name, array in tensors.items():
             writer.add_tensor(name, np.ascontiguousarray(array, np.float16))
         writer.write_header_to_file()

@@ -177,6 +177,35 @@ def test_both_engines_write_the_same_with_an_adapter(tiny: Path, tmp_path: Path)
 
 
 @pytest.mark.train
+def test_an_adapter_brings_its_interpolated_positions(tiny: Path, adapter: Path, tmp_path: Path) -> None:
+    """The factor of the training is in the GGUF file, and llama.cpp stretches the base by it; `hf:` refuses."""
+    import peft
+    import torch
+    import transformers
+
+    from atc.training.gguf_adapter import convert
+
+    (adapter / "rope.json").write_text('{"rope_type": "linear", "factor": 2.0}')
+    written = convert(adapter, tiny / "base.gguf", tmp_path / "a.gguf")
+    generator = random.Random(2)
+    tokens = [generator.randrange(VOCABULARY - 1) for _ in range(60)]
+    plain = transformers.AutoConfig.from_pretrained(tiny / "base")
+    plain.rope_parameters = {**plain.rope_parameters, "rope_type": "linear", "factor": 2.0}
+    stretched = transformers.AutoModelForCausalLM.from_pretrained(tiny / "base", config=plain)
+    merged = peft.PeftModel.from_pretrained(stretched, str(tiny / "adapter")).merge_and_unload()
+    with torch.inference_mode():
+        expected = merged(torch.tensor([tokens])).logits[0].argmax(-1).tolist()
+    unstretched = convert(tiny / "adapter", tiny / "base.gguf", tmp_path / "b.gguf")
+
+    assert agreement(llama_tokens(tiny / "base.gguf", written.file, tokens), expected) >= 0.95
+    assert agreement(llama_tokens(tiny / "base.gguf", unstretched.file, tokens), expected) < 0.9
+    with closing(open_model(f"local:{tiny / 'base.gguf'}+{written.file}")) as model:
+        assert getattr(model, "context", None) == 2 * plain.max_position_embeddings
+    with pytest.raises(ModelError, match=r"trained with interpolated positions, .*take the folder merged"):
+        open_model(f"hf:{tiny / 'base'}+{adapter}")
+
+
+@pytest.mark.train
 def test_a_prefix_is_not_shared_with_another_adapter(tiny: Path, tmp_path: Path, monkeypatch: Any) -> None:
     """What a model has read of the common prompt is its own: with an adapter it is read anew."""
     from atc.training.gguf_adapter import convert

@@ -10,7 +10,8 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from atc.files import read_lines, write_text
+from atc.files import read_lines, write_json, write_text
+from atc.models.names import ROPE_FILE
 from atc.training.sft.base import BaseModelFiles, load_model
 from atc.training.sft.settings import TuningConfig
 
@@ -35,15 +36,19 @@ def save_model(model: Any, tokenizer: Any, base: BaseModelFiles, config: TuningC
     # Not where the base lies on this machine.
     model.peft_config["default"].base_model_name_or_path = base.name
     # Whether the embedding was changed need not be asked at the hub: it never is.
-    _replace_folder(
-        out / "adapter", lambda folder: model.save_pretrained(folder, save_embedding_layers=False), tokenizer
-    )
+    _replace_folder(out / "adapter", lambda folder: _save_adapter(model, folder, config.factor), tokenizer)
     if config.merge:
         import peft
 
         fresh = load_model(base, replace(config, method="lora", precision="fp32"))
         whole = peft.PeftModel.from_pretrained(fresh, out / "adapter").merge_and_unload().to(dtype)
         _replace_folder(out / "merged", whole.save_pretrained, tokenizer)
+
+
+def _save_adapter(model: Any, folder: Path, factor: float) -> None:
+    model.save_pretrained(folder, save_embedding_layers=False)
+    if factor != 1:
+        write_json(folder / ROPE_FILE, {"rope_type": "linear", "factor": factor})
 
 
 def _replace_folder(folder: Path, save: Any, tokenizer: Any) -> None:
