@@ -293,6 +293,23 @@ def test_demonstrations_are_shown_to_an_agent_as_solved_questions(tiny: TinyEnvi
     assert "POST_limit(count=4)" in text
 
 
+@pytest.mark.parametrize(
+    ("mode", "answers"),
+    [
+        ("react", ['Action: POST_place(name="Graz")', "Action: POST_limit(count=1)", "Action: POST_search()"]),
+        ("codeact", ['```python\nPOST_place(name="Graz")\nPOST_limit(count=1)\n```', "```python\nPOST_search()\n```"]),
+    ],
+)
+def test_single_calls_and_snippets_act_on_one_state(mode: str, answers: Sequence[str], tiny: TinyEnvironment) -> None:
+    """What an earlier step did stays done, and no step is done twice."""
+    model = ScriptedModel(*answers, "Answer: done")
+
+    record = TestRunner(tiny, replace(SETTINGS, mode=mode), model).run(tiny.tests[1])
+
+    assert record["metrics"]["success"] == 1
+    assert tiny.score().details == {"calls": 3.0}
+
+
 def test_modes_that_go_back_are_refused(tiny: TinyEnvironment) -> None:
     """A tree search cannot undo what was done to a tool of the suite."""
     with pytest.raises(UsageError, match="keeps what was done to it"):
