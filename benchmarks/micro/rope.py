@@ -69,7 +69,7 @@ def measure_rope(folder: Path, steps: int) -> dict[str, tuple[float, float]]:
         learning_rate=5e-4,
         max_steps=max(steps // 5, 1),
     )
-    rows, _ = read_examples([str(files["test"])], load_tokenizer(find_base(second.base)), 2 * _CONTEXT)
+    rows, _ = read_examples([str(files["test"])], load_tokenizer(find_base(second.base), second.layout), 2 * _CONTEXT)
     losses = {
         "as it is": _losses(replace(second, rope=None), rows),
         "interpolated": _losses(second, rows),

@@ -12,7 +12,7 @@ VOCABULARY = 258
 """A token for each byte, one of two bytes, and an end."""
 
 
-def make_llama(seed: int = 0) -> Any:
+def make_llama(seed: int = 0, context: int = 512) -> Any:
     """The model; its embeddings are its output layer, too, as in SmolLM2."""
     import torch
     import transformers
@@ -25,7 +25,7 @@ def make_llama(seed: int = 0) -> Any:
         num_hidden_layers=2,
         num_attention_heads=HEADS,
         num_key_value_heads=KV_HEADS,
-        max_position_embeddings=512,
+        max_position_embeddings=context,
         initializer_range=0.2,
         tie_word_embeddings=True,
         bos_token_id=None,

@@ -68,20 +68,20 @@ def find_base(name: str) -> BaseModelFiles:
     return BaseModelFiles(name, name)
 
 
-def load_tokenizer(base: BaseModelFiles) -> Any:
+def load_tokenizer(base: BaseModelFiles, layout: str) -> Any:
     """The tokenizer of a base.
 
     Raises:
         ModelError: It cannot be had.
-        UsageError: It has no chat template.
+        UsageError: It has no chat template, and the layout is "chat".
     """
     import transformers
 
     tokenizer = _loaded(base, transformers.AutoTokenizer.from_pretrained)
-    if tokenizer.chat_template is None:
+    if tokenizer.chat_template is None and layout == "chat":
         raise UsageError(
             f"the tokenizer of {base.name} has no chat template; tune an instruct model, or take a copy in a folder "
-            "with a chat_template.jinja beside its tokenizer"
+            "with a chat_template.jinja beside its tokenizer; or train on toolllama.jsonl with layout: roles"
         )
     return tokenizer
 

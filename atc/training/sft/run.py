@@ -124,7 +124,7 @@ def prepare(config: TuningConfig, wrap: Wrap = iter, processes: int = 1) -> Prep
             f"max_length is {config.max_length}, and {base.name} reads {context} tokens; lower it, or stretch "
             "positions with `rope: {type: linear, factor: F}`"
         )
-    tokenizer = load_tokenizer(base)
+    tokenizer = load_tokenizer(base, config.layout)
     examples, counts = read_examples(config.data, tokenizer, config.max_length, config.loss_on, config.layout, wrap)
     training, held_out = _split(examples, tokenizer, config, wrap)
     vocabulary = architecture.get_text_config().vocab_size
