@@ -1,0 +1,195 @@
+"""The task WebShop: a product that is told of in a sentence is searched for, chosen and bought, page by page.
+
+Source: Xu et al. (arXiv:2305.16504), section 5 and appendix A; Yao et al. (arXiv:2207.01206) for the shop. By default
+the pages have the form of the demonstrations. The released evaluator shows plain text instead, takes a search on every
+page and whatever follows an action on its line, and counts each purchase as a success; so does `compat`.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from functools import cached_property
+
+from benchmarks.manipulation.environment import (
+    ActionResult,
+    Environment,
+    FunctionDocument,
+    GoalAction,
+    ManipulationTest,
+    TestScore,
+    failure_of,
+)
+from benchmarks.manipulation.webshop.goals import SESSIONS, ShopGoal, session_goals, training_goals
+from benchmarks.manipulation.webshop.oracle import (
+    Trajectory,
+    direct_program,
+    looking_program,
+    split_action,
+    trajectory,
+)
+from benchmarks.manipulation.webshop.pages import plain_text, render, rich_text
+from benchmarks.manipulation.webshop.session import MOST_STEPS, ShopSession, ShopTools
+from protocols import Protocol
+from protocols.errors import UsageError
+
+__all__ = ["WebShop"]
+
+_SHORT = 200
+"""Demonstrations with shortened pages."""
+
+_FUNCTIONS = (
+    FunctionDocument(
+        "search", "search[text]", "Search for products. It can be used on a page that has the button Search."
+    ),
+    FunctionDocument(
+        "click", "click[button]", "Click a button of the page. Buy Now buys the product with the options clicked."
+    ),
+)
+
+
+class WebShop(Environment):
+    """100 visits. An action is one line; what stands below it is not read.
+
+    Args:
+        long: The demonstrations are all those with whole pages, in place of the 200 shortest with pages that leave
+            out four of five other products.
+    """
+
+    name = "webshop"
+    metric = "reward"
+    steps = MOST_STEPS
+
+    def __init__(self, *, compat: bool = False, long: bool = False) -> None:
+        super().__init__(compat=compat)
+        self.long = long
+        self._test: ManipulationTest | None = None
+        self._session: ShopSession | None = None
+        self._unread = 0
+
+    @property
+    def functions(self) -> Sequence[FunctionDocument]:
+        """The two actions."""
+        return _FUNCTIONS
+
+    @cached_property
+    def _training(self) -> Sequence[tuple[ShopGoal, Trajectory]]:
+        return [(goal, trajectory(goal, cut=not self.long)) for goal in training_goals()]
+
+    @cached_property
+    def demonstrations(self) -> Sequence[GoalAction]:
+        """Whole episodes: the first page, and then the actions, with the pages between them."""
+        episodes = list(self._training)
+        if not self.long:
+            episodes = sorted(episodes, key=lambda episode: _length(episode[1]))[:_SHORT]
+        return tuple(_episode(goal, steps) for goal, steps in episodes)
+
+    @cached_property
+    def tests(self) -> Sequence[ManipulationTest]:
+        """The sessions, with the actions of one who knows the product."""
+        return tuple(_test(number, goal) for number, goal in enumerate(session_goals()))
+
+    def samples(self, count: int, seed: int) -> Sequence[GoalAction]:
+        """Single pages of the training episodes with their actions, each once before one is repeated."""
+        pairs = [
+            GoalAction(rich_text(page), action, (action.partition("[")[0],))
+            for _, steps in self._training
+            for page, action in steps
+        ]
+        order = random.Random(f"samples {seed}")
+        drawn: list[GoalAction] = []
+        while len(drawn) < count:
+            drawn += order.sample(pairs, min(len(pairs), count - len(drawn)))
+        return drawn
+
+    def reset(self, test: ManipulationTest, seed: int = 0) -> str:
+        """Begin a session; each seed draws its own limit of the price. Returns: The first page."""
+        number = test.state.get("session")
+        if not isinstance(number, int) or not 0 <= number < SESSIONS:
+            raise UsageError(f"test {test.id} has no session of the shop; sessions are 0 to {SESSIONS - 1}")
+        self._test = test
+        self._session = ShopSession(session_goals()[number], seed, search_anywhere=self.compat)
+        self._unread = 0
+        return self._seen()
+
+    @property
+    def session(self) -> ShopSession:
+        """The present visit. Raises: ValueError: The environment was not reset."""
+        if self._session is None:
+            raise ValueError("reset the environment with a test first")
+        return self._session
+
+    def _seen(self) -> str:
+        return plain_text(self.session.page) if self.compat else rich_text(self.session.page)
+
+    @cached_property
+    def _protocol(self) -> Protocol:
+        return Protocol.from_functions({"": ShopTools(self._visit)}, name=self.name)
+
+    def _visit(self) -> ShopSession:
+        return self.session
+
+    def protocol(self) -> Protocol:
+        """`search(text)` and `click(button)`, which give the page as text."""
+        return self._protocol
+
+    def act(self, text: str) -> ActionResult:
+        """Do the action in the first line. One that cannot be done leaves the page as it is."""
+        session = self.session
+        first, _, _ = text.partition("\n")
+        call = split_action(first, whole=not self.compat)
+        try:
+            if call is None:
+                session.step()
+                self._unread += 1
+                raise ValueError("write one action: search[text] or click[button]")
+            name, argument = call
+            _ = session.search(argument) if name == "search" else session.click(argument)
+        except ValueError as error:
+            return ActionResult(call[:1] if call else (), self._seen(), str(error), session.done)
+        return ActionResult((name,), self._seen(), done=session.done)
+
+    def score(self) -> TestScore:
+        """The reward; `success` is 1 for a purchase that is worth something, `steps` are the actions."""
+        if self._test is None:
+            raise ValueError("reset the environment with a test first")
+        session = self.session
+        bought = session.value is not None
+        value = session.value or 0.0
+        success = bought if self.compat else value > 0
+        executed = bool(session.called) and not self._unread
+        failure = "" if value == 1 else failure_of(executed, session.called, self._test)
+        return TestScore(value, failure, {"success": float(success), "steps": float(session.steps)})
+
+    def picture(self) -> str:
+        """The last page, with the actions below it."""
+        return render(self._session.page, self._session.actions) if self._session else ""
+
+
+def _length(steps: Trajectory) -> tuple[int, int]:
+    """Actions of an episode, and rows of its pages."""
+    return len(steps), sum(len(page.rows) for page, _ in steps)
+
+
+def _test(number: int, goal: ShopGoal) -> ManipulationTest:
+    actions = [action for _, action in trajectory(goal)]
+    return ManipulationTest(
+        f"{number:03}",
+        goal.instruction(0),
+        ("\n".join(actions),),
+        (tuple(action.partition("[")[0] for action in actions),),
+        (direct_program(actions),),
+        {"session": number, **goal.to_json()},
+    )
+
+
+def _episode(goal: ShopGoal, steps: Trajectory) -> GoalAction:
+    """An episode as a prompt shows it: after the first action each page is a task of its own."""
+    actions = [action for _, action in steps]
+    later = [f"Task: {rich_text(page)}\nAction:\n{action}" for page, action in steps[1:]]
+    return GoalAction(
+        rich_text(steps[0][0]),
+        "\n\n".join([actions[0], *later]),
+        tuple(action.partition("[")[0] for action in actions),
+        looking_program(goal, actions),
+    )

@@ -1,0 +1,165 @@
+"""The pages of the shop, as rows of texts and buttons, and what they look like as rich text, plain text and HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+
+from benchmarks.manipulation.webshop.catalogue import Product
+
+__all__ = [
+    "BACK",
+    "BUY",
+    "DETAILS",
+    "NEXT",
+    "PAGE_SIZE",
+    "PREVIOUS",
+    "SEARCH",
+    "PagePart",
+    "ShopPage",
+    "detail_page",
+    "item_page",
+    "last_page",
+    "plain_text",
+    "render",
+    "results_page",
+    "rich_text",
+    "search_page",
+]
+
+SEARCH, BACK, NEXT, PREVIOUS, BUY = "Search", "Back to Search", "Next >", "< Prev", "Buy Now"
+DETAILS = ("Description", "Features", "Reviews")
+PAGE_SIZE = 10
+"""Products of a page of results."""
+
+SHOP = "WebShop"
+
+
+@dataclass(frozen=True, slots=True)
+class PagePart:
+    """A text or a button; `chosen` marks an option that was clicked."""
+
+    text: str
+    button: bool = False
+    chosen: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ShopPage:
+    """A page: `notice` says what was clicked, where the page stayed the same for it."""
+
+    instruction: str
+    rows: tuple[tuple[PagePart, ...], ...]
+    notice: str = ""
+
+    @property
+    def buttons(self) -> tuple[str, ...]:
+        """What can be clicked, in lower case."""
+        return tuple(part.text.lower() for row in self.rows for part in row if part.button)
+
+
+def _text(text: str) -> tuple[PagePart, ...]:
+    return (PagePart(text),)
+
+
+def _buttons(*labels: str) -> tuple[PagePart, ...]:
+    return tuple(PagePart(label, button=True) for label in labels)
+
+
+def search_page(instruction: str) -> ShopPage:
+    """Where an episode begins."""
+    return ShopPage(instruction, (_buttons(SEARCH),))
+
+
+def results_page(instruction: str, hits: Sequence[Product], number: int, shown: Sequence[Product]) -> ShopPage:
+    """A page of the hits of a search.
+
+    Args:
+        number: The page, from 1.
+        shown: The products of the page that it lists, all or some of them.
+    """
+    turns = [*([PREVIOUS] if number > 1 else []), *([NEXT] if number * PAGE_SIZE < len(hits) else [])]
+    rows = [_buttons(BACK), _text(f"Page {number} (Total results: {len(hits)})")]
+    rows += [_buttons(label) for label in turns]
+    for product in shown:
+        rows += [_buttons(product.id), _text(product.title), _text(f"${product.price:.2f}")]
+    return ShopPage(instruction, tuple(rows))
+
+
+def item_page(instruction: str, product: Product, chosen: Mapping[str, str], notice: str = "") -> ShopPage:
+    """A product with its options."""
+    rows = [_buttons(BACK), _buttons(PREVIOUS)]
+    for option, values in product.options.items():
+        rows.append((PagePart(option), *(PagePart(value, True, chosen.get(option) == value) for value in values)))
+    rows += [_text(product.title), _text(f"Price: ${product.price:.2f}"), _text(f"Rating: {product.rating}")]
+    rows += [_buttons(label) for label in (*DETAILS, BUY)]
+    return ShopPage(instruction, tuple(rows), notice)
+
+
+def detail_page(instruction: str, product: Product, detail: str) -> ShopPage:
+    """One of DETAILS of a product."""
+    texts = {"Description": (product.description,), "Features": product.bullets, "Reviews": product.reviews}[detail]
+    return ShopPage(instruction, (_buttons(BACK), _buttons(PREVIOUS), *map(_text, texts)))
+
+
+def last_page(instruction: str, product: Product) -> ShopPage:
+    """After the purchase."""
+    return ShopPage(instruction, (_text(f"Your order of {product.id} is placed. Thank you!"),))
+
+
+def rich_text(page: ShopPage) -> str:
+    """A line for each row, in which buttons are marked."""
+    lines = [page.notice] if page.notice else []
+    lines += [SHOP, "Instruction:", page.instruction]
+    return "\n".join([*lines, *(" ".join(map(_marked, row)) for row in page.rows)])
+
+
+def _marked(part: PagePart) -> str:
+    if not part.button:
+        return part.text
+    mark = "clicked button" if part.chosen else "button"
+    return f"[{mark}] {part.text} [{mark}_]"
+
+
+def plain_text(page: ShopPage) -> str:
+    """All that is to be read, without marks."""
+    parts = (part.text for row in page.rows for part in row)
+    return " [SEP] ".join([SHOP, "Instruction:", page.instruction, *parts])
+
+
+_STYLE = """
+:root {
+  color-scheme: light dark;
+  --back: #fff; --text: #1b1f24; --line: #8c959f; --button: #f0f3f6; --chosen: #00735a;
+}
+@media (prefers-color-scheme: dark) {
+  :root { --back: #14171b; --text: #e6e8eb; --line: #6b737c; --button: #262b32; --chosen: #4fd1ac; }
+}
+body { margin: 1rem; background: var(--back); color: var(--text); font: 15px/1.6 system-ui, sans-serif; }
+h1 { font-size: 1.2rem; margin: 0; }
+blockquote { margin: .5rem 0; padding: .2rem .8rem; border-left: 3px solid var(--line); }
+b { display: inline-block; margin: .1rem; padding: .05rem .6rem; border: 1px solid var(--line); border-radius: 4px;
+  background: var(--button); font-weight: normal; }
+b.chosen { border: 2px solid var(--chosen); color: var(--chosen); font-weight: 700; }
+p { margin: .2rem 0; }
+""".strip()
+
+
+def render(page: ShopPage, actions: Sequence[str] = ()) -> str:
+    """A page as an HTML document, with the actions that led to it."""
+    rows = "\n".join(f"<p>{' '.join(map(_element, row))}</p>" for row in page.rows)
+    taken = "".join(f"<li><code>{escape(action)}</code></li>" for action in actions)
+    notice = f"<p><i>{escape(page.notice)}</i></p>\n" if page.notice else ""
+    return (
+        f'<!doctype html>\n<html lang="en"><meta charset="utf-8"><title>{SHOP}</title>\n<style>\n{_STYLE}\n</style>\n'
+        f"<body><h1>{SHOP}</h1>\n<blockquote>{escape(page.instruction)}</blockquote>\n{notice}{rows}\n"
+        + (f"<hr>\n<ol>{taken}</ol>\n" if taken else "")
+        + "</body></html>\n"
+    )
+
+
+def _element(part: PagePart) -> str:
+    if not part.button:
+        return escape(part.text)
+    return f"<b{' class=chosen' if part.chosen else ''}>{escape(part.text)}</b>"

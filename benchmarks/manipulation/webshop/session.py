@@ -1,0 +1,220 @@
+"""A visit to the shop: searches and clicks lead from page to page, until something is bought or the visit is over."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable, Sequence
+from functools import cache, lru_cache
+from typing import Any
+
+from benchmarks.manipulation.webshop.catalogue import Product, products
+from benchmarks.manipulation.webshop.goals import ShopGoal
+from benchmarks.manipulation.webshop.pages import (
+    BACK,
+    BUY,
+    DETAILS,
+    NEXT,
+    PAGE_SIZE,
+    PREVIOUS,
+    SEARCH,
+    ShopPage,
+    detail_page,
+    item_page,
+    last_page,
+    results_page,
+    rich_text,
+    search_page,
+)
+from benchmarks.manipulation.webshop.reward import reward
+
+__all__ = ["MOST_STEPS", "ShopSession", "ShopTools", "find"]
+
+MOST_STEPS = 25
+"""Actions of a visit, also those that cannot be done."""
+
+_MOST_HITS = 50
+_CUT = 0.8
+"""The share of the other products that a shortened page leaves out."""
+
+_WORD = re.compile(r"\w+")
+
+
+@cache
+def _index() -> tuple[Any, Sequence[Product], Sequence[frozenset[str]]]:
+    """BM25 over what the shop says of its products, the products, and the words of each."""
+    from rank_bm25 import BM25Okapi
+
+    listed = tuple(products().values())
+    texts = [_searched(product) for product in listed]
+    return BM25Okapi(texts), listed, [frozenset(words) for words in texts]
+
+
+def _searched(product: Product) -> list[str]:
+    options = [text for name, values in product.options.items() for text in (name, *values)]
+    return _words(" ".join([product.title, product.description, product.bullets[0], *options]))
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text.lower())
+
+
+@lru_cache(4096)
+def find(text: str) -> tuple[Product, ...]:
+    """The best 50 products that have a word of the text, the best first."""
+    _, listed, words = _index()
+    query = _words(text)
+    scores = sum(map(_worth, query))
+    matching = [place for place in range(len(listed)) if not words[place].isdisjoint(query)]
+    matching.sort(key=lambda place: -scores[place])
+    return tuple(listed[place] for place in matching[:_MOST_HITS])
+
+
+@lru_cache(4096)
+def _worth(word: str) -> Any:
+    """What a word adds to the score of each product."""
+    return _index()[0].get_scores([word])
+
+
+class ShopSession:
+    """A visit with a goal. An action that cannot be done changes nothing but the number of steps.
+
+    Attributes:
+        limit: The most that may be paid. Source of its draw: `ShopGoal.limit`.
+        page: What is seen now.
+        actions: What was done, as it is written.
+        called: The functions of all actions, also of those that could not be done.
+        steps: Actions, also those that are none of a function.
+        done: Whether something was bought, or there are no steps left.
+        value: The reward, None before a purchase.
+
+    Args:
+        cut: Pages of results leave out four of five other products.
+        search_anywhere: Search from every page, as in the released shop, also where no button offers it.
+    """
+
+    def __init__(self, goal: ShopGoal, seed: int = 0, *, cut: bool = False, search_anywhere: bool = False) -> None:
+        self.goal = goal
+        self.limit = goal.limit(seed)
+        self.actions: list[str] = []
+        self.called: list[str] = []
+        self.steps = 0
+        self.done = False
+        self.value: float | None = None
+        self._instruction = goal.instruction(seed)
+        self._cut = cut
+        self._search_anywhere = search_anywhere
+        self._hits: tuple[Product, ...] = ()
+        self._number = 1
+        self._product: Product | None = None
+        self._chosen: dict[str, str] = {}
+        self.page = search_page(self._instruction)
+
+    def search(self, text: str) -> ShopPage:
+        """The first page of results. Raises: ValueError: There is no search on this page."""
+        self.step("search")
+        if SEARCH.lower() not in self.page.buttons and not self._search_anywhere:
+            raise ValueError(f"there is no search on this page; {self._offered()}")
+        self._hits, self._number, self._product = find(text), 1, None
+        return self._show(self._results(), f"search[{text}]")
+
+    def click(self, button: str) -> ShopPage:
+        """The page behind a button. Raises: ValueError: There is no such button on this page."""
+        self.step("click")
+        label = button.strip().lower()
+        if label not in self.page.buttons or label == SEARCH.lower():
+            raise ValueError(f"there is no button {button!r} to click on this page; {self._offered()}")
+        return self._show(self._turn(label), f"click[{label}]")
+
+    def step(self, *called: str) -> None:
+        """Count an action, with the function that it calls. Raises: ValueError: The visit is over."""
+        if self.done:
+            raise ValueError("the visit to the shop is over")
+        self.steps += 1
+        self.called += called
+        self.done = self.steps >= MOST_STEPS
+
+    def _offered(self) -> str:
+        return f"it has the buttons {', '.join(self.page.buttons)}"
+
+    def _show(self, page: ShopPage, action: str) -> ShopPage:
+        self.page = page
+        self.actions.append(action)
+        return page
+
+    def _turn(self, label: str) -> ShopPage:
+        """What a button of the page leads to, `label` in lower case."""
+        turns: dict[str, Callable[[], ShopPage]] = {
+            BACK.lower(): lambda: search_page(self._instruction),
+            NEXT.lower(): lambda: self._results(1),
+            PREVIOUS.lower(): self._back,
+        }
+        if label in turns:
+            return turns[label]()
+        product = self._product
+        if product is None:
+            self._product = products()[label.upper()]
+            self._chosen = {}
+            return item_page(self._instruction, self._product, self._chosen)
+        if label == BUY.lower():
+            self.done = True
+            self.value = reward(product, self._chosen, self.goal, self.limit)
+            return last_page(self._instruction, product)
+        if label.capitalize() in DETAILS:
+            return detail_page(self._instruction, product, label.capitalize())
+        option = next(name for name, values in product.options.items() if label in values)
+        self._chosen[option] = label
+        return item_page(self._instruction, product, self._chosen, f"You chose {label}.")
+
+    def _back(self) -> ShopPage:
+        """From a detail to its product, from a product to the results, from them to the page before."""
+        if self._product is None:
+            return self._results(-1)
+        if BUY.lower() in self.page.buttons:
+            self._product = None
+            return self._results()
+        return item_page(self._instruction, self._product, self._chosen)
+
+    def _results(self, turn: int = 0) -> ShopPage:
+        self._number += turn
+        start = (self._number - 1) * PAGE_SIZE
+        listed = self._hits[start : start + PAGE_SIZE]
+        if self._cut:
+            others = [product for product in listed if product is not self.goal.product]
+            dropped = random.Random(f"cut {self.goal.query} {start}").sample(others, round(_CUT * len(others)))
+            listed = tuple(product for product in listed if product not in dropped)
+        return results_page(self._instruction, self._hits, self._number, listed)
+
+
+class ShopTools:
+    """A shop on the web. What is done leads to another page, whose text is the result.
+
+    Args:
+        session: Gives the present visit.
+    """
+
+    def __init__(self, session: Callable[[], ShopSession]) -> None:
+        self._session = session
+
+    def search(self, text: str) -> str:
+        """Search for products; only where the page has the button Search.
+
+        Args:
+            text: What the product should be.
+
+        Returns:
+            The first page of results: of each product a button with its id, then a line with its title and one with
+            its price.
+        """
+        return rich_text(self._session().search(text))
+
+    def click(self, button: str) -> str:
+        """Click a button of the present page: a product, an option's value, another page, or Buy Now, which ends all.
+
+        Args:
+            button: The text of the button.
+
+        Returns:
+            The page that it leads to.
+        """
+        return rich_text(self._session().click(button))
