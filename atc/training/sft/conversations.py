@@ -18,6 +18,7 @@ from protocols.errors import UsageError
 __all__ = ["Conversation", "Render", "read_conversation", "renderer"]
 
 Turn = Mapping[str, Any]
+Span = tuple[int, int]
 Render = Callable[[Sequence[Turn], bool], str]
 """The text of turns; True leaves it open for an answer, where False lets it end with one."""
 
@@ -46,7 +47,8 @@ _WORDS = {"probeoffered": "functions", "probecalled": "calls", "probevalue": "ar
 class Conversation:
     """Turns, each with `role` and `content` and maybe `tool_calls`, and the functions that are offered in them.
 
-    The arguments of a call are an object, as chat templates expect it.
+    The arguments of a call are an object, as chat templates expect it. `learn` of a turn has the spans of its content
+    that are learned though they are no answer.
     """
 
     turns: Sequence[Turn]
@@ -64,7 +66,11 @@ class Conversation:
 
 
 def read_conversation(where: str, line: Any) -> Conversation:
-    """The conversation of a line; other keys than `messages` and `tools` are ignored. Raises: UsageError."""
+    """The conversation of a line. Raises: UsageError.
+
+    Other keys than `messages` and `tools` are ignored, and so are tools that are names alone, as `atc train data`
+    writes them.
+    """
     messages = line.get("messages") if isinstance(line, dict) else None
     if not isinstance(messages, list) or not all(isinstance(turn, dict) for turn in messages):
         raise UsageError(f'{where}: a line is {{"messages": [{{"role": …, "content": …}}, …]}}')
@@ -72,6 +78,8 @@ def read_conversation(where: str, line: Any) -> Conversation:
     if not any(turn["role"] == "assistant" for turn in turns):
         raise UsageError(f"{where}: no message of the role assistant, so there is nothing to learn")
     tools = line.get("tools") or []
+    if isinstance(tools, list) and all(isinstance(tool, str) for tool in tools):
+        tools = []
     if not isinstance(tools, list) or not all(isinstance(tool, dict) for tool in tools):
         raise UsageError(f'{where}: tools is a list of {{"type": "function", "function": {{…}}}}')
     return Conversation(turns, tools)
@@ -83,6 +91,8 @@ def _turn(where: str, turn: Mapping[str, Any]) -> Turn:
     if turn.get("role") not in _ROLES or not isinstance(content, str):
         raise UsageError(f"{where} needs a role of {', '.join(_ROLES)} and a text as content")
     checked = {name: turn[name] for name in ("role", "name", "tool_call_id") if turn.get(name) is not None}
+    if "learn" in turn:
+        checked["learn"] = _places(turn["learn"], len(content), f"{where}: learn")
     if not calls:
         return {**checked, "content": content}
     try:
@@ -92,6 +102,18 @@ def _turn(where: str, turn: Mapping[str, Any]) -> Turn:
             f'{where}: a call is {{"id": …, "type": "function", "function": {{"name": …, "arguments": "JSON"}}}}'
         ) from None
     return {**checked, "content": content, "tool_calls": listed}
+
+
+def _places(places: Any, length: int, where: str) -> list[Span]:
+    """Spans of a content of so many characters, in their order. Raises: UsageError."""
+    end = 0
+    for span in places if isinstance(places, list) else [None]:
+        if not isinstance(span, list) or [type(place) for place in span] != [int, int] or not end <= span[0] < span[1]:
+            raise UsageError(f"{where} is a list of [first, end], in their order")
+        end = span[1]
+    if end > length:
+        raise UsageError(f"{where} ends at {end}, and its content at {length}")
+    return [(first, last) for first, last in places]
 
 
 def _function(function: Mapping[str, Any]) -> dict[str, Any]:
