@@ -1,8 +1,8 @@
 """Conversations become token ids and labels; a label other than -100 stands at each token that the model should write.
 
-A conversation is rendered turn by turn. The text up to an assistant turn, open for an answer, is what the
-model reads at inference; what the next rendering adds to it is what the model should write, end-of-turn token
-included. Templates need no marks for that.
+A conversation is rendered turn by turn. The text up to an assistant turn, open for an answer, is what the model reads
+at inference; what the next rendering adds to it is what the model should write, end-of-turn token included. Templates
+need no marks for that.
 
 A turn of another role may hold solved examples, whose answers are learned as well. `learn` lists where they stand in
 its content: `[[first, end], …]`, in characters.
@@ -99,7 +99,7 @@ def tokenize_conversation(
     no common example get one each. So do those of a template that renders earlier turns in another way than the last.
 
     Args:
-        loss_on: "all" assistant turns, or the "last".
+        loss_on: "all" assistant turns and what other turns have to `learn`, or the "last" assistant turn.
     Raises: UsageError: The conversation cannot be rendered, or not turn by turn.
     """
     conversation = Conversation(turns)
@@ -116,7 +116,7 @@ def _tokenized(
     if text is None:
         parts = [_render_spans(render, turns[: place + 1], [place]) for place in answers]
     else:
-        parts = [(text, spans)]
+        parts = [(text, sorted([*_learned_spans(text, turns[: answers[-1]]), *spans]))]
     if loss_on == "last":
         parts = [(parts[-1][0], parts[-1][1][-1:])]
     return [
@@ -148,6 +148,23 @@ def _render_spans(
             written = written.rstrip()
         spans.append((len(before), len(before) + len(written)))
     return text, spans
+
+
+def _learned_spans(text: str, turns: Sequence[Mapping[str, Any]]) -> Iterator[Span]:
+    """Where in the text of a conversation stands what its turns have to `learn`.
+
+    Raises: UsageError: The chat template changes a content.
+    """
+    end = 0
+    for turn in turns:
+        content = turn["content"].strip()
+        start = text.find(content, end)
+        if start >= 0:
+            end = start + len(content)
+        elif turn.get("learn"):
+            raise UsageError("the chat template changes the content of a turn, so its `learn` cannot be found")
+        shift = start - turn["content"].index(content)
+        yield from ((first + shift, last + shift) for first, last in turn.get("learn", ()))
 
 
 def _tokenize(tokenizer: Any, text: str, spans: Sequence[Span]) -> tuple[list[int], list[Span]]:
