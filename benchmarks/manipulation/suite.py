@@ -17,6 +17,8 @@ TASKS: Mapping[str, str] = {
     "trip": "benchmarks.manipulation.trip.environment:TripBooking",
     "sheets": "benchmarks.manipulation.sheets.environment:SheetsEnvironment",
     "virtualhome": "benchmarks.manipulation.virtualhome.environment:VirtualHome",
+    "webshop": "benchmarks.manipulation.webshop.environment:WebShop",
+    "tabletop": "benchmarks.manipulation.tabletop.environment:Tabletop",
 }
 """Module and class of each task, `module:Class`, in the order of the paper's tables."""
 

@@ -1,0 +1,1 @@
+"""Tabletop: programs that pick blocks and place them on a table."""

@@ -1,0 +1,384 @@
+"""Words for objects, places and questions, understood from the scene by patterns, without a model.
+
+In the original these are programs that a model writes on demand; here the same phrases always mean the same.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from benchmarks.manipulation.tabletop.scene import (
+    ANCHORS,
+    COLOURS,
+    CORNERS,
+    MIDDLE,
+    SIDES,
+    Point,
+    Scene,
+    distance,
+)
+from benchmarks.manipulation.tabletop.shapes import along, polygon
+
+__all__ = ["Phrases", "in_direction"]
+
+DIRECTIONS: dict[str, Point] = {"left": (-1.0, 0.0), "right": (1.0, 0.0), "top": (0.0, 1.0), "bottom": (0.0, -1.0)}
+ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
+NEAR = 0.1
+"""How far "to the left of" is where no distance is said."""
+_SYNONYMS: dict[str, str | Callable[[re.Match[str]], str]] = {
+    r"\bcent(er|re)\b": "middle",
+    r"\b(closest|nearest|farthest|furthest) (blocks?|bowls?|objects?|corners?|sides?) (to|from)\b": r"\2 \1 \3",
+    r"\b(nearest|closest)( to)?\b": "closest to",
+    r"\b(farthest|furthest)( (from|to|away from))?\b": "farthest from",
+    r"\b(over|above|north of|to the top of|at the top of)\b": "above",
+    r"\b(under|below|beneath|south of|to the bottom of|at the bottom of)\b": "below",
+    r"\bupper\b": "top",
+    r"\blower\b": "bottom",
+    r"\b(left|right)most\b": r"\1-most",
+    r"\btopmost\b": "top-most",
+    r"\bbottommost\b": "bottom-most",
+    r"\bother (blocks?|bowls?|objects?) than\b": r"\1 other than",
+    r"\b(blocks?|bowls?|objects?) (?:on|at) the (?:far |very )?(left|right|top|bottom)$": r"\2-most \1",
+    rf"\b({'|'.join(COLOURS)}) (one)(s?)\b": r"\1 block\3",
+    r"\bcolor\b": "colour",
+    r"\bedge\b": "side",
+    r"\b(that|which) (are|is)\b": "",
+    r"\b(except|besides|but|apart from)( for)?\b": "other than",
+    r"\b(1st|2nd|3rd|4th)\b": lambda match: ORDINALS[int(match[1][0]) - 1],
+}
+_RELATION = r"(?:(?:to |on )?the (left|right) (?:side )?of|(?:(left|right) of)|(above|below))"
+_VERTICAL = {"above": "top", "below": "bottom"}
+_LENGTH = r"(\d+(?:\.\d+)?) ?(cm|m|mm|centimet(?:er|re)s?|met(?:er|re)s?)"
+_SCALE = {"m": 1.0, "c": 0.01, "mm": 0.001}
+
+
+def in_direction(place: Sequence[float], origin: Sequence[float], direction: str) -> bool:
+    """Whether a point lies left, right, top or bottom of another one, however far beside it."""
+    x, y = DIRECTIONS[direction]
+    return (place[0] - origin[0]) * x + (place[1] - origin[1]) * y > 0
+
+
+def _plain(text: str) -> str:
+    text = re.sub(r"\s+", " ", text.lower().strip().rstrip(".?!"))
+    for pattern, word in _SYNONYMS.items():
+        text = re.sub(pattern, word, text)
+    text = re.sub(r"\bof the table\b|\bon the table\b", "", text)
+    return re.sub(r"\s+", " ", text).strip()
+
+
+def _metres(number: str, unit: str) -> float:
+    return float(number) * _SCALE["mm" if unit == "mm" else unit[0]]
+
+
+def _direction(match: re.Match[str], first: int = 1) -> str:
+    word = next(group for group in match.groups()[first - 1 : first + 2] if group)
+    return _VERTICAL.get(word, word)
+
+
+class Phrases:
+    """Finds what is meant by a phrase in a scene.
+
+    Objects: a name; `the blocks`; `the red and blue blocks`; `the block closest to X`; `the blocks to the left of X`;
+    `the second block from the left`; `the leftmost bowl`; `the blocks from left to right`; `the blocks other than X`;
+    `the bowl with the same colour as X`; `the block in X`. Places: a corner, a side, the middle; `the corners`; `the
+    corner closest to X`; `10 cm to the left of X`; `between X and Y`; `a horizontal line of 4 points`; `a triangle of
+    size 20 cm around X`; an object.
+    """
+
+    def __init__(self, scene: Scene) -> None:
+        self._scene = scene
+
+    def objects(self, text: str) -> str | list[str]:
+        """The name that a phrase in the singular means, or the list of a phrase in the plural.
+
+        Raises: ValueError: The phrase is not understood, or nothing is meant by it in the singular.
+        """
+        names = self._objects(_plain(text))
+        if names is None:
+            raise ValueError(f"no object is understood by {text!r}; say it like: the block closest to the red bowl")
+        return names
+
+    def _objects(self, text: str) -> str | list[str] | None:
+        text = re.sub(r"^(all of |all |both |any of |any )?(the |a |an |its )?", "", text).strip()
+        if text in self._scene.names:
+            return text
+        for pattern, find in _OBJECTS:
+            match = re.fullmatch(pattern, text)
+            if match:
+                names: str | list[str] | None = find(self, match)
+                if names is not None:
+                    return names
+        return None
+
+    def _kind(self, noun: str) -> list[str]:
+        word = noun.removesuffix("s")
+        return [name for name in self._scene.names if word in ("object", "thing") or name.endswith(word)]
+
+    def _chosen(self, noun: str, names: list[str]) -> str | list[str]:
+        """All, where the noun is in the plural; else the first."""
+        if noun.endswith("s"):
+            return names
+        if not names:
+            raise ValueError(f"there is no such {noun} on the table; there are {', '.join(self._scene.names)}")
+        return names[0]
+
+    def _point(self, name: str) -> Point:
+        return self._scene.place(name).point
+
+    def _coloured(self, match: re.Match[str]) -> str | list[str] | None:
+        colours = re.findall(r"[a-z]+", re.sub(r"\band\b", " ", match[1]))
+        if not set(colours) <= set(COLOURS):
+            return None
+        names = [f"{colour} {match[2].removesuffix('s')}" for colour in colours]
+        for name in names:
+            self._scene.place(name)
+        return names if match[2].endswith("s") else names[0]
+
+    def _every(self, match: re.Match[str]) -> list[str]:
+        return [name for noun in re.findall(r"blocks|bowls|objects|things", match[0]) for name in self._kind(noun)]
+
+    def _extreme(self, match: re.Match[str]) -> str | list[str] | None:
+        """`block closest to X`, and `blocks closest to X`, then in the order of their distance."""
+        noun, word, text = match.groups()
+        point = self._near(text)
+        if point is None:
+            return None
+        names = [name for name in self._kind(noun) if name != text.removeprefix("the ")]
+        names.sort(key=lambda name: distance(self._point(name), point), reverse=word == "farthest from")
+        return self._chosen(noun, names)
+
+    def _beside(self, match: re.Match[str]) -> str | list[str] | None:
+        """`blocks to the left of X`, the nearest first."""
+        point = self._near(match[5])
+        if point is None:
+            return None
+        direction = _direction(match, 2)
+        names = [name for name in self._kind(match[1]) if in_direction(self._point(name), point, direction)]
+        return self._chosen(match[1], sorted(names, key=lambda name: distance(self._point(name), point)))
+
+    def _sorted(self, noun: str, direction: str) -> list[str]:
+        """From the direction on: those that are farthest to it come first."""
+        x, y = DIRECTIONS[direction]
+        return sorted(self._kind(noun), key=lambda name: -(self._point(name)[0] * x + self._point(name)[1] * y))
+
+    def _ordinal(self, match: re.Match[str]) -> str:
+        number, noun, direction = ORDINALS.index(match[1]) + 1, match[2], match[3]
+        names = self._sorted(noun, direction)
+        if number > len(names):
+            raise ValueError(f"there are only {len(names)} {noun}s on the table")
+        return names[number - 1]
+
+    def _most(self, match: re.Match[str]) -> str | list[str]:
+        return self._chosen(match[2], self._sorted(match[2], match[1]))
+
+    def _ordered(self, match: re.Match[str]) -> list[str]:
+        return self._sorted(match[1], match[2])
+
+    def _others(self, match: re.Match[str]) -> str | list[str] | None:
+        names = self._objects(match[2])
+        if names is None:
+            return None
+        left_out = [names] if isinstance(names, str) else names
+        return self._chosen(match[1], [name for name in self._kind(match[1]) if name not in left_out])
+
+    def _colour_of(self, match: re.Match[str]) -> str | list[str] | None:
+        name = self._objects(match[3])
+        if not isinstance(name, str):
+            return None
+        equal = match[2] in ("same", "matching")
+        colour = name.split(" ")[0]
+        names = [other for other in self._kind(match[1]) if other != name and other.startswith(colour) is equal]
+        return self._chosen(match[1], names)
+
+    def _inside(self, match: re.Match[str]) -> str | list[str] | None:
+        base = self._objects(match[2])
+        if not isinstance(base, str):
+            return None
+        return self._chosen(match[1], [name for name in self._kind(match[1]) if self.lies_on(name, base)])
+
+    def lies_on(self, name: str, base: str) -> bool:
+        """Whether an object is in or on another one."""
+        place, below = self._scene.place(name), self._scene.place(base)
+        return name != base and place.z > below.z and distance(place.point, below.point) < 0.05
+
+    def _several(self, match: re.Match[str]) -> list[str] | None:
+        names: list[str] = []
+        parts = re.split(r", and | and |, ?", match[0])
+        for part in parts if len(parts) > 1 else ():
+            listed = self._objects(part)
+            if listed is None:
+                return None
+            names += [listed] if isinstance(listed, str) else listed
+        return names
+
+    def position(self, text: str) -> Any:
+        """A point, or the list of points of a phrase in the plural, a line or a shape.
+
+        Raises: ValueError: The phrase is not understood.
+        """
+        points = self._position(_plain(text))
+        if points is None:
+            raise ValueError(f"no place is understood by {text!r}; say it like: 10 cm to the left of the red bowl")
+        return points
+
+    def _position(self, text: str) -> Any:
+        text = re.sub(
+            r"^(at |in |on |to )?(all |a |an )?(the )?(point |place |position |spot |two |three |four )?", "", text
+        )
+        for name in (text, f"{text} corner", f"{text} side"):
+            if name in ANCHORS:
+                return list(ANCHORS[name])
+        for pattern, find in _POSITIONS:
+            match = re.fullmatch(pattern, text)
+            if match:
+                points = find(self, match)
+                if points is not None:
+                    return points
+        names = self._objects(text)
+        if isinstance(names, str):
+            return list(self._point(names))
+        return None if names is None else [list(self._point(name)) for name in names]
+
+    def _near(self, text: str | None) -> Point | None:
+        """The point that a part of a phrase means; the middle where it is left out."""
+        if not text:
+            return MIDDLE
+        point = self._position(text.strip())
+        return None if point is None or not point or isinstance(point[0], list) else (point[0], point[1])
+
+    def _anchor(self, match: re.Match[str]) -> list[Any] | None:
+        """`corner closest to X`; the plural has all, in the order of their distance."""
+        noun, word, text = match.groups()
+        anchors = list((CORNERS if noun.startswith("corner") else SIDES).values())
+        point = self._near(text)
+        if point is None:
+            return None
+        if word:
+            anchors.sort(key=lambda anchor: distance(anchor, point), reverse=word == "farthest from")
+        return [list(anchor) for anchor in anchors] if noun.endswith("s") else list(anchors[0])
+
+    def _shifted(self, match: re.Match[str]) -> list[float] | None:
+        point = self._near(match[6])
+        if point is None:
+            return None
+        length = _metres(match[1], match[2]) if match[1] else NEAR
+        x, y = DIRECTIONS[_direction(match, 3)]
+        return [point[0] + x * length, point[1] + y * length]
+
+    def _between(self, match: re.Match[str]) -> list[float] | None:
+        first, second = self._near(match[1]), self._near(match[2])
+        return None if first is None or second is None else along(first, second, 3)[1]
+
+    def _line(self, match: re.Match[str]) -> list[list[float]] | None:
+        """From side to side, or with a length and around a point."""
+        kind, count, length, unit, text = match.groups()
+        centre = self._near(text)
+        if centre is None:
+            return None
+        half = _metres(length, unit) / 2 if length else 0.25
+        x, y = {"horizontal": (half, 0.0), "vertical": (0.0, half), "diagonal": (half, half)}[kind]
+        return along((centre[0] - x, centre[1] - y), (centre[0] + x, centre[1] + y), int(count or 2))
+
+    def _from_to(self, match: re.Match[str]) -> list[list[float]] | None:
+        start, end = self._near(match[2]), self._near(match[3])
+        return None if start is None or end is None else along(start, end, int(match[1] or 2))
+
+    def _shape(self, match: re.Match[str]) -> list[list[float]] | None:
+        centre = self._near(match[4])
+        corners = {"triangle": 3, "square": 4, "pentagon": 5, "hexagon": 6, "circle": 8}[match[1]]
+        return None if centre is None else polygon(centre, _metres(match[2] or "20", match[3] or "cm"), corners)
+
+    def answer(self, text: str) -> Any:
+        """The answer to a question: yes or no, a number, a colour, a place, or names.
+
+        Raises: ValueError: The question is not understood.
+        """
+        question = _plain(text)
+        for pattern, find in _QUESTIONS:
+            match = re.fullmatch(pattern, question)
+            if match:
+                reply = find(self, match)
+                if reply is not None:
+                    return reply
+        raise ValueError(f"{text!r} is not understood; ask like: how many blocks are to the left of the red bowl?")
+
+    def _number(self, match: re.Match[str]) -> int | None:
+        names = self._objects(re.sub(r" (are|is)( there)?\b", "", match[1]).strip())
+        return None if names is None else len([names] if isinstance(names, str) else names)
+
+    def _shown_colour(self, match: re.Match[str]) -> str | None:
+        name = self._objects(match[1])
+        return name.split(" ")[0] if isinstance(name, str) else None
+
+    def _gap(self, match: re.Match[str]) -> float | None:
+        first, second = self._near(match[1]), self._near(match[2])
+        return None if first is None or second is None else distance(first, second)
+
+    def _is_beside(self, match: re.Match[str]) -> bool | None:
+        name, point = self._near(match[1]), self._near(match[5])
+        return None if name is None or point is None else in_direction(name, point, _direction(match, 2))
+
+    def _is_on(self, match: re.Match[str]) -> bool | None:
+        name, base = self._objects(match[1]), self._objects(match[2])
+        return self.lies_on(name, base) if isinstance(name, str) and isinstance(base, str) else None
+
+    def _is_seen(self, match: re.Match[str]) -> bool:
+        return re.sub(r"^(a|an|any|the) ", "", match[1]) in self._scene.names
+
+    def _where(self, match: re.Match[str]) -> list[float] | None:
+        point = self._near(match[1])
+        return None if point is None else list(point)
+
+    def _which(self, match: re.Match[str]) -> str | list[str] | None:
+        return self._objects(re.sub(r" (are|is)\b", "", match[1], count=1))
+
+
+_Find = Callable[[Phrases, re.Match[str]], Any]
+_NOUN = r"(blocks?|bowls?|objects?|things?)"
+
+_OBJECTS: tuple[tuple[str, _Find], ...] = (
+    (r"(.+) (blocks?|bowls?)", Phrases._coloured),
+    (r"(blocks|bowls|objects|things)( and (the )?(blocks|bowls))?", Phrases._every),
+    (rf"{_NOUN} (closest to|farthest from) (.+)", Phrases._extreme),
+    (rf"{_NOUN} {_RELATION} (.+)", Phrases._beside),
+    (rf"({'|'.join(ORDINALS)}) (block|bowl|object) from the (left|right|top|bottom)", Phrases._ordinal),
+    (rf"(left|right|top|bottom)-most {_NOUN}", Phrases._most),
+    (rf"{_NOUN} (?:sorted |ordered )?from (?:the )?(left|right|top|bottom) to .+", Phrases._ordered),
+    (rf"(?:other )?{_NOUN} other than (.+)", Phrases._others),
+    (
+        rf"{_NOUN} (?:with|of|in) (?:the |a )?(same|matching|different|other) colour (?:as|than|from|of|to) (.+)",
+        Phrases._colour_of,
+    ),
+    (rf"{_NOUN} (?:in|on|inside|on top of) (.+)", Phrases._inside),
+    (r".+(?:,| and ).+", Phrases._several),
+)
+_POSITIONS: tuple[tuple[str, _Find], ...] = (
+    (r"(?:different )?(corners?|sides?)(?: (closest to|farthest from) (.+))?", Phrases._anchor),
+    (rf"(?:{_LENGTH} )?{_RELATION} (.+)", Phrases._shifted),
+    (r"(?:mid-?way |half-? ?way |in the middle )?between (.+) and (.+)", Phrases._between),
+    (
+        r"(horizontal|vertical|diagonal) line(?: (?:of|with) (\d+) points)?"
+        rf"(?: (?:of length |of |that is )?{_LENGTH}(?: long)?)?(?: (?:in|through|around|at|centred at) (.+))?",
+        Phrases._line,
+    ),
+    (r"line(?: (?:of|with) (\d+) points)? from (.+) to (.+)", Phrases._from_to),
+    (
+        rf"(triangle|square|pentagon|hexagon|circle)(?: (?:of|with)(?: a)? size {_LENGTH})?(?: (?:in|around|at) (.+))?",
+        Phrases._shape,
+    ),
+)
+_QUESTIONS: tuple[tuple[str, _Find], ...] = (
+    (r"(?:how many|what is the number of) (.+)", Phrases._number),
+    (r"(?:what|which) colour (?:is|has) (.+)", Phrases._shown_colour),
+    (r"what is the colour of (.+)", Phrases._shown_colour),
+    (r"how far (?:is|are) (.+) (?:from|and) (.+)", Phrases._gap),
+    (r"what is the distance (?:between|from) (.+) (?:and|to) (.+)", Phrases._gap),
+    (rf"is (.+?) {_RELATION} (.+)", Phrases._is_beside),
+    (r"is (.+?) (?:in|on|inside) (.+)", Phrases._is_on),
+    (r"is there (.+)", Phrases._is_seen),
+    (r"is (.+) visible", Phrases._is_seen),
+    (r"where is (.+)", Phrases._where),
+    (r"(?:which|what) (?:is |are )?(.+)", Phrases._which),
+)
