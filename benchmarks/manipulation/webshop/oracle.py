@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from benchmarks.manipulation.webshop.goals import ShopGoal
-from benchmarks.manipulation.webshop.pages import BUY, NEXT, SEARCH, ShopPage, rich_text
+from benchmarks.manipulation.webshop.pages import BUY, NEXT, SEARCH, ShopPage, rows_text
 from benchmarks.manipulation.webshop.session import MOST_STEPS, ShopSession
 
 __all__ = ["Trajectory", "direct_program", "looking_program", "next_action", "split_action", "trajectory"]
@@ -59,10 +59,12 @@ def trajectory(goal: ShopGoal, *, cut: bool = False) -> Trajectory:
 
 
 def _steps(session: ShopSession, goal: ShopGoal) -> Iterator[tuple[ShopPage, str]]:
-    while not session.done:
+    while True:
         page, action = session.page, next_action(session.page, goal)
         yield page, action
         name, argument = split_action(action) or ("", "")
+        if argument == BUY.lower():
+            return
         _ = session.search(argument) if name == "search" else session.click(argument)
 
 
@@ -85,13 +87,13 @@ def looking_program(goal: ShopGoal, actions: Sequence[str]) -> str:
 def _can_be_looked_for(goal: ShopGoal, texts: Sequence[str], last: int) -> bool:
     """Whether the looking program finds a product, with so many actions left that it can buy it."""
     session = ShopSession(goal)
-    lines = rich_text(session.search(goal.query)).splitlines()
+    lines = rows_text(session.search(goal.query)).splitlines()
     for button, title, price in zip(lines, lines[1:], lines[2:], strict=False):
         if goal.product.name not in title.lower() or not price.startswith("$") or float(price[1:]) > goal.limit(0):
             continue
         if session.steps + 3 + last > MOST_STEPS:
             return False
-        page = rich_text(session.click(button.split()[1])) + rich_text(session.click("Features"))
+        page = rows_text(session.click(button.split()[1])) + rows_text(session.click("Features"))
         session.click("< Prev")
         if all(text in page.lower() for text in texts):
             return True

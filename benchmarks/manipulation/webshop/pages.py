@@ -25,6 +25,7 @@ __all__ = [
     "render",
     "results_page",
     "rich_text",
+    "rows_text",
     "search_page",
 ]
 
@@ -109,10 +110,14 @@ def last_page(instruction: str, product: Product) -> ShopPage:
 
 
 def rich_text(page: ShopPage) -> str:
-    """A line for each row, in which buttons are marked."""
-    lines = [page.notice] if page.notice else []
-    lines += [SHOP, "Instruction:", page.instruction]
-    return "\n".join([*lines, *(" ".join(map(_marked, row)) for row in page.rows)])
+    """A line for each row below the instruction, in which buttons are marked."""
+    notice = [page.notice] if page.notice else []
+    return "\n".join([*notice, SHOP, "Instruction:", page.instruction, rows_text(page)])
+
+
+def rows_text(page: ShopPage) -> str:
+    """The same without the instruction, for a program whose goal is told anyway."""
+    return "\n".join(" ".join(map(_marked, row)) for row in page.rows)
 
 
 def _marked(part: PagePart) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 
 from benchmarks.manipulation.webshop.catalogue import Product, pools
 from benchmarks.manipulation.webshop.goals import ShopGoal
@@ -57,6 +58,7 @@ def _base_color(value: str) -> str:
     return next((color for color in pools()["colors"] if color in value.lower()), value)
 
 
+@lru_cache(65536)
 def token_set_ratio(first: str, second: str) -> int:
     """The likeness of two texts as sets of words, 0 to 100: the greatest ratio of what they share, alone and with the
     rest of either. It is 100 where one has all words of the other."""

@@ -8,6 +8,8 @@ from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
 from typing import Any
 
+import numpy
+
 from benchmarks.manipulation.webshop.catalogue import Product, products
 from benchmarks.manipulation.webshop.goals import ShopGoal
 from benchmarks.manipulation.webshop.pages import (
@@ -23,7 +25,7 @@ from benchmarks.manipulation.webshop.pages import (
     item_page,
     last_page,
     results_page,
-    rich_text,
+    rows_text,
     search_page,
 )
 from benchmarks.manipulation.webshop.reward import reward
@@ -41,13 +43,12 @@ _WORD = re.compile(r"\w+")
 
 
 @cache
-def _index() -> tuple[Any, Sequence[Product], Sequence[frozenset[str]]]:
-    """BM25 over what the shop says of its products, the products, and the words of each."""
+def _index() -> tuple[Any, Sequence[Product]]:
+    """BM25 over what the shop says of its products, and the products."""
     from rank_bm25 import BM25Okapi
 
     listed = tuple(products().values())
-    texts = [_searched(product) for product in listed]
-    return BM25Okapi(texts), listed, [frozenset(words) for words in texts]
+    return BM25Okapi([_searched(product) for product in listed]), listed
 
 
 def _searched(product: Product) -> list[str]:
@@ -62,18 +63,20 @@ def _words(text: str) -> list[str]:
 @lru_cache(4096)
 def find(text: str) -> tuple[Product, ...]:
     """The best 50 products that have a word of the text, the best first."""
-    _, listed, words = _index()
-    query = _words(text)
-    scores = sum(map(_worth, query))
-    matching = [place for place in range(len(listed)) if not words[place].isdisjoint(query)]
-    matching.sort(key=lambda place: -scores[place])
-    return tuple(listed[place] for place in matching[:_MOST_HITS])
+    _, listed = _index()
+    scores, matching = numpy.zeros(len(listed)), numpy.zeros(len(listed), bool)
+    for word in _words(text):
+        worth, has_word = _worth(word)
+        scores, matching = scores + worth, matching | has_word
+    order = numpy.argsort(-scores, kind="stable")
+    return tuple(listed[place] for place in order[matching[order]][:_MOST_HITS])
 
 
 @lru_cache(4096)
-def _worth(word: str) -> Any:
-    """What a word adds to the score of each product."""
-    return _index()[0].get_scores([word])
+def _worth(word: str) -> tuple[Any, Any]:
+    """What a word adds to the score of each product, and which products have it."""
+    index, _ = _index()
+    return index.get_scores([word]), numpy.array([word in counts for counts in index.doc_freqs])
 
 
 class ShopSession:
@@ -206,7 +209,7 @@ class ShopTools:
             The first page of results: of each product a button with its id, then a line with its title and one with
             its price.
         """
-        return rich_text(self._session().search(text))
+        return rows_text(self._session().search(text))
 
     def click(self, button: str) -> str:
         """Click a button of the present page: a product, an option's value, another page, or Buy Now, which ends all.
@@ -217,4 +220,4 @@ class ShopTools:
         Returns:
             The page that it leads to.
         """
-        return rich_text(self._session().click(button))
+        return rows_text(self._session().click(button))

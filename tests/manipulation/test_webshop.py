@@ -1,0 +1,392 @@
+"""WebShop: products are searched for and bought in a local shop, page by page, and a reward judges the purchase."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import pytest
+
+from benchmarks.manipulation.environment import ActionResult, ManipulationTest, TestScore
+from benchmarks.manipulation.generator import ActionGenerator
+from benchmarks.manipulation.perfect import LabelModel
+from benchmarks.manipulation.selection import Selection
+from benchmarks.manipulation.webshop.catalogue import Product, products
+from benchmarks.manipulation.webshop.environment import WebShop
+from benchmarks.manipulation.webshop.goals import ShopGoal, session_goals, training_goals
+from benchmarks.manipulation.webshop.oracle import trajectory
+from benchmarks.manipulation.webshop.pages import item_page, render, rich_text
+from benchmarks.manipulation.webshop.reward import fitting_options, kind_factor, reward, token_set_ratio
+from benchmarks.manipulation.webshop.session import ShopSession, find
+from protocols.errors import UsageError
+from sandbox import Sandbox
+
+SHOP = WebShop()
+COMPAT = WebShop(compat=True)
+GOALS = session_goals()
+
+
+def label(number: int = 0) -> list[str]:
+    """The actions of one who knows the product."""
+    return SHOP.tests[number].labels[0].splitlines()
+
+
+def acted(lines: Sequence[str], number: int = 0, shop: WebShop = SHOP, seed: int = 0) -> ActionResult:
+    """What the last of several actions led to."""
+    shop.reset(shop.tests[number], seed)
+    return [shop.act(line) for line in lines][-1]
+
+
+def scored(lines: Sequence[str], number: int = 0, shop: WebShop = SHOP, seed: int = 0) -> TestScore:
+    """The score of several actions."""
+    acted(lines, number, shop, seed)
+    return shop.score()
+
+
+def to_product(product: Product, number: int) -> list[str]:
+    """The way to another product in place of the one of a test."""
+    page = find(product.title).index(product) // 10
+    turns = ["click[next >]"] * page
+    return [
+        f"search[{product.title}]",
+        *turns,
+        f"click[{product.id}]",
+        *label(number)[-1 - len(GOALS[number].options) :],
+    ]
+
+
+def test_the_shop() -> None:
+    """It has at least 300 products of 26 kinds, always the same, and 100 sessions with goals of their own."""
+    shop = products()
+
+    assert len(shop) == 364
+    assert len({product.name for product in shop.values()}) == 26
+    assert all(re.fullmatch("[A-Z0-9]{10}", name) for name in shop)
+    assert all(product.price > 0 and len(product.options) == 2 for product in shop.values())
+    assert len(SHOP.tests) == len({test.goal for test in SHOP.tests}) == 100
+    assert [document.name for document in SHOP.functions] == ["search", "click"]
+    assert SHOP.tests == WebShop().tests
+    assert (SHOP.steps, SHOP.metric) == (25, "reward")
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_every_label_has_the_whole_reward(seed: int) -> None:
+    """One who knows the product buys it on all tests, whatever limit a seed draws; no action fails on the way."""
+    for number, test in enumerate(SHOP.tests):
+        SHOP.reset(test, seed)
+        results = [SHOP.act(line) for line in label(number)]
+        assert [result.error for result in results if result.error] == []
+        assert tuple(name for result in results for name in result.names) == test.names[0]
+        assert [result.done for result in results] == [False] * (len(results) - 1) + [True]
+        assert SHOP.score() == TestScore(1.0, "", {"success": 1.0, "steps": float(len(results))})
+    assert any("click[next >]" in label(number) for number in range(100))
+
+
+def test_a_perfect_generator() -> None:
+    """Through the action generator the labels have the whole reward, and what is seen takes the place of the goal."""
+    model = LabelModel(SHOP)
+    generator = ActionGenerator(SHOP, Selection(SHOP, 3))
+    for test in SHOP.tests[::10]:
+        model.expect(test)
+        episode = generator.run(model, test, 0)
+        assert SHOP.score().value == 1
+        assert episode.steps[1].seen == episode.steps[0].result.observation
+
+
+def test_limits_are_drawn_by_the_seed() -> None:
+    """The limit is one of four multiples of ten above the price, stands in the sentence, and depends on the seed."""
+    for number, goal in enumerate(GOALS):
+        limits = {goal.limit(seed) for seed in range(20)}
+        above = int(goal.product.price // 10) * 10
+        assert limits <= {above + 20, above + 30, above + 40}
+        for seed in (0, 7):
+            page = SHOP.reset(SHOP.tests[number], seed)
+            assert page == SHOP.reset(SHOP.tests[number], seed)
+            assert f" {goal.limit(seed)} dollars" in page
+    assert sum(goal.limit(0) != goal.limit(1) for goal in GOALS) > 40
+    assert all(goal.instruction(0) == test.goal for goal, test in zip(GOALS, SHOP.tests, strict=True))
+
+
+def _other_option(lines: list[str], goal: ShopGoal) -> list[str]:
+    for name, value in goal.options.items():
+        for offered in goal.product.options[name]:
+            if not fitting_options([offered], [value]):
+                return [f"click[{offered}]" if line == f"click[{value}]" else line for line in lines]
+    raise AssertionError(f"{goal.product.title} has no other options")
+
+
+MUTANTS: dict[str, Callable[[list[str], ShopGoal], list[str]]] = {
+    "prose before": lambda lines, goal: [f"I will do this: {lines[0]}", *lines[1:]],
+    "prose behind": lambda lines, goal: [f"{lines[0]} finds it.", *lines[1:]],
+    "code block": lambda lines, goal: [f"```\n{lines[0]}\n```", *lines[1:]],
+    "call syntax": lambda lines, goal: [*lines[:-1], "click(buy now)"],
+    "capital letter": lambda lines, goal: [lines[0].capitalize(), *lines[1:]],
+    "quotes": lambda lines, goal: [*lines[:-1], "click['buy now']"],
+    "click for search": lambda lines, goal: [lines[0].replace("search[", "click["), *lines[1:]],
+    "search for click": lambda lines, goal: [*lines[:-1], "search[buy now]"],
+    "nothing bought": lambda lines, goal: lines[:-1],
+    "no such button": lambda lines, goal: [*lines[:-1], "click[buy]"],
+    "option left out": lambda lines, goal: [*lines[:-2], lines[-1]],
+    "other option": _other_option,
+    "options too late": lambda lines, goal: [*lines[:-3], lines[-1], *lines[-3:-1]],
+    "back before buying": lambda lines, goal: [*lines[:-1], "click[back to search]", lines[-1]],
+    "other id": lambda lines, goal: [line.replace(goal.product.id.lower(), "b000000000") for line in lines],
+}
+
+
+@pytest.mark.parametrize("kind", MUTANTS)
+def test_no_mutant_has_the_whole_reward(kind: str) -> None:
+    """Of no kind of mistake an episode has the whole reward, on any test."""
+    for number, goal in enumerate(GOALS):
+        score = scored(MUTANTS[kind](label(number), goal), number)
+        assert score.value < 1
+        assert score.failure
+
+
+@pytest.mark.parametrize(
+    "differs",
+    [
+        lambda product, goal: product.price > goal.limit(0),
+        lambda product, goal: any(
+            attribute not in (product.title + str(product.bullets)).lower() for attribute in goal.attributes
+        ),
+        lambda product, goal: any(not fitting_options(product.options[n], [v]) for n, v in goal.options.items()),
+    ],
+    ids=["too dear", "without a quality", "without an option"],
+)
+def test_another_product_of_the_kind(differs: Callable[[Product, ShopGoal], bool]) -> None:
+    """A product that costs too much, or has not all that is asked for, is worth less."""
+    count = 0
+    for number, goal in enumerate(GOALS):
+        like = [product for product in products().values() if product.name == goal.product.name]
+        wrong = next((product for product in like if differs(product, goal)), None)
+        if wrong is not None:
+            count += 1
+            assert scored(to_product(wrong, number), number).value < 1
+    assert count > 30
+
+
+def test_a_product_of_another_kind() -> None:
+    """Where titles share no noun, the reward is 0, and it was no success."""
+    for number, goal in enumerate(GOALS):
+        wrong = next(product for product in products().values() if kind_factor(product, goal.product) == 0)
+        score = scored(to_product(wrong, number), number)
+        assert (score.value, score.details["success"]) == (0, 0)
+
+
+def test_what_is_equal_by_the_shops_rule() -> None:
+    """Capitals of a button, lines below an action, detours, the order of options, and a product as good are fine."""
+    lines = label()
+
+    assert scored([*lines[:-1], "click[Buy Now]"]).value == 1
+    assert scored([lines[0] + "\nNext I shall look at the results.", *lines[1:]]).value == 1
+    assert scored([*lines[:2], "click[reviews]", "click[< prev]", *lines[2:]]).value == 1
+    assert scored([*lines[:2], lines[3], lines[2], *lines[4:]]).value == 1
+    same = [
+        (number, product)
+        for number, goal in enumerate(GOALS)
+        for product in products().values()
+        if product.name == goal.product.name and product is not goal.product and product.price <= goal.limit(0)
+        if set(goal.attributes) <= set(product.attributes)
+        if all(value in product.options[name] for name, value in goal.options.items())
+    ]
+    assert len(same) > 20
+    assert all(scored(to_product(product, number), number).value == 1 for number, product in same)
+
+
+def test_of_a_color_its_base_counts() -> None:
+    """Two blues are the same, a size that has all words of another one too, other values are not."""
+    assert fitting_options(["sky blue", "8"], ["ocean blue", "8"]) == 2
+    assert fitting_options(["x-large"], ["large"]) == 1
+    assert fitting_options(["jet black", "9"], ["ocean blue", "8"]) == 0
+    options = {values for product in products().values() for values in product.options.values()}
+    equal = {
+        frozenset((value, another))
+        for values in options
+        for value in values
+        for another in values
+        if value != another and fitting_options([value], [another])
+    }
+    assert equal == {frozenset(("ocean blue", "sky blue"))}
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "ratio"),
+    [
+        ("water resistant", "resistant, water", 100),
+        ("blue", "navy blue", 100),
+        ("water resistant", "stain resistant", 75),
+        ("8 inches", "6 inches", 88),
+        ("warm", "cold", 0),
+        ("", "cold", 0),
+        ("linear", "linen", 73),
+    ],
+)
+def test_likeness_of_texts(first: str, second: str, ratio: int) -> None:
+    """It is the token-set ratio: words as sets, then characters in common; the figures are RapidFuzz's."""
+    assert token_set_ratio(first, second) == token_set_ratio(second, first) == ratio
+
+
+def test_the_reward() -> None:
+    """Two of three qualities, the option and the price: 4 of 5, and half of it for another kind of product."""
+    wanted = replace(GOALS[0].product, title="Boots, Sole, Collar, Laces, Lining", attributes=("warm", "dry", "odd"))
+    goal = ShopGoal(wanted, ("warm", "dry", "odd"), {"size": "8"}, "")
+    near = replace(wanted, attributes=("warm", "dry"), bullets=(), description="", price=30.0)
+    other = replace(near, title="Boots", query="hats", path=("a", "b"))
+
+    assert reward(near, {"size": "8"}, goal, 30) == pytest.approx(0.8)
+    assert reward(near, {"size": "8"}, goal, 29) == pytest.approx(0.6)
+    assert reward(replace(near, description="How odd."), {"size": "8"}, goal, 30) == 1
+    assert reward(other, {"size": "8"}, goal, 30) == pytest.approx(0.4)
+    assert kind_factor(replace(other, path=wanted.path), wanted) == 1
+    assert kind_factor(replace(other, title="Boots, Sole"), wanted) == 1
+    assert kind_factor(replace(other, title="Tea"), wanted) == 0
+    assert kind_factor(other, replace(wanted, title="Something")) == 0.5
+    many = replace(wanted, title="boots sandals slippers jacket shirt socks scarf backpack speaker cable lamp")
+    assert kind_factor(replace(near, title="Boots"), many) == 0.1
+
+
+def test_failures_are_of_three_classes() -> None:
+    """Prose around an action is not executable, then comes a wrong function, then a wrong product or option."""
+    lines = label()
+
+    assert scored([f"Sure! {lines[0]}", *lines[1:]]).failure == "non-executable"
+    assert scored([lines[0].replace("search", "click"), *lines[1:]]).failure == "wrong API"
+    assert scored(_other_option(lines, GOALS[0])).failure == "wrong arguments"
+    assert scored([""]) == TestScore(0.0, "non-executable", {"success": 0.0, "steps": 1.0})
+
+
+def test_pages() -> None:
+    """Results come by ten, up to 50, and lead on and back; a product has options and pages of its own."""
+    first = acted(["search[boots sandals slippers jacket mug]"]).observation
+    last = acted(["search[boots sandals slippers jacket mug]", *["click[next >]"] * 4]).observation
+    lines = label()
+
+    assert "Page 1 (Total results: 50)" in first
+    assert len(re.findall(r"\[button\] B0\w{8} \[button_\]\n.+\n\$\d+\.\d\d", first)) == 10
+    assert "[button] Next > [button_]" in first
+    assert "< Prev" not in first
+    assert "Page 5 " in last
+    assert "Next >" not in last
+    assert acted(["search[boots sandals slippers jacket mug]", "click[next >]", "click[< prev]"]).observation == first
+    assert "(Total results: 0)" in acted(["search[xylophone]"]).observation
+    item = acted(lines[:2]).observation
+    assert all(f"[button] {name} [button_]" in item for name in ("Description", "Features", "Reviews", "Buy Now"))
+    assert acted([*lines[:2], "click[< prev]"]).observation == acted(lines[:1]).observation
+    chosen = acted(lines[:3]).observation
+    value = lines[2][6:-1]
+    assert chosen.startswith(f"You chose {value}.\n")
+    assert f"[clicked button] {value} [clicked button_]" in chosen
+    features = acted([*lines[:3], "click[features]"]).observation
+    assert all(bullet in features for bullet in GOALS[0].product.bullets)
+    assert acted([*lines[:3], "click[features]", "click[< prev]", *lines[3:]]).done
+    assert all(test.goal in SHOP.reset(test) for test in SHOP.tests)
+
+
+def test_actions_that_cannot_be_done() -> None:
+    """They change nothing, say what could be done, and count; after 25 actions the visit is over."""
+    page = acted(label()[:1]).observation
+    result = SHOP.act("click[buy now]")
+
+    assert result.observation == page
+    assert "there is no button 'buy now' to click on this page; it has the buttons back to search" in result.error
+    assert (result.names, result.done) == (("click",), False)
+    assert "there is no search on this page" in SHOP.act("search[tea]").error
+    assert SHOP.act("buy it").names == ()
+    for _ in range(21):
+        result = SHOP.act("click[buy now]")
+    assert result.done
+    assert SHOP.act(label()[1]).error == "the visit to the shop is over"
+    assert SHOP.score().details["steps"] == 25
+
+
+def test_compat() -> None:
+    """The released evaluator shows plain text, searches anywhere, reads on after an action, and takes any purchase."""
+    lines = label()
+    number, goal = 0, GOALS[0]
+    worthless = next(product for product in products().values() if kind_factor(product, goal.product) == 0)
+    page = acted(lines[:1], shop=COMPAT).observation
+
+    assert page.startswith(f"WebShop [SEP] Instruction: [SEP] {goal.instruction(0)} [SEP] Back to Search [SEP] Page 1")
+    assert "[button]" not in page
+    assert scored([lines[0], *lines], shop=COMPAT).value == 1
+    assert scored([f"{lines[0]} finds it", *lines[1:]], shop=COMPAT).value == 1
+    assert scored(to_product(worthless, number), shop=COMPAT).details["success"] == 1
+
+
+def test_demonstrations_and_samples() -> None:
+    """200 short episodes or 1533 long ones, and 1800 pages with an action; none is about a product of a test."""
+    tested = {goal.product.id for goal in GOALS}
+    samples = SHOP.samples(1800, 3)
+
+    assert len(SHOP.demonstrations) == 200
+    assert len(training_goals()) == 1533
+    assert tested.isdisjoint(goal.product.id for goal in training_goals())
+    assert {test.goal for test in SHOP.tests}.isdisjoint(goal.instruction(0) for goal in training_goals())
+    assert all(demonstration.names[0] == "search" for demonstration in SHOP.demonstrations)
+    assert all(demonstration.action.endswith("click[buy now]") for demonstration in SHOP.demonstrations)
+    assert len(set(samples)) == 1800
+    assert samples == SHOP.samples(1800, 3) != SHOP.samples(1800, 4)
+    assert {sample.names for sample in samples} == {("search",), ("click",)}
+    assert all(sample.action.partition("[")[0] == sample.names[0] for sample in samples)
+
+
+def test_short_pages() -> None:
+    """They leave out four of five other products, and the product stays."""
+    goal = training_goals()[0]
+    whole, cut = (trajectory(goal, cut=short) for short in (False, True))
+    (whole_page, action), (cut_page, cut_action) = whole[1], cut[1]
+    listed = [sum(button.startswith("b0") for button in page.buttons) for page in (whole_page, cut_page)]
+
+    assert action == cut_action
+    assert listed == [10, 3]
+    assert f"click[{goal.product.id.lower()}]" == action
+
+
+def test_programs() -> None:
+    """A program buys within one run: those of the tests, and those of the demonstrations, which read the results."""
+    goals = {goal.instruction(0): goal for goal in training_goals()}
+    with Sandbox(SHOP.protocol(), track=False) as sandbox:
+        for test in SHOP.tests[::25]:
+            SHOP.reset(test)
+            assert sandbox.run(test.programs[0]).outcome == "ok"
+            assert SHOP.score().value == 1
+        for demonstration in SHOP.demonstrations[::25]:
+            goal = goals[demonstration.goal.splitlines()[2]]
+            SHOP._session = ShopSession(goal)
+            assert sandbox.run(demonstration.program).outcome == "ok"
+            assert SHOP.session.value == 1
+        SHOP.reset(SHOP.tests[0])
+        run = sandbox.run('page = search("tea")\nprint(page.splitlines()[1])\nclick("Buy Now")')
+
+    assert run.stdout == "Page 1 (Total results: 14)\n"
+    assert run.error is not None
+    assert (run.error.type, run.error.line, run.error.tool) == ("ValueError", 3, "click")
+    assert SHOP.score().failure == "wrong API"
+
+
+def test_the_picture() -> None:
+    """A page is a document for light and dark, with the actions that led to it, and nothing in it acts."""
+    acted(label()[:3])
+    picture = SHOP.picture()
+    hostile = item_page("<script>", replace(GOALS[0].product, title="<b>x</b>"), {})
+
+    assert picture.startswith("<!doctype html>")
+    assert "prefers-color-scheme: dark" in picture
+    assert "<b class=chosen>" in picture
+    assert f"<code>{label()[0]}</code>" in picture
+    assert "<script>" not in render(hostile)
+    assert "&lt;b&gt;x&lt;/b&gt;" in render(hostile)
+    assert "<script>" in rich_text(hostile)
+
+
+def test_bad_input() -> None:
+    """A test without a session of the shop is refused, and so is a step before the start."""
+    for state in ({}, {"session": 100}, {"session": "1"}):
+        with pytest.raises(UsageError, match="has no session of the shop; sessions are 0 to 99"):
+            SHOP.reset(ManipulationTest("x", "", ("",), (("search",),), state=state))
+    with pytest.raises(ValueError, match="reset the environment"):
+        WebShop().act("search[tea]")
+    with pytest.raises(ValueError, match="reset the environment"):
+        WebShop().score()
