@@ -13,7 +13,7 @@ import random
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, Literal
 
@@ -137,10 +137,12 @@ def _ranking(
 
 
 def _by_words(texts: Sequence[str]) -> Callable[[str], Any]:
+    import numpy
     from rank_bm25 import BM25Okapi
 
     index = BM25Okapi([_words(text) for text in texts])
-    return lambda query: index.get_scores(_words(query))
+    worth = cache(lambda word: index.get_scores([word]))
+    return lambda query: sum(map(worth, _words(query)), numpy.zeros(len(texts)))
 
 
 def _words(text: str) -> list[str]:
