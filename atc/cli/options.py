@@ -205,9 +205,9 @@ def profile_option() -> Any:
     """`--profile`: what the model is given and held to."""
     return option(
         "--profile",
-        metavar="small|large|FILE",
+        metavar="tiny|small|large|FILE",
         help="What the model is given and held to: prompt and output tokens, documentation, help. FILE is YAML with "
-        "`base:` and the fields to change  [default: large for openai:, else small]",
+        "`base:` and the fields to change  [default: large for openai:, tiny for smollm2-135m, else small]",
     )
 
 
