@@ -15,7 +15,7 @@ from atc.models import Message
 from atc.models.role_layout import role_prompt
 from protocols.errors import UsageError
 
-__all__ = ["Conversation", "Render", "read_conversation", "renderer"]
+__all__ = ["Render", "TrainingConversation", "read_conversation", "renderer"]
 
 Turn = Mapping[str, Any]
 Span = tuple[int, int]
@@ -44,7 +44,7 @@ _WORDS = {"probeoffered": "functions", "probecalled": "calls", "probevalue": "ar
 
 
 @dataclass(frozen=True, slots=True)
-class Conversation:
+class TrainingConversation:
     """Turns, each with `role` and `content` and maybe `tool_calls`, and the functions that are offered in them.
 
     The arguments of a call are an object, as chat templates expect it. `learn` of a turn has the spans of its content
@@ -65,7 +65,7 @@ class Conversation:
         return any(turn["role"] in ("tool", "function") for turn in self.turns)
 
 
-def read_conversation(where: str, line: Any) -> Conversation:
+def read_conversation(where: str, line: Any) -> TrainingConversation:
     """The conversation of a line. Raises: UsageError.
 
     Other keys than `messages` and `tools` are ignored, and so are tools that are names alone, as `atc train data`
@@ -82,7 +82,7 @@ def read_conversation(where: str, line: Any) -> Conversation:
         tools = []
     if not isinstance(tools, list) or not all(isinstance(tool, dict) for tool in tools):
         raise UsageError(f'{where}: tools is a list of {{"type": "function", "function": {{…}}}}')
-    return Conversation(turns, tools)
+    return TrainingConversation(turns, tools)
 
 
 def _turn(where: str, turn: Mapping[str, Any]) -> Turn:
@@ -121,7 +121,7 @@ def _function(function: Mapping[str, Any]) -> dict[str, Any]:
     return {"name": function["name"], "arguments": json.loads(arguments) if isinstance(arguments, str) else arguments}
 
 
-def renderer(tokenizer: Any, layout: str) -> Callable[[str, Conversation], Render]:
+def renderer(tokenizer: Any, layout: str) -> Callable[[str, TrainingConversation], Render]:
     """How conversations become text, each told with its place in the data.
 
     Args:
@@ -133,7 +133,7 @@ def renderer(tokenizer: Any, layout: str) -> Callable[[str, Conversation], Rende
         return lambda where, conversation: _roles(tokenizer, where, conversation)
     gaps: dict[bool, str] = {}
 
-    def chat(where: str, conversation: Conversation) -> Render:
+    def chat(where: str, conversation: TrainingConversation) -> Render:
         if conversation.calls or conversation.results:
             with_calls = conversation.calls
             if with_calls not in gaps:
@@ -181,7 +181,7 @@ def _templated(tokenizer: Any, turns: Sequence[Turn], tools: Sequence[Mapping[st
     return text
 
 
-def _roles(tokenizer: Any, where: str, conversation: Conversation) -> Render:
+def _roles(tokenizer: Any, where: str, conversation: TrainingConversation) -> Render:
     if conversation.calls:
         raise UsageError(f"{where}: layout roles has no tool calls; train on toolllama.jsonl, or set layout: chat")
     if tokenizer.eos_token is None:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from atc.files import read_lines
-from atc.training.sft.conversations import Conversation, Render, read_conversation, renderer
+from atc.training.sft.conversations import Render, TrainingConversation, read_conversation, renderer
 from protocols.errors import UsageError
 
 __all__ = ["IGNORED", "ExampleCounts", "TokenizedExample", "read_examples", "tokenize_conversation"]
@@ -102,13 +102,18 @@ def tokenize_conversation(
         loss_on: "all" assistant turns and what other turns have to `learn`, or the "last" assistant turn.
     Raises: UsageError: The conversation cannot be rendered, or not turn by turn.
     """
-    conversation = Conversation(turns)
+    conversation = TrainingConversation(turns)
     render = renderer(tokenizer, layout)("the conversation", conversation)
     return _tokenized(tokenizer, conversation, render, max_length, loss_on, counts or ExampleCounts())
 
 
 def _tokenized(
-    tokenizer: Any, conversation: Conversation, render: Render, max_length: int, loss_on: str, counts: ExampleCounts
+    tokenizer: Any,
+    conversation: TrainingConversation,
+    render: Render,
+    max_length: int,
+    loss_on: str,
+    counts: ExampleCounts,
 ) -> list[TokenizedExample]:
     turns = conversation.turns
     answers = [place for place, turn in enumerate(turns) if turn["role"] == "assistant"]
