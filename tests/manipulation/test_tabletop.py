@@ -15,7 +15,7 @@ from benchmarks.manipulation.suite import open_environment
 from benchmarks.manipulation.tabletop.drawing import render
 from benchmarks.manipulation.tabletop.environment import Tabletop
 from benchmarks.manipulation.tabletop.phrases import Phrases
-from benchmarks.manipulation.tabletop.scene import Place, Scene
+from benchmarks.manipulation.tabletop.scene import Placement, Scene
 from tests.manipulation.tabletop_mutants import equal, mutants, outcome
 
 EACH = 'for block in parse_obj_name("the blocks"):\n    '
@@ -239,13 +239,13 @@ def test_a_block_is_where_it_is_wanted_within_5_cm(tabletop: Tabletop) -> None:
 def test_the_topmost_block_near_a_point_is_picked(scene: Scene) -> None:
     """Blocks lie on what is below them; where no block is within 2.5 cm, or only a bowl, nothing moves."""
     assert scene.move((0.02, -0.5), (0.2, -0.4)) == "blue block"
-    assert scene.place("blue block") == Place(0.2, -0.4, 0.01)
+    assert scene.place("blue block") == Placement(0.2, -0.4, 0.01)
     assert scene.move((-0.2, -0.3), (0.2, -0.4)) == "red block"
     assert scene.place("red block").z == 0.05
     assert scene.move((0.2, -0.4), (0.0, -0.7)) == "red block"
     assert scene.move((-0.1, -0.65), (0.0, -0.5)) == ""
     assert scene.move((0.2, -0.73), (0.0, -0.5)) == ""
-    assert scene.place("pink bowl") == Place(-0.1, -0.65)
+    assert scene.place("pink bowl") == Placement(-0.1, -0.65)
 
 
 @pytest.mark.parametrize(

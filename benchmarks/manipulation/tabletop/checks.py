@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchmarks.manipulation.tabletop.phrases import ORDINALS, in_direction
-from benchmarks.manipulation.tabletop.scene import ANCHORS, BLOCK, CORNERS, SIDES, Place, Point, distance
+from benchmarks.manipulation.tabletop.scene import ANCHORS, BLOCK, CORNERS, SIDES, Placement, Point, distance
 
 __all__ = ["CHECKS", "THRESHOLD", "Table", "target_point", "targets"]
 
@@ -30,8 +30,8 @@ _STEPS: Mapping[str, Point] = {"left": (-1, 0), "right": (1, 0), "top": (0, 1), 
 class Table:
     """Where all was and is, and the values of an instruction: `block`, `bowl`, `place`, `direction`, …"""
 
-    before: Mapping[str, Place]
-    after: Mapping[str, Place]
+    before: Mapping[str, Placement]
+    after: Mapping[str, Placement]
     values: Mapping[str, Any]
     strict: bool = True
 

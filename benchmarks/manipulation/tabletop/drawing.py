@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from html import escape
 
-from benchmarks.manipulation.tabletop.scene import BLOCK, BOWL_RADIUS, WORKSPACE, Place
+from benchmarks.manipulation.tabletop.scene import BLOCK, BOWL_RADIUS, WORKSPACE, Placement
 
 __all__ = ["render"]
 
@@ -31,7 +31,7 @@ _ABOVE = 3 * _LIFT
 """Room above the table for a tower at its top side."""
 
 
-def render(before: Mapping[str, Place], after: Mapping[str, Place]) -> str:
+def render(before: Mapping[str, Placement], after: Mapping[str, Placement]) -> str:
     """An SVG of the table from above: bowls, outlines of the blocks at the start, arrows, and the blocks at the end.
 
     It brings its own ground, so that it can be read on a light and on a dark page.
@@ -59,7 +59,7 @@ def render(before: Mapping[str, Place], after: Mapping[str, Place]) -> str:
     return "\n".join(parts)
 
 
-def _at(place: Place) -> tuple[float, float]:
+def _at(place: Placement) -> tuple[float, float]:
     lift = round(place.z / BLOCK) * _LIFT
     return round((place.x - _LEFT) * _SCALE, 1), round((_TOP - place.y) * _SCALE - lift, 1)
 
@@ -68,7 +68,7 @@ def _shade(name: str) -> str:
     return _SHADES.get(name.split(" ")[0], "#888888")
 
 
-def _bowl(name: str, place: Place) -> str:
+def _bowl(name: str, place: Placement) -> str:
     x, y = _at(place)
     radius = round(BOWL_RADIUS * _SCALE)
     return (
@@ -77,22 +77,22 @@ def _bowl(name: str, place: Place) -> str:
     )
 
 
-def _square(place: Place, style: str) -> str:
+def _square(place: Placement, style: str) -> str:
     x, y = _at(place)
     edge = BLOCK * _SCALE
     return f'<rect x="{x - edge / 2:g}" y="{y - edge / 2:g}" width="{edge:g}" height="{edge:g}" rx="3" {style}/>'
 
 
-def _start(name: str, place: Place) -> str:
+def _start(name: str, place: Placement) -> str:
     return _square(place, f'fill="none" stroke="{_shade(name)}" stroke-width="2" stroke-dasharray="4 3"')
 
 
-def _block(name: str, place: Place) -> str:
+def _block(name: str, place: Placement) -> str:
     square = _square(place, f'fill="{_shade(name)}" stroke="#3a352b"')
     return f"<g><title>{escape(name)}</title>{square}</g>"
 
 
-def _arrow(start: Place, end: Place) -> str:
+def _arrow(start: Placement, end: Placement) -> str:
     (x1, y1), (x2, y2) = _at(start), _at(end)
     return (
         f'<line x1="{x1}" y1="{y1}" x2="{x2}" y2="{y2}" stroke="#4a4438" stroke-opacity="0.7" '

@@ -22,7 +22,7 @@ from benchmarks.manipulation.function_environment import FunctionEnvironment
 from benchmarks.manipulation.tabletop.checks import CHECKS, Table
 from benchmarks.manipulation.tabletop.drawing import render
 from benchmarks.manipulation.tabletop.functions import READS, TabletopFunctions
-from benchmarks.manipulation.tabletop.scene import COLOURS, Place, Scene
+from benchmarks.manipulation.tabletop.scene import COLOURS, Placement, Scene
 from benchmarks.manipulation.tabletop.setups import called, goal_text, layout, make_tests
 
 __all__ = ["Tabletop"]
@@ -47,7 +47,7 @@ class Tabletop(FunctionEnvironment):
         super().__init__(compat=compat)
         self._scene = Scene()
         self._functions = TabletopFunctions(self._scene)
-        self._before: Mapping[str, Place] = {}
+        self._before: Mapping[str, Placement] = {}
         self._layouts: dict[tuple[str, int], dict[str, list[float]]] = {}
 
     @property

@@ -21,7 +21,7 @@ __all__ = [
     "MIDDLE",
     "SIDES",
     "WORKSPACE",
-    "Place",
+    "Placement",
     "Point",
     "Scene",
     "check_reach",
@@ -65,7 +65,7 @@ def distance(first: Sequence[float], second: Sequence[float]) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Placement:
     """The centre of an object as seen from above, and the height of its lower side."""
 
     x: float
@@ -86,16 +86,16 @@ class Scene:
     """
 
     def __init__(self) -> None:
-        self._places: dict[str, Place] = {}
+        self._places: dict[str, Placement] = {}
         self.moves = 0
 
     def lay(self, objects: Mapping[str, Sequence[float]]) -> None:
         """Clear the table, and lay each object on it at x and y."""
-        self._places = {name: Place(float(point[0]), float(point[1])) for name, point in objects.items()}
+        self._places = {name: Placement(float(point[0]), float(point[1])) for name, point in objects.items()}
         self.moves = 0
 
     @property
-    def places(self) -> Mapping[str, Place]:
+    def places(self) -> Mapping[str, Placement]:
         """A copy of all places."""
         return dict(self._places)
 
@@ -104,7 +104,7 @@ class Scene:
         """All objects."""
         return list(self._places)
 
-    def place(self, name: str) -> Place:
+    def place(self, name: str) -> Placement:
         """Where an object is. Raises: ValueError: There is no such object."""
         if name not in self._places:
             raise ValueError(f"there is no {name!r} on the table; there are {', '.join(self._places)}")
@@ -125,7 +125,7 @@ class Scene:
         name = max(near, key=lambda block: self._places[block].z)
         x, y = float(to[0]), float(to[1])
         below = [self._top(base, x, y) for base in self._places if base != name]
-        self._places[name] = Place(x, y, round(max([0.0, *below]), 6))
+        self._places[name] = Placement(x, y, round(max([0.0, *below]), 6))
         return name
 
     def _top(self, name: str, x: float, y: float) -> float:

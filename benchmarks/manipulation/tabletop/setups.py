@@ -19,7 +19,7 @@ import yaml
 from benchmarks.manipulation.environment import ManipulationTest
 from benchmarks.manipulation.function_environment import called_functions
 from benchmarks.manipulation.tabletop.checks import CHECKS, Table, target_point, targets
-from benchmarks.manipulation.tabletop.scene import ANCHORS, COLOURS, CORNERS, SIDES, Place, distance
+from benchmarks.manipulation.tabletop.scene import ANCHORS, COLOURS, CORNERS, SIDES, Placement, distance
 from benchmarks.manipulation.tabletop.shapes import along
 
 __all__ = ["SETUPS", "called", "goal_text", "layout", "make_tests"]
@@ -145,7 +145,7 @@ def _scattered(names: Sequence[str], draw: random.Random) -> dict[str, list[floa
 
 
 def _suits(kind: str, objects: _Objects, values: Mapping[str, str]) -> bool:
-    places = {name: Place(*point) for name, point in objects.items()}
+    places = {name: Placement(*point) for name, point in objects.items()}
     table = Table(places, places, values)
     return not CHECKS[kind](table) and _can_be_followed(kind, table)
 
