@@ -184,6 +184,11 @@ class Tool:
         return self.method not in READS
 
     @property
+    def gives_nothing(self) -> bool:
+        """True for a function without a result."""
+        return self.function is not None and not self.responses
+
+    @property
     def positional(self) -> tuple[Parameter, ...]:
         """The arguments that may go without a name, in order; the last one may be a list of all that follow."""
         if self.function is None:
@@ -226,7 +231,8 @@ class Protocol:
                 several of these, or a mapping from the names that programs use to them; methods of an object that is
                 named "" are called without its name.
             name: What to call all of it.
-            reads: Names of the functions that only read; every other one is taken to write.
+            reads: Names of the functions that only read; every other one is taken to write. Without any, nothing is
+                known of that (see `tells_writes`), and no answer is doubted for it.
         Raises: UsageError: A function has no docstring or type hints, or two have one name; the message says where.
         """
         from protocols.functions.collection import collect
@@ -245,6 +251,11 @@ class Protocol:
             if tool.name == name:
                 return tool
         return self.tool(self.aliases[name])
+
+    @property
+    def tells_writes(self) -> bool:
+        """True if it says which tools write: by their HTTP methods, or as functions of which `reads` names some."""
+        return any(tool.function is None or not (tool.writes or tool.function.made) for tool in self.tools)
 
     @property
     def aliases(self) -> Mapping[str, str]:

@@ -92,6 +92,8 @@ def steps_to(graph: ProtocolGraph, tool: str, callable_tools: Collection[str], q
     if call is None or (not writer.steps and _is_unlikely(target, call, question)):
         return ()
     if target.writes:
+        if target.function is not None and not writer.steps:
+            return ()  # nothing flows between functions that are told what the question says
         return (*writer.steps, Step("", call))
     lists = graph.lists(tool)
     name = _result_variable(target, {step.variable for step in writer.steps})

@@ -103,7 +103,8 @@ class Conversation:
 
     def _related(self, *texts: str) -> str:
         """The functions that texts name, those that the question is likeliest about, and those that these need."""
-        named_words = set(re.findall(r"\w+", " ".join(texts)))
+        text = " ".join(texts)
+        named_words = {*re.findall(r"\w+", text), *re.findall(r"\w+\.\w+", text)}
         opened, ranked = self._opened, list(dict.fromkeys([*self._opened.ranked, *self._offered_later]))
         likely = dict.fromkeys([*ranked[:_LIKELIEST], *(name for name in ranked if name in named_words)])
         names = self._graph.closure(list(likely)[:_SHOWN], (*opened.tools, *self._offered_later))

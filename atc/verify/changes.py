@@ -1,22 +1,25 @@
-"""Describe the writes of a program, from its calls: `product 2: price 79.5 -> 89`."""
+"""Describe what a program did, from its calls: `product 2: price 79.5 -> 89`."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
 
+from atc.diagnosis.provenance import MissingValue, lookup
 from protocols.dataflow.identifiers import literals_of
 from protocols.json_path import nodes
 from protocols.model import Protocol, Tool
 from protocols.text.words import WRAPPERS, noun_of
 from sandbox.records import SAFE, CallRecord
 
-__all__ = ["changes"]
+__all__ = ["account", "changes"]
 
 _MAX_VALUE_LENGTH = 60
 _MAX_DEPTH = 4
 _MAX_FIELDS = 6
 """Fields described for one entity."""
+_MAX_CALLED = 4
+"""Functions named in an account."""
 
 
 def changes(calls: Sequence[CallRecord], protocol: Protocol) -> str:
@@ -28,6 +31,15 @@ def changes(calls: Sequence[CallRecord], protocol: Protocol) -> str:
         tool = protocol.tool(call.tool) if call.tool is not None and call.tool in protocol else None
         lines.append(_describe(call, tool, calls[:position]) if tool is not None else f"{call.method} {call.url}")
     return "\n".join(dict.fromkeys(lines))
+
+
+def account(calls: Sequence[CallRecord]) -> str:
+    """What the last of some calls of functions returned; where that is nothing, which functions were called."""
+    result = lookup(calls[-1].response, ())
+    if result is not None and not isinstance(result, MissingValue):
+        return str(result)
+    names = list(dict.fromkeys(call.tool or call.url for call in calls))
+    return f"called {', '.join(names if len(names) <= _MAX_CALLED else [*names[:2], '…', names[-1]])}"
 
 
 def _describe(call: CallRecord, tool: Tool, earlier: Sequence[CallRecord]) -> str:

@@ -172,6 +172,11 @@ class Inspection:
         return {tool.name: tool for tool in self.graph.protocol.tools} if self.graph is not None else {}
 
     @property
+    def knows_writes(self) -> bool:
+        """True if the protocol says which tools write; False without a graph."""
+        return self.graph is not None and self.graph.protocol.tells_writes
+
+    @property
     def printed_sources(self) -> Sequence[Source]:
         """The sources of the printed values."""
         return self.run.provenance.printed if self.run.provenance else ()

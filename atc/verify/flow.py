@@ -13,7 +13,7 @@ from atc.program.choices import choices, compares
 from atc.program.def_use import calling, def_use
 from atc.program.tree import nodes_of
 from atc.verify.findings import Finding, Inspection, failed, lists_in, name_of, orders
-from atc.verify.write_reasons import PLACEHOLDER, intent_mismatch, missing_names
+from atc.verify.write_reasons import PLACEHOLDER, intent_mismatch, is_dated, missing_names
 from protocols.json_path import Step, leaves, nodes, subscripts
 from protocols.text.word_lists import NAMES, TEXTS
 from protocols.text.words import fold, is_identifier, singular, stem, words
@@ -63,6 +63,8 @@ def dead_call(inspection: Inspection) -> Finding | None:
     for call in inspection.good_calls:
         shared = _tool_words(call) & question_words - live_words
         if call.index in live or call.method not in SAFE or call.line in inspection.lines_behind_output:
+            continue
+        if (tool := inspection.tools.get(call.tool or "")) is not None and tool.gives_nothing:
             continue
         if shared:
             message = (
@@ -174,10 +176,11 @@ def missing_value(inspection: Inspection) -> Finding | None:
     """Something was changed without a value that the question says: a quoted text, a number, an identifier, a date."""
     if not inspection.writes or inspection.question.is_information_request:
         return None
-    missing = missing_names(inspection.question, inspection.program, inspection.run.calls)
+    calls, program = inspection.run.calls, inspection.program
+    missing = missing_names(inspection.question, program, calls)
     day = inspection.question.day
-    if day is not None and day not in str([call.arguments for call in inspection.run.calls]) + inspection.program:
-        missing.append(day)
+    if day is not None and day not in f"{[call.arguments for call in calls]}{program}":
+        missing += [day] if not is_dated(day, program, calls) else []
     if not missing:
         return None
     message = f"the question says {missing[0]!r}, and neither the program nor a call uses it"
@@ -198,7 +201,7 @@ def unasked_change(inspection: Inspection) -> Finding | None:
 
 def unasked_write(inspection: Inspection) -> Finding | None:
     """Of several operations that write, one shares no word with the question."""
-    if len({call.tool for call in inspection.writes}) < 2 or inspection.graph is None:
+    if len({call.tool for call in inspection.writes}) < 2 or not inspection.knows_writes:
         return None
     question_words = set(inspection.question.stems)
     for call in inspection.writes:
@@ -213,6 +216,8 @@ def unasked_write(inspection: Inspection) -> Finding | None:
 
 def unrelated_output(inspection: Inspection) -> Finding | None:
     """The program wrote with what some calls returned, and printed from calls that have nothing to do with them."""
+    if inspection.graph is not None and not inspection.knows_writes:
+        return None
     printed = {source.call for source in inspection.data_sources}
     written: set[int] = set()
     for call, _, _, sources in inspection.all_arguments:

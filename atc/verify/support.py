@@ -10,7 +10,7 @@ from atc.language.question import Question
 from atc.program.choices import lines_behind_output
 from atc.program.source import calls_of
 from atc.program.tree import nodes_of
-from atc.verify.changes import changes
+from atc.verify.changes import account, changes
 from atc.verify.findings import Finding, Inspection, failed, made_writes
 from atc.verify.printed import is_negative
 from protocols.dataflow.operations import is_called
@@ -52,10 +52,19 @@ def is_unsupported(program: str, run: Run) -> bool:
 
 
 def describe_silent_writes(run: Run, question: Question, protocol: Protocol) -> str | None:
-    """Describe the writes of a program that was told to act and printed nothing; None for any other run."""
-    if run.outcome != "ok" or run.stdout.strip() or question.is_information_request or not made_writes(run):
+    """Describe the writes of a program that was told to act and printed nothing; None for any other run.
+
+    To call functions that give no result is to act, and so is to call those of which nobody said whether they write.
+    """
+    if run.outcome != "ok" or run.stdout.strip():
         return None
-    return changes(run.calls, protocol)
+    calls = [call for call in run.calls if not failed(call)]
+    tools = [protocol.tool(call.tool) for call in calls if call.tool is not None and call.tool in protocol]
+    without_result = bool(tools) and all(tool.gives_nothing for tool in tools)
+    if not without_result and (not made_writes(run) or (question.is_information_request and protocol.tells_writes)):
+        return None
+    of_functions = bool(tools) and all(tool.function is not None for tool in tools)
+    return account(calls) if of_functions else changes(run.calls, protocol)
 
 
 def no_good_call(inspection: Inspection) -> Finding | None:

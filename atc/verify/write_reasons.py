@@ -8,22 +8,30 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from atc.language.question import Question
 from atc.program.source import parsed
 from atc.program.tree import nodes_of
 from protocols.dataflow.operations import looks_like_read
-from protocols.json_path import leaves
+from protocols.json_path import leaves, nodes
 from protocols.model import Protocol, Tool
 from protocols.schema_fields import fields
 from protocols.text.words import is_identifier, words
 from sandbox.records import CallRecord
 
-__all__ = ["PLACEHOLDER", "challenge_write", "intent_mismatch", "missing_names"]
+__all__ = ["PLACEHOLDER", "challenge_write", "intent_mismatch", "is_dated", "missing_names"]
 
 PLACEHOLDER = re.compile(r"[.…?_<>\s-]*(?:…|\.\.\.|<>)[.…?_<>\s-]*")
 """A text that stands for another one."""
+
+_DATE = re.compile(r"(?<![\d.])(\d{1,4})([-/.])(\d{1,2})\2(\d{1,4})(?![\d.])")
+_DATE_PARTS = 3
+_FIRST_YEAR = 1000
+"""The least number of a date that is its year."""
+
+_Date = tuple[int, ...]
+"""The three numbers of a date, the least one first: in which order a value has them is up to its class."""
 
 _MINOR_UNITS = (1, 100, 1000)
 """What an amount is multiplied with where a service counts in cents: 24.99 becomes 2499."""
@@ -34,12 +42,14 @@ def missing_names(question: Question, program: str, calls: Iterable[CallRecord] 
     names = dict.fromkeys([*question.named_values, *question.codes])
     if not names:
         return []
+    calls = list(calls)
     constants = [node.value for node in nodes_of(parsed(program) or ast.Module([], []), ast.Constant)]
     sent = [value for call in calls for _, value in leaves(call.arguments)]
     values = [*constants, *(part.decode("utf-8", "replace") if isinstance(part, bytes) else part for part in sent)]
     texts = [_fold(value) for value in values if isinstance(value, str)]
     numbers = {float(value) for value in values if isinstance(value, int | float)}
-    return [name for name in names if not _is_used(name, texts, numbers)]
+    missing = [name for name in names if not _is_used(name, texts, numbers)]
+    return [name for name in missing if not is_dated(name, program, calls)] if missing else []
 
 
 def _is_used(name: str, texts: Sequence[str], numbers: set[float]) -> bool:
@@ -50,6 +60,54 @@ def _is_used(name: str, texts: Sequence[str], numbers: set[float]) -> bool:
     except ValueError:
         parts = [_fold(part) for part in name.split("/") if part]  # a folder and what lies in it, given apart
         return len(parts) > 1 and all(any(part in text for text in texts) for part in parts)
+
+
+def is_dated(text: str, program: str, calls: Sequence[CallRecord] = ()) -> bool:
+    """True if a text is a date, and a value of the program or an argument of a call has the same year, month and day.
+
+    That is a text in another form, or an object of three numbers: `Day(6, 2, 2025)` for `2025/02/06`.
+    """
+    match = _DATE.fullmatch(text)
+    return (
+        match is not None
+        and (date := _date(match[1], match[3], match[4])) is not None
+        and date
+        in {
+            *_written_dates(program),
+            *(sent_date for call in calls for sent_date in _sent_dates(call)),
+        }
+    )
+
+
+def _date(*parts: object) -> _Date | None:
+    """The date that has some parts; None where they are no three numbers with a year."""
+    numbers = tuple(
+        sorted(int(part) for part in parts if type(part) is int or (isinstance(part, str) and part.isdigit()))
+    )
+    return numbers if len(numbers) == len(parts) == _DATE_PARTS and numbers[-1] >= _FIRST_YEAR else None
+
+
+def _written_dates(program: str) -> Iterator[_Date | None]:
+    """The dates that a program writes: in texts, and as the arguments of a call."""
+    tree = parsed(program) or ast.Module([], [])
+    for constant in nodes_of(tree, ast.Constant):
+        yield from _dates_in(constant.value)
+    for call in nodes_of(tree, ast.Call):
+        arguments = [*call.args, *(keyword.value for keyword in call.keywords)]
+        yield _date(*(argument.value if isinstance(argument, ast.Constant) else None for argument in arguments))
+
+
+def _sent_dates(call: CallRecord) -> Iterator[_Date | None]:
+    """The dates in the arguments of a call: texts, and objects of three numbers."""
+    for _, value in nodes(call.arguments):
+        yield from _dates_in(value)
+        if isinstance(value, dict):
+            yield _date(*value.values())
+
+
+def _dates_in(value: object) -> Iterator[_Date | None]:
+    if isinstance(value, str):
+        yield from (_date(match[1], match[3], match[4]) for match in _DATE.finditer(value))
 
 
 def _fold(text: str) -> str:
@@ -81,7 +139,7 @@ def challenge_write(
 
 def intent_mismatch(question: Question, tool: Tool, protocol: Protocol) -> str:
     """The reason why a question does not ask for an operation; empty if it may."""
-    if not tool.writes or looks_like_read(tool) or _only_computes(tool, protocol):
+    if not tool.writes or not protocol.tells_writes or looks_like_read(tool) or _only_computes(tool, protocol):
         return ""
     if question.is_information_request:
         return "the question only asks"
