@@ -25,6 +25,8 @@ _LONG = 3000
 """Characters of a program that a revision shows; no question here needs half as many."""
 _SHOWN = 7
 """Functions that a revision is shown at most, beside those that they need."""
+_WHOLE = 1500
+"""Tokens up to which functions of this process are shown again as a whole: a goal may take many of them."""
 _LIKELIEST = 2
 """Functions that it is shown because of the question alone."""
 
@@ -103,6 +105,9 @@ class Conversation:
 
     def _related(self, *texts: str) -> str:
         """The functions that texts name, those that the question is likeliest about, and those that these need."""
+        if self._opened.of_functions and estimate(self._opened.functions) <= _WHOLE:
+            self.tools = self._opened.tools
+            return self._opened.functions
         text = " ".join(texts)
         named_words = {*re.findall(r"\w+", text), *re.findall(r"\w+\.\w+", text)}
         opened, ranked = self._opened, list(dict.fromkeys([*self._opened.ranked, *self._offered_later]))
@@ -119,7 +124,8 @@ class Conversation:
         )
 
     def _show(self, text: str) -> None:
-        self.messages = [self.messages[0], *templates.turns("revise_examples"), Message("user", text.strip())]
+        examples = templates.turns("function_revise_examples" if self._opened.of_functions else "revise_examples")
+        self.messages = [self.messages[0], *examples, Message("user", text.strip())]
 
     def _add(self, text: str) -> None:
         """Go on with the conversation, and cut its oldest turns where it has become too long."""

@@ -10,8 +10,8 @@ import hashlib
 import json
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -132,6 +132,19 @@ class TestRunner:
             parts.append(self._agent.protocol.digest)
         return _digest(parts)
 
+    @cached_property
+    def _value_classes(self) -> frozenset[str]:
+        tools = self.environment.protocol().tools
+        return frozenset(tool.name for tool in tools if tool.function is not None and tool.function.made is not None)
+
+    def _called(self, names: Iterable[str]) -> tuple[str, ...]:
+        """The functions among some names, without constructors: to make a value is no call, and it may serve two."""
+        return tuple(name for name in names if name not in self._value_classes)
+
+    def _counted(self, test: ManipulationTest) -> ManipulationTest:
+        """The test as its calls are counted: no label has a constructor."""
+        return replace(test, names=tuple(map(self._called, test.names)))
+
     def run(self, test: ManipulationTest) -> dict[str, Any]:
         """Run a test; gives its record as plain data without times. Raises: ModelError, KeyboardInterrupt."""
         if self._agent is not None:
@@ -140,10 +153,11 @@ class TestRunner:
             episode = self._generator.run(self._model, test, self._seed)
         except PromptRefused as error:
             return self._refused(test, str(error))
-        score = self.environment.score()
+        score, counted = self.environment.score(), self._counted(test)
+        called = self._called(name for step in episode.steps for name in step.result.names)
         return {
-            **_test_record(self.environment, test),
-            "metrics": asdict(_episode_metrics(test, episode, score)),
+            **_test_record(self.environment, counted),
+            "metrics": asdict(_episode_metrics(counted, episode, score, called)),
             "details": dict(score.details),
             "prompt": _shown([message.to_json() for message in episode.prompt]),
             "solution": _episode_solution(test, episode, score),
@@ -152,6 +166,7 @@ class TestRunner:
 
     def _refused(self, test: ManipulationTest, why: str) -> dict[str, Any]:
         """The record of a test whose prompt the model does not take."""
+        test = self._counted(test)
         metrics = Metrics(0.0, 0.0, 0.0, 0.0, status="limit", gold_calls=len(test.names[0]), error="non-executable")
         return {
             **_test_record(self.environment, test),
@@ -164,9 +179,10 @@ class TestRunner:
     def _solve(self, agent: EpisodeAgent, test: ManipulationTest) -> dict[str, Any]:
         solved = agent.run(self._model, test)
         raise_if_unavailable(solved.solution)
+        counted = self._counted(test)
         return {
-            **_test_record(self.environment, test),
-            "metrics": asdict(_solution_metrics(test, solved.solution, solved.score, agent.protocol)),
+            **_test_record(self.environment, counted),
+            "metrics": asdict(_solution_metrics(counted, solved.solution, solved.score, agent.protocol)),
             "details": dict(solved.score.details),
             "prompt": _shown([message.to_json() for message in solved.prompt]),
             "solution": record_of_solution(solved.solution, agent.base_url),
@@ -251,8 +267,7 @@ def _overlap(called: Sequence[str], test: ManipulationTest) -> tuple[float, floa
     return max(shares, key=sum)
 
 
-def _episode_metrics(test: ManipulationTest, episode: Episode, score: TestScore) -> Metrics:
-    called = [name for step in episode.steps for name in step.result.names]
+def _episode_metrics(test: ManipulationTest, episode: Episode, score: TestScore, called: Sequence[str]) -> Metrics:
     recall, precision = _overlap(called, test)
     usage = episode.usage
     return Metrics(
