@@ -33,7 +33,7 @@ _LAYERS = {
         manipulation.function_environment manipulation.curl manipulation.curl_templates manipulation.http_environment
         manipulation.suite manipulation.criteria manipulation.home manipulation.trip manipulation.weather
         manipulation.cat manipulation.sheets manipulation.virtualhome manipulation.webshop manipulation.tabletop
-        manipulation.complexity manipulation training micro cli
+        manipulation.original manipulation.complexity manipulation training micro cli
     """,
 }
 LAYERS = {package: names.split() for package, names in _LAYERS.items()}

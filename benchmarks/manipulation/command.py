@@ -22,7 +22,7 @@ from atc.cli.options import (
     reuse_option,
     takes,
 )
-from benchmarks.manipulation.suite import TASKS, open_environment
+from benchmarks.manipulation.suite import TASKS
 
 if TYPE_CHECKING:
     from atc.models import Model
@@ -48,6 +48,13 @@ class _ManipulationOptions:
 
     tasks: tuple[str, ...] = option(
         "--task", multiple=True, metavar="NAME", help="One tool; repeatable  [default: all that there are]"
+    )
+    files: Path | None = option(
+        "--files",
+        type=click.Path(exists=True, file_okay=False, path_type=Path),
+        metavar="DIR",
+        help="Take functions, examples and test.jsonl of the original release in place of our own; with one --task of "
+        "home, trip, weather, cat, virtualhome.",
     )
     mode: str = option(
         "--mode",
@@ -138,6 +145,7 @@ def manipulation(options: _ManipulationOptions) -> None:
     from atc.files import write_json
     from atc.models import default_model, open_model
     from atc.models.names import identity
+    from benchmarks.manipulation.original import open_original
     from benchmarks.manipulation.summary import summarize_tests
     from benchmarks.report.manipulation_tables import manipulation_tables
     from benchmarks.report.runs import read_run
@@ -145,11 +153,13 @@ def manipulation(options: _ManipulationOptions) -> None:
 
     if options.oracle and options.shots:
         raise click.UsageError("--oracle shows one demonstration of its own: leave out --shots")
+    if options.files and len(options.tasks) != 1:
+        raise click.UsageError("--files has the files of one tool: say which with one --task")
     name = identity(options.model or default_model())
     settings = _settings(options, name)
     options = replace(options, tasks=tuple(dict.fromkeys(options.tasks or TASKS)))
     for task in options.tasks:  # what cannot be run is told now, not hours later
-        open_environment(task).close()
+        open_original(task, options.files, compat=options.compat).close()
     offer_pull(name)
     runs, summaries = [], []
     for repeat in range(options.repeat or 1):
@@ -178,6 +188,7 @@ def _settings(options: _ManipulationOptions, model: str) -> ManipulationSettings
     """The settings of the first run. Raises: UsageError: An unknown mode or profile."""
     from atc.modes import parse
     from atc.profile import open_profile, profile_of
+    from benchmarks.manipulation.original import original_digest
     from benchmarks.manipulation.run import ACTION_MODE, BENCHMARK, ManipulationSettings
     from benchmarks.tasks.datasets import file_digest
 
@@ -190,6 +201,7 @@ def _settings(options: _ManipulationOptions, model: str) -> ManipulationSettings
         if options.documents == "none":
             raise click.UsageError("--docs none is of --mode action: an agent knows the functions that it calls")
     replay = {"replay": file_digest(Path(model.removeprefix("replay:")))} if model.startswith("replay:") else {}
+    original = {"original": original_digest(options.files)} if options.files else {}
     reflections = chosen.reflections if options.max_reflections is None else options.max_reflections
     return ManipulationSettings(
         benchmark=BENCHMARK,
@@ -207,7 +219,7 @@ def _settings(options: _ManipulationOptions, model: str) -> ManipulationSettings
         seed=options.seed,
         profile="" if action else options.profile or "",
         prefill=chosen.prefill,
-        files=replay,
+        files={**replay, **original},
     )
 
 
@@ -215,11 +227,12 @@ def _run(
     options: _ManipulationOptions, settings: ManipulationSettings, folder: Path, model: Model
 ) -> Sequence[TestRecord]:
     """Run what is missing in a folder; the records in the order of the tests."""
+    from benchmarks.manipulation.original import open_original
     from benchmarks.manipulation.run import TestRunner, run_tests
 
     records: list[TestRecord] = []
     for task in options.tasks:
-        with closing(open_environment(task, compat=settings.compat)) as environment:
+        with closing(open_original(task, options.files, compat=settings.compat)) as environment:
             runner = TestRunner(environment, settings, model)
             tests = environment.tests[: options.limit]
             records += _watch(task, run_tests(runner, tests, settings, folder), len(tests))

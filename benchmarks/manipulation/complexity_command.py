@@ -50,6 +50,12 @@ class _ComplexityOptions:
     """The command line of `atc complexity`."""
 
     names: tuple[str, ...] = argument(nargs=-1, metavar="[NAME...]")
+    files: Path | None = option(
+        "--files",
+        type=click.Path(exists=True, file_okay=False, path_type=Path),
+        metavar="DIR",
+        help="With one manipulation-TASK: functions, examples and test.jsonl of the original release in place of ours.",
+    )
     tests: Path | None = option(
         "--tests",
         type=_place,
@@ -111,6 +117,8 @@ def complexity(options: _ComplexityOptions) -> None:
         raise click.UsageError("--samples and --demos both say what the tests are reached from: give one of them")
     if options.functions and not options.tests:
         raise click.UsageError("--functions belongs to --tests; a NAME has its own")
+    if options.files and len(options.names) != 1:
+        raise click.UsageError("--files has the files of one tool: say which with one manipulation-TASK")
     if options.html and not options.against:
         raise click.UsageError("--html draws the errors of runs: name them with --against")
     from rich.console import Console
@@ -136,7 +144,7 @@ def _scored(options: _ComplexityOptions) -> list[Complexity]:
     if options.tests and options.demonstrations:
         return [file_complexity(options.tests, options.demonstrations, options.functions)]
     names = dict.fromkeys(options.names)
-    return [named_complexity(name, options.demonstrations, options.samples, _shown) for name in names]
+    return [named_complexity(name, options.demonstrations, options.samples, _shown, options.files) for name in names]
 
 
 def _shown(tasks: Sequence[Task]) -> Iterable[Task]:

@@ -18,7 +18,8 @@ import yaml
 
 from atc.files import read_lines
 from benchmarks.manipulation.complexity import Combination, Complexity, ComplexityTest, complexity
-from benchmarks.manipulation.suite import TASKS, open_environment
+from benchmarks.manipulation.original import open_original, read_examples, read_text
+from benchmarks.manipulation.suite import TASKS
 from benchmarks.report.complexity_tables import published_complexity
 from benchmarks.report.runs import RunFolder
 from benchmarks.tasks import NAMES
@@ -46,21 +47,27 @@ def names() -> tuple[str, ...]:
 
 
 def named_complexity(
-    name: str, demonstrations: Path | None = None, samples: int | None = None, watch: Watch = iter
+    name: str,
+    demonstrations: Path | None = None,
+    samples: int | None = None,
+    watch: Watch = iter,
+    files: Path | None = None,
 ) -> Complexity:
     """The complexity of a task of the suite, or of a benchmark with the worked examples that its prompts show.
 
     Args:
         demonstrations: A file or folder in place of the task's own.
         samples: So many training samples of a task of the suite in their place.
+        files: Tests, demonstrations and functions of a task of the suite, in the original layout.
     Raises: UsageError: There is no such name, or a file that it needs is not there or in another form.
     """
     if name not in names():
         raise UsageError(f"there is no {name!r} to compute a complexity of; there are {', '.join(names())}")
     if name.startswith(f"{SUITE}-"):
-        return _suite_complexity(name, demonstrations, samples)
-    if samples:
-        raise UsageError(f"{name} has no training samples; --samples is for {SUITE}-TASK")
+        return _suite_complexity(name, demonstrations, samples, files)
+    if samples or files:
+        option, lacking = ("--samples", "training samples") if samples else ("--files", "original files")
+        raise UsageError(f"{name} has no {lacking}; {option} is for {SUITE}-TASK")
     dataset = open_dataset(name, None, ())
     tests = [
         ComplexityTest(
@@ -110,9 +117,9 @@ def run_errors(run: RunFolder, task: Complexity) -> dict[str, float]:
     return {record.id: 100 * (1 - record.metrics.success) for record in run.tasks if record.id in ids}
 
 
-def _suite_complexity(name: str, demonstrations: Path | None, samples: int | None) -> Complexity:
+def _suite_complexity(name: str, demonstrations: Path | None, samples: int | None, files: Path | None) -> Complexity:
     data = published_complexity()
-    with closing(open_environment(name.removeprefix(f"{SUITE}-"))) as environment:
+    with closing(open_original(name.removeprefix(f"{SUITE}-"), files)) as environment:
         functions = data["options"].get(environment.name, len(environment.functions))
         shown: Sequence[Combination]
         if demonstrations is not None:
@@ -215,11 +222,10 @@ def _read_demonstrations(place: Path, pool: Iterable[str] | None) -> list[Combin
 def _entries(place: Path) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
     """Name, place in words and data of each entry of a file, JSON or JSON lines, or of a folder of texts."""
     if place.is_dir():
-        for file in sorted(place.glob("*.txt")):
-            text = _text(file)
-            yield file.stem, str(file), {"action": text.partition("Action:")[2] or text}
+        for file, number, _, action in read_examples(place):
+            yield file.stem, f"{file}, line {number}", {"action": action}
         return
-    text = _text(place)
+    text = read_text(place)
     if text.lstrip().startswith("["):
         try:
             listed = [(f"{place}, entry {number}", entry) for number, entry in enumerate(json.loads(text), 1)]
@@ -233,13 +239,6 @@ def _entries(place: Path) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
         if not isinstance(entry, Mapping):
             raise UsageError(f"{where}: an entry is an object with `calls`, the names of the functions called")
         yield str(entry.get("id", number)), where, entry
-
-
-def _text(file: Path) -> str:
-    try:
-        return file.read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{file} cannot be read: {error}") from None
 
 
 def _programs(entry: Mapping[str, Any], where: str, pool: Iterable[str] | None) -> tuple[tuple[str, ...], ...]:
@@ -288,7 +287,7 @@ def _read_functions(place: Path) -> frozenset[str]:
         listed: Any = [file.stem for file in place.iterdir() if file.is_file()]
     else:
         try:
-            listed = yaml.safe_load(_text(place))
+            listed = yaml.safe_load(read_text(place))
         except yaml.YAMLError as error:
             raise UsageError(f"{place} is no list of names: {error}") from None
         listed = listed.split() if isinstance(listed, str) else listed

@@ -22,7 +22,7 @@ import yaml
 from benchmarks.manipulation.environment import FunctionDocument, GoalAction
 from protocols.naming import argument_name, tool_name
 
-__all__ = ["CallKind", "CallTemplate", "TaskTemplates", "Value", "read_templates"]
+__all__ = ["CallKind", "CallTemplate", "TaskTemplates", "Value", "program_of", "read_templates"]
 
 _PLACEHOLDER = re.compile(r"{(\w+)}")
 _NUMBER = re.compile(r"-?\d+(\.\d+)?")
@@ -83,10 +83,8 @@ class CallKind:
 
     def program(self, values: Mapping[str, Value]) -> str:
         """The same call as a program over the tools of the service's document."""
-        literals = {name: _literal(value.action) for name, value in self.arguments(values).items()}
-        literals |= {name: repr(value) for name, value in self.fixed.items()}
-        written = ", ".join(f"{argument_name(name)}={literal}" for name, literal in literals.items())
-        return f"print({tool_name(*self.name.split(' '))}({written}))"
+        texts = {name: unquote_plus(value.action) for name, value in self.arguments(values).items()}
+        return program_of(self.name, {**texts, **self.fixed})
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,8 +162,18 @@ class TaskTemplates:
         return action
 
 
-def _literal(text: str) -> str:
-    return text if _NUMBER.fullmatch(text) else repr(unquote_plus(text))
+def program_of(name: str, arguments: Mapping[str, object]) -> str:
+    """A call as a program over the tools of a service's document; a text of digits is written as a number.
+
+    Args:
+        name: Method and path of the operation.
+    """
+    written = ", ".join(f"{argument_name(argument)}={_literal(value)}" for argument, value in arguments.items())
+    return f"print({tool_name(*name.split(' '))}({written}))"
+
+
+def _literal(value: object) -> str:
+    return value if isinstance(value, str) and _NUMBER.fullmatch(value) else repr(value)
 
 
 def read_templates(file: Path, pools: Mapping[str, Sequence[Value]] | None = None) -> TaskTemplates:

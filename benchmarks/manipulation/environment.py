@@ -14,6 +14,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from protocols.errors import UsageError
+
 if TYPE_CHECKING:
     from protocols.calls.auth import Credential
     from protocols.model import Protocol
@@ -108,6 +110,7 @@ class Environment(ABC):
         stops: Texts that end an answer, beside those of every tool.
         steps: Answers of an episode; 1 where all calls come in one.
         credentials: What calls of the tools of `protocol()` are signed with.
+        readable: A test is made of texts alone, so that tests may be read from files.
         compat: Score as the released evaluators do, with the holes that they leave.
     """
 
@@ -118,6 +121,7 @@ class Environment(ABC):
     stops: tuple[str, ...] = ()
     steps: int = 1
     credentials: Sequence[Credential] = ()
+    readable = False
 
     def __init__(self, *, compat: bool = False) -> None:
         self.compat = compat
@@ -156,6 +160,17 @@ class Environment(ABC):
     @abstractmethod
     def score(self) -> TestScore:
         """Judge what was done since `reset`, by `act` or by calls of the tools."""
+
+    def read_action(self, goal: str, action: str) -> GoalAction:
+        """A goal and an action from files, with the functions called.
+
+        Raises: UsageError: It calls no function that there is, or this tool's tests are more than texts.
+        """
+        raise UsageError(f"the tests of {self.name} need scene files")
+
+    def state_of(self, number: int, action: GoalAction) -> Mapping[str, Any]:
+        """What the test with this number and this label starts from."""
+        return {}
 
     def picture(self) -> str:
         """What was done, as SVG or HTML text for the page of a report; empty where there is nothing to see."""

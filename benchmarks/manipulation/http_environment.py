@@ -6,6 +6,7 @@ Both forms of a call go to the same server. The requests that it got since `rese
 from __future__ import annotations
 
 import json
+import re
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -19,7 +20,7 @@ import requests
 import yaml
 
 from benchmarks.manipulation.curl import CurlError, CurlRequest, curl_line, parse_curl
-from benchmarks.manipulation.curl_templates import TaskTemplates
+from benchmarks.manipulation.curl_templates import TaskTemplates, program_of
 from benchmarks.manipulation.environment import (
     ActionResult,
     Environment,
@@ -100,6 +101,7 @@ class HTTPEnvironment(Environment):
     key_location: Literal["header", "query"] = "header"
     key_name: str
     single_quoted = False
+    readable = True
     test_count = 100
     folder: Path
 
@@ -125,10 +127,6 @@ class HTTPEnvironment(Environment):
     @abstractmethod
     def new_service(self) -> LocalService:
         """A service in its first state."""
-
-    def state_of(self, number: int, action: GoalAction) -> Mapping[str, Any]:
-        """What the test with this number starts from."""
-        return {}
 
     @property
     def functions(self) -> Sequence[FunctionDocument]:
@@ -161,6 +159,22 @@ class HTTPEnvironment(Environment):
         """Training samples from templates of their own."""
         tests = [GoalAction(test.goal, test.labels[0], test.names[0]) for test in self.tests]
         return self.templates.samples(count, seed, tests)
+
+    def read_action(self, goal: str, action: str) -> GoalAction:
+        """The first curl line of an action; it counts with the operation of the service that it calls."""
+        line = curl_line(action, anywhere=True)
+        request = parse_curl(line)
+        name = self._service.name(request.method, request.path)
+        if request.origin != self.origin or name not in {kind.name for kind in self.templates.kinds}:
+            raise UsageError(f"{request.method} {request.origin}{request.path} is no function of {self.name}")
+        return GoalAction(goal, line, (name,), program_of(name, self._arguments(name, request)))
+
+    def _arguments(self, name: str, request: CurlRequest) -> dict[str, object]:
+        """The arguments of a request in path, query and body, without its key."""
+        placed = re.fullmatch(re.sub(r"{(\w+)}", r"(?P<\1>[^/]+)", name), f"{request.method} {request.path}")
+        body = _parsed((request.body or "").encode())
+        query = {parameter: value for parameter, value in request.query if parameter != self.key_name}
+        return {**(placed.groupdict() if placed else {}), **query, **(body if isinstance(body, dict) else {})}
 
     @property
     def credentials(self) -> Sequence[Credential]:  # type: ignore[override]

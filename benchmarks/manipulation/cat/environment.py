@@ -10,6 +10,7 @@ Source: Xu et al. (arXiv:2305.16504), appendix A.2.
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -23,6 +24,7 @@ from protocols.simulator.http.messages import SimulatedReply
 __all__ = ["CatAPI"]
 
 _REMOVAL = "DELETE /v1/favourites/{favourite_id}"
+_FAVOURITE = re.compile(r"/favourites/(\d+)")
 _FAVOURITES = 9
 """Favourites that a test starts with."""
 _SHOWN = 2
@@ -54,7 +56,7 @@ class CatAPI(HTTPEnvironment):
     def state_of(self, number: int, action: GoalAction) -> Mapping[str, Any]:
         """A few favourites, among them one that is to be removed."""
         rng = random.Random(f"account/{number}")
-        removed = [id for id in first_favourites() if action.names == (_REMOVAL,) and str(id) in action.action]
+        removed = [int(id) for id in _FAVOURITE.findall(action.action)] if action.names == (_REMOVAL,) else []
         remaining = [id for id in first_favourites() if id not in removed]
         return {"favourites": sorted([*removed, *rng.sample(remaining, _FAVOURITES - len(removed))])}
 

@@ -16,6 +16,7 @@ from benchmarks.manipulation.criteria.state import CriteriaState
 from benchmarks.manipulation.criteria.templates import CriteriaTemplates, GoalTemplate, demonstration
 from benchmarks.manipulation.environment import GoalAction, ManipulationTest, TestScore, f1, failure_of
 from benchmarks.manipulation.function_environment import FunctionEnvironment, execute
+from protocols.errors import UsageError
 
 __all__ = ["CriteriaEnvironment"]
 
@@ -38,6 +39,7 @@ class CriteriaEnvironment(FunctionEnvironment):
     folder: Path
     test_count: int
     template_count: int
+    readable = True
 
     def __init__(self, *, compat: bool = False) -> None:
         super().__init__(compat=compat)
@@ -101,6 +103,17 @@ class CriteriaEnvironment(FunctionEnvironment):
             if goal not in goals:
                 return demonstration(goal, action)
         raise ValueError(f"no values are left for the template {template.goal!r}; ask for fewer samples")
+
+    def read_action(self, goal: str, action: str) -> GoalAction:
+        """A program; the functions that it calls are those of the object `API` and the value classes."""
+        try:
+            pair = demonstration(goal, action.strip())
+        except SyntaxError as error:
+            raise UsageError(f"no program: {error.msg}, in its line {error.lineno}") from None
+        names = tuple(name for name in pair.names if name in self.protocol())
+        if not names:
+            raise UsageError(f"it calls no function of {self.name}, such as API.search()")
+        return replace(pair, names=names)
 
     def restore(self, test: ManipulationTest, seed: int) -> None:
         """No criteria are set in the beginning."""

@@ -23,6 +23,7 @@ from benchmarks.manipulation.virtualhome.activities import Activity, Step, read_
 from benchmarks.manipulation.virtualhome.agent import make_agent
 from benchmarks.manipulation.virtualhome.grounding import AGENT, GroundedLine, agent_functions, ground
 from protocols import Protocol
+from protocols.errors import UsageError
 
 __all__ = ["VirtualHome", "likeness"]
 
@@ -33,6 +34,7 @@ class VirtualHome(Environment):
     name = "virtualhome"
     metric = "LCS"
     documents_shown = 10
+    readable = True
 
     def __init__(self, *, compat: bool = False) -> None:
         super().__init__(compat=compat)
@@ -77,6 +79,14 @@ class VirtualHome(Environment):
         while len(drawn) < count:
             drawn += order.sample(pairs, min(len(pairs), count - len(drawn)))
         return drawn
+
+    def read_action(self, goal: str, action: str) -> GoalAction:
+        """Lines of calls, as they are compared."""
+        lines = ground(action)
+        names = tuple(line.name for line in lines if line.name)
+        if not names:
+            raise UsageError(f"it calls no function of {self.name}, such as {AGENT}.Find(novel)")
+        return GoalAction(goal, "\n".join(line.text for line in lines), names, "\n".join(line.quoted for line in lines))
 
     def reset(self, test: ManipulationTest, seed: int = 0) -> str:
         """Start with no lines; there is nothing that a seed could vary. Returns: The goal."""

@@ -53,6 +53,14 @@ class GroundedLine:
     name: str = ""
     error: str = ""
 
+    @property
+    def quoted(self) -> str:
+        """The line in a program, where objects are texts."""
+        name, _, objects = self.text.removesuffix(")").partition("(")
+        if not self.name:
+            return self.text
+        return line_of(name.removeprefix(f"{AGENT}."), [text for text in objects.split(", ") if text], quoted=True)
+
 
 @cache
 def agent_functions() -> Mapping[str, AgentFunction]:
