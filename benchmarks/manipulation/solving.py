@@ -134,7 +134,7 @@ class EpisodeAgent:
     def run(self, model: Model, test: ManipulationTest) -> SolvedTest:
         """Solve a test and judge it. Raises: SandboxError."""
         environment = self._environment
-        environment.reset(test, self._seed)
+        goal = environment.reset(test, self._seed)  # a seed may change what is asked
         standing: Run | None = None
 
         def follow(event: Event) -> None:
@@ -149,7 +149,7 @@ class EpisodeAgent:
         with self._agent.within(listening) as agent:
             agent.on_event = follow
             agent.knowledge.demonstrations = self._demonstrations(test)
-            solution = agent.solve(test.goal)
+            solution = agent.solve(goal)
         executed = bool(solution.calls)
         if self._rewrites:
             final = solution.attempts[-1].run if solution.attempts else None
