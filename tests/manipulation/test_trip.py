@@ -8,6 +8,8 @@ from collections.abc import Iterator
 import pytest
 
 from benchmarks.manipulation.environment import ManipulationTest
+from benchmarks.manipulation.perfect import LabelModel
+from benchmarks.manipulation.run import ACTION_MODE, BENCHMARK, ManipulationSettings, TestRunner
 from benchmarks.manipulation.suite import open_environment
 from benchmarks.manipulation.trip.environment import TripBooking
 from tests.manipulation.criteria_mutants import mutants, outcome
@@ -219,3 +221,20 @@ def test_a_booking_must_be_submitted(trip: TripBooking, released: TripBooking) -
 
     assert [outcome(trip, case(TICKETS), program).failure for program in (by_hand, late)] == ["non-executable"] * 2
     assert [outcome(released, case(TICKETS), program).value for program in (by_hand, late)] == [1.0, 1.0]
+
+
+@pytest.mark.parametrize("mode", [ACTION_MODE, "attribute"])
+def test_values_are_no_calls_of_a_path(trip: TripBooking, mode: str) -> None:
+    """A right program is accepted as it is, and its path is whole: constructors count on neither side."""
+    model = LabelModel(trip, programs=mode != ACTION_MODE)
+    settings = ManipulationSettings(BENCHMARK, model.name, mode, 3, 0, "all", "bm25", False)
+    test = next(test for test in trip.tests if "Date" in test.names[0])
+    model.expect(test)
+
+    record = TestRunner(trip, settings, model).run(test)
+
+    metrics = record["metrics"]
+    methods = [name for name in test.names[0] if name.startswith("API.")]
+    assert (metrics["success"], metrics["path"], metrics["precision"], metrics["findings"]) == (1, 1, 1, 0)
+    assert metrics["gold_calls"] == metrics["tool_calls"] == len(methods) < len(test.names[0])
+    assert metrics["model_calls"] == 1
