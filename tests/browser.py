@@ -49,6 +49,13 @@ class Browser:
         """What the script returns; it comes from us, so that the page's policy does not stop it."""
         return self._ask("POST", "execute/sync", script=script, args=[])
 
+    @contextmanager
+    def inside(self, selector: str) -> Iterator[None]:
+        """Look into a frame of the page."""
+        self._ask("POST", "frame", id={_ELEMENT: self._find(selector)})
+        yield
+        self._ask("POST", "frame/parent")
+
     def logged(self) -> list[str]:
         """Errors in the console since the last look: what the page tried to load, or to run, and may not."""
         return [entry["message"] for entry in self._ask("POST", "se/log", type="browser")]
