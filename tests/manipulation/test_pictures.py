@@ -46,9 +46,12 @@ def page(tmp_path: Path) -> Path:
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize(("dark", "background"), [(False, "rgb(255, 255, 255)"), (True, "rgb(20, 23, 27)")])
-def test_the_frame_has_the_picture(dark: bool, background: str, page: Path) -> None:
-    """Each test has its own; a script in it does not run."""
+@pytest.mark.parametrize(
+    ("dark", "background", "ink"),
+    [(False, "rgb(255, 255, 255)", "rgb(0, 0, 0)"), (True, "rgb(20, 23, 27)", "rgb(255, 255, 255)")],
+)
+def test_the_frame_has_the_picture(dark: bool, background: str, ink: str, page: Path) -> None:
+    """Each test has its own, as dark or light as the page; a script in it does not run."""
     with open_browser(dark=dark) as browser:
         browser.open(page)
         assert browser.run(COLOURS) == background
@@ -57,6 +60,7 @@ def test_the_frame_has_the_picture(dark: bool, background: str, page: Path) -> N
             assert browser.run(FRAME) == [True, True, True]
             with browser.inside(f"#t{number}-r0 iframe.picture"):
                 assert browser.text("p") == f"Seen: {place}"
+                assert browser.run("return getComputedStyle(document.body).color") == ink
                 assert browser.run("return document.querySelector('svg rect').getBoundingClientRect().width") == 300
             browser.run("document.querySelector('.solution:target iframe').scrollIntoView()")
             browser.screenshot(page.with_suffix(".png"))
