@@ -253,6 +253,11 @@ class Protocol:
         return self.tool(self.aliases[name])
 
     @property
+    def of_functions(self) -> bool:
+        """True if all tools are functions of this process."""
+        return bool(self.tools) and all(tool.function is not None for tool in self.tools)
+
+    @property
     def tells_writes(self) -> bool:
         """True if it says which tools write: by their HTTP methods, or as functions of which `reads` names some."""
         return any(tool.function is None or not (tool.writes or tool.function.made) for tool in self.tools)

@@ -105,7 +105,7 @@ class Conversation:
 
     def _related(self, *texts: str) -> str:
         """The functions that texts name, those that the question is likeliest about, and those that these need."""
-        if self._opened.of_functions and estimate(self._opened.functions) <= _WHOLE:
+        if self._graph.protocol.of_functions and estimate(self._opened.functions) <= _WHOLE:
             self.tools = self._opened.tools
             return self._opened.functions
         text = " ".join(texts)
@@ -124,7 +124,9 @@ class Conversation:
         )
 
     def _show(self, text: str) -> None:
-        examples = templates.turns("function_revise_examples" if self._opened.of_functions else "revise_examples")
+        examples = templates.turns(
+            "function_revise_examples" if self._graph.protocol.of_functions else "revise_examples"
+        )
         self.messages = [self.messages[0], *examples, Message("user", text.strip())]
 
     def _add(self, text: str) -> None:

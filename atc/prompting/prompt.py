@@ -51,8 +51,8 @@ class Opening:
 
     `tools` are those that the program may use, `ranked` the same with the best for the question first, `details` those
     that are described, `speaks_of` the fields of which the question names a value. `hints` are the lines that say where
-    an identifier comes from; with `example` the prompt begins with a solved question; `solved` are questions like it
-    that were answered before. `of_functions`: all tools are functions of this process.
+    an identifier comes from; `example` is the template of a solved question with which the prompt begins, if any;
+    `solved` are questions like it that were answered before.
     """
 
     question: Question
@@ -63,9 +63,8 @@ class Opening:
     speaks_of: Mapping[str, str]
     functions: str
     plans: tuple[Plan, ...] = ()
-    example: bool = True
+    example: str = "examples"
     solved: tuple[Demonstration, ...] = ()
-    of_functions: bool = False
 
     @property
     def hints(self) -> tuple[str, ...]:
@@ -83,7 +82,7 @@ class Opening:
         text = templates.render(name, tools=tools, query=self.question.text, facts="\n".join(facts))
         return [
             Message("system", templates.render("solve", today=self.today).strip()),
-            *(templates.turns("function_examples" if self.of_functions else "examples") if self.example else ()),
+            *(templates.turns(self.example) if self.example else ()),
             Message("user", text.strip()),
         ]
 
@@ -159,19 +158,8 @@ def opening(
     planned_tools = _planned_tools(candidates, spoken, speaks_of, scores, ranked) if profile.planner else []
     sure = {name for name in planned_tools if scores[name] >= _SURE * scores[ranked[0]]}
     planned = plans(graph, planned_tools, offered, Question(with_dates(spoken.text, today)), sure)
-    return Opening(
-        question,
-        today,
-        offered,
-        ranked,
-        details,
-        speaks_of,
-        functions,
-        planned,
-        profile.example,
-        before,
-        bool(offered) and all(graph.protocol.tool(name).function is not None for name in offered),
-    )
+    example = ("function_examples" if graph.protocol.of_functions else "examples") if profile.example else ""
+    return Opening(question, today, offered, ranked, details, speaks_of, functions, planned, example, before)
 
 
 @lru_cache(maxsize=64)
