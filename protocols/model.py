@@ -273,6 +273,11 @@ class Protocol:
         named = {argument_name(tool.operation_id): tool.name for tool in self.tools if tool.operation_id}
         return {alias: name for alias, name in named.items() if counts[alias] == 1 and alias not in taken}
 
+    @property
+    def value_classes(self) -> frozenset[str]:
+        """The names of the tools that construct instances of a value class."""
+        return frozenset(tool.name for tool in self.tools if tool.function and tool.function.made)
+
     def only(self, names: Iterable[str]) -> Protocol:
         """The same API with just the named tools, in the order of `names`. Raises: KeyError."""
         return replace(self, tools=tuple(self.tool(name) for name in dict.fromkeys(names)))
@@ -280,7 +285,7 @@ class Protocol:
     def with_values(self, names: Iterable[str]) -> tuple[str, ...]:
         """The names of tools, and behind them those of the value classes that their arguments and results hold."""
         offered = dict.fromkeys(names)
-        made = {tool.name: tool for tool in self.tools if tool.function is not None and tool.function.made is not None}
+        made = self.value_classes
         waiting = list(offered) if made else []
         while waiting:
             tool = self.tool(waiting.pop())

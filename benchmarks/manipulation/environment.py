@@ -8,10 +8,12 @@ Source: Xu et al. (arXiv:2305.16504), sections 3 and 5.
 
 from __future__ import annotations
 
+import random
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 from protocols.errors import UsageError
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from protocols.model import Protocol
 
 __all__ = [
+    "NOW",
     "ActionResult",
     "Environment",
     "Failure",
@@ -28,9 +31,13 @@ __all__ = [
     "GoalAction",
     "ManipulationTest",
     "TestScore",
-    "f1",
+    "drawn_in_rounds",
+    "f1_figures",
     "failure_of",
 ]
+
+NOW = datetime(2024, 6, 1, 12, tzinfo=UTC)
+"""The time that programs and services are told."""
 
 Failure = Literal["", "non-executable", "wrong API", "wrong arguments"]
 """Why a test failed, the first that applies in this order; empty where it did not."""
@@ -125,6 +132,14 @@ class Environment(ABC):
 
     def __init__(self, *, compat: bool = False) -> None:
         self.compat = compat
+        self._test: ManipulationTest | None = None
+
+    @property
+    def test(self) -> ManipulationTest:
+        """The test that was started last. Raises: ValueError: The environment was not reset."""
+        if self._test is None:
+            raise ValueError("reset the environment with a test first")
+        return self._test
 
     @property
     @abstractmethod
@@ -194,10 +209,19 @@ def failure_of(executed: bool, called: Sequence[str], test: ManipulationTest) ->
     return "wrong arguments"
 
 
-def f1(prediction: Mapping[str, object], label: Mapping[str, object]) -> float:
-    """The harmonic mean of precision and recall of the members of a state; 0 where none is equal (section 5)."""
+def f1_figures(prediction: Mapping[str, object], label: Mapping[str, object]) -> dict[str, float]:
+    """`f1`, `precision` and `recall` of the members of a state; 0 where none is equal (section 5)."""
     overlap = sum(name in label and label[name] == value for name, value in prediction.items())
     if not overlap:
-        return 0.0
+        return {"f1": 0.0, "precision": 0.0, "recall": 0.0}
     precision, recall = overlap / len(prediction), overlap / len(label)
-    return 2 * precision * recall / (precision + recall)
+    return {"f1": 2 * precision * recall / (precision + recall), "precision": precision, "recall": recall}
+
+
+def drawn_in_rounds(pairs: Sequence[GoalAction], count: int, seed: int) -> list[GoalAction]:
+    """As many training samples, each of the pairs once before one is repeated."""
+    order = random.Random(f"samples {seed}")
+    drawn: list[GoalAction] = []
+    while len(drawn) < count:
+        drawn += order.sample(pairs, min(len(pairs), count - len(drawn)))
+    return drawn

@@ -6,28 +6,17 @@ A program of the action generator and one of `atc` are the same text; both call 
 from __future__ import annotations
 
 import ast
-import inspect
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any
 
-from benchmarks.manipulation.environment import ActionResult, Environment, FunctionDocument, ManipulationTest
+from benchmarks.manipulation.environment import NOW, ActionResult, Environment, FunctionDocument, ManipulationTest
 from protocols import Protocol
 from protocols.model import Tool
 from sandbox import Run, Sandbox
 
 __all__ = ["FunctionEnvironment", "called_functions", "execute"]
-
-NOW = datetime(2024, 6, 1, 12, tzinfo=UTC)
-"""The time that programs are told."""
-
-_VARIADIC: Mapping[Any, tuple[str, str]] = {
-    inspect.Parameter.VAR_POSITIONAL: ("*", "list["),
-    inspect.Parameter.VAR_KEYWORD: ("**", "dict[str, "),
-}
-"""The mark of a variadic argument, and what its hint has before the hint of each value."""
 
 
 class FunctionEnvironment(Environment):
@@ -43,7 +32,6 @@ class FunctionEnvironment(Environment):
     def __init__(self, *, compat: bool = False) -> None:
         super().__init__(compat=compat)
         self.error = ""
-        self._test: ManipulationTest | None = None
         self._sandbox: Sandbox | None = None
 
     @abstractmethod
@@ -67,13 +55,6 @@ class FunctionEnvironment(Environment):
         """One for each function and each constructor, in the order of their definitions."""
         return tuple(map(_document, self.protocol().tools))
 
-    @property
-    def test(self) -> ManipulationTest:
-        """The present test. Raises: ValueError: The environment was not reset."""
-        if self._test is None:
-            raise ValueError("reset the environment with a test first")
-        return self._test
-
     def reset(self, test: ManipulationTest, seed: int = 0) -> str:
         """Start a test. Returns: Its goal."""
         self._test, self.error = test, ""
@@ -91,7 +72,7 @@ class FunctionEnvironment(Environment):
 
     def _constructed(self, program: str) -> list[str]:
         """The value classes of a program, as often as they are written: to make a value is no call of the sandbox."""
-        classes = {tool.name for tool in self.protocol().tools if tool.function and tool.function.made is not None}
+        classes = self.protocol().value_classes
         try:
             return [name for name in called_functions(program) if name in classes] if classes else []
         except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -118,26 +99,8 @@ def _document(tool: Tool) -> FunctionDocument:
     """A tool as a prompt describes it: what it does, then its arguments that need words."""
     arguments = [f"{argument.argument}: {argument.description}" for argument in tool.arguments if argument.description]
     prose = [line for line in tool.description.splitlines() if line]
-    return FunctionDocument(tool.name, _signature(tool), "\n".join([*prose, *arguments]))
-
-
-def _signature(tool: Tool) -> str:
-    """The call as Python declares it: `API.set_location(location: str)`."""
-    if tool.function is None:
-        raise ValueError(f"{tool.name} is no function of this process")
-    parts: list[str] = []
-    for name, parameter in tool.function.signature.parameters.items():
-        if parameter.kind is parameter.KEYWORD_ONLY and not any(part.startswith("*") for part in parts):
-            parts.append("*")
-        hint = tool.function.hints[name].text
-        mark, before = _VARIADIC.get(parameter.kind, ("", ""))
-        if mark:
-            hint = hint.removeprefix(before).removesuffix("]")
-        default = "" if parameter.default is parameter.empty else f" = {parameter.default!r}"
-        parts.append(f"{mark}{name}: {hint}{default}")
-    result = tool.function.result.text
-    shown = "" if result == "None" or tool.function.made is not None else f" -> {result}"
-    return f"{tool.name}({', '.join(parts)}){shown}"
+    signature = tool.function.typed_usage if tool.function is not None else tool.name
+    return FunctionDocument(tool.name, signature, "\n".join([*prose, *arguments]))
 
 
 def called_functions(program: str) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import parse_qsl
@@ -22,13 +22,14 @@ import yaml
 from benchmarks.manipulation.curl import CurlError, CurlRequest, curl_line, parse_curl
 from benchmarks.manipulation.curl_templates import TaskTemplates, program_of
 from benchmarks.manipulation.environment import (
+    NOW,
     ActionResult,
     Environment,
     FunctionDocument,
     GoalAction,
     ManipulationTest,
     TestScore,
-    f1,
+    f1_figures,
     failure_of,
 )
 from protocols import load
@@ -38,10 +39,7 @@ from protocols.model import Protocol
 from protocols.simulator.http.connection import ConnectionServer
 from protocols.simulator.http.messages import EncodedAnswer, SimulatedReply, SimulatedRequest, encode
 
-__all__ = ["NOW", "HTTPEnvironment", "LocalService", "LoggedRequest"]
-
-NOW = datetime(2024, 6, 1, 12, 0, tzinfo=UTC)
-"""The clock of the services."""
+__all__ = ["HTTPEnvironment", "LocalService", "LoggedRequest"]
 
 _KEY = "{API_KEY}"
 _SECONDS = 10
@@ -111,14 +109,12 @@ class HTTPEnvironment(Environment):
         self.log: list[LoggedRequest] = []
         self._service, self._reference = self.new_service(), self.new_service()
         self._lock = threading.Lock()
-        self._test: ManipulationTest | None = None
         self.text = ""
         self._seed = 0
         self._error = ""
         self._server: ConnectionServer | None = None
         self._client: requests.Session | None = None
         self._protocol: Protocol | None = None
-        self._tests: tuple[ManipulationTest, ...] = ()
 
     @abstractmethod
     def read_templates(self) -> TaskTemplates:
@@ -138,22 +134,20 @@ class HTTPEnvironment(Environment):
         """Two for each kind of call."""
         return self.templates.demonstrations
 
-    @property
+    @cached_property
     def tests(self) -> Sequence[ManipulationTest]:
         """Of each kind equally many, but for a remainder."""
-        if not self._tests:
-            self._tests = tuple(
-                ManipulationTest(
-                    f"{number:03}",
-                    action.goal,
-                    (action.action,),
-                    (action.names,),
-                    (action.program,),
-                    self.state_of(number, action),
-                )
-                for number, action in enumerate(self.templates.make_tests(self.test_count, seed=0), 1)
+        return tuple(
+            ManipulationTest(
+                f"{number:03}",
+                action.goal,
+                (action.action,),
+                (action.names,),
+                (action.program,),
+                self.state_of(number, action),
             )
-        return self._tests
+            for number, action in enumerate(self.templates.make_tests(self.test_count, seed=0), 1)
+        )
 
     def samples(self, count: int, seed: int) -> Sequence[GoalAction]:
         """Training samples from templates of their own."""
@@ -232,13 +226,6 @@ class HTTPEnvironment(Environment):
             self._service.reset(test.state, seed)
         return test.goal
 
-    @property
-    def test(self) -> ManipulationTest:
-        """The test that was started last."""
-        if self._test is None:
-            raise ValueError("no test was started; reset the environment first")
-        return self._test
-
     def act(self, text: str) -> ActionResult:
         """Send the request of the first curl line, with the key in place of `{API_KEY}`."""
         self.text = text
@@ -287,7 +274,7 @@ class HTTPEnvironment(Environment):
             expected, state = self._expected(test, label)
             counting = [request for request in requests_made if request.name in names] or requests_made
             members = self.members(counting[-1].reply) if counting and not self._error else {}
-            figures = _figures(members, expected)
+            figures = f1_figures(members, expected)
             if figures["f1"] > values["f1"]:
                 values = figures
             same_state = self.compat or self._service.snapshot() == state
@@ -316,16 +303,6 @@ class HTTPEnvironment(Environment):
         if isinstance(reply.body, list):
             return {str(index): item for index, item in enumerate(reply.body)}
         return {"text": reply.body}
-
-
-def _figures(members: Mapping[str, object], expected: Mapping[str, object]) -> dict[str, float]:
-    """F1, precision and recall of what came back."""
-    overlap = sum(name in expected and expected[name] == value for name, value in members.items())
-    return {
-        "f1": f1(members, expected),
-        "precision": overlap / len(members) if members else 0.0,
-        "recall": overlap / len(expected) if expected else 0.0,
-    }
 
 
 def _parsed(body: bytes) -> object:

@@ -74,7 +74,7 @@ class OriginalFiles(Environment):
         self._functions = _read_functions(folder / "functions")
         self._demonstrations = [self._read(*example) for example in read_examples(folder / "examples")]
         self._tests = [
-            self._test(number, place, record)
+            self._test_of(number, place, record)
             for number, (place, record) in enumerate(_read_records(folder / _TESTS), 1)
         ]
 
@@ -99,7 +99,7 @@ class OriginalFiles(Environment):
         except UsageError as error:
             raise UsageError(f"{file}, line {line}: {error}") from None
 
-    def _test(self, number: int, place: str, record: Mapping[str, Any]) -> ManipulationTest:
+    def _test_of(self, number: int, place: str, record: Mapping[str, Any]) -> ManipulationTest:
         goal, labels = record["prompt"].strip(), record["completion"]
         actions, errors = [], []
         state: Mapping[str, Any] = {}

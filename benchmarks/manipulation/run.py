@@ -12,7 +12,6 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,7 @@ from typing import Any
 from atc.files import append_line, write_json
 from atc.models.base import Model
 from atc.solution import Solution
-from benchmarks.manipulation.environment import Environment, ManipulationTest, TestScore
+from benchmarks.manipulation.environment import NOW, Environment, ManipulationTest, TestScore
 from benchmarks.manipulation.generator import ActionGenerator, Episode
 from benchmarks.manipulation.selection import DocumentCount, Selection
 from benchmarks.manipulation.solving import EpisodeAgent
@@ -35,9 +34,6 @@ __all__ = ["ACTION_MODE", "BENCHMARK", "ManipulationSettings", "TestRecord", "Te
 
 BENCHMARK = "manipulation"
 ACTION_MODE = "action"
-
-NOW = datetime(2024, 6, 1, 12, tzinfo=UTC)
-"""The time that programs are told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,8 +130,7 @@ class TestRunner:
 
     @cached_property
     def _value_classes(self) -> frozenset[str]:
-        tools = self.environment.protocol().tools
-        return frozenset(tool.name for tool in tools if tool.function is not None and tool.function.made is not None)
+        return self.environment.protocol().value_classes
 
     def _called(self, names: Iterable[str]) -> tuple[str, ...]:
         """The functions among some names, without constructors: to make a value is no call, and it may serve two."""

@@ -316,7 +316,7 @@ def test_compat() -> None:
 
 
 def test_demonstrations_and_samples() -> None:
-    """200 short episodes or 1533 long ones, and 1800 pages with an action; none is about a product of a test."""
+    """200 short episodes of 1533, and 1800 pages with an action; none is about a product of a test."""
     tested = {goal.product.id for goal in GOALS}
     samples = SHOP.samples(1800, 3)
 

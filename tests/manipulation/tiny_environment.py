@@ -17,7 +17,7 @@ from benchmarks.manipulation.environment import (
     GoalAction,
     ManipulationTest,
     TestScore,
-    f1,
+    f1_figures,
     failure_of,
 )
 from protocols import load
@@ -124,10 +124,10 @@ class TinyEnvironment(Environment):
         return self._result
 
     def score(self) -> TestScore:
-        wanted: Mapping[str, Any] = self._test.state["wanted"]
-        value = float(f1(self._state, wanted) == 1 and not self._result.error)
+        wanted: Mapping[str, Any] = self.test.state["wanted"]
+        value = float(f1_figures(self._state, wanted)["f1"] == 1 and not self._result.error)
         executed = not self._result.error and bool(self._called)
-        failure = "" if value else failure_of(executed, self._called, self._test)
+        failure = "" if value else failure_of(executed, self._called, self.test)
         return TestScore(value, failure, {"calls": float(len(self._called))})
 
     def picture(self) -> str:
@@ -147,7 +147,7 @@ class TinySteps(TinyEnvironment):
 
     def act(self, text: str) -> ActionResult:
         result = super().act(text)
-        seen = f"{self._test.goal} So far: {len(self._called)} calls."
+        seen = f"{self.test.goal} So far: {len(self._called)} calls."
         return ActionResult(result.names, seen, result.error, done="POST_search" in self._called)
 
 

@@ -16,7 +16,8 @@ from typing import Any
 
 import yaml
 
-from benchmarks.manipulation.http_environment import NOW, LocalService
+from benchmarks.manipulation.environment import NOW
+from benchmarks.manipulation.http_environment import LocalService
 from protocols.simulator.http.messages import SimulatedReply, SimulatedRequest
 
 __all__ = ["FOLDER", "CatService", "breeds", "favourite", "first_favourites"]

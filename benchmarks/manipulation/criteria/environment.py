@@ -14,7 +14,7 @@ from pathlib import Path
 
 from benchmarks.manipulation.criteria.state import CriteriaState
 from benchmarks.manipulation.criteria.templates import CriteriaTemplates, GoalTemplate, demonstration
-from benchmarks.manipulation.environment import GoalAction, ManipulationTest, TestScore, f1, failure_of
+from benchmarks.manipulation.environment import GoalAction, ManipulationTest, TestScore, f1_figures, failure_of
 from benchmarks.manipulation.function_environment import FunctionEnvironment, execute
 from protocols.errors import UsageError
 
@@ -122,7 +122,8 @@ class CriteriaEnvironment(FunctionEnvironment):
     def score(self) -> TestScore:
         """Compare the criteria with those of each label; `f1`, `precision` and `recall` are with the nearest one."""
         test, state = self.test, self.state
-        figures = max((_figures(state.criteria, self._expected(label)) for label in test.labels), key=lambda f: f["f1"])
+        compared = [f1_figures(state.criteria, self._expected(label)) for label in test.labels]
+        figures = max(compared, key=lambda f: f["f1"])
         executed = not self.error and (self.compat or state.submitted)
         if executed and figures["f1"] == 1.0:
             return TestScore(1.0, "", figures)
@@ -147,12 +148,3 @@ class CriteriaEnvironment(FunctionEnvironment):
 def combination(names: Sequence[str]) -> tuple[str, ...]:
     """The functions of a program without their order."""
     return tuple(sorted(names))
-
-
-def _figures(criteria: Mapping[str, object], expected: Mapping[str, object]) -> dict[str, float]:
-    overlap = sum(name in expected and expected[name] == value for name, value in criteria.items())
-    return {
-        "f1": f1(criteria, expected),
-        "precision": overlap / len(criteria) if criteria else 0.0,
-        "recall": overlap / len(expected) if expected else 0.0,
-    }

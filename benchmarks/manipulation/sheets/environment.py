@@ -79,8 +79,8 @@ class SheetsEnvironment(FunctionEnvironment):
         return tuple(document for document in super().functions if document.name not in self._makers)
 
     @cached_property
-    def _makers(self) -> set[str]:
-        return {tool.name for tool in self.protocol().tools if tool.function and tool.function.made is not None}
+    def _makers(self) -> frozenset[str]:
+        return self.protocol().value_classes
 
     @cached_property
     def demonstrations(self) -> Sequence[GoalAction]:

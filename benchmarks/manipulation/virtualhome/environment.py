@@ -6,7 +6,6 @@ the released evaluator takes it as executable, and so does `compat`.
 
 from __future__ import annotations
 
-import random
 from collections.abc import Sequence
 from functools import cached_property
 
@@ -17,6 +16,7 @@ from benchmarks.manipulation.environment import (
     GoalAction,
     ManipulationTest,
     TestScore,
+    drawn_in_rounds,
     failure_of,
 )
 from benchmarks.manipulation.virtualhome.activities import Activity, Step, read_activities, spelled
@@ -39,7 +39,6 @@ class VirtualHome(Environment):
     def __init__(self, *, compat: bool = False) -> None:
         super().__init__(compat=compat)
         self._lines: list[GroundedLine] = []
-        self._test: ManipulationTest | None = None
 
     @cached_property
     def functions(self) -> Sequence[FunctionDocument]:
@@ -74,11 +73,7 @@ class VirtualHome(Environment):
             for activity in read_activities("demonstrations")
             for program in activity.variations
         ]
-        order = random.Random(f"samples {seed}")
-        drawn: list[GoalAction] = []
-        while len(drawn) < count:
-            drawn += order.sample(pairs, min(len(pairs), count - len(drawn)))
-        return drawn
+        return drawn_in_rounds(pairs, count, seed)
 
     def read_action(self, goal: str, action: str) -> GoalAction:
         """Lines of calls, as they are compared."""
@@ -111,12 +106,11 @@ class VirtualHome(Environment):
 
     def score(self) -> TestScore:
         """LCS with the nearest program; `executable` is 1 where every line is, `empty` where there is none."""
-        if self._test is None:
-            raise ValueError("reset the environment with a test first")
+        test = self.test
         written = [line.text for line in self._lines]
-        value = max(likeness(written, label.splitlines()) for label in self._test.labels)
+        value = max(likeness(written, label.splitlines()) for label in test.labels)
         executable = not any(line.error for line in self._lines) and (bool(written) or self.compat)
-        failure = "" if value == 1 else failure_of(executable, [line.name for line in self._lines], self._test)
+        failure = "" if value == 1 else failure_of(executable, [line.name for line in self._lines], test)
         return TestScore(value, failure, {"executable": float(executable), "empty": float(not written)})
 
 

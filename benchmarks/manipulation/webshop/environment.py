@@ -7,7 +7,6 @@ page and whatever follows an action on its line, and counts each purchase as a s
 
 from __future__ import annotations
 
-import random
 from collections.abc import Sequence
 from functools import cached_property
 
@@ -18,6 +17,7 @@ from benchmarks.manipulation.environment import (
     GoalAction,
     ManipulationTest,
     TestScore,
+    drawn_in_rounds,
     failure_of,
 )
 from benchmarks.manipulation.webshop.goals import SESSIONS, ShopGoal, session_goals, training_goals
@@ -36,7 +36,7 @@ from protocols.errors import UsageError
 __all__ = ["WebShop"]
 
 _SHORT = 200
-"""Demonstrations with shortened pages."""
+"""Demonstrations."""
 
 _FUNCTIONS = (
     FunctionDocument(
@@ -51,19 +51,16 @@ _FUNCTIONS = (
 class WebShop(Environment):
     """100 visits. An action is one line; what stands below it is not read.
 
-    Args:
-        long: The demonstrations are all those with whole pages, in place of the 200 shortest with pages that leave
-            out four of five other products.
+    The demonstrations are the 200 shortest episodes, whose pages leave out four of five other products: the short ones
+    of the paper.
     """
 
     name = "webshop"
     metric = "reward"
     steps = MOST_STEPS
 
-    def __init__(self, *, compat: bool = False, long: bool = False) -> None:
+    def __init__(self, *, compat: bool = False) -> None:
         super().__init__(compat=compat)
-        self.long = long
-        self._test: ManipulationTest | None = None
         self._session: ShopSession | None = None
         self._unread = 0
 
@@ -74,14 +71,12 @@ class WebShop(Environment):
 
     @cached_property
     def _training(self) -> Sequence[tuple[ShopGoal, Trajectory]]:
-        return [(goal, trajectory(goal, cut=not self.long)) for goal in training_goals()]
+        return [(goal, trajectory(goal, cut=True)) for goal in training_goals()]
 
     @cached_property
     def demonstrations(self) -> Sequence[GoalAction]:
         """Whole episodes: the first page, and then the actions, with the pages between them."""
-        episodes = list(self._training)
-        if not self.long:
-            episodes = sorted(episodes, key=lambda episode: _length(episode[1]))[:_SHORT]
+        episodes = sorted(self._training, key=lambda episode: _length(episode[1]))[:_SHORT]
         return tuple(_episode(goal, steps) for goal, steps in episodes)
 
     @cached_property
@@ -96,11 +91,7 @@ class WebShop(Environment):
             for _, steps in self._training
             for page, action in steps
         ]
-        order = random.Random(f"samples {seed}")
-        drawn: list[GoalAction] = []
-        while len(drawn) < count:
-            drawn += order.sample(pairs, min(len(pairs), count - len(drawn)))
-        return drawn
+        return drawn_in_rounds(pairs, count, seed)
 
     def reset(self, test: ManipulationTest, seed: int = 0) -> str:
         """Begin a session; each seed draws its own limit of the price. Returns: The first page."""
@@ -151,14 +142,12 @@ class WebShop(Environment):
 
     def score(self) -> TestScore:
         """The reward; `success` is 1 for a purchase that is worth something, `steps` are the actions."""
-        if self._test is None:
-            raise ValueError("reset the environment with a test first")
         session = self.session
         bought = session.value is not None
         value = session.value or 0.0
         success = bought if self.compat else value > 0
         executed = bool(session.called) and not self._unread
-        failure = "" if value == 1 else failure_of(executed, session.called, self._test)
+        failure = "" if value == 1 else failure_of(executed, session.called, self.test)
         return TestScore(value, failure, {"success": float(success), "steps": float(session.steps)})
 
     def picture(self) -> str:
