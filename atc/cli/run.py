@@ -40,7 +40,9 @@ _SECONDS = click.FloatRange(min=0, min_open=True)
 @dataclass(frozen=True, kw_only=True)
 class _Options(ProgramOptions):
     file: Path = argument(type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path))
-    api: str | None = api_option("OpenAPI document or *.tools.json; without it only --allow is reached.")
+    api: str | None = api_option(
+        "OpenAPI document, *.tools.json or functions:FILE.py; without it only --allow is reached."
+    )
     wall: float = option(
         "--wall", type=_SECONDS, default=_DEFAULT.wall, show_default=True, metavar="S", help="Most seconds."
     )

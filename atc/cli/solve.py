@@ -79,7 +79,7 @@ _BESIDE_RESUME = {"resume", "threads", "writes", "refresh", "store", "record", "
 class _Options(SearchOptions, ModelOptions, ProgramOptions):
     query: str | None = argument(required=False)
     api: str | None = api_option(
-        "OpenAPI document or *.tools.json: file or URL, JSON or YAML.  [required without --resume]"
+        "OpenAPI document or *.tools.json, as a file or a URL, or functions:FILE.py.  [required without --resume]"
     )
     threads: int | None = option(
         "--threads",

@@ -13,7 +13,7 @@ from typing import Any
 from protocols.documents import openapi
 from protocols.documents.source import DocumentSet, display_name, parse, read
 from protocols.documents.spec_fixes import repair
-from protocols.errors import ProtocolError
+from protocols.errors import ProtocolError, UsageError
 from protocols.functions.source_file import SCHEME, read_functions
 from protocols.model import Protocol
 
@@ -28,11 +28,15 @@ def load(source: str | Path | Mapping[str, Any]) -> Protocol:
             (`endpoints`) or tool records (`api_list`), in JSON or YAML. A dict is not changed. `functions:FILE.py`
             names a Python file whose functions are the tools; it is run.
     Returns: The Protocol; its `warnings` count repaired defects and name operations left out.
-    Raises: ProtocolError: The document cannot be read, is of another kind, or has no usable operation.
+    Raises:
+        ProtocolError: The document cannot be read, is of another kind, or has no usable operation.
+        UsageError: A Python file cannot be run, or has no functions that can be tools.
     """
     if isinstance(source, str) and source.startswith(SCHEME):
         name, functions, reads = read_functions(source)
         return Protocol.from_functions(functions, name=name, reads=reads)
+    if str(source).endswith(".py") and not isinstance(source, Mapping):
+        raise UsageError(f"{source} is no API document; its functions become tools with {SCHEME}{source}")
     if isinstance(source, Mapping):
         data, uri, name = json.dumps(source, default=str).encode(), "", "document"
         content: Any = source

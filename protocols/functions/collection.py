@@ -9,6 +9,7 @@ import types
 import typing
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
+from pathlib import Path
 from threading import RLock
 from typing import Any
 
@@ -119,15 +120,15 @@ def _snake(name: str) -> str:
 
 
 def place_of(target: Any) -> str:
-    """`module.name (line 12)` of a function or class."""
-    name = f"{getattr(target, '__module__', '')}.{getattr(target, '__qualname__', target)}"
+    """`name (file.py, line 12)` of a function or class; `module.name` where there is no source."""
+    name = getattr(target, "__qualname__", str(target))
     code = getattr(inspect.unwrap(target), "__code__", None)
-    if code is not None:
-        return f"{name} (line {code.co_firstlineno})"
     try:
-        return f"{name} (line {inspect.getsourcelines(target)[1]})"
+        file = code.co_filename if code is not None else inspect.getfile(target)
+        line = code.co_firstlineno if code is not None else inspect.getsourcelines(target)[1]
     except (OSError, TypeError):
-        return name
+        return f"{getattr(target, '__module__', '')}.{name}"
+    return f"{name} ({Path(file).name}, line {line})"
 
 
 def _read(name: str, function: Callable[..., object], reader: HintReader, turn: RLock) -> HostFunction:

@@ -27,7 +27,7 @@ class ResultError(TypeError):
 class FunctionCallError(Exception):
     """The exception that a function raised: the name of its class, those of the builtin ones it is, its message."""
 
-    def __init__(self, error: BaseException) -> None:
+    def __init__(self, error: Exception) -> None:
         super().__init__(str(error))
         self.type = type(error).__name__
         self.bases = tuple(kind.__name__ for kind in type(error).__mro__ if kind.__module__ == "builtins")
@@ -107,7 +107,7 @@ class HostFunction:
         Raises:
             ArgumentError: A value is not what a hint promises.
             FunctionCallError: The function raised an exception.
-            ResultError: Its result is neither JSON nor an instance of a value class.
+            ResultError: Its result is neither JSON nor an instance of a value class, or there is none.
         """
         bound = inspect.BoundArguments(self.signature, OrderedDict())
         for name in self.signature.parameters:
@@ -115,7 +115,9 @@ class HostFunction:
                 bound.arguments[name] = self._converted(name, arguments[name])
         try:
             result = self.function(*bound.args, **bound.kwargs)
-        except (Exception, SystemExit) as error:
+        except SystemExit as error:
+            raise ResultError(f"it left with sys.exit({error.code!r}) in place of a result") from None
+        except Exception as error:
             raise FunctionCallError(error) from error
         try:
             return encode(result, self.classes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import hashlib
 import importlib.util
 import inspect
@@ -9,6 +10,7 @@ import sys
 import traceback
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from protocols.errors import UsageError
 
@@ -22,13 +24,16 @@ def read_functions(source: str) -> tuple[str, dict[str, object], list[str]]:
     """Run the file that a source names (`functions:FILE`), and find its tools.
 
     These are the names in `__all__`, else all public functions that are defined in the file. A class in `__all__` makes
-    values; any other object there has methods that are tools.
+    values; any other object there has methods that are tools. What the file prints goes to stderr, since stdout is for
+    the program.
 
     Returns: The name of the file without its ending, the tools by name, and the names in `READS`, of those that only
     read.
     Raises: UsageError: There is no such file, it cannot be run, or a name in it is missing.
     """
     path = Path(source.removeprefix(SCHEME)).expanduser()
+    if source == SCHEME:
+        raise UsageError(f"{SCHEME} names no file; write functions:FILE.py")
     if not path.is_file() or path.suffix != ".py":
         raise UsageError(f"{source}: there is no Python file {path}; write functions:FILE.py")
     module = _run(path)
@@ -48,6 +53,10 @@ def read_functions(source: str) -> tuple[str, dict[str, object], list[str]]:
     return path.stem, {name: getattr(module, name) for name in names}, list(map(str, reads))
 
 
+def _print(*values: object, file: Any = None, **options: Any) -> None:
+    builtins.print(*values, file=sys.stderr if file is None else file, **options)
+
+
 def _is_own(name: str, member: object, module: ModuleType) -> bool:
     return inspect.isfunction(member) and not name.startswith("_") and member.__module__ == module.__name__
 
@@ -63,6 +72,7 @@ def _run(path: Path) -> ModuleType:
         raise UsageError(f"{path}: it cannot be loaded as Python")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module  # hints are resolved there
+    vars(module)["print"] = _print
     sys.path.insert(0, str(resolved.parent))
     try:
         spec.loader.exec_module(module)
@@ -70,7 +80,8 @@ def _run(path: Path) -> ModuleType:
         del sys.modules[name]
         lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(resolved)]
         line = getattr(error, "lineno", None) or (lines[-1] if lines else 1)
-        raise UsageError(f"{path}, line {line}: {type(error).__name__}: {error}") from None
+        message = error.msg if isinstance(error, SyntaxError) else error
+        raise UsageError(f"{path}, line {line}: {type(error).__name__}: {message}") from None
     finally:
         sys.path.remove(str(resolved.parent))
     return module

@@ -63,7 +63,7 @@ def encode(value: object, classes: Mapping[type, ValueClass]) -> object:
         return value.isoformat()
     if (known := classes.get(type(value))) is not None:
         return {CLASS: known.name} | {name: encode(getattr(value, name), classes) for name in known.fields}
-    raise NotJSONError(f"it holds a {type(value).__name__}")
+    raise NotJSONError(f"it holds an instance of {type(value).__name__}")
 
 
 def _default(value: object) -> object:

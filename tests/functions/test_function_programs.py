@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 
 import pytest
@@ -84,7 +85,7 @@ cart.add("pen", 0)
         ("Amount()", "Amount() misses the required argument 'value'. It takes: value, currency"),
         ("Amount(1).value = 2", "Amount cannot be changed; make a new one"),
         ("cart.add = print", "cannot change module 'cart': it is not the program's own"),
-        ("cart.broken()", "cart.broken(): its result is no JSON value: it holds a set"),
+        ("cart.broken()", "cart.broken(): its result is no JSON value: it holds an instance of set"),
     ],
 )
 def test_what_cannot_be_called_is_said(program: str, message: str) -> None:
@@ -92,6 +93,22 @@ def test_what_cannot_be_called_is_said(program: str, message: str) -> None:
     result = run(Cart(), program)
 
     assert result.error is not None and result.error.message == message
+
+
+def test_a_function_cannot_end_the_program() -> None:
+    """A function that leaves is a failed call, as one with an exception is."""
+
+    class Leaving:
+        def leave(self) -> None:
+            """Leave."""
+            sys.exit(3)
+
+    with Sandbox(Protocol.from_functions(Leaving())) as sandbox:
+        result = sandbox.run("leaving.leave()")
+
+    assert result.error is not None
+    assert (result.error.type, result.error.tool) == ("ToolError", "leaving.leave")
+    assert result.error.message == "leaving.leave(): it left with sys.exit(3) in place of a result"
 
 
 def test_limits_count_functions() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -134,6 +135,25 @@ def test_commands_take_a_file_of_functions(source: str, tmp_path: Path) -> None:
     assert simulate.exit_code == 2 and "there is nothing to simulate" in simulate.output
 
 
+def test_what_functions_print_is_not_printed_by_the_program(tmp_path: Path) -> None:
+    """It goes to stderr, so that stdout is the program's own, or JSON."""
+    functions, program = tmp_path / "tools.py", tmp_path / "program.py"
+    functions.write_text('print("loaded")\ndef f() -> int:\n    """Do."""\n    print("called")\n    return 3\n')
+    program.write_text("print(f())")
+
+    plain = CliRunner().invoke(main, ["run", str(program), "--api", f"functions:{functions}"])
+    as_json = CliRunner().invoke(main, ["run", str(program), "--api", f"functions:{functions}", "--json"])
+
+    assert (plain.stdout, "called" in plain.stderr) == ("3\n", True)
+    assert json.loads(as_json.stdout)["stdout"] == "3\n"
+
+
+def test_a_python_file_without_its_scheme_is_told_how_it_is_named(tmp_path: Path) -> None:
+    """`--api tools.py` is no API document, but may be meant as functions."""
+    with pytest.raises(UsageError, match=r"functions:.*tools\.py"):
+        load(tmp_path / "tools.py")
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -141,8 +161,8 @@ def test_commands_take_a_file_of_functions(source: str, tmp_path: Path) -> None:
         ("x = 1\n", "there are no public functions in it"),
         ("__all__ = ['a']\n", "__all__ names 'a'"),
         ("import nothing_of_the_kind\n", "line 1: ModuleNotFoundError"),
-        ("def f(:\n", "line 1: SyntaxError"),
-        ("def f(x):\n    '''Do.'''\n", "f (line 1): argument 'x' has no type hint"),
+        ("def f(:\n", "line 1: SyntaxError: invalid syntax"),
+        ("def f(x):\n    '''Do.'''\n", "f (bad.py, line 1): argument 'x' has no type hint"),
         ("def f(x: int) -> int:\n    '''Do.'''\n    return x\nREADS = 'f'\n", "READS must be a list of names"),
     ],
 )

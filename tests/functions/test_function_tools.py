@@ -121,11 +121,11 @@ async def waits() -> None:
 @pytest.mark.parametrize(
     ("functions", "message"),
     [
-        ([no_hint], "no_hint (line NUMBER): argument 'name' has no type hint"),
-        ([no_result], "no_result (line NUMBER) has no type hint for its result"),
-        ([no_docstring], "no_docstring (line NUMBER) has no docstring"),
-        ([no_json], "no_json (line NUMBER): argument 'name': the hint"),
-        ([waits], "waits (line NUMBER) is asynchronous"),
+        ([no_hint], "no_hint (test_function_tools.py, line NUMBER): argument 'name' has no type hint"),
+        ([no_result], "no_result (test_function_tools.py, line NUMBER) has no type hint for its result"),
+        ([no_docstring], "no_docstring (test_function_tools.py, line NUMBER) has no docstring"),
+        ([no_json], "no_json (test_function_tools.py, line NUMBER): argument 'name': the hint"),
+        ([waits], "waits (test_function_tools.py, line NUMBER) is asynchronous"),
         ([find, find], "two functions are called find"),
         ({"Amount": find, "cart": Cart()}, "would be called Amount"),
         ({"not a name": find}, "'not a name' is no name"),
