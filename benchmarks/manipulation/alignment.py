@@ -92,23 +92,23 @@ def count_alignment(
 
 
 def _conversation(environment: Environment, selection: Selection, samples: Sequence[GoalAction]) -> dict[str, Any]:
-    *shown, last = samples
-    functions, examples = prompt_text(selection.functions(last.goal), shown)
+    *solved, last = samples
+    functions, examples = prompt_text(selection.functions(last.goal), solved)
     before = f"{functions}{examples}"
     return {
         "task": environment.name,
         "messages": [
-            {"role": "user", "content": f"{before}Task: {last.goal}", "learn": list(_actions(before, shown))},
+            {"role": "user", "content": f"{before}Task: {last.goal}", "learn": list(_actions(before, solved))},
             {"role": "assistant", "content": f"{ACTION}{last.action}"},
         ],
         "names": [list(sample.names) for sample in samples],
     }
 
 
-def _actions(text: str, shown: Sequence[GoalAction]) -> Iterator[list[int]]:
+def _actions(text: str, solved: Sequence[GoalAction]) -> Iterator[list[int]]:
     """Where the actions of examples stand in a prompt."""
     end = 0
-    for sample in shown:
+    for sample in solved:
         example = shown_example(sample.goal, sample.action)
         end = text.index(example, end) + len(example)
         yield [end - len(sample.action), end]

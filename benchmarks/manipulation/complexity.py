@@ -78,14 +78,14 @@ def distance(test: Sequence[str], demonstration: Sequence[str], functions: int) 
     Args:
         functions: |D|, how many functions there are; 1 at least.
     """
-    calls, shown = Counter(test), Counter(demonstration)
-    return _distance(calls, shown, (calls & shown).total(), functions)
+    calls, shown_calls = Counter(test), Counter(demonstration)
+    return _distance(calls, shown_calls, (calls & shown_calls).total(), functions)
 
 
 def reversed_f1(test: Sequence[str], demonstration: Sequence[str]) -> float:
     """(1 - F1) * 100 of two multisets of calls: from 0, where they are equal, to 100 (formula 5)."""
-    calls, shown = Counter(test), Counter(demonstration)
-    return _reversed_f1(calls, shown, (calls & shown).total())
+    calls, shown_calls = Counter(test), Counter(demonstration)
+    return _reversed_f1(calls, shown_calls, (calls & shown_calls).total())
 
 
 def complexity(name: str, tests: Sequence[ComplexityTest]) -> Complexity:

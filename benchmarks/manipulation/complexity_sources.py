@@ -86,9 +86,9 @@ def named_complexity(
     agents = {
         domain: Agent(protocol, "openai:nobody", profile="small") for domain, protocol in dataset.protocols.items()
     }
-    shown = (_worked_examples(agents[task.domain], task) for task in watch(dataset.tasks))
+    sketched = (_worked_examples(agents[task.domain], task) for task in watch(dataset.tasks))
     return complexity(
-        name, [replace(test, demonstrations=examples) for test, examples in zip(tests, shown, strict=True)]
+        name, [replace(test, demonstrations=examples) for test, examples in zip(tests, sketched, strict=True)]
     )
 
 
@@ -121,12 +121,12 @@ def _suite_complexity(name: str, demonstrations: Path | None, samples: int | Non
     data = published_complexity()
     with closing(open_original(name.removeprefix(f"{SUITE}-"), files)) as environment:
         functions = data["options"].get(environment.name, len(environment.functions))
-        shown: Sequence[Combination]
+        combinations: Sequence[Combination]
         if demonstrations is not None:
-            shown = _read_demonstrations(demonstrations, {document.name for document in environment.functions})
+            combinations = _read_demonstrations(demonstrations, {document.name for document in environment.functions})
         else:
             entries = environment.samples(samples, 0) if samples else environment.demonstrations
-            shown = [
+            combinations = [
                 Combination(f"{place}: {entry.goal.strip().splitlines()[0]}", _options(entry.action, entry.names))
                 for place, entry in enumerate(entries, 1)
             ]
@@ -135,7 +135,7 @@ def _suite_complexity(name: str, demonstrations: Path | None, samples: int | Non
                 f"{environment.name}-{test.id}",
                 tuple(_options(label, called) for label, called in zip(test.labels, test.names, strict=True)),
                 functions,
-                shown,
+                combinations,
             )
             for test in environment.tests
         ]

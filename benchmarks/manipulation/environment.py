@@ -34,6 +34,7 @@ __all__ = [
     "drawn_in_rounds",
     "f1_figures",
     "failure_of",
+    "subsequence_length",
 ]
 
 NOW = datetime(2024, 6, 1, 12, tzinfo=UTC)
@@ -216,6 +217,16 @@ def f1_figures(prediction: Mapping[str, object], label: Mapping[str, object]) ->
         return {"f1": 0.0, "precision": 0.0, "recall": 0.0}
     precision, recall = overlap / len(prediction), overlap / len(label)
     return {"f1": 2 * precision * recall / (precision + recall), "precision": precision, "recall": recall}
+
+
+def subsequence_length(first: Sequence[str], second: Sequence[str]) -> int:
+    """The length of the longest common subsequence."""
+    row = [0] * (len(second) + 1)
+    for item in first:
+        before, row = row, [0]
+        for place, expected in enumerate(second):
+            row.append(before[place] + 1 if item == expected else max(row[-1], before[place + 1]))
+    return row[-1]
 
 
 def drawn_in_rounds(pairs: Sequence[GoalAction], count: int, seed: int) -> list[GoalAction]:

@@ -64,7 +64,7 @@ def _template(name: str) -> Template:
 
 def prompt_text(functions: Sequence[FunctionDocument], demonstrations: Sequence[GoalAction]) -> tuple[str, str]:
     """The parts of a prompt for functions and for demonstrations, each empty without any."""
-    examples = "\n\n".join(shown_example(shown.goal, shown.action) for shown in demonstrations)
+    examples = "\n\n".join(shown_example(pair.goal, pair.action) for pair in demonstrations)
     return (
         _template("functions").substitute(functions=shown_functions(functions)) if functions else "",
         _template("examples").substitute(examples=examples) if demonstrations else "",

@@ -313,8 +313,8 @@ def _episode_solution(test: ManipulationTest, episode: Episode, score: TestScore
 
 
 def _solution_metrics(test: ManipulationTest, solution: Solution, score: TestScore, protocol: Protocol) -> Metrics:
-    known = {name for names in test.names for name in names}
-    called = [_called_name(call, protocol, known) for call in solution.calls]
+    function_names = {name for names in test.names for name in names}
+    called = [_called_name(call, protocol, function_names) for call in solution.calls]
     recall, precision = _overlap(called, test)
     failed = [attempt for attempt in solution.attempts if attempt.run is not None and attempt.run.outcome != "ok"]
     usage = solution.usage
@@ -341,10 +341,10 @@ def _solution_metrics(test: ManipulationTest, solution: Solution, score: TestSco
     )
 
 
-def _called_name(call: CallRecord, protocol: Protocol, known: set[str]) -> str:
+def _called_name(call: CallRecord, protocol: Protocol, function_names: set[str]) -> str:
     """What the tests call the function of a call: as the tool, or by method and path."""
     name = call.tool or ""
-    if name in known or name not in protocol:
+    if name in function_names or name not in protocol:
         return name
     tool = protocol.tool(name)
     return f"{tool.method} {tool.path}"

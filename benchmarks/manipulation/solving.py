@@ -117,7 +117,7 @@ class EpisodeAgent:
         self.protocol: Protocol = environment.protocol()
         servers = [server.url for server in self.protocol.servers if server.url.startswith("http")]
         self.base_url = servers[0] if servers else None
-        shown = selection.document_count
+        tool_count = selection.document_count
         self._agent = _AgentWithoutJournal(
             self.protocol,
             None,
@@ -126,7 +126,7 @@ class EpisodeAgent:
             seed=seed,
             now=now,
             profile=profile or profile_of(model_name),
-            tools=shown if 0 < shown < len(environment.functions) else "all",
+            tools=tool_count if 0 < tool_count < len(environment.functions) else "all",
             writes="allow",
         )
         self._agent.service = Service(self.base_url, tuple(environment.credentials), simulated=True)
@@ -164,7 +164,7 @@ class EpisodeAgent:
         if not chosen:
             return None
         return _ShownDemonstrations(
-            [Demonstration(shown.goal, shown.program or shown.action, shown.names) for shown in chosen]
+            [Demonstration(pair.goal, pair.program or pair.action, pair.names) for pair in chosen]
         )
 
     def _run(self, program: str) -> Run:

@@ -126,7 +126,7 @@ def _cell(setting: _Setting, task: str) -> str:
 
 def _gains(setting: _Setting, settings: Sequence[_Setting], tasks: Sequence[str]) -> str:
     """How many tasks gain and lose against the zero-shot run; empty for that itself, and without one."""
-    base = next((other for other in settings if _is_base(other.config, setting.config)), None)
+    base = next((candidate for candidate in settings if _is_base(candidate.config, setting.config)), None)
     if base is None or base is setting:
         return ""
     pairs = [(base.value(task), setting.value(task)) for task in tasks]

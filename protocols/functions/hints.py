@@ -134,7 +134,7 @@ class HintReader:
             return [self._revive(item) for item in value]
         if not isinstance(value, Mapping):
             return value
-        named = next((kind for kind, known in self.classes.items() if known.name == value.get(CLASS)), None)
+        named = next((kind for kind, value_class in self.classes.items() if value_class.name == value.get(CLASS)), None)
         if named is not None:
             return self._hints[named].convert(value)
         return {name: self._revive(item) for name, item in value.items()}
@@ -157,13 +157,13 @@ class HintReader:
         if kind is tuple and arguments and arguments[-1] is not Ellipsis:
             return _fixed_tuple([self.read(argument) for argument in arguments if argument != ()])
         item = self.read(arguments[0] if arguments else Any)
-        made: Any = tuple if kind is tuple else frozenset if kind in _SETS and kind is not set else kind
-        made = made if made in (tuple, set, frozenset) else list
+        container: Any = tuple if kind is tuple else frozenset if kind in _SETS and kind is not set else kind
+        container = container if container in (tuple, set, frozenset) else list
 
         def convert(value: Any) -> object:
             if not isinstance(value, list):
                 raise TypeError("must be a list")
-            return made(item.convert(part) for part in value)
+            return container(item.convert(part) for part in value)
 
         return Hint({"type": "array", "items": item.schema}, convert, f"list[{item.text}]")
 

@@ -61,8 +61,8 @@ def encode(value: object, classes: Mapping[type, ValueClass]) -> object:
         return encode(value.value, classes)
     if isinstance(value, date | datetime | time):
         return value.isoformat()
-    if (known := classes.get(type(value))) is not None:
-        return {CLASS: known.name} | {name: encode(getattr(value, name), classes) for name in known.fields}
+    if (value_class := classes.get(type(value))) is not None:
+        return {CLASS: value_class.name} | {name: encode(getattr(value, name), classes) for name in value_class.fields}
     raise NotJSONError(f"it holds an instance of {type(value).__name__}")
 
 

@@ -67,9 +67,9 @@ class CriteriaEnvironment(FunctionEnvironment):
     @cached_property
     def tests(self) -> Sequence[ManipulationTest]:
         """Generated from templates; none calls just the functions of a demonstration."""
-        shown = {combination(example.names) for example in self.demonstrations}
+        demonstrated = {combination(example.names) for example in self.demonstrations}
         rng = random.Random(f"{self.name} tests")
-        templates = self._templates.compose("tests", self.test_count, rng, shown)
+        templates = self._templates.compose("tests", self.test_count, rng, demonstrated)
         tests, goals = [], {example.goal for example in self.demonstrations}
         for number, template in enumerate(templates, 1):
             sample = self._new_sample(template, rng, goals)

@@ -160,11 +160,11 @@ class CriteriaTemplates:
 
     def _clauses(self, parts: Sequence[str]) -> list[tuple[str, ...]]:
         """The clauses that say the criteria, each of them once."""
-        left, clauses = set(parts), []
+        remaining, clauses = set(parts), []
         for clause in self.clauses:
-            if left.issuperset(clause):
+            if remaining.issuperset(clause):
                 clauses.append(clause)
-                left -= set(clause)
+                remaining -= set(clause)
         return clauses
 
     def _joined(self, opening: Mapping[str, str], phrases: Sequence[str]) -> str:
@@ -178,12 +178,12 @@ class CriteriaTemplates:
         """The goal and the program of a template with values from the pools."""
         values = self._values(template, rng)
 
-        def said(match: re.Match[str]) -> str:
+        def goal_form(match: re.Match[str]) -> str:
             form = values[match[1]][0]
             singular, plural = match[3], match[4] or f"{match[3]}s"
             return form if singular is None else f"{form} {singular if form == '1' else plural}"
 
-        goal = _PLACEHOLDER.sub(said, template.goal)
+        goal = _PLACEHOLDER.sub(goal_form, template.goal)
         action = _PLACEHOLDER.sub(lambda match: _literal(values[match[1]][1]), "\n".join(template.calls))
         return goal, action
 

@@ -85,12 +85,12 @@ class Tabletop(FunctionEnvironment):
         taken = {test.goal for test in self.tests}
         samples: list[GoalAction] = []
         while len(samples) < count:
-            shown = self.demonstrations[len(samples) % len(self.demonstrations)]
+            pair = self.demonstrations[len(samples) % len(self.demonstrations)]
             colours = dict(zip(COLOURS, draw.sample(COLOURS, len(COLOURS)), strict=True))
-            goal, action = (_COLOUR.sub(lambda match: colours[match[1]], text) for text in (shown.goal, shown.action))  # noqa: B023
+            goal, action = (_COLOUR.sub(lambda match: colours[match[1]], text) for text in (pair.goal, pair.action))  # noqa: B023
             if goal not in taken:
                 taken.add(goal)
-                samples.append(GoalAction(goal, action, shown.names))
+                samples.append(GoalAction(goal, action, pair.names))
         return samples
 
     def restore(self, test: ManipulationTest, seed: int) -> None:

@@ -18,6 +18,7 @@ from benchmarks.manipulation.environment import (
     TestScore,
     drawn_in_rounds,
     failure_of,
+    subsequence_length,
 )
 from benchmarks.manipulation.virtualhome.activities import Activity, Step, read_activities, spelled
 from benchmarks.manipulation.virtualhome.agent import make_agent
@@ -116,13 +117,7 @@ class VirtualHome(Environment):
 
 def likeness(written: Sequence[str], label: Sequence[str]) -> float:
     """Lines of the longest common subsequence for each line of the longer text, from 0 to 1."""
-    row = [0] * (len(label) + 1)
-    for line in written:
-        before = row
-        row = [0]
-        for place, expected in enumerate(label):
-            row.append(before[place] + 1 if line == expected else max(row[-1], before[place + 1]))
-    return row[-1] / max(len(written), len(label), 1)
+    return subsequence_length(written, label) / max(len(written), len(label), 1)
 
 
 def _names(program: Sequence[Step]) -> tuple[str, ...]:

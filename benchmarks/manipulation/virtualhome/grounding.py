@@ -78,8 +78,8 @@ def agent_functions() -> Mapping[str, AgentFunction]:
 
 def line_of(name: str, objects: Sequence[str], quoted: bool = False) -> str:
     """A call as a line: `Agent.Find(novel)`, or for a program `Agent.Find("novel")`."""
-    shown = (f'"{thing}"' if quoted else thing for thing in objects)
-    return f"{AGENT}.{name}({', '.join(shown)})"
+    texts = (f'"{text}"' if quoted else text for text in objects)
+    return f"{AGENT}.{name}({', '.join(texts)})"
 
 
 def call_error(name: str, objects: Sequence[str]) -> str:
@@ -89,11 +89,11 @@ def call_error(name: str, objects: Sequence[str]) -> str:
         return f"there is no function {AGENT}.{name}"
     if len(objects) != len(function.objects):
         return f"{AGENT}.{name} takes {len(function.objects)} objects, not {len(objects)}"
-    for (argument, allowed), thing in zip(function.objects.items(), objects, strict=True):
-        if thing not in allowed:
-            near = get_close_matches(thing, allowed, n=3)
+    for (argument, allowed), text in zip(function.objects.items(), objects, strict=True):
+        if text not in allowed:
+            near = get_close_matches(text, allowed, n=3)
             hint = f"; it takes {', '.join(near or allowed[:3])}{'' if near else ', …'}"
-            return f"{AGENT}.{name} takes no {argument} {thing!r}{hint}"
+            return f"{AGENT}.{name} takes no {argument} {text!r}{hint}"
     return ""
 
 
@@ -113,7 +113,7 @@ def _ground(line: str) -> GroundedLine:
     if call is None:
         return GroundedLine(line, error=f"{line!r} is no call")
     owner, _, name = call["name"].strip().rpartition(".")
-    objects = [thing.strip() for thing in call["arguments"].split(",")] if call["arguments"].strip() else []
+    objects = [text.strip() for text in call["arguments"].split(",")] if call["arguments"].strip() else []
     if owner != AGENT or name not in agent_functions():
         return GroundedLine(line, error=f"there is no function {call['name'].strip()}")
     return GroundedLine(line_of(name, objects), f"{AGENT}.{name}", call_error(name, objects))

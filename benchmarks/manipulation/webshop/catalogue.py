@@ -52,8 +52,8 @@ def products() -> Mapping[str, Product]:
     """All products by id, the same each time."""
     data = pools()
     rng = random.Random(data["seed"])
-    made = [_product(kind, data, rng) for kind in data["kinds"] for _ in range(data["per_kind"])]
-    return MappingProxyType({product.id: product for product in made})
+    listed = [_product(kind, data, rng) for kind in data["kinds"] for _ in range(data["per_kind"])]
+    return MappingProxyType({product.id: product for product in listed})
 
 
 def _product(kind: Mapping[str, Any], data: Mapping[str, Any], rng: random.Random) -> Product:

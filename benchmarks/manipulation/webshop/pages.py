@@ -73,17 +73,17 @@ def search_page(instruction: str) -> ShopPage:
     return ShopPage(instruction, (_buttons(SEARCH),))
 
 
-def results_page(instruction: str, hits: Sequence[Product], number: int, shown: Sequence[Product]) -> ShopPage:
+def results_page(instruction: str, hits: Sequence[Product], number: int, listed: Sequence[Product]) -> ShopPage:
     """A page of the hits of a search.
 
     Args:
         number: The page, from 1.
-        shown: The products of the page that it lists, all or some of them.
+        listed: The products of the page that it lists, all or some of them.
     """
     turns = [*([PREVIOUS] if number > 1 else []), *([NEXT] if number * PAGE_SIZE < len(hits) else [])]
     rows = [_buttons(BACK), _text(f"Page {number} (Total results: {len(hits)})")]
     rows += [_buttons(label) for label in turns]
-    for product in shown:
+    for product in listed:
         rows += [_buttons(product.id), _text(product.title), _text(f"${product.price:.2f}")]
     return ShopPage(instruction, tuple(rows))
 

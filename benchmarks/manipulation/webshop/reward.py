@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
+from benchmarks.manipulation.environment import subsequence_length
 from benchmarks.manipulation.webshop.catalogue import Product, pools
 from benchmarks.manipulation.webshop.goals import ShopGoal
 
@@ -28,20 +29,20 @@ def reward(product: Product, options: Mapping[str, str], goal: ShopGoal, limit: 
     return kind_factor(product, goal.product) * fits / (len(goal.attributes) + len(goal.options) + 1)
 
 
-def kind_factor(product: Product, wanted: Product) -> float:
+def kind_factor(product: Product, target: Product) -> float:
     """1 for the same search, two shared categories or a like title; 0.5 for others; less where titles share nothing."""
-    nouns = _nouns(wanted.title)
+    nouns = _nouns(target.title)
     shared = len(nouns & _nouns(product.title)) / len(nouns) if nouns else 0.2
     if shared < 0.1:
         return 0.1 if shared else 0.0
-    same = product.query == wanted.query or len(set(product.path) & set(wanted.path)) >= 2
-    return 1.0 if same or shared > 0.2 else 0.5
+    of_one_kind = product.query == target.query or len(set(product.path) & set(target.path)) >= 2
+    return 1.0 if of_one_kind or shared > 0.2 else 0.5
 
 
-def fitting_options(chosen: Iterable[str], wanted: Iterable[str]) -> int:
+def fitting_options(chosen: Iterable[str], goals: Iterable[str]) -> int:
     """How many of the values wanted were chosen; of a color only its base color counts."""
     values = [_base_color(value) for value in chosen]
-    return sum(any(token_set_ratio(value, _base_color(goal)) > _NEAR for value in values) for goal in wanted)
+    return sum(any(token_set_ratio(value, _base_color(goal)) > _NEAR for value in values) for goal in goals)
 
 
 def _has(product: Product, attribute: str) -> bool:
@@ -62,16 +63,16 @@ def _base_color(value: str) -> str:
 def token_set_ratio(first: str, second: str) -> int:
     """The likeness of two texts as sets of words, 0 to 100: the greatest ratio of what they share, alone and with the
     rest of either. It is 100 where one has all words of the other."""
-    words, others = set(_WORD.findall(first.lower())), set(_WORD.findall(second.lower()))
-    if not words or not others:
+    first_words, second_words = set(_WORD.findall(first.lower())), set(_WORD.findall(second.lower()))
+    if not first_words or not second_words:
         return 0
-    shared = sorted(words & others)
-    if shared and (words <= others or others <= words):
+    shared = sorted(first_words & second_words)
+    if shared and (first_words <= second_words or second_words <= first_words):
         return 100
     texts = [
         " ".join(shared),
-        " ".join([*shared, *sorted(words - others)]),
-        " ".join([*shared, *sorted(others - words)]),
+        " ".join([*shared, *sorted(first_words - second_words)]),
+        " ".join([*shared, *sorted(second_words - first_words)]),
     ]
     pairs = [(texts[1], texts[2]), *([(texts[0], texts[1]), (texts[0], texts[2])] if shared else [])]
     return max(round(_ratio(*pair)) for pair in pairs)
@@ -79,9 +80,4 @@ def token_set_ratio(first: str, second: str) -> int:
 
 def _ratio(first: str, second: str) -> float:
     """Twice the characters of the longest common subsequence, of all characters of both, in percent."""
-    row = [0] * (len(second) + 1)
-    for letter in first:
-        before, row = row, [0]
-        for place, expected in enumerate(second):
-            row.append(before[place] + 1 if letter == expected else max(row[-1], before[place + 1]))
-    return 200 * row[-1] / (len(first) + len(second))
+    return 200 * subsequence_length(first, second) / (len(first) + len(second))
