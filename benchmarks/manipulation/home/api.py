@@ -36,7 +36,7 @@ class HomeSearchAPI:
         """
         self._state.call("set_location")
         if self._state.criteria:
-            raise ValueError("set_location must be the first call")
+            raise ValueError("say the location before all else")
         self._state.criteria["location"] = location
 
     def set_buy_or_rent(self, buy_or_rent: Literal["buy", "rent"]) -> None:

@@ -61,7 +61,7 @@ class TripBookingAPI:
         """Select what to book, as the first call."""
         self._state.call("select_booking_type")
         if self._state.criteria:
-            raise ValueError("select_booking_type must be the first call")
+            raise ValueError("choose the booking type before all else")
         if booking_type not in _BOOKING_TYPES:
             raise ValueError(f"the booking types are {', '.join(_BOOKING_TYPES)}, not {booking_type!r}")
         self._state.criteria["booking_type"] = booking_type
