@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from benchmarks.tasks.datasets import Dataset
     from benchmarks.tasks.query_tasks import Retrieve
 
-__all__ = ["bench", "data"]
+__all__ = ["BenchCommand", "bench", "data"]
 
 _OWN_OPTIONS = {
     "apibench": "APIBench, which API of TorchHub fits and its call; see `atc bench apibench --help`",
@@ -49,14 +49,21 @@ _OWN_OPTIONS = {
 _EPILOG = "\b\nNames:\n" + "\n".join(f"  {name:<18} {text}" for name, text in {**NAMES, **_OWN_OPTIONS}.items())
 
 
-class _BenchCommand(click.Command):
+class BenchCommand(click.Command):
     """`atc bench NAME`, where a benchmark with options of its own is a command of its own."""
+
+    @staticmethod
+    def own_command(name: str) -> click.Command | None:
+        """The command of a benchmark with options of its own; None of another one."""
+        if name not in _OWN_OPTIONS:
+            return None
+        command: click.Command = getattr(import_module(f"benchmarks.{name}.command"), name)
+        return command
 
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
     ) -> click.Context:
-        if args and args[0] in _OWN_OPTIONS:
-            command: click.Command = getattr(import_module(f"benchmarks.{args[0]}.command"), args[0])
+        if args and (command := self.own_command(args[0])) is not None:
             return command.make_context(f"{info_name} {args[0]}", args[1:], parent, **extra)
         return super().make_context(info_name, args, parent, **extra)
 
@@ -206,7 +213,7 @@ class _BenchOptions(SearchOptions, ModelOptions, _WorldOptions, ServiceOptions, 
     as_json: bool = json_option("Print summary.json instead of the table.")
 
 
-@click.command(cls=_BenchCommand, epilog=_EPILOG)
+@click.command(cls=BenchCommand, epilog=_EPILOG)
 @takes(_BenchOptions)
 def bench(options: _BenchOptions) -> None:
     """Run the benchmark NAME and print its figures.

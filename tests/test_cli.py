@@ -21,6 +21,7 @@ from click.testing import CliRunner, Result
 
 from atc.cli import main
 from atc.solution import EXIT_CODES
+from benchmarks.cli import BenchCommand
 from tests.local_api import LocalAPI
 
 ATC = str(Path(sys.executable).with_name("atc"))
@@ -562,6 +563,8 @@ def test_readme_uses_options_that_exist() -> None:
         if isinstance(command, click.Group) and words:
             command = command.get_command(context, words[0])
             assert command is not None, line
+        if isinstance(command, BenchCommand) and words:
+            command = command.own_command(words[0]) or command
         known = {option for one in command.params for option in one.opts} if command else {"--help"}
         assert {word for word in words if word.startswith("--")} <= known, line
 
