@@ -23,6 +23,7 @@ from atc.cli.options import (
     limit_option,
     option,
     record_option,
+    results_option,
     reuse_option,
     takes,
     workers_option,
@@ -201,13 +202,7 @@ class _BenchOptions(SearchOptions, ModelOptions, _WorldOptions, ServiceOptions, 
     max_seconds: float = option(
         "--max-seconds", type=click.FloatRange(min=0), default=0.0, metavar="S", help="Most seconds a task."
     )
-    out: Path = option(
-        "--out",
-        required=True,
-        type=click.Path(file_okay=False, path_type=Path),
-        metavar="DIR",
-        help="Results; tasks already in it are skipped.",
-    )
+    out: Path = results_option("tasks")
     record: Path | None = record_option()
     reuse: Path | None = reuse_option()
     as_json: bool = json_option("Print summary.json instead of the table.")

@@ -45,6 +45,7 @@ __all__ = [
     "profile_option",
     "read_program",
     "record_option",
+    "results_option",
     "reuse_option",
     "strict_option",
     "takes",
@@ -182,6 +183,17 @@ def reuse_option(whose: str = "model's answers") -> Any:
 def limit_option(what: str) -> Any:
     """`--limit`: only the first `what`."""
     return option("--limit", type=click.IntRange(min=1), metavar="N", help=f"Only the first N {what}.")
+
+
+def results_option(what: str) -> Any:
+    """`--out`: the folder of a run over `what`, which goes on where it was."""
+    return option(
+        "--out",
+        required=True,
+        type=click.Path(file_okay=False, path_type=Path),
+        metavar="DIR",
+        help=f"Results; {what} already in it are skipped.",
+    )
 
 
 def workers_option(what: str) -> Any:

@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING
 import click
 
 from atc.cli import print_json
-from atc.cli.options import json_option, limit_option, model_option, option, record_option, reuse_option, takes
+from atc.cli.options import (
+    json_option,
+    limit_option,
+    model_option,
+    option,
+    record_option,
+    results_option,
+    reuse_option,
+    takes,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -42,13 +51,7 @@ class _APIBenchOptions:
     )
     model: str | None = model_option()
     limit: int | None = limit_option("questions")
-    out: Path = option(
-        "--out",
-        required=True,
-        type=click.Path(file_okay=False, path_type=Path),
-        metavar="DIR",
-        help="Results; questions already in it are skipped.",
-    )
+    out: Path = results_option("questions")
     record: Path | None = record_option()
     reuse: Path | None = reuse_option()
     as_json: bool = json_option("Print summary.json instead of the table.")

@@ -19,6 +19,7 @@ from atc.cli.options import (
     option,
     profile_option,
     record_option,
+    results_option,
     reuse_option,
     takes,
 )
@@ -121,13 +122,7 @@ class _ManipulationOptions:
     )
     model: str | None = model_option()
     limit: int | None = limit_option("tests of each task")
-    out: Path = option(
-        "--out",
-        required=True,
-        type=click.Path(file_okay=False, path_type=Path),
-        metavar="DIR",
-        help="Results; tests already in it are skipped.",
-    )
+    out: Path = results_option("tests")
     record: Path | None = record_option()
     reuse: Path | None = reuse_option()
     as_json: bool = json_option("Print summary.json instead of the tables.")

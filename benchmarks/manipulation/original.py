@@ -14,6 +14,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -43,11 +44,11 @@ def open_original(name: str, folder: Path | None, *, compat: bool = False) -> En
     environment = open_environment(name, compat=compat)
     if folder is None:
         return environment
-    try:
-        return OriginalFiles(environment, folder)
-    except BaseException:
-        environment.close()
-        raise
+    with ExitStack() as unread:
+        unread.callback(environment.close)
+        original = OriginalFiles(environment, folder)
+        unread.pop_all()
+    return original
 
 
 class OriginalFiles(Environment):
@@ -223,15 +224,17 @@ def _read_records(file: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     if not lines:
         raise UsageError(f"{file} has no test")
     for number, line in lines:
-        place = f"{file}, line {number}"
+        line_place = f"{file}, line {number}"
         try:
             record = json.loads(line)
         except (ValueError, RecursionError) as error:
-            raise UsageError(f"{place}: no JSON: {error}") from None
+            raise UsageError(f"{line_place}: no JSON: {error}") from None
         match record:
             case {"prompt": str(), "completion": str()}:
-                yield place, record
+                yield line_place, record
             case {"prompt": str(), "completion": [*labels]} if all(isinstance(label, str) for label in labels):
-                yield place, record
+                yield line_place, record
             case _:
-                raise UsageError(f"{place}: no test; it has its goal in `prompt` and a list of labels in `completion`")
+                raise UsageError(
+                    f"{line_place}: no test; it has its goal in `prompt` and a list of labels in `completion`"
+                )

@@ -121,10 +121,10 @@ def _check_function_argument(tool: Tool, function: HostFunction, name: str, valu
         function.hints[name].convert(value)
     except (TypeError, ValueError) as error:
         schema = function.hints[name].schema
-        known = violation(plain(value), schema, {}) if schema.keys() <= {"type", "enum", "items"} else None
+        problem = violation(plain(value), schema, {}) if schema.keys() <= {"type", "enum", "items"} else None
         text = str(error)
-        shown = f"{text}, not {abbreviated(plain(value))}" if text.startswith("must be") else text
-        raise ToolError(f"{tool.name}(): argument {name!r} {known or shown}", tool=tool.name) from None
+        refusal = f"{text}, not {abbreviated(plain(value))}" if text.startswith("must be") else text
+        raise ToolError(f"{tool.name}(): argument {name!r} {problem or refusal}", tool=tool.name) from None
 
 
 def check_argument(tool: Tool, argument: str, value: object, definitions: Mapping[str, Schema] | None = None) -> None:
