@@ -63,6 +63,11 @@ def test_counts_are_the_papers(tabletop: Tabletop) -> None:
     assert (tabletop.documents_shown, tabletop.max_tokens, tabletop.stops) == (0, 256, ("#", "objects = ["))
 
 
+def test_the_first_tests_have_all_types(tabletop: Tabletop) -> None:
+    """`--limit 15` takes one test of each of the 15 types of instruction."""
+    assert len({test.id.partition("-")[0] for test in tabletop.tests()[:15]}) == 15
+
+
 def test_setups_have_the_papers_numbers_of_objects(tabletop: Tabletop) -> None:
     """Up to four blocks and bowls, at least 15 cm from one another, within the area where objects start."""
     for test in tabletop.tests:

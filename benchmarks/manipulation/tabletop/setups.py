@@ -54,12 +54,12 @@ def called(program: str, functions: Sequence[str]) -> tuple[str, ...]:
 
 
 def make_tests(functions: Sequence[str]) -> tuple[ManipulationTest, ...]:
-    """The 105 tests, type by type.
+    """The 105 tests: one of each type, then another one of each; the first 15 have all types.
 
     Args:
         functions: The names of the environment's functions.
     """
-    return tuple(_make_test(kind, number, functions) for kind in _types() for number in range(SETUPS))
+    return tuple(_make_test(kind, number, functions) for number in range(SETUPS) for kind in _types())
 
 
 def _make_test(kind: str, number: int, functions: Sequence[str]) -> ManipulationTest:
