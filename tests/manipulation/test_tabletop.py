@@ -65,7 +65,7 @@ def test_counts_are_the_papers(tabletop: Tabletop) -> None:
 
 def test_the_first_tests_have_all_types(tabletop: Tabletop) -> None:
     """`--limit 15` takes one test of each of the 15 types of instruction."""
-    assert len({test.id.partition("-")[0] for test in tabletop.tests()[:15]}) == 15
+    assert len({test.state["type"] for test in tabletop.tests[:15]}) == 15
 
 
 def test_setups_have_the_papers_numbers_of_objects(tabletop: Tabletop) -> None:
