@@ -15,6 +15,7 @@ _siblings.check()
 if TYPE_CHECKING:
     from atc.agent import Agent
     from atc.events import (
+        CallBegan,
         CallMade,
         Event,
         EventSink,
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
         OutputPrinted,
         ProgramWritten,
         RunEnded,
+        RunStarted,
         SolveEnded,
         SolveStarted,
     )
@@ -38,6 +40,7 @@ __all__ = [
     "Agent",
     "Attempt",
     "Attribution",
+    "CallBegan",
     "CallMade",
     "CallRecord",
     "Completion",
@@ -55,6 +58,7 @@ __all__ = [
     "Progress",
     "Run",
     "RunEnded",
+    "RunStarted",
     "Solution",
     "SolveEnded",
     "SolveStarted",

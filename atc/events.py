@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from sandbox.records import CallRecord, Run
 
 __all__ = [
+    "CallBegan",
     "CallMade",
     "Event",
     "EventSink",
@@ -28,6 +29,7 @@ __all__ = [
     "OutputPrinted",
     "ProgramWritten",
     "RunEnded",
+    "RunStarted",
     "SolveEnded",
     "SolveStarted",
 ]
@@ -42,10 +44,14 @@ class _SolveEvent:
 
 @dataclass(frozen=True, slots=True)
 class SolveStarted(_SolveEvent):
-    """A question came in; `tools` are the names of the tools shown to the model, best first."""
+    """A question came in.
+
+    `tools` are the names of the tools shown to the model, best first; `model` is its name.
+    """
 
     query: str
     tools: tuple[str, ...]
+    model: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +80,26 @@ class ProgramWritten(_SolveEvent):
     program: str
     usage: Usage
     diff: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RunStarted(_SolveEvent):
+    """The program of this attempt passed the check, and is about to run."""
+
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True)
+class CallBegan(_SolveEvent):
+    """A call of the running program is about to be made; the `CallMade` of the same `index` tells how it went.
+
+    `tool` is None for a request that names a URL, and `line` where the line is not known.
+    """
+
+    attempt: int
+    index: int
+    tool: str | None
+    line: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +156,8 @@ Event: TypeAlias = (
     | NodeChanged
     | ModelProgress
     | ProgramWritten
+    | RunStarted
+    | CallBegan
     | CallMade
     | OutputPrinted
     | RunEnded

@@ -14,11 +14,13 @@ from importlib.metadata import PackageNotFoundError, version
 
 from atc.diagnosis.provenance import flows
 from atc.events import (
+    CallBegan,
     CallMade,
     Event,
     EventSink,
     ModelProgress,
     OutputPrinted,
+    RunStarted,
     SolveEnded,
     SolveStarted,
 )
@@ -160,7 +162,7 @@ class Solve:
     def run(self) -> Solution:
         """Solve the question."""
         settings = self.settings
-        self.emit(SolveStarted(self.question.text, self.opening.tools))
+        self.emit(SolveStarted(self.question.text, self.opening.tools, self.model_name))
         status: Status = "failed"
         message = ""
         try:
@@ -178,6 +180,7 @@ class Solve:
                 journal=self.journal,
                 writes=self.writes(),
                 on_call=self.called,
+                on_begin=self.began_call,
                 on_output=self.printed,
             ) as sandbox:
                 status, message = self.solved(sandbox)
@@ -229,6 +232,11 @@ class Solve:
         if not self.aside:
             self.emit(OutputPrinted(self.number, stream, text))
 
+    def began_call(self, index: int, tool: str | None, line: int | None) -> None:
+        """A call begins."""
+        if not self.aside:
+            self.emit(CallBegan(self.number, index, tool, line))
+
     def called(self, call: CallRecord) -> None:
         """A call was made."""
         if self.aside:
@@ -239,6 +247,7 @@ class Solve:
     def began(self, program: str) -> None:
         """A program is about to run."""
         self.program, self.calls = program, []
+        self.emit(RunStarted(self.number))
 
     def solved(self, sandbox: Sandbox) -> tuple[Status, str]:
         """Try until there is an answer, or another try would not help, or all are used up (the paper's ReAct@N)."""

@@ -74,6 +74,8 @@ class Sandbox:
         now: The time a program is told; with it, chance follows from `seed`. None: the real time, real chance.
         tools: Names of the tools a program may call as functions; all if None.
         on_call: Told of each call when it is over, from another thread.
+        on_begin: Told of each call when it begins, from another thread: its index, the tool if it was named, and the
+            line of the program.
         on_output: Told of text as it comes, with the name of its stream (stdout, stderr).
         track: Whether to find out, after each run, which responses its values come from (Run.provenance).
         strict: Whether to refuse to run anything where a layer of the walls cannot be had; else that is a warning.
@@ -96,6 +98,7 @@ class Sandbox:
         seed: int = 0,
         tools: Collection[str] | None = None,
         on_call: Callable[[CallRecord], None] | None = None,
+        on_begin: Callable[[int, str | None, int | None], None] | None = None,
         on_output: Callable[[str, str], None] | None = None,
         track: bool = True,
         strict: bool = False,
@@ -116,6 +119,7 @@ class Sandbox:
             credentials=tuple(credentials),
             tools=self._tools,
             on_call=on_call,
+            on_begin=on_begin,
             writes=writes,
         )
         self._now = now.replace(tzinfo=now.tzinfo or UTC).timestamp() if now is not None else None
@@ -384,8 +388,8 @@ class _Execution:
     def _on_error(self, error: BaseException, line: int | None) -> None:
         """Handle an exception that no call should raise.
 
-        One of `on_call`, or of a journal that can't be written, is raised by `run`; any other is a mistake of ours,
-        which ends this run alone.
+        One of `on_call` or `on_begin`, or of a journal that can't be written, is raised by `run`; any other is a
+        mistake of ours, which ends this run alone.
         """
         if isinstance(error, UsageError):
             self._unexpected = error

@@ -52,8 +52,9 @@ answer: str | None = ask("Which films are there?").answer
 def test_a_model_and_an_event_sink_can_be_written_with_the_public_names() -> None:
     """`atc` itself has all that these take: nobody has to look into its modules."""
     needed = {"Model", "Message", "Completion", "Usage", "Progress", "ModelError", "Event", "EventSink"}
-    events = {"SolveStarted", "ModelWaiting", "ModelProgress", "ProgramWritten", "CallMade", "OutputPrinted"}
-    events |= {"RunEnded", "FaultFound", "SolveEnded"}
+    events = {"SolveStarted", "ModelWaiting", "ModelProgress", "ProgramWritten"}
+    events |= {"CallBegan", "CallMade", "OutputPrinted"}
+    events |= {"RunStarted", "RunEnded", "FaultFound", "SolveEnded"}
 
     assert needed | events <= set(atc.__all__)
     assert set(atc.__all__) <= set(dir(atc))

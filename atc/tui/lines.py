@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from atc.events import (
+    CallBegan,
     CallMade,
     Event,
     FaultFound,
@@ -14,6 +15,7 @@ from atc.events import (
     OutputPrinted,
     ProgramWritten,
     RunEnded,
+    RunStarted,
     SolveEnded,
     SolveStarted,
 )
@@ -78,6 +80,8 @@ class LineView:
                 length = program.rstrip("\n").count("\n") + 1
                 head = f"attempt {attempt}: {length} lines, {usage.completion_tokens:,} tokens, {usage.seconds:.1f} s"
                 return [head, *(_indented(program) if self._verbose else ())]
+            case RunStarted() | CallBegan():
+                return []
             case CallMade(attempt, call):
                 return [f"attempt {attempt}: {call_text(call)}"]
             case OutputPrinted(_, _, text):

@@ -56,6 +56,7 @@ class Broker:
             go to the allowed origins where there is no protocol.
         tools: Names of the tools that may be called by name; all if None. Requests may address any operation.
         on_call: Told of each call when it is over.
+        on_begin: Told of each call when it begins (see `CallExecutor`).
         deadline: `time.monotonic()` at which the run ends: no request goes on beyond it, and no retry waits for it.
             The time that somebody takes to confirm writes is added to it.
         journal: Where calls are matched with those of earlier runs, and written down.
@@ -74,6 +75,7 @@ class Broker:
         limits: Limits | None = None,
         tools: Collection[str] | None = None,
         on_call: Callable[[CallRecord], None] | None = None,
+        on_begin: Callable[[int, str | None, int | None], None] | None = None,
         deadline: float | None = None,
         journal: JournalAttempt | None = None,
         writes: Writes = "allow",
@@ -82,7 +84,7 @@ class Broker:
         self._protocol = protocol
         self._rules = EgressRules(protocol, base_url, allow)
         self._executor = CallExecutor(
-            protocol, self._rules, credentials, limits or Limits(), self.approval, deadline, on_call
+            protocol, self._rules, credentials, limits or Limits(), self.approval, deadline, on_call, on_begin
         )
         self._policy = CallPolicy(self._executor, protocol, journal, self.approval)
         operations = protocol.tools if protocol else ()

@@ -80,6 +80,7 @@ class CallExecutor:
     Args:
         deadline: `time.monotonic()` at which the run ends; the time that `approval` waits for somebody is added.
         on_call: Told of each call when it is over.
+        on_begin: Told of each call when it begins: its index, the tool if it was named, and the line of the program.
     """
 
     def __init__(
@@ -91,15 +92,17 @@ class CallExecutor:
         approval: WriteApproval,
         deadline: float | None,
         on_call: Callable[[CallRecord], None] | None = None,
+        on_begin: Callable[[int, str | None, int | None], None] | None = None,
     ) -> None:
         self.rules = rules
         self.signer = Signer(credentials, protocol, self.warn)
         self.limits = limits
         self.deadline = deadline
         self.on_call_error: BaseException | None = None
-        """The exception that `on_call` raised."""
+        """The exception that `on_call` or `on_begin` raised."""
         self._approval = approval
         self._on_call = on_call
+        self._on_begin = on_begin
         self._credentials = self.signer.credentials
         self._lock = threading.RLock()
         self._call_ended = threading.Condition(self._lock)
@@ -158,6 +161,9 @@ class CallExecutor:
             text = f"the limit of {self.limits.calls} calls is reached"
             self.finish(call, text)
             raise LimitExceeded("calls", text)
+        if self._on_begin is not None:
+            with self._callers_errors():
+                self._on_begin(call.index, tool, line)
         return call
 
     def perform(self, call: PendingCall, on_send: Callable[[], None] = lambda: None) -> BrokerReply:
@@ -237,12 +243,18 @@ class CallExecutor:
             self._records[record.index] = record
             self._call_ended.notify_all()
         if self._on_call is not None:
-            try:
+            with self._callers_errors():
                 self._on_call(record)
-            except BaseException as error_of_caller:
-                self.on_call_error = error_of_caller
-                raise
         return record
+
+    @contextlib.contextmanager
+    def _callers_errors(self) -> Iterator[None]:
+        """Keep the exception that the block raises, which is the caller's own."""
+        try:
+            yield
+        except BaseException as error:
+            self.on_call_error = error
+            raise
 
     def give_up(self, error: BaseException) -> None:
         """Record the call of this thread as failed with an error that nobody foresaw."""

@@ -300,11 +300,13 @@ def test_output_and_calls_are_told_as_they_come(api: LocalAPI) -> None:
     sandbox = Sandbox(
         api.protocol,
         on_call=lambda call: events.append(f"call {call.status}"),
+        on_begin=lambda index, tool, line: events.append(f"call {index} of {tool} in line {line}"),
         on_output=lambda stream, text: events.append(f"{stream} {text!r}"),
     )
     sandbox.run("import sys\nprint('one')\nGET_cities_city_id('oslo')\nprint('two', file=sys.stderr)\nprint(3, end='')")
 
-    assert events == ["stdout 'one\\n'", "call 200", "stderr 'two\\n'", "stdout '3'"]
+    begun = "call 0 of GET_cities_city_id in line 3"
+    assert events == ["stdout 'one\\n'", begun, "call 200", "stderr 'two\\n'", "stdout '3'"]
 
 
 def test_a_mistake_of_who_is_told_is_not_hidden(api: LocalAPI) -> None:
