@@ -25,7 +25,7 @@ _LAYERS = {
     "sandbox": "records truncation private body_store language child pool provenance journal egress sandbox",
     "atc": """
         _siblings fault files language models profile planning retrieval program check diagnosis knowledge prompting
-        verify search_tree solution events options resume modes solve agent training tui cli
+        verify search_tree solution solution_file events tracing options resume modes solve agent training tui cli
     """,
     "probing": "redact schema prober document export strip_responses evaluation drift live cli",
     "benchmarks": """

@@ -1,0 +1,101 @@
+"""Read the JSON of a Solution back: what `atc solve --out` wrote, or a task of a benchmark run.
+
+A task's record has no times, because they differ from run to run; they read as zero.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from atc.solution import Solution
+from protocols.errors import UsageError
+
+__all__ = ["read_json", "read_solution", "solution_data"]
+
+
+@cache
+def _adapter() -> TypeAdapter[Solution]:
+    return TypeAdapter(Solution)
+
+
+def read_json(file: Path) -> dict[str, Any]:
+    """The JSON object in a file. Raises: UsageError: It cannot be read, or holds something else."""
+    try:
+        data = json.loads(file.read_bytes())
+    except OSError as error:
+        raise UsageError(f"{file} cannot be read: {error.strerror or error}") from None
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"{file} is no JSON: {str(error) or 'it is nested too deeply'}") from None
+    if not isinstance(data, dict):
+        raise UsageError(f"{file} is no JSON object but a {type(data).__name__}")
+    return data
+
+
+def solution_data(data: Mapping[str, Any], file: Path) -> Mapping[str, Any]:
+    """The part of a file that is a solution: all of it, or the member `solution` of a benchmark's task.
+
+    Raises: UsageError: There is none.
+    """
+    solution = data.get("solution", data)
+    if not isinstance(solution, dict) or not isinstance(solution.get("query"), str) or "attempts" not in solution:
+        raise UsageError(f"{file} holds no solution; `atc solve --out FILE` and `atc bench --out DIR` write them")
+    return solution
+
+
+def read_solution(file: Path) -> Solution:
+    """The solution in a file. Raises: UsageError: The file cannot be read, or a part of it has another form."""
+    data = solution_data(read_json(file), file)
+    try:
+        solution = _adapter().validate_python(_completed(data))
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        place = ".".join(map(str, first["loc"]))
+        raise UsageError(f"{file} is damaged: {place}: {first['msg']}") from None
+    if not _has_its_calls(solution):
+        raise UsageError(f"{file} is damaged: it names calls that are not in it")
+    return solution
+
+
+def _has_its_calls(solution: Solution) -> bool:
+    """Whether the calls that the data flow and the evidence name by their index are there."""
+    run = solution.attempts[-1].run if solution.attempts else None
+    named = {source.call for source in run.provenance.printed} if run and run.provenance else set()
+    for flow in solution.flow:
+        named |= {flow.call, *([] if flow.source is None else [flow.source])}
+    return named <= set(range(len(solution.calls)))
+
+
+def _completed(data: Mapping[str, Any]) -> dict[str, Any]:
+    """The data with the times that a task's record lacks, and with the calls of each run in it."""
+    return {
+        "seconds": {},
+        **data,
+        "attempts": _each(data["attempts"], _attempt),
+        "abandoned": _each(data.get("abandoned", []), _call),
+        "unsupported": data.get("standing") == "unsupported",
+    }
+
+
+def _attempt(attempt: dict[str, Any]) -> dict[str, Any]:
+    run = attempt.get("run")
+    if not isinstance(run, dict) or not isinstance(run.get("resources"), dict):
+        return attempt
+    resources = {"wall": 0.0, "cpu": 0.0, "memory": 0.0, **run["resources"]}
+    return {**attempt, "run": {**run, "resources": resources, "calls": _each(attempt.get("calls", []), _call)}}
+
+
+def _call(call: dict[str, Any]) -> dict[str, Any]:
+    return {"ms": 0.0, **call}
+
+
+def _each(entries: object, complete: Callable[[dict[str, Any]], dict[str, Any]]) -> object:
+    """The objects of a list, completed; whatever else there is stays for the validation to refuse."""
+    if not isinstance(entries, list):
+        return entries
+    return [complete(entry) if isinstance(entry, dict) else entry for entry in entries]
