@@ -41,6 +41,7 @@ from protocols.errors import ATCError, UsageError
 from sandbox.truncation import one_line
 
 if TYPE_CHECKING:
+    from atc.events import Event, EventSink
     from atc.solution import Solution
     from protocols.model import Protocol
     from protocols.simulator import Session
@@ -72,7 +73,10 @@ _ASKED = (
 )
 """What a journal keeps of the command."""
 
-_BESIDE_RESUME = {"resume", "threads", "writes", "refresh", "store", "record", "out", "strict", "as_json", "verbose"}
+_BESIDE_RESUME = {
+    *("resume", "threads", "writes", "refresh", "store", "record"),
+    *("out", "strict", "as_json", "verbose", "otel"),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,6 +134,12 @@ class _Options(SearchOptions, ModelOptions, ProgramOptions):
     as_json: bool = json_option("Print the solution as JSON and nothing else.")
     verbose: bool = option(
         "-v", "--verbose", is_flag=True, help="Show all tools, programs, output, and defects of the document."
+    )
+    otel: bool = option(
+        "--otel",
+        is_flag=True,
+        help="Send OpenTelemetry spans, without questions, arguments or replies, to $OTEL_EXPORTER_OTLP_ENDPOINT "
+        "[default: http://localhost:4318]",
     )
 
     def check(self) -> None:
@@ -232,11 +242,12 @@ def _solved(options: _Options, journal: Journal) -> int:
             ) as opened,
             WriteConfirmation(view.pause) as confirm,
             _simulated(protocol, options) as service,
+            _traced(view.sink, options.otel) as on_event,
             Agent(
                 protocol,
                 opened,
                 simulate=service,
-                on_event=view.sink,
+                on_event=on_event,
                 writes=options.writes or ("allow" if options.simulate else "ask"),
                 confirm=confirm if can_ask() else None,
                 search=options.search_settings(),
@@ -265,6 +276,23 @@ def _simulated(protocol: Protocol, options: _Options) -> Iterator[Session | Lite
 
     with Simulator(protocol, seed=options.seed, now=options.now or SIMULATED_NOW) as simulator:
         yield simulator.session(query=str(options.query))
+
+
+@contextmanager
+def _traced(sink: EventSink, traced: bool) -> Iterator[EventSink]:
+    """The view of a solve, and beside it the spans for --otel."""
+    if not traced:
+        yield sink
+        return
+    from atc.tracing import export_spans
+
+    with export_spans(lambda problem: say(f"warning: {problem}")) as spans:
+
+        def both(event: Event) -> None:
+            sink(event)
+            spans(event)
+
+        yield both
 
 
 def _refuse_more(ctx: click.Context) -> None:
