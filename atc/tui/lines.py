@@ -27,10 +27,12 @@ from atc.tui.parts import (
     diff_lines,
     evidence_lines,
     fault_text,
+    flow_lines,
     progress_text,
     standing_text,
     summary_line,
 )
+from atc.tui.revision import revision_lines
 from atc.tui.text import visible
 
 __all__ = ["LineView"]
@@ -44,14 +46,16 @@ class LineView:
     """A reader of events that hands finished lines to `write`.
 
     A long prompt gets one line with the time that reading it will take. A message of a search gets a line when it was
-    followed, and another one when its branch is left. `verbose` adds the programs, their output, all
-    tool names, and what the answer rests on.
+    followed, and another one when its branch is left. `verbose` adds the programs (a revision as a
+    diff), their output, all tool names, what the answer rests on, and the data flow.
     """
 
     def __init__(self, write: Callable[[str], None], *, verbose: bool = False) -> None:
         self._write = write
         self._verbose = verbose
         self._waiting_solve = ""
+        self._programs: dict[str, str] = {}
+        self._faulty: dict[str, str] = {}
         self._nodes: dict[tuple[str, int], SearchNode] = {}
 
     def __call__(self, event: Event) -> None:
@@ -73,13 +77,11 @@ class LineView:
                 return (
                     [f"attempt {attempt}: {progress_text(progress)}"] if progress.seconds_left > _SLOW_SECONDS else []
                 )
-            case ProgramWritten(attempt, program, _, diff) if diff:
-                changes = [f"attempt {attempt}: {line}" for line in diff_lines(diff)]
-                return [*changes, *(_indented(program) if self._verbose else ())]
-            case ProgramWritten(attempt, program, usage):
+            case ProgramWritten(attempt, program, usage, diff):
                 length = program.rstrip("\n").count("\n") + 1
                 head = f"attempt {attempt}: {length} lines, {usage.completion_tokens:,} tokens, {usage.seconds:.1f} s"
-                return [head, *(_indented(program) if self._verbose else ())]
+                changes = [f"attempt {attempt}: {line}" for line in diff_lines(diff)]
+                return [*(changes or [head]), *self._program_lines(event.solve, program)]
             case RunStarted() | CallBegan():
                 return []
             case CallMade(attempt, call):
@@ -91,12 +93,21 @@ class LineView:
             case RunEnded(attempt, run):
                 return [f"attempt {attempt}: run ended: {run.outcome}, {run.resources.wall:.2f} s"]
             case FaultFound(attempt, fault, attribution):
+                self._faulty[event.solve] = self._programs.pop(event.solve, "")
                 lines = [fault_text(fault), *_indented(fault.snippet), attribution_text(attribution)]
                 return [f"attempt {attempt}: {lines[0]}", *filter(None, lines[1:])]
             case SolveEnded(solution):
                 standing = standing_text(solution)
-                evidence = evidence_lines(solution) if self._verbose else []
+                evidence = [*evidence_lines(solution), *flow_lines(solution)] if self._verbose else []
                 return [*([standing.plain] if standing else []), *evidence, summary_line(solution)]
+
+    def _program_lines(self, solve: str, program: str) -> list[str]:
+        """With `verbose` the program, or its diff to the one that it revises."""
+        self._programs[solve] = program
+        before = self._faulty.pop(solve, "")
+        if not self._verbose:
+            return []
+        return [f"    {line}" for line in revision_lines(before, program)] if before else _indented(program)
 
     def _node_lines(self, solve: str, node: SearchNode) -> list[str]:
         """A new message, or what became of one."""

@@ -5,6 +5,7 @@ A search by single calls is one moving tree, which scrolls up whole when its try
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,6 +19,7 @@ from rich.spinner import Spinner
 from rich.text import Text
 
 from atc.events import (
+    CallBegan,
     CallMade,
     Event,
     FaultFound,
@@ -35,16 +37,18 @@ from atc.models.base import Progress
 from atc.search_tree import SearchNode
 from atc.solution import Solution
 from atc.tui.parts import (
+    ATTRIBUTION_REASONS,
     attribution_text,
     call_row,
-    diff_lines,
     evidence_lines,
     fault_text,
+    flow_lines,
     program_code,
     progress_text,
     standing_text,
     summary_line,
 )
+from atc.tui.revision import revision_code
 from atc.tui.text import format_answer, shorten, visible
 from atc.tui.tree import current_tree, tree_text
 from sandbox.records import CallRecord
@@ -64,15 +68,35 @@ TREE_LEAST = 5
 
 @dataclass(frozen=True, slots=True)
 class _CurrentAttempt:
-    """The current attempt. It is replaced and never changed, so that the drawing thread needs no lock."""
+    """The current attempt. It is replaced and never changed, so that the drawing thread needs no lock.
+
+    `pending` are the calls under way, and `line` is that of the call that began last. `before` is the program that this
+    one revises, and `reason` says what was wrong with it.
+    """
 
     attempt: int = 0
     doing: str = ""
     progress: Progress | None = None
     program: str = ""
+    before: str = ""
+    reason: str = ""
+    line: int | None = None
+    pending: tuple[CallBegan, ...] = ()
     calls: tuple[CallRecord, ...] = ()
     output: str = ""
     since: float = field(default_factory=time.monotonic)
+
+    @property
+    def status(self) -> str:
+        """What is going on: the model's progress, the calls under way, or the stage."""
+        if self.progress is not None:
+            return f"the model {progress_text(self.progress)}"
+        if not self.pending:
+            return self.doing
+        newest = self.pending[-1]
+        place = "" if newest.line is None else f"line {newest.line}: "
+        more = f" and {len(self.pending) - 1} more" if len(self.pending) > 1 else ""
+        return f"{place}{visible(newest.tool or 'a request')} is called{more}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +120,9 @@ class LiveView:
         self._verbose = verbose
         self._turn = _CurrentAttempt()
         self._search = _CurrentSearch()
+        self._faulty = self._reason = ""
+        self._tokens = 0
+        self._lock = threading.RLock()  # calls end in threads of their own
         self._live = Live(console=console, get_renderable=self.moving, refresh_per_second=8, transient=True)
 
     def __enter__(self) -> LiveView:
@@ -108,6 +135,10 @@ class LiveView:
         self._live.stop()
 
     def __call__(self, event: Event) -> None:
+        with self._lock:
+            self._take(event)
+
+    def _take(self, event: Event) -> None:
         match event:
             case SolveStarted(query, tools):
                 self._show(Text(visible(query), style="bold"))
@@ -117,13 +148,18 @@ class LiveView:
                 self._turn = _CurrentAttempt(attempt, "asking the model")
             case ModelProgress(_, progress):
                 self._turn = replace(self._turn, progress=progress)
-            case ProgramWritten(attempt, program, _, diff):
+            case ProgramWritten(attempt, program, usage, diff):
                 doing = "the call runs" if self._search.nodes else "the program runs"
-                self._turn = _CurrentAttempt(attempt, doing, program=program)
-                for line in diff_lines(diff):
-                    self._show(Text(f"  {line}", style="magenta"))
+                reason = "changed without the model" if diff else self._reason
+                self._tokens += usage.prompt_tokens + usage.completion_tokens
+                self._turn = _CurrentAttempt(attempt, doing, program=program, before=self._faulty, reason=reason)
+                self._faulty = self._reason = ""
+            case CallBegan(_, _, _, line):
+                pending = (*self._turn.pending, event)
+                self._turn = replace(self._turn, line=line or self._turn.line, pending=pending)
             case CallMade(_, call):
-                self._turn = replace(self._turn, calls=(*self._turn.calls, call))
+                pending = tuple(begun for begun in self._turn.pending if begun.index != call.index)
+                self._turn = replace(self._turn, calls=(*self._turn.calls, call), pending=pending)
             case OutputPrinted(_, _, text):
                 self._turn = replace(self._turn, output=self._turn.output + text)
             case NodeChanged(node):
@@ -153,8 +189,8 @@ class LiveView:
         if not turn.doing:
             return Text()
         seconds = time.monotonic() - turn.since
-        doing = turn.doing if turn.progress is None else f"the model {progress_text(turn.progress)}"
-        status = shorten(f"{doing} · {seconds:.0f} s", max(self._console.width - 2, 1))
+        tokens = f" · {self._tokens:,} tokens so far" if self._tokens else ""
+        status = shorten(f"{turn.status} · {seconds:.0f} s{tokens}", max(self._console.width - 2, 1))
         parts: list[RenderableType] = [Spinner("dots", Text(status, style="cyan"))]
         output = turn.output.rstrip("\n").split("\n")[-OUTPUT_SHOWN:] if turn.output.strip() else []
         calls = turn.calls[-CALLS_SHOWN:]
@@ -162,7 +198,8 @@ class LiveView:
             return Group(*parts, *self._moving_search(search, turn))
         if turn.program:
             room = max(self._console.height - len(output) - len(calls) - 4, 3)
-            parts.append(program_code(turn.program, lines=(1, room)))
+            first = max((turn.line or 1) - room + 2, 1)
+            parts.append(program_code(turn.program, turn.line, lines=(first, first + room - 1)))
         elif turn.progress is not None and turn.progress.text.strip():
             end = turn.progress.text.rstrip("\n").count("\n") + 1
             parts.append(program_code(turn.progress.text, lines=(max(end - self._console.height + 5, 1), end)))
@@ -197,8 +234,12 @@ class LiveView:
         """Print the current attempt for good, with its fault."""
         current, self._turn = self._turn, _CurrentAttempt()
         if current.program:
-            self._show(Rule(Text(f"program {current.attempt}"), style="dim", align="left"))
-            self._show(program_code(current.program, fault.line if fault else None))
+            title = Text(f"program {current.attempt}")
+            title.append(f" · {current.reason}" if current.reason else "", style="yellow")
+            self._show(Rule(title, style="dim", align="left"))
+            failed = fault.line if fault else None
+            shown = program_code(current.program, failed)
+            self._show(revision_code(current.before, current.program, failed) if current.before else shown)
             for call in current.calls:
                 self._show(call_row(call))
             if fault and current.output.strip():
@@ -207,6 +248,8 @@ class LiveView:
             self._show(Text(f"✗ {fault_text(fault)}", style="red"))
         if attribution and (blamed := attribution_text(attribution)):
             self._show(Text(f"  {blamed}", style="yellow"))
+        if fault:
+            self._faulty, self._reason = current.program, _reason(attribution)
 
     def _show_end(self, solution: Solution) -> None:
         if solution.answer is not None:
@@ -214,12 +257,19 @@ class LiveView:
             self._show(Text(visible(format_answer(solution.answer)), style="bold"))
         if (standing := standing_text(solution)) is not None:
             self._show(standing)
-        for line in evidence_lines(solution):
+        for line in [*evidence_lines(solution), *flow_lines(solution)]:
             self._show(Text(f"  {line}", style="dim"))
         self._show(Text(summary_line(solution), style="dim"))
 
     def _show(self, part: RenderableType) -> None:
         self._console.print(part, highlight=False)
+
+
+def _reason(attribution: Attribution | None) -> str:
+    """Why the next program differs: the tool to blame for the failure of this one; empty without one."""
+    if attribution is None or attribution.tool is None:
+        return ""
+    return f"after {visible(attribution.tool)}: {ATTRIBUTION_REASONS[attribution.how]}"
 
 
 def _tools(names: tuple[str, ...], *, all_names: bool) -> RenderableType:

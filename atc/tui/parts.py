@@ -19,6 +19,7 @@ from protocols.json_path import readable_path
 from sandbox.records import CallRecord
 
 __all__ = [
+    "ATTRIBUTION_REASONS",
     "attribution_text",
     "call_row",
     "call_signature",
@@ -26,6 +27,8 @@ __all__ = [
     "diff_lines",
     "evidence_lines",
     "fault_text",
+    "flow_lines",
+    "highlighted_lines",
     "program_code",
     "progress_text",
     "standing_text",
@@ -37,6 +40,9 @@ FACT_WIDTH = 200
 
 EVIDENCE_SHOWN = 4
 """Most places in responses, and most choices, that are shown under an answer."""
+
+_ANY = '["*"]'
+"""How a readable path spells the place in a list that stands for several."""
 
 STANDING_STYLES: Mapping[Standing, str] = {"supported": "green", "doubtful": "yellow", "unsupported": "red"}
 
@@ -94,6 +100,12 @@ def program_code(program: str, failed: int | None = None, lines: tuple[int, int]
     if lines and lines[1] < total:
         return Group(code, Text(f"  … {total - lines[1]} more lines", style="dim"))
     return code
+
+
+def highlighted_lines(program: str) -> list[Text]:
+    """The lines of a program with the colours of `program_code`."""
+    text = Syntax("", "python", theme="ansi_dark", background_color="default").highlight(visible(program).rstrip("\n"))
+    return [Text(line.plain, spans=line.spans) for line in text.split("\n", allow_blank=True)]
 
 
 def fault_text(fault: Fault) -> str:
@@ -176,13 +188,37 @@ def evidence_lines(solution: Solution) -> list[str]:
     ]
 
 
-def _evidence(title: str, facts: Sequence[str]) -> list[str]:
+def flow_lines(solution: Solution, most: int = EVIDENCE_SHOWN) -> list[str]:
+    """The data flow between the calls of the last program: which field of a response fed which argument.
+
+    Calls of the same tools by the same field are one line with their number: `GET_a → items[*].id to GET_b(id), 3 times`.
+
+    Args:
+        most: Most lines of it; a further one says how many there are besides.
+    """
+    paths: dict[tuple[str, str, str], list[str]] = {}
+    for flow in solution.flow:
+        if flow.origin == "response" and flow.source is not None:
+            source, target = solution.calls[flow.source], solution.calls[flow.call]
+            fed = f"{target.tool or target.url}({flow.argument})"
+            field = readable_path(["*" if isinstance(step, int) else step for step in flow.path])
+            paths.setdefault((source.tool or source.url, field, fed), []).append(readable_path(flow.path))
+    lines = [
+        f"{source} → {exact[0]} to {fed}"
+        if len(exact) == 1
+        else f"{source} → {field.replace(_ANY, '[*]')} to {fed}, {len(exact)} times"
+        for (source, field, fed), exact in paths.items()
+    ]
+    return _evidence("data flow", lines, most)
+
+
+def _evidence(title: str, facts: Sequence[str], most: int = EVIDENCE_SHOWN) -> list[str]:
     """Some facts under a title, each on a line, and how many more there are."""
     distinct = list(dict.fromkeys(facts))
     if not distinct:
         return []
-    more = len(distinct) - EVIDENCE_SHOWN
-    lines = [shorten(visible(fact).replace("\n", "␊"), FACT_WIDTH) for fact in distinct[:EVIDENCE_SHOWN]]
+    more = len(distinct) - most
+    lines = [shorten(visible(fact).replace("\n", "␊"), FACT_WIDTH) for fact in distinct[:most]]
     lines += [f"and {more} more"] if more > 0 else []
     return [f"{title}: {lines[0]}", *(f"{' ' * len(title)}  {line}" for line in lines[1:])]
 
