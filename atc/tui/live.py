@@ -141,8 +141,7 @@ class LiveView:
     def _take(self, event: Event) -> None:
         match event:
             case SolveStarted(query, tools):
-                self._show(Text(visible(query), style="bold"))
-                self._show(_tools(tools, all_names=self._verbose))
+                self._show(Text(visible(query), style="bold"), _tools(tools, all_names=self._verbose))
             case ModelWaiting(attempt):
                 self._finish_attempt()
                 self._turn = _CurrentAttempt(attempt, "asking the model")
@@ -233,36 +232,41 @@ class LiveView:
     def _finish_attempt(self, fault: Fault | None = None, attribution: Attribution | None = None) -> None:
         """Print the current attempt for good, with its fault."""
         current, self._turn = self._turn, _CurrentAttempt()
+        parts: list[RenderableType] = []
         if current.program:
+            failed = fault.line if fault else None
             title = Text(f"program {current.attempt}")
             title.append(f" · {current.reason}" if current.reason else "", style="yellow")
-            self._show(Rule(title, style="dim", align="left"))
-            failed = fault.line if fault else None
-            shown = program_code(current.program, failed)
-            self._show(revision_code(current.before, current.program, failed) if current.before else shown)
-            for call in current.calls:
-                self._show(call_row(call))
+            parts.append(Rule(title, style="dim", align="left"))
+            if current.before:
+                parts.append(revision_code(current.before, current.program, failed))
+            else:
+                parts.append(program_code(current.program, failed))
+            parts += map(call_row, current.calls)
             if fault and current.output.strip():
-                self._show(Text(visible(current.output).rstrip("\n"), style="dim"))
+                parts.append(Text(visible(current.output).rstrip("\n"), style="dim"))
         if fault:
-            self._show(Text(f"✗ {fault_text(fault)}", style="red"))
-        if attribution and (blamed := attribution_text(attribution)):
-            self._show(Text(f"  {blamed}", style="yellow"))
-        if fault:
+            parts.append(Text(f"✗ {fault_text(fault)}", style="red"))
             self._faulty, self._reason = current.program, _reason(attribution)
+        if attribution and (blamed := attribution_text(attribution)):
+            parts.append(Text(f"  {blamed}", style="yellow"))
+        self._show(*parts)
 
     def _show_end(self, solution: Solution) -> None:
+        parts: list[RenderableType] = []
         if solution.answer is not None:
-            self._show(Rule(Text("answer"), style="green", align="left"))
-            self._show(Text(visible(format_answer(solution.answer)), style="bold"))
+            parts.append(Rule(Text("answer"), style="green", align="left"))
+            parts.append(Text(visible(format_answer(solution.answer)), style="bold"))
         if (standing := standing_text(solution)) is not None:
-            self._show(standing)
-        for line in [*evidence_lines(solution), *flow_lines(solution)]:
-            self._show(Text(f"  {line}", style="dim"))
-        self._show(Text(summary_line(solution), style="dim"))
+            parts.append(standing)
+        facts = [*evidence_lines(solution), *flow_lines(solution)]
+        parts += [Text(f"  {line}", style="dim") for line in facts]
+        self._show(*parts, Text(summary_line(solution), style="dim"))
 
-    def _show(self, part: RenderableType) -> None:
-        self._console.print(part, highlight=False)
+    def _show(self, *parts: RenderableType) -> None:
+        """Print above the moving part, which is redrawn once for all of them."""
+        if parts:
+            self._console.print(Group(*parts), highlight=False)
 
 
 def _reason(attribution: Attribution | None) -> str:

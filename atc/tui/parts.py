@@ -191,7 +191,7 @@ def evidence_lines(solution: Solution) -> list[str]:
 def flow_lines(solution: Solution, most: int = EVIDENCE_SHOWN) -> list[str]:
     """The data flow between the calls of the last program: which field of a response fed which argument.
 
-    Calls of the same tools by the same field are one line with their number: `GET_a → items[*].id to GET_b(id), 3 times`.
+    Calls of the same tools by the same field are one line: `GET_a → items[*].id to GET_b(id), 3 times`.
 
     Args:
         most: Most lines of it; a further one says how many there are besides.
