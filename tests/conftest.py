@@ -72,6 +72,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def _own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     """No test reads or writes the user's own settings; models stay where they are, to be downloaded once."""
     monkeypatch.delenv("ATC_MODEL", raising=False)
+    monkeypatch.setenv("ATC_CONFIG", os.devnull)
 
 
 @pytest.fixture

@@ -7,19 +7,24 @@ group `atc.commands`.
 
 from __future__ import annotations
 
-import importlib
+import ast
+import importlib.util
 import os
 import signal
 import sys
 from importlib.metadata import EntryPoint, entry_points, version
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from atc.tui.text import visible
 from protocols.errors import ATCError
 
-__all__ = ["main", "print_json", "say"]
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+__all__ = ["CONFIG", "main", "print_json", "say"]
 
 COMMANDS = {
     "solve": "atc.cli.solve:solve",
@@ -28,11 +33,24 @@ COMMANDS = {
     "explain": "atc.cli.explain:explain",
     "contract": "atc.cli.contract:contract",
     "simulate": "atc.cli.simulate:simulate",
+    "serve": "atc.cli.serve:serve",
     "model": "atc.cli.model:model",
+    "init": "atc.cli.init:init",
     "doctor": "atc.cli.doctor:doctor",
+    "completion": "atc.cli.completion:completion",
 }
 
-EXIT_CODES = """\b
+WITHOUT_CONFIG = ("init", "doctor", "completion")
+"""Commands that must do their work where atc.toml is broken."""
+
+CONFIG = "atc.config"
+"""Where the read configuration is among the values of a click context (`meta`)."""
+
+EPILOG = """Options are also read from the environment, such as ATC_SOLVE_API for `atc solve --api` (ATC_MODEL for all
+commands), and then from atc.toml in the working folder or above it, or the file that ATC_CONFIG names; `atc init SPEC`
+writes one. Its keys are the long options' names: those of several commands first, others in a table such as [solve].
+
+\b
 Exit codes of all commands:
   0    answered, or finished
   1    not solved, the answer rests on no reply, or the program raised or left with a non-zero exit
@@ -59,6 +77,42 @@ def print_json(data: object) -> None:
 
 class LazyGroup(click.Group):
     """A group that turns our errors into one line and an exit code, and ctrl-C or SIGTERM into 130."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """As click does it; the command's defaults are those of the user's atc.toml."""
+        name, command, rest = super().resolve_command(ctx, args)
+        if name is not None and command is not None and name not in WITHOUT_CONFIG and not ctx.resilient_parsing:
+            from atc.cli.config import command_defaults, read_config
+
+            config = read_config(self.list_commands(ctx))
+            if config is not None:
+                ctx.meta[CONFIG] = config
+                ctx.default_map = {name: command_defaults(config, name, command, own=name in COMMANDS)}
+        return name, command, rest
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """As click does it, without importing the commands: the first lines of their docstrings are read."""
+        names = self.list_commands(ctx)
+        limit = formatter.width - 6 - max(map(len, names))
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, self._summary(ctx, name).get_short_help_str(limit)) for name in names])
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        from click.shell_completion import CompletionItem
+
+        names = [name for name in self.list_commands(ctx) if name.startswith(incomplete)]
+        items = [CompletionItem(name, help=self._summary(ctx, name).get_short_help_str()) for name in names]
+        return [*items, *click.Command.shell_complete(self, ctx, incomplete)]
+
+    def _summary(self, ctx: click.Context, name: str) -> click.Command:
+        """The command, or a stand-in with its docstring."""
+        address = COMMANDS.get(name) or _added()[name].value
+        docstring = _docstring(*address.split(":")) if address.count(":") == 1 else None
+        command = click.Command(name, help=docstring) if docstring else self.get_command(ctx, name)
+        assert command is not None
+        return command
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return [*COMMANDS, *sorted(name for name in _added() if name not in COMMANDS)]
@@ -105,6 +159,19 @@ def _added() -> dict[str, EntryPoint]:
     return {entry.name: entry for entry in entry_points(group="atc.commands")}
 
 
+def _docstring(module: str, function: str) -> str | None:
+    """The docstring of a function, read from its file: the module is not run, its packages are."""
+    try:
+        spec = importlib.util.find_spec(module)
+        if spec is None or spec.origin is None:
+            return None
+        tree = ast.parse(Path(spec.origin).read_bytes())
+    except (ImportError, OSError, SyntaxError, ValueError):
+        return None
+    nodes = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == function]
+    return ast.get_docstring(nodes[-1]) if nodes else None
+
+
 def _as_command(loaded: object) -> click.Command:
     if not isinstance(loaded, click.Command):
         raise TypeError(f"{loaded!r} is not a click command")
@@ -126,7 +193,11 @@ def _load(entry: EntryPoint) -> click.Command:
         return broken
 
 
-@click.group(cls=LazyGroup, epilog=EXIT_CODES, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(version("atc-toolchain"), prog_name="atc")
+@click.group(
+    cls=LazyGroup,
+    epilog=EPILOG,
+    context_settings={"help_option_names": ["-h", "--help"], "auto_envvar_prefix": "ATC"},
+)
+@click.version_option(version("atc-toolchain"), prog_name="atc", allow_from_autoenv=False)
 def main() -> None:
     """Answer questions with an API: a language model writes one program that chains its calls, a sandbox runs it."""

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 
 import click
 
+from atc.cli import CONFIG
 from atc.modes import MODES, parse
 from protocols.errors import APIError, UsageError
 
@@ -131,6 +132,13 @@ def takes(options: type[Values]) -> Callable[[Callable[[Values], None]], Callabl
     def decorate(command: Callable[[Values], None]) -> Callable[..., None]:
         @wraps(command)
         def called(**values: Any) -> None:
+            context = click.get_current_context()
+            if config := context.meta.get(CONFIG):
+                from atc.cli.config import settle
+                from atc.cli.trust import announce
+
+                values = settle(context, values)
+                announce(context, config, values)
             command(options(**values))
 
         decorated: Callable[..., None] = called
@@ -160,6 +168,7 @@ def model_option() -> Any:
     return option(
         "--model",
         metavar="NAME",
+        envvar="ATC_MODEL",
         help="local:NAME[+ADAPTER], openvino:NAME, openai:NAME, hf:NAME[+ADAPTER] or replay:FILE  "
         "[default: $ATC_MODEL, else local:qwen2.5-coder-1.5b]",
     )

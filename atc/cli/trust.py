@@ -1,0 +1,110 @@
+"""What a configuration file may not do unasked: run code, sign in, let writes through, write elsewhere.
+
+`atc.toml` lies where the user works, and that may be a stranger's folder. A file that wants such a thing is trusted
+when `atc init` wrote that, when the user said so at the terminal, or when ATC_CONFIG names the file. It is announced
+each time all the same.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+from click.core import ParameterSource
+
+from atc.cli.config import Config
+from protocols.errors import UsageError
+
+__all__ = ["announce", "risks", "trust"]
+
+_RUNS_CODE = re.compile(r"(?:[^=/]+=)?(?:functions|mcp:stdio):")
+
+
+def announce(ctx: click.Context, config: Config, values: Mapping[str, Any]) -> None:
+    """Say on stderr what the file does that could do harm; the first time, ask.
+
+    Raises: UsageError: The user has not agreed to it, or is not there.
+    """
+    used = {
+        name: value for name, value in values.items() if ctx.get_parameter_source(name) is ParameterSource.DEFAULT_MAP
+    }
+    if values.get("simulate"):  # then nothing leaves this machine
+        used = {name: value for name, value in used.items() if name not in ("auth", "allow", "writes")}
+    phrases = [*risks(used), *_written(ctx, config, used)]
+    if not phrases:
+        return
+    from atc.cli import say
+    from atc.cli.confirm import can_ask
+
+    say(f"{config.file}: {'; '.join(phrases)}")
+    if config.explicit or _digest(config.file, phrases) in _trusted():
+        return
+    if can_ask() and click.confirm(f"Does {config.file.resolve()} have your word for that?", default=False, err=True):
+        trust(config.file, phrases)
+        return
+    raise UsageError(
+        f"{config.file} has not been trusted with that. If it is yours, answer y at a terminal, or name it: "
+        f"ATC_CONFIG={config.file}"
+    )
+
+
+def trust(file: Path, phrases: Sequence[str]) -> None:
+    """Remember that the user agreed to what the file does, until it wants something else. Raises: UsageError."""
+    from atc.files import append_line
+
+    record = _record()
+    record.parent.mkdir(parents=True, exist_ok=True)
+    append_line(record, _digest(file, phrases), 0o600)
+
+
+def risks(used: Mapping[str, Any]) -> list[str]:
+    """What values of a file do that could do harm, a phrase each; they are by parameter, as options take them."""
+    values = {name: value if isinstance(value, tuple | list) else (value,) for name, value in used.items() if value}
+    apis = [str(api) for api in values.get("api", ())]
+    phrases = [f"runs {api}" for api in apis if _RUNS_CODE.match(api)]
+    if "auth" in values:
+        where = used.get("base_url") or ", ".join(apis) or "the API of the command line"
+        phrases.append(f"signs in with {', '.join(values['auth'])} at {where}")
+    if values.get("writes") == ("allow",):
+        phrases.append("sends writes without asking")
+    if "allow" in values:
+        phrases.append(f"lets programs reach {', '.join(values['allow'])}")
+    return phrases + [f"{name.replace('_', '-')} = {used[name]}" for name in ("host", "key_file") if name in values]
+
+
+def _written(ctx: click.Context, config: Config, used: Mapping[str, Any]) -> list[str]:
+    """The places outside the file's folder that the values have written to."""
+    places = [
+        (option.opts[0], Path(str(used[str(option.name)])))
+        for option in ctx.command.params
+        if str(option.name) in used and isinstance(option, click.Option) and _is_written(option)
+    ]
+    return [f"{flag} writes {place}" for flag, place in places if not place.resolve().is_relative_to(config.folder)]
+
+
+def _is_written(option: click.Option) -> bool:
+    if isinstance(option.type, click.Path):
+        return not option.type.exists
+    return (option.metavar or "") == "FILE" and isinstance(option.type, click.types.FuncParamType)
+
+
+def _record() -> Path:
+    from atc.models.files import home
+
+    return home() / "trusted"
+
+
+def _trusted() -> frozenset[str]:
+    try:
+        return frozenset(_record().read_text("utf-8").split())
+    except (OSError, UnicodeDecodeError):
+        return frozenset()
+
+
+def _digest(file: Path, phrases: Sequence[str]) -> str:
+    return hashlib.sha256(json.dumps([str(file.resolve()), sorted(phrases)]).encode()).hexdigest()
