@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import ExitStack
+import asyncio
+import threading
+from collections.abc import AsyncGenerator, Generator, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from copy import copy
 from datetime import UTC, datetime
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+from atc.background import StartedSolve, astream, awaited, stream
+from atc.events import Event, EventSink
+from atc.interruption import Interruption
 from atc.knowledge import Knowledge
 from atc.language.question import Question
 from atc.models import Model, default_model, open_model
@@ -39,6 +43,10 @@ SIMULATED_NOW = datetime(2024, 6, 1, 12, tzinfo=UTC)
 """The time in a rehearsal, unless another one is given."""
 
 
+_TICK = 0.1
+"""Seconds after which a solve that waits for its turn notices that it was interrupted."""
+
+
 class Agent:
     """Answers questions with the tools of a protocol.
 
@@ -65,6 +73,9 @@ class Agent:
         self.on_event = options.on_event or (lambda event: None)
         self._closing = ExitStack()
         self._model = options.model
+        self._opened: Model | None = None
+        self._opening = threading.RLock()
+        self._learning = threading.Lock()
         self.settings = _settings(protocol, options)
         store = options.store
         if store is not None and options.simulate:
@@ -96,7 +107,9 @@ class Agent:
         What was worked out about the protocol is shared, but for a data flow that learns.
         """
         agent = copy(self)
-        agent.__dict__.pop("model", None)
+        agent._opened = None
+        agent._opening = threading.RLock()
+        agent._learning = threading.Lock()
         agent.knowledge = self.knowledge.shared()
         agent._model = model
         agent._closing = ExitStack()
@@ -116,6 +129,12 @@ class Agent:
     def __exit__(self, *error: object) -> None:
         self.close()
 
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        await asyncio.to_thread(self.close)
+
     def close(self) -> None:
         """Stop the simulated API and the model, where this agent started them."""
         self._closing.close()
@@ -130,14 +149,16 @@ class Agent:
         """The search for tools that a question needs."""
         return self.knowledge.candidates
 
-    @cached_property
+    @property
     def model(self) -> Model:
         """The model, opened at its first use. Raises: ModelError."""
-        if isinstance(self._model, str) or self._model is None:
-            opened = open_model(self._model, seed=self.settings.seed, keep=True)
-            self._closing.callback(opened.close)
-            return opened
-        return self._model
+        if not isinstance(self._model, str) and self._model is not None:
+            return self._model
+        with self._opening:
+            if self._opened is None:
+                self._opened = open_model(self._model, seed=self.settings.seed, keep=True)
+                self._closing.callback(self._opened.close)
+            return self._opened
 
     def solve(self, query: str, tools: Sequence[str] | None = None, journal: Journal | None = None) -> Solution:
         """Answer a question.
@@ -150,6 +171,54 @@ class Agent:
         Returns: A Solution, also when there is no answer: its `status` says why, its `attempts` what was tried.
         Raises: UsageError: An empty question, an unknown tool, or a journal of another question or document.
         """
+        return self._solve(query, tools, journal)
+
+    async def asolve(self, query: str, tools: Sequence[str] | None = None, journal: Journal | None = None) -> Solution:
+        """As `solve`, in a thread of its own; several may be under way at once.
+
+        Cancelling the task ends the solve within moments, as ctrl-C does: its programs are stopped, and its journal can
+        be gone on with. An agent that learns answers one question at a time, and so does a local model.
+        Raises: as `solve`.
+        """
+        return await awaited(self._started(query, tools, journal))
+
+    def stream(
+        self, query: str, tools: Sequence[str] | None = None, journal: Journal | None = None
+    ) -> Generator[Event, None, None]:
+        """The events of a solve as they happen; the last one is SolveEnded, with the solution.
+
+        The solve runs in a thread of its own. Closing the generator interrupts it. A reader who falls behind by a
+        thousand events makes the solve wait, and may miss some ModelProgress.
+        Raises: as `solve`, at the first event.
+        """
+        return stream(self._started(query, tools, journal))
+
+    def astream(
+        self, query: str, tools: Sequence[str] | None = None, journal: Journal | None = None
+    ) -> AsyncGenerator[Event, None]:
+        """As `stream`, for `async for`; cancelling the task interrupts the solve. Raises: as `solve`."""
+        return astream(self._started(query, tools, journal))
+
+    def _started(self, query: str, tools: Sequence[str] | None, journal: Journal | None) -> StartedSolve:
+        """A solve for a thread of its own, whose events also go to a sink."""
+
+        def start(sink: EventSink, interruption: Interruption) -> Solution:
+            def tell(event: Event) -> None:
+                self.on_event(event)
+                sink(event)
+
+            return self._solve(query, tools, journal, tell, interruption)
+
+        return start
+
+    def _solve(
+        self,
+        query: str,
+        tools: Sequence[str] | None,
+        journal: Journal | None,
+        on_event: EventSink | None = None,
+        interruption: Interruption | None = None,
+    ) -> Solution:
         if not query.strip():
             raise UsageError("the question is empty")
         unknown = [name for name in tools or () if name not in self.protocol]
@@ -159,20 +228,38 @@ class Agent:
         if used_journal is None and self.settings.mode == "codeact":  # its snippets are run again on the journal
             used_journal = Journal()
         try:
-            return Solve(
-                Question(query.strip()),
-                self.knowledge,
-                self.service,
-                self.settings,
-                lambda: self.model,
-                _name_of(self._model) or type(self._model).__name__,
-                self.on_event,
-                tools,
-                used_journal,
-            ).run()
+            with self._turn(interruption):
+                return Solve(
+                    Question(query.strip()),
+                    self.knowledge,
+                    self.service,
+                    self.settings,
+                    lambda: self.model,
+                    _name_of(self._model) or type(self._model).__name__,
+                    on_event or self.on_event,
+                    tools,
+                    used_journal,
+                    interruption=interruption,
+                ).run()
         finally:
             if journal is None and used_journal is not None:
                 used_journal.close()
+
+    @contextmanager
+    def _turn(self, interruption: Interruption | None) -> Iterator[None]:
+        """Wait for other solves where what one learns may be read by another. Raises: KeyboardInterrupt."""
+        if not self.knowledge.learns:
+            with self._opening:  # worked out once
+                _ = self.candidates
+            yield
+            return
+        while not self._learning.acquire(timeout=_TICK):
+            if interruption is not None:
+                interruption.check()
+        try:
+            yield
+        finally:
+            self._learning.release()
 
     def opening(self, query: str, tools: Sequence[str] | None = None, today: str | None = None) -> Opening:
         """What the model would be asked with first; it is not asked.

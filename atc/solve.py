@@ -24,10 +24,11 @@ from atc.events import (
     SolveEnded,
     SolveStarted,
 )
+from atc.interruption import Interruption
 from atc.knowledge import Knowledge
 from atc.language.question import Question
 from atc.models import Completion, Message, Model, Usage
-from atc.models.base import FunctionSpec, Layout, ModelRequest, answer, calls_functions
+from atc.models.base import FunctionSpec, Layout, ModelRequest, Progress, answer, calls_functions
 from atc.models.replay import request_hash
 from atc.modes import LOOP, mode_function
 from atc.modes.toolbox import Toolbox
@@ -114,6 +115,7 @@ class Solve:
         model_name: For the record, also where the model cannot be had.
         tools: Names of the tools to offer, and the only ones that may be called. By default some are chosen for the
             question, and any of the protocol may be called.
+        interruption: What another thread may end the solve with.
     """
 
     question: Question
@@ -135,6 +137,7 @@ class Solve:
     answer: str | None = None
     usage: Usage = field(default_factory=Usage)
     run_seconds: float = 0.0
+    interruption: Interruption | None = None
 
     def __post_init__(self) -> None:
         self.id = secrets.token_hex(6)
@@ -183,6 +186,8 @@ class Solve:
                 on_begin=self.began_call,
                 on_output=self.printed,
             ) as sandbox:
+                if self.interruption is not None:
+                    self.interruption.add(sandbox.interrupt)
                 status, message = self.solved(sandbox)
         except (LimitReached, PromptRefused) as error:
             status, message = "limit", str(error)
@@ -321,22 +326,27 @@ class Solve:
         if completion is None:
             likeliest = self.tried == 1 and not sampled
             seed = self.settings.seed + self.tried - 1 + (self.requests if sampled else 0)
-            completion = answer(
-                self.open_model(),
-                ModelRequest(
-                    messages,
-                    stop,
-                    max_tokens,
-                    None if likeliest else seed,
-                    lambda progress: self.emit(ModelProgress(self.number, progress)),
-                    functions,
-                    layout,
-                ),
+            chance = None if likeliest else seed
+            completion = self.asked(
+                ModelRequest(messages, stop, max_tokens, chance, self.progressed, functions, layout)
             )
             if journal is not None:
                 journal.answer(self.requests - 1, request, asdict(completion))
         self.usage += completion.usage
         return completion
+
+    def asked(self, request: ModelRequest) -> Completion:
+        """Ask the model; where another thread may end the solve, in a thread that is then left behind."""
+        model = self.open_model()
+        if self.interruption is None:
+            return answer(model, request)
+        return self.interruption.call(lambda: answer(model, request))
+
+    def progressed(self, progress: Progress) -> None:
+        """The model has read or written more."""
+        if self.interruption is not None:
+            self.interruption.check()
+        self.emit(ModelProgress(self.number, progress))
 
     def solution(self, status: Status, message: str) -> Solution:
         """What came of it."""

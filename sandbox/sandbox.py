@@ -125,6 +125,9 @@ class Sandbox:
         self._now = now.replace(tzinfo=now.tzinfo or UTC).timestamp() if now is not None else None
         self._seed = seed
         self._on_output = on_output
+        self._ending = threading.Lock()
+        self._interrupted = False
+        self._ends: list[Callable[[], None]] = []
         self._broker()  # a protocol that can't be called is told now, not in the middle of a run
         missing = [f"{layer.name} ({layer.reason})" for layer in self.layers() if not layer.active] if strict else []
         if missing:
@@ -138,6 +141,25 @@ class Sandbox:
 
     def close(self) -> None:
         """Nothing outlives a run but the worker in stock, which all sandboxes share."""
+
+    def interrupt(self) -> None:
+        """End the runs and calls under way, and those to come, from another thread: as ctrl-C does in the main thread.
+
+        A run that is interrupted has the outcome "interrupted".
+        """
+        with self._ending:
+            self._interrupted = True
+            ends = list(self._ends)
+        for end in ends:
+            end()
+
+    def _end_with(self, end: Callable[[], None]) -> None:
+        """Call a function at an interruption, also at one that has been."""
+        with self._ending:
+            self._ends.append(end)
+            interrupted = self._interrupted
+        if interrupted:
+            end()
 
     def prepare(self) -> None:
         """Have a worker ready, while the program is still being written."""
@@ -179,7 +201,11 @@ class Sandbox:
         settings = self._settings()
         try:
             execution = _Execution(limits, broker, settings, program, self._on_output, started)
-            run = execution.run(marshal.dumps(code))
+            self._end_with(execution.interrupt)
+            try:
+                run = execution.run(marshal.dumps(code))
+            finally:
+                self._ends.remove(execution.interrupt)
         finally:
             broker.cancel()
             broker.close()
@@ -189,7 +215,9 @@ class Sandbox:
 
     def open_broker(self, attempt: JournalAttempt | None = None) -> Broker:
         """The way out alone, for calls that no program makes; `Broker.until` says how long each may take."""
-        return self._broker(limits=self._limits, journal=attempt)
+        broker = self._broker(limits=self._limits, journal=attempt)
+        self._end_with(broker.cancel)
+        return broker
 
     def _settings(self) -> dict[str, object]:
         return {
@@ -236,7 +264,8 @@ class _Execution:
         self._sending = threading.Lock()
         self._counting = threading.Lock()
         self._calls = ThreadPoolExecutor(PARALLEL_CALLS, "broker")
-        self._socket: socket.socket
+        self._socket: socket.socket | None = None
+        self._interrupted = False
         self._frames = 0
         self._queued_bytes = 0
 
@@ -248,7 +277,8 @@ class _Execution:
         try:
             worker = workers.take()
             self._socket = worker.socket
-            self._converse(code)
+            self._converse(code, worker.socket)
+            interrupted = self._interrupted
         except KeyboardInterrupt:
             interrupted = True
         finally:
@@ -262,20 +292,31 @@ class _Execution:
             raise self._unexpected
         return self._result(status, use, interrupted)
 
+    def interrupt(self) -> None:
+        """End the run from another thread."""
+        self._interrupted = True
+        self._wake()
+
+    def _wake(self) -> None:
+        """Have the loop look at what was set; it then ends the run."""
+        if self._socket is not None:
+            with contextlib.suppress(OSError):
+                self._socket.shutdown(socket.SHUT_RDWR)
+
     # The conversation with the child
 
-    def _converse(self, code: bytes) -> None:
+    def _converse(self, code: bytes, ours: socket.socket) -> None:
         # Where somebody is asked, only this side knows how long a run may take.
         deadline = self._deadline + (CONFIRMATION_LIMIT if self._broker.approval.asks else 0.0)
         settings = {**self._settings, "deadline": deadline}
         frames = channel.Frames(max(self._limits.request, self._limits.output))
-        ours, poll = self._socket, select.poll()
+        poll = select.poll()
         poll.register(ours, select.POLLIN)
         try:
             ours.settimeout(max(self._remaining(), GRACE))  # a stopped process reads nothing
             ours.sendall(channel.encode(channel.START, settings, code))
             ours.settimeout(None)
-            while self._end is None and self._limit is None:
+            while self._end is None and self._limit is None and not self._interrupted:
                 if (remaining := self._remaining()) <= 0:
                     self._limit = "wall"
                 elif self._queued_bytes > QUEUE_LIMIT:
@@ -367,6 +408,7 @@ class _Execution:
     def _perform_call(
         self, send: Callable[[], BrokerReply], number: int, function: bool, line: Any, weight: int, key: str
     ) -> None:
+        assert self._socket is not None  # the call came by it
         try:
             reply = send()
             head = _reply_head(reply, number, function)
@@ -382,8 +424,7 @@ class _Execution:
         finally:
             with self._counting:
                 self._queued_bytes -= weight
-        with contextlib.suppress(OSError):
-            self._socket.shutdown(socket.SHUT_RDWR)  # wakes the loop, which then ends the run
+        self._wake()
 
     def _on_error(self, error: BaseException, line: int | None) -> None:
         """Handle an exception that no call should raise.

@@ -24,8 +24,9 @@ _LAYERS = {
     """,
     "sandbox": "records truncation private body_store language child pool provenance journal egress sandbox",
     "atc": """
-        _siblings fault files language models profile planning retrieval program check diagnosis knowledge prompting
-        verify search_tree solution solution_file events tracing options resume modes solve agent training tui cli
+        _siblings fault files interruption language models profile planning retrieval program check diagnosis knowledge
+        prompting verify search_tree solution solution_file events background tracing options resume modes solve agent
+        training tui page cli
     """,
     "probing": "redact schema prober document export strip_responses evaluation drift live cli",
     "benchmarks": """

@@ -31,6 +31,7 @@ COMMANDS = {
     "run": "atc.cli.run:run",
     "check": "atc.cli.check:check",
     "explain": "atc.cli.explain:explain",
+    "trace": "atc.cli.trace:trace",
     "contract": "atc.cli.contract:contract",
     "simulate": "atc.cli.simulate:simulate",
     "serve": "atc.cli.serve:serve",
