@@ -26,7 +26,7 @@ _LAYERS = {
     "atc": """
         _siblings fault files interruption language models profile planning retrieval program check diagnosis knowledge
         prompting verify search_tree solution solution_file events background tracing options resume modes solve agent
-        training tui page cli
+        training tui page server cli
     """,
     "probing": "redact schema prober document export strip_responses evaluation drift live cli",
     "benchmarks": """

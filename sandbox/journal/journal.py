@@ -32,7 +32,7 @@ from sandbox.body_store import LargeBody, parts
 from sandbox.private import not_ours
 from sandbox.records import SAFE, CallRecord
 
-__all__ = ["Entry", "Journal", "JournalAttempt", "Mark", "State"]
+__all__ = ["Entry", "Journal", "JournalAttempt", "JournalUnavailableError", "Mark", "State"]
 
 State = Literal["planned", "sent", "confirmed", "failed", "unknown"]
 Lookup = Literal["replay", "open", "new"]
@@ -52,6 +52,10 @@ CREATE TABLE attempts (number INTEGER PRIMARY KEY, program TEXT NOT NULL, over I
 CREATE TABLE answers (position INTEGER PRIMARY KEY, asked TEXT NOT NULL, answer TEXT NOT NULL);
 CREATE TABLE notes (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 """
+
+
+class JournalUnavailableError(UsageError):
+    """The file cannot be written now: the disk is full, say, or another process has it. Later it may be."""
 
 
 @dataclass(slots=True, eq=False)
@@ -87,7 +91,9 @@ class Journal:
     Args:
         file: Where it is kept, made if it is not there; None: nowhere for longer than this object lives.
         refresh: Send all reads, whatever is known of them.
-    Raises: UsageError: The file is no journal, of another version, or in use.
+    Raises:
+        UsageError: The file is no journal, or of another version.
+        JournalUnavailableError: It is in use, or cannot be written.
     """
 
     def __init__(self, file: Path | None = None, *, refresh: bool = False) -> None:
@@ -239,14 +245,14 @@ class Journal:
         return UsageError(f"{self.file} is damaged; move it away and start a new one")
 
     def _run(self, statement: str, *values: object) -> int:
-        """Execute and commit one statement; gives the number of the row it inserted. Raises: UsageError: The disk is
-        full, or the like: a call that cannot be written down is not sent."""
+        """Execute and commit one statement; gives the number of the row it inserted. Raises: JournalUnavailableError:
+        The disk is full, or the like: a call that cannot be written down is not sent."""
         try:
             return int(self._base.execute(statement, values).lastrowid or 0)
         except sqlite3.ProgrammingError:  # closed meanwhile
             raise
         except sqlite3.DatabaseError as error:
-            raise UsageError(f"the journal {self.file} cannot be written: {error}") from None
+            raise JournalUnavailableError(f"the journal {self.file} cannot be written: {error}") from None
 
 
 class JournalAttempt:
@@ -437,7 +443,7 @@ def _opened(file: Path | None) -> sqlite3.Connection:
         # Without a name it is a temporary file, of which a small one is never written.
         base = sqlite3.connect(file or "", timeout=0, isolation_level=None, check_same_thread=False)
     except (OSError, sqlite3.Error) as error:
-        raise UsageError(f"{file} cannot be opened as a journal: {error}") from None
+        raise JournalUnavailableError(f"{file} cannot be opened as a journal: {error}") from None
     try:
         base.execute("PRAGMA locking_mode = EXCLUSIVE")
         (application,) = base.execute("PRAGMA application_id").fetchone()
@@ -460,7 +466,7 @@ def _opened(file: Path | None) -> sqlite3.Connection:
         base.close()
         busy = "locked" in str(error)
         why = "is in use by another process; wait for its end" if busy else f"cannot be used as a journal: {error}"
-        raise UsageError(f"{file} {why}") from None
+        raise JournalUnavailableError(f"{file} {why}") from None
     except sqlite3.DatabaseError as error:
         base.close()
         problem = "is damaged" if "malformed" in str(error) else "is no journal of atc"

@@ -1,0 +1,91 @@
+"""API keys of a server: read from a file, held as hashes, each with limits of its own."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from protocols.errors import UsageError
+
+__all__ = ["LOCAL", "ApiKeys", "Client", "read_keys"]
+
+MIN_LENGTH = 16
+"""Characters of the shortest key that is taken."""
+
+_NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+_LIMITS = ("concurrent", "per_minute")
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """Who asks, by the name of the key. Limits of 0 are none.
+
+    Args:
+        concurrent: Most solves that are not over.
+        per_minute: Most solves accepted in any 60 seconds.
+    """
+
+    name: str
+    concurrent: int = 50
+    per_minute: int = 600
+
+
+LOCAL = Client("local", concurrent=0, per_minute=0)
+"""Everybody on this machine, where no key is asked for."""
+
+
+class ApiKeys:
+    """The keys of a server, by their hashes; the keys themselves are not held."""
+
+    def __init__(self, clients: Mapping[bytes, Client]) -> None:
+        self._clients = dict(clients)
+
+    def client(self, key: str) -> Client | None:
+        """Whose key it is; None for an unknown one."""
+        return self._clients.get(_digest(key))
+
+
+def read_keys(file: Path) -> ApiKeys:
+    """Read a key file: a line `NAME:KEY` for each key, then optionally `concurrent=N` and `per_minute=N`.
+
+    Empty lines and lines that begin with `#` are left out. Raises: UsageError: it never holds a key.
+    """
+    try:
+        lines = file.read_text("utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
+        raise UsageError(f"the key file {file} cannot be read: {reason}") from None
+    clients: dict[bytes, Client] = {}
+    for number, line in enumerate(lines, start=1):
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        digest, client = _client(line.split(), f"{file}, line {number}")
+        if digest in clients or client.name in {known_client.name for known_client in clients.values()}:
+            raise UsageError(f"{file}, line {number}: the name or the key is in the file twice")
+        clients[digest] = client
+    if not clients:
+        raise UsageError(f"the key file {file} has no key; add a line NAME:KEY, with a key of your own making")
+    return ApiKeys(clients)
+
+
+def _client(words: list[str], where: str) -> tuple[bytes, Client]:
+    """The hash and the owner of a key, from the words of its line. Raises: UsageError."""
+    name, colon, key = words[0].partition(":")
+    if not colon or not _NAME.fullmatch(name):
+        raise UsageError(f"{where}: write NAME:KEY; a name has letters, digits and _ . - only")
+    if len(key) < MIN_LENGTH:
+        raise UsageError(f"{where}: the key of {name} has fewer than {MIN_LENGTH} characters; make a longer one")
+    limits: dict[str, int] = {}
+    for word in words[1:]:
+        limit, _, value = word.partition("=")
+        if limit not in _LIMITS or not value.isdecimal() or int(value) < 1:
+            raise UsageError(f"{where}: after the key of {name} come only concurrent=N and per_minute=N, from 1")
+        limits[limit] = int(value)
+    return _digest(key), Client(name, **limits)
+
+
+def _digest(key: str) -> bytes:
+    return hashlib.sha256(key.encode("utf-8", "surrogateescape")).digest()

@@ -1,0 +1,78 @@
+"""What the serving process and its solver processes send one another over their pipe."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+__all__ = ["Cancel", "Cancelled", "Ended", "Job", "JobEvent", "Message", "Postponed", "Ready", "Refused"]
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """Solve this. `journal` is None for a solve that ends with its connection; `events` are sent if asked for."""
+
+    id: str
+    query: str
+    mode: str | None
+    max_reflections: int | None
+    journal: Path | None
+    events: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Cancel:
+    """Nobody waits for this solve any longer."""
+
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """The process takes jobs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """The process cannot be set up: the document or the model is not to be had."""
+
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class JobEvent:
+    """An event of a solve: its name and its data as JSON."""
+
+    id: str
+    name: str
+    data: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A solve has a Solution, as JSON; `tokens` are those read and written."""
+
+    id: str
+    solution: str
+    status: str
+    tokens: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Cancelled:
+    """A solve has stopped on request."""
+
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Postponed:
+    """The journal of a solve cannot be written now, or its last process has not let it go yet."""
+
+    id: str
+    message: str
+
+
+Message: TypeAlias = Ready | Refused | JobEvent | Ended | Cancelled | Postponed

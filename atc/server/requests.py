@@ -1,0 +1,89 @@
+"""What a client sends: a question and a few options, checked before anything is recorded."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from atc.modes import parse
+from protocols.errors import UsageError
+
+__all__ = ["MAX_BODY", "BadRequestError", "SolveRequest", "read_request"]
+
+MAX_BODY = 64 * 1024
+"""Bytes of a request's body."""
+
+MAX_TRIES = 10
+
+
+class BadRequestError(Exception):
+    """A request that is not accepted: its HTTP status, and where they help the field to blame and seconds to wait."""
+
+    def __init__(self, status: int, message: str, field: str | None = None, retry_after: int | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+        self.field = field
+        self.retry_after = retry_after
+
+
+class SolveRequest(BaseModel):
+    """The body of `POST /v1/solve`.
+
+    Args:
+        query: The question.
+        mode: As `atc solve --mode`; by default the server's.
+        max_reflections: Most revisions of a program; by default as the profile says.
+        background: Answer at once with an id.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    query: str = Field(min_length=1, max_length=8000)
+    mode: str | None = None
+    max_reflections: int | None = Field(default=None, ge=0, le=10)
+    background: bool = False
+
+    @field_validator("query")
+    @classmethod
+    def _is_text(cls, query: str) -> str:
+        if not query.strip():
+            raise ValueError("the question is empty")
+        query.encode("utf-8")  # a lone surrogate is no text
+        return query
+
+    @field_validator("mode")
+    @classmethod
+    def _is_mode(cls, mode: str | None) -> str | None:
+        if mode is not None:
+            try:
+                _, tries = parse(mode)
+            except UsageError as error:
+                raise ValueError(str(error)) from None
+            if tries > MAX_TRIES:
+                raise ValueError(f"at most {MAX_TRIES} tries")
+        return mode
+
+    def digest(self) -> str:
+        """The same for requests that ask for the same, in the background or not."""
+        data = self.model_dump(exclude={"background"})
+        return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
+
+
+def read_request(body: bytes) -> SolveRequest:
+    """Raises: BadRequestError: The body is no JSON object (400), or a field is wrong (422)."""
+    try:
+        data: Any = json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise BadRequestError(400, f"the body is no JSON: {error}") from None
+    if not isinstance(data, dict):
+        raise BadRequestError(400, 'the body is no JSON object; send {"query": "…"}')
+    try:
+        return SolveRequest.model_validate(data)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        field = str(first["loc"][0]) if first["loc"] else None
+        message = str(first["msg"]).removeprefix("Value error, ")
+        raise BadRequestError(422, f"{field}: {message}" if field else message, field) from None
