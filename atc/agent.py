@@ -160,7 +160,13 @@ class Agent:
                 self._closing.callback(self._opened.close)
             return self._opened
 
-    def solve(self, query: str, tools: Sequence[str] | None = None, journal: Journal | None = None) -> Solution:
+    def solve(
+        self,
+        query: str,
+        tools: Sequence[str] | None = None,
+        journal: Journal | None = None,
+        interruption: Interruption | None = None,
+    ) -> Solution:
         """Answer a question.
 
         Args:
@@ -169,9 +175,10 @@ class Agent:
             journal: Where calls and answers are kept, so that no attempt repeats a write; in memory by default. With
                 the journal of a solve that was cut off, that one goes on.
         Returns: A Solution, also when there is no answer: its `status` says why, its `attempts` what was tried.
+            interruption: Ends the solve from another thread, as ctrl-C does.
         Raises: UsageError: An empty question, an unknown tool, or a journal of another question or document.
         """
-        return self._solve(query, tools, journal)
+        return self._solve(query, tools, journal, interruption=interruption)
 
     async def asolve(self, query: str, tools: Sequence[str] | None = None, journal: Journal | None = None) -> Solution:
         """As `solve`, in a thread of its own; several may be under way at once.

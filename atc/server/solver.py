@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Any
 
 from atc.agent import SIMULATED_NOW, Agent
 from atc.events import Event, EventSink, SolveEnded
-from atc.models import Completion, Model, Usage, default_model, open_model
-from atc.models.base import ModelBase, ModelRequest, answer
+from atc.interruption import Interruption
+from atc.models import Model, Usage, default_model, open_model
 from atc.models.names import identity
 from atc.resume import recorded_solution
 from atc.server.messages import Cancel, Cancelled, Ended, Job, JobEvent, Message, Postponed, Ready, Refused
@@ -64,7 +64,7 @@ class SolverAgents:
         self.protocol = load(settings.api)
         name = str(self.options.model or default_model())
         self.model_name = identity(name)
-        self.model: Model = queued(open_model(name, seed=self.options.seed, keep=True), settings.folder)
+        self._model: Model = queued(open_model(name, seed=self.options.seed, keep=True), settings.folder)
         self._lock = threading.Lock()
         self._agents: dict[str, Agent] = {}
         self._simulator: Simulator | None = None
@@ -87,12 +87,12 @@ class SolverAgents:
             return self._agents[mode]
 
     @contextmanager
-    def solving(self, job: Job, model: Model, sink: EventSink) -> Iterator[Agent]:
+    def solving(self, job: Job, sink: EventSink) -> Iterator[Agent]:
         """An agent for one job, in a simulated world of its own where the API is simulated."""
         world: Session | None = None
         if self._simulator is not None:
             world = self._simulator.session(query=job.query)
-        with self.agent(job.mode or self.options.mode).within(model, world) as agent:
+        with self.agent(job.mode or self.options.mode).within(self._model, world) as agent:
             agent.on_event = sink
             if job.max_reflections is not None and agent.settings.mode != "none":
                 agent.settings = replace(agent.settings, max_reflections=job.max_reflections)
@@ -106,7 +106,7 @@ class _SolverProcess:
         self._settings = settings
         self._connection = connection
         self._sending = threading.Lock()
-        self._running: dict[str, threading.Event] = {}
+        self._running: dict[str, Interruption] = {}
 
     def serve(self) -> None:
         """Take jobs until the pipe ends."""
@@ -122,8 +122,8 @@ class _SolverProcess:
             while True:
                 match self._connection.recv():
                     case Job() as job:
-                        cancelled = self._running[job.id] = threading.Event()
-                        threading.Thread(target=self._solve, args=(job, cancelled), daemon=True).start()
+                        interruption = self._running[job.id] = Interruption()
+                        threading.Thread(target=self._solve, args=(job, interruption), daemon=True).start()
                     case Cancel(id=id) if id in self._running:
                         self._running[id].set()
 
@@ -131,9 +131,9 @@ class _SolverProcess:
         with self._sending, suppress(OSError):
             self._connection.send(message)
 
-    def _solve(self, job: Job, cancelled: threading.Event) -> None:
+    def _solve(self, job: Job, interruption: Interruption) -> None:
         try:
-            message = self._solved(job, cancelled)
+            message = self._solved(job, interruption)
         except JournalUnavailableError as error:
             message = Postponed(job.id, str(error))
         except ATCError as error:
@@ -146,49 +146,26 @@ class _SolverProcess:
         self._running.pop(job.id, None)
         self._send(message)
 
-    def _solved(self, job: Job, cancelled: threading.Event) -> Message:
-        """Solve a job, or go on with it. Raises: ATCError; KeyboardInterrupt: It was cancelled."""
-        sink = partial(self._on_event, job, cancelled)
+    def _solved(self, job: Job, interruption: Interruption) -> Message:
+        """Solve a job, or go on with it. Raises: ATCError, KeyboardInterrupt."""
+        sink = partial(self._on_event, job)
         with Journal(job.journal) if job.journal is not None else nullcontext() as journal:
             if journal is not None and (data := recorded_solution(journal)) is not None:
                 data.pop("exit_code", None)
                 return ended_with(job.id, data)
-            with self._agents.solving(job, _CancellableModel(self._agents.model, cancelled), sink) as agent:
-                solution = agent.solve(job.query, journal=journal)
-        if solution.status == "interrupted" and cancelled.is_set():
-            raise KeyboardInterrupt
+            with self._agents.solving(job, sink) as agent:
+                solution = agent.solve(job.query, journal=journal, interruption=interruption)
+        if solution.status == "interrupted":
+            return Cancelled(job.id)
         return ended_with(job.id, solution.to_json())
 
-    def _on_event(self, job: Job, cancelled: threading.Event, event: Event) -> None:
-        if cancelled.is_set():
-            raise KeyboardInterrupt
+    def _on_event(self, job: Job, event: Event) -> None:
         if job.events and not isinstance(event, SolveEnded):  # the serving process sends the Solution itself
             self._send(JobEvent(job.id, type(event).__name__, _json(asdict(event))))
 
     def _failed(self, job: Job, exit_code: int, message: str) -> Ended:
         status: Status = next((status for status, code in EXIT_CODES.items() if code == exit_code), "failed")
         return ended_with(job.id, unsolved(job.query, self._agents.model_name, status, message).to_json())
-
-
-class _CancellableModel(ModelBase):
-    """A model that is not asked any longer when a solve is cancelled; the solve then ends as interrupted."""
-
-    def __init__(self, model: Model, cancelled: threading.Event) -> None:
-        self.name = model.name
-        self._model = model
-        self._cancelled = cancelled
-
-    def answer(self, request: ModelRequest) -> Completion:
-        """As `ModelBase.answer`. Raises: KeyboardInterrupt: The solve is cancelled."""
-        if self._cancelled.is_set():
-            raise KeyboardInterrupt
-        completion = answer(self._model, request)
-        if self._cancelled.is_set():
-            raise KeyboardInterrupt
-        return completion
-
-    def close(self) -> None:
-        """The model is closed by who opened it."""
 
 
 def unsolved(query: str, model: str, status: Status, message: str) -> Solution:
