@@ -1,13 +1,20 @@
-"""`atc doctor`: which walls stand around a program on this machine."""
+"""`atc doctor`: which walls stand around a program on this machine, and what the installation has."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 import click
 
 from atc.cli import print_json
 from protocols.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from atc.cli.installation import Check
+    from sandbox import Layer
 
 __all__ = ["doctor"]
 
@@ -27,21 +34,44 @@ WHAT = {
 
 @click.command()
 @click.option("--strict-sandbox", "strict", is_flag=True, help="Exit with 2 if a layer is missing.")
-@click.option("--json", "as_json", is_flag=True, help="Print the layers as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print layers and checks as JSON.")
 def doctor(strict: bool, as_json: bool) -> None:
-    """Show which layers of the sandbox are active on this machine, and why others are not."""
-    from rich.console import Console
-    from rich.table import Table
+    """Show which layers of the sandbox are active here, and what the installation has and lacks.
 
+    Checked are atc.toml, the model and its engine, extras, folders and disk; each lack comes with its remedy. No server
+    is asked, and no secret is read out. Exit code 0: nothing is broken, though something may be missing; 1: something
+    is broken.
+    """
+    from atc.cli import main
+    from atc.cli.installation import installation
     from sandbox import Sandbox
 
+    context = click.get_current_context()
     layers = Sandbox(None).layers()
+    checks = installation(main, context.find_root())
     if as_json:
-        print_json([asdict(layer) for layer in layers])
+        print_json({"layers": [asdict(layer) for layer in layers], "checks": [asdict(check) for check in checks]})
     else:
-        table = Table("layer", "what it gives", "active", "reason")
-        for layer in layers:
-            table.add_row(layer.name, WHAT.get(layer.name, ""), "yes" if layer.active else "no", layer.reason)
-        Console().print(table)
+        _print(layers, checks)
     if strict and any(not layer.active for layer in layers):
         raise UsageError("a layer of the sandbox is missing")
+    context.exit(1 if any(check.state == "broken" for check in checks) else 0)
+
+
+def _print(layers: Sequence[Layer], checks: Sequence[Check]) -> None:
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    from atc.tui.text import visible
+
+    console = Console()
+    table = Table("layer", "what it gives", "active", "reason")
+    for layer in layers:
+        table.add_row(layer.name, WHAT.get(layer.name, ""), "yes" if layer.active else "no", layer.reason)
+    console.print(table)
+    table = Table("installation", "", "state", "detail, and the remedy")
+    for check in checks:
+        remedy = f"\n→ {check.remedy}" if check.remedy else ""
+        table.add_row(check.part, check.name, check.state, escape(visible(check.detail) + remedy))
+    console.print(table)

@@ -200,7 +200,7 @@ def test_a_worker_has_no_environment_and_no_descriptors_but_its_own(monkeypatch:
 def test_doctor_names_every_layer() -> None:
     result = CliRunner().invoke(main, ["doctor", "--json"])
 
-    layers = json.loads(result.output)
+    layers = json.loads(result.stdout)["layers"]
     names = "policy,process,folder,no_new_privs,user namespace,network namespace,"
     names += "capabilities,parent,landlock,seccomp,rlimits"
     assert [layer["name"] for layer in layers] == names.split(",")
