@@ -17,7 +17,8 @@ from protocols.errors import (
 from protocols.model import Body, Location, Parameter, Protocol, Response, Schema, SecurityScheme, Server, Tool
 
 if TYPE_CHECKING:
-    from protocols.documents.loader import load
+    from protocols.combined import combine
+    from protocols.sources import load
 
 __all__ = [
     "APIError",
@@ -37,13 +38,18 @@ __all__ = [
     "Tool",
     "ToolError",
     "UsageError",
+    "combine",
     "load",
 ]
 
 
 def __getattr__(name: str) -> object:
-    if name == "load":  # reading documents needs more than the values do
-        from protocols.documents.loader import load
+    if name == "load":  # reading sources needs more than the values do
+        from protocols.sources import load
 
         return load
+    if name == "combine":
+        from protocols.combined import combine
+
+        return combine
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

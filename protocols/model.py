@@ -31,6 +31,7 @@ __all__ = [
     "SecurityScheme",
     "Server",
     "Tool",
+    "tool_of",
 ]
 
 Schema = Mapping[str, object]
@@ -237,7 +238,7 @@ class Protocol:
         """
         from protocols.functions.collection import collect
 
-        tools = tuple(map(_tool_of, collect(functions, reads)))
+        tools = tuple(map(tool_of, collect(functions, reads)))
         texts = [f"{t.method} {t.name}{t.function and t.function.signature}\n{t.description}" for t in tools]
         digest = hashlib.sha256("\n".join([name, *texts]).encode()).hexdigest()
         return cls(name, "", "", (), tools, digest=digest)
@@ -278,6 +279,17 @@ class Protocol:
         """The names of the tools that construct instances of a value class."""
         return frozenset(tool.name for tool in self.tools if tool.function and tool.function.made)
 
+    @property
+    def of_server(self) -> bool:
+        """True if some tool is one of a server that is called over the Model Context Protocol."""
+        return any(tool.function is not None and tool.function.remote for tool in self.tools)
+
+    def close(self) -> None:
+        """End the connections to servers behind the tools; the next call opens them again."""
+        for tool in self.tools:
+            if tool.function is not None:
+                tool.function.close()
+
     def only(self, names: Iterable[str]) -> Protocol:
         """The same API with just the named tools, in the order of `names`. Raises: KeyError."""
         return replace(self, tools=tuple(self.tool(name) for name in dict.fromkeys(names)))
@@ -310,7 +322,7 @@ def _titles(schema: object) -> Iterator[str]:
         yield from (title for part in schema for title in _titles(part))
 
 
-def _tool_of(function: HostFunction) -> Tool:
+def tool_of(function: HostFunction) -> Tool:
     """The tool that a function becomes."""
     parameters = []
     for name, parameter in function.signature.parameters.items():

@@ -202,7 +202,10 @@ class _ToolWriter:
         if tool.function is not None:
             documented = [p for p in tool.arguments if p.description and self.described]
             notes = [f"  {p.argument}: {sentence(p.description)}" for p in documented]
-            return "\n".join([_function(tool, self.described, 110), *notes])
+            schema = tool.response_schema if tool.function.remote else None
+            shown = schema is not None and (properties_of(schema, self.protocol) or items_of(schema, self.protocol))
+            shape = [f"  -> {self._shape(schema, 0)}"] if schema is not None and shown else []
+            return "\n".join([_function(tool, self.described, 110), *notes, *shape])
         arguments, is_shortened = self._arguments(tool, _MORE_ARGUMENTS if self.optional else 0)
         signature = ", ".join([*map(_argument, arguments), *(["…"] if is_shortened and self.optional else [])])
         lines = [f"{tool.name}({signature})"]

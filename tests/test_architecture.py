@@ -19,8 +19,8 @@ ORDER = ("protocols", "sandbox", "atc", "probing", "benchmarks")
 
 _LAYERS = {
     "protocols": """
-        errors patterns bounded json_path text naming functions model schema_fields documents calls dataflow contracts
-        render simulator.analysis simulator.world simulator.http simulator samples
+        errors patterns bounded json_path text naming functions model schema_fields documents calls mcp sources dataflow
+        contracts render simulator.analysis simulator.world simulator.http simulator samples
     """,
     "sandbox": "records truncation private body_store language child pool provenance journal egress sandbox",
     "atc": """
@@ -247,10 +247,11 @@ def test_no_rule_names_a_thing_of_a_benchmark() -> None:
 
 
 def test_few_modules_can_open_a_connection() -> None:
-    """A document is fetched, a program's calls are made, a model is asked or fetched: nothing else has a client, but
+    """A document is fetched, a program's calls are made (an MCP server's tools over their connection), a
+    model is asked or fetched: nothing else has a client, but
     for the benchmark that the broker is compared with `requests` in, what fetches benchmark files, a virtual API
     server that records from another one, and what sends the request of a curl line to its own server."""
-    clients = {"requests", "urllib.request", "http.client", "openai", "httpx", "aiohttp"}
+    clients = {"requests", "urllib.request", "http.client", "openai", "httpx", "aiohttp", "httpx2", "mcp.client.stdio"}
     doors = {
         str(file.relative_to(ROOT))
         for package in ORDER
@@ -260,7 +261,7 @@ def test_few_modules_can_open_a_connection() -> None:
 
     ours = {"protocols/documents/source.py", "sandbox/egress/signing.py", "sandbox/egress/transport.py"}
     ours |= {"benchmarks/tasks/download.py", "benchmarks/micro/sandbox.py", "benchmarks/toolbench/server/upstream.py"}
-    ours.add("benchmarks/manipulation/http_environment.py")
+    ours |= {"benchmarks/manipulation/http_environment.py", "protocols/mcp/connection.py"}
     assert doors - ours <= {str(file.relative_to(ROOT)) for file in (ROOT / "atc" / "models").iterdir()}
 
 

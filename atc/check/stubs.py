@@ -72,13 +72,16 @@ def write_stubs(contract: Contract, tools: Iterable[str], replies: Iterable[str]
     callable_tools = dict.fromkeys(tools)
     for name in dict.fromkeys([*callable_tools, *replies]):
         tool = contract.protocol.tool(name)
-        if tool.function is not None:
+        if tool.function is not None and not tool.function.remote:
             continue
         shape = contract.body(name)
         stubs.returns[name] = _type(shape, tool, (), stubs, classes, {}) if shape is not None else "Any"
         if name in callable_tools:
-            functions.append(f"def {name}({_signature(tool)}) -> {stubs.returns[name]}: ...")
-    python = function_stubs(map(contract.protocol.tool, callable_tools))
+            signature = _signature(tool) if tool.function is None else ", ".join(map(_argument, tool.arguments))
+            functions.append(f"def {name}({signature}) -> {stubs.returns[name]}: ...")
+    python = function_stubs(
+        tool for tool in map(contract.protocol.tool, callable_tools) if tool.name not in stubs.returns
+    )
     stubs.text = "\n".join([HEAD, *python, *classes, *functions, ""])
     return stubs
 

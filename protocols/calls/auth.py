@@ -20,9 +20,10 @@ from typing import Literal, NamedTuple, TypeAlias
 from protocols.errors import UsageError
 from protocols.model import Protocol, SecurityScheme
 
-__all__ = ["Credential", "credential", "for_scheme", "holds_secret", "redact", "redact_stream"]
+__all__ = ["Credential", "credential", "for_scheme", "holds_secret", "redact", "redact_stream", "variable"]
 
 _AUTH_OPTION = re.compile(r"(?P<kind>.+?):(?P<source>env|file):(?P<place>.+)", re.DOTALL)
+_VARIABLE_OPTION = re.compile(r"env:(?P<name>[A-Za-z_][A-Za-z0-9_]*)")
 _AUTH_KINDS = "bearer, basic, header:NAME, query:NAME, cookie:NAME"
 _MASK = "[secret]"
 _ENCODINGS = ("utf-8", "latin-1", "utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be")
@@ -47,10 +48,11 @@ _MIN_TOKEN = 16
 class Credential:
     """A secret and its place in a request. For basic the secret is `user:password`. `repr` never shows it.
 
-    `scheme` is the name of a security scheme of the document, None for a credential of no scheme.
+    `scheme` is the name of a security scheme of the document, None for a credential of no scheme. One of the kind
+    "environment" is a variable of a server that is started, by the name `parameter`; it is in no request.
     """
 
-    kind: Literal["apiKey", "basic", "bearer"]
+    kind: Literal["apiKey", "basic", "bearer", "environment"]
     secret: str = field(repr=False)
     location: Literal["header", "query", "cookie"] = "header"
     parameter: str = "Authorization"
@@ -62,6 +64,8 @@ class Credential:
             _set_header(headers, "Authorization", f"Bearer {self.secret}")
         elif self.kind == "basic":
             _set_header(headers, "Authorization", f"Basic {base64.b64encode(self.secret.encode()).decode()}")
+        elif self.kind == "environment":
+            pass
         elif self.location == "header":
             _set_header(headers, self.parameter, self.secret)
         elif self.location == "query":
@@ -90,10 +94,13 @@ def credential(spec: str, protocol: Protocol | None) -> Credential:
     """Read `KIND:SOURCE`, as `--auth` takes it.
 
     KIND is bearer, basic, header:NAME, query:NAME, cookie:NAME or the name of a security scheme of the protocol;
-    SOURCE is env:VARIABLE or file:PATH and holds the secret (`user:password` for basic).
+    SOURCE is env:VARIABLE or file:PATH and holds the secret (`user:password` for basic). For an MCP server that is
+    started, `env:VARIABLE` alone names a variable that it gets.
 
     Raises: UsageError: `spec` is malformed, or the source is empty. The message repeats no possible secret.
     """
+    if protocol is not None and protocol.of_server and _VARIABLE_OPTION.fullmatch(spec.strip()):
+        return variable(spec)
     match = _AUTH_OPTION.fullmatch(spec.strip())
     if match is None:
         raise UsageError(
@@ -117,6 +124,17 @@ def credential(spec: str, protocol: Protocol | None) -> Credential:
     if head == "header":
         return Credential("apiKey", secret, "header", name)
     return Credential("apiKey", secret, "query" if head == "query" else "cookie", name)
+
+
+def variable(spec: str) -> Credential:
+    """Read `env:VARIABLE`, a variable of the environment that an MCP server gets.
+
+    Raises: UsageError: `spec` is something else, or the variable is not set. The message repeats no possible secret.
+    """
+    match = _VARIABLE_OPTION.fullmatch(spec.strip())
+    if match is None:
+        raise UsageError("--auth: an MCP server that is started takes env:VARIABLE, which names a variable for it")
+    return Credential("environment", _secret("env", match["name"]), parameter=match["name"])
 
 
 def _auth_kinds(protocol: Protocol | None) -> str:

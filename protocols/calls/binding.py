@@ -123,7 +123,9 @@ def _check_function_argument(tool: Tool, function: HostFunction, name: str, valu
         schema = function.hints[name].schema
         problem = violation(plain(value), schema, {}) if schema.keys() <= {"type", "enum", "items"} else None
         text = str(error)
-        refusal = f"{text}, not {abbreviated(plain(value))}" if text.startswith("must be") else text
+        refusal = (
+            f"{text}, not {abbreviated(plain(value))}" if text.startswith("must be") and not function.remote else text
+        )
         raise ToolError(f"{tool.name}(): argument {name!r} {problem or refusal}", tool=tool.name) from None
 
 

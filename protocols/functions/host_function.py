@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import RLock
-from typing import Any
+from typing import Any, ClassVar
 
 from protocols.functions.docstrings import Docstring
 from protocols.functions.hints import Hint
@@ -39,9 +39,11 @@ class HostFunction:
 
     `name` is how a program calls it, `namespace.name` where it belongs to an object. `hints` are by argument; of a
     variadic one, that of all its values together. `classes` are the value classes of the protocol. `made` is the class
-    that the function constructs, for a value class. Calls of one protocol take turns, by `turn`.
+    that the function constructs, for a value class. Calls of one protocol take turns, by `turn`. `remote` is True for a
+    tool of another process.
     """
 
+    remote: ClassVar[bool] = False
     name: str
     function: Callable[..., object]
     signature: inspect.Signature
@@ -101,9 +103,11 @@ class HostFunction:
         bound = self.signature.bind(*args, **kwargs).arguments
         return {name: list(value) if isinstance(value, tuple) else value for name, value in bound.items()}
 
-    def call(self, arguments: Mapping[str, object]) -> object:
+    def call(self, arguments: Mapping[str, object], remaining: Callable[[], float] | None = None) -> object:
         """Call the function with JSON values by argument name, and give its result as JSON.
 
+        Args:
+            remaining: The seconds that it may still take; nothing can stop a function of this process.
         Raises:
             ArgumentError: A value is not what a hint promises.
             FunctionCallError: The function raised an exception.
@@ -123,6 +127,9 @@ class HostFunction:
             return encode(result, self.classes)
         except NotJSONError as error:
             raise ResultError(f"its result is no JSON value: {error}") from None
+
+    def close(self) -> None:
+        """End what a call needs; there is nothing for a function of this process."""
 
     def _converted(self, name: str, value: object) -> Any:
         try:

@@ -29,6 +29,9 @@ URL_LIMIT = 8192
 FUNCTION = "function:"
 """What stands before the name of a function, where a request has the URL of a server."""
 
+MCP = "mcp:"
+"""The same for a tool of an MCP server."""
+
 HOST_LIMIT = 512
 """Characters of a host and port."""
 
@@ -136,7 +139,7 @@ class EgressRules:
     def base_of(self, tool: Tool | None) -> str:
         """The URL that the path of a tool is put behind."""
         if tool is not None and tool.function is not None:
-            return FUNCTION
+            return MCP if tool.function.remote else FUNCTION
         if self._base is not None:
             return self._base
         servers = [server.url for server in tool.servers if urlsplit(server.url).netloc] if tool else []

@@ -1,18 +1,23 @@
-"""Calls the functions of this process for a program: one after another, recorded, and within the limits of the run."""
+"""Calls functions for a program: one after another, recorded, and within the limits of the run.
+
+They are those of this process, or the tools of a server that this process is connected with.
+"""
 
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable
 from typing import Any, Protocol
 
 from protocols.functions.host_function import ArgumentError, FunctionCallError, HostFunction, ResultError
+from protocols.functions.remote_function import NoReplyError, RemoteCallError
 from protocols.functions.values import plain
 from sandbox.body_store import MEMORY_LIMIT, LargeBody, store_body
 from sandbox.egress.pending_call import LimitExceeded, PendingCall
 from sandbox.egress.replies import BrokerReply
 from sandbox.records import CallRecord, Limits
-from sandbox.truncation import nested
+from sandbox.truncation import nested, one_line
 
 __all__ = ["call_function"]
 
@@ -39,6 +44,7 @@ def call_function(
     """Call a function with the planned arguments; `on_send` is called before. Raises: LimitExceeded.
 
     The status in the record is 200; 400 where the function raised an exception, and 500 where its result is no JSON.
+    That of a server's tool is 200, or what its error stands for; there is none where the server does not answer.
     """
     content = call.planned.body or b"{}"
     if len(content) > ledger.limits.request:
@@ -52,7 +58,11 @@ def call_function(
             return BrokerReply(record, call.url, failure="ConnectionError", problem=record.error)
         on_send()
         call.attempts, call.may_have_left = 1, True
-        value = function.call(json.loads(content))
+        value = function.call(json.loads(content), _time_left(ledger))
+    except NoReplyError as error:
+        return _unanswered(ledger, call, function, error)
+    except RemoteCallError as error:
+        return _failed(ledger, call, error.status, f"{function.name}(): {error}")
     except FunctionCallError as error:
         return _failed(ledger, call, 400, f"{error.type}: {error}", (str(error), error.type, *error.bases))
     except (ArgumentError, ResultError) as error:
@@ -67,6 +77,31 @@ def call_function(
     parsed = body if isinstance(body, LargeBody) else data.decode() if nested(value) else plain(json.loads(data))
     record = ledger.finish(call, status=200, response=parsed)
     return BrokerReply(record, call.url, reason="OK", headers=JSON, body=body, encoding="utf-8", form="json")
+
+
+def _time_left(ledger: CallLedger) -> Callable[[], float]:
+    """Tells how long a call that begins now may still take; nothing once the run is over."""
+    end = time.monotonic() + ledger.limits.request_timeout
+
+    def remaining() -> float:
+        if ledger.cancelled:
+            return 0.0
+        left, of_run = end - time.monotonic(), ledger.remaining()
+        return left if of_run is None else min(left, of_run)
+
+    return remaining
+
+
+def _unanswered(ledger: CallLedger, call: PendingCall, function: HostFunction, error: NoReplyError) -> BrokerReply:
+    """The reply of a call without an answer. Raises: LimitExceeded: The run is over while it was waited for."""
+    call.may_have_left = error.may_have_left
+    left = ledger.remaining()
+    if error.timeout and not ledger.cancelled and left is not None and left <= 0:
+        raise _limit(ledger, call, "wall", f"{function.name}() did not answer before the end of the run")
+    message = one_line(ledger.redact("the run is over" if ledger.cancelled else str(error)))
+    record = ledger.finish(call, message)
+    problem = ledger.redact(f"{function.name}(): no answer — {message}")
+    return BrokerReply(record, call.url, failure=error.kind, problem=problem)
 
 
 def _failed(

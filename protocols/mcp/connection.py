@@ -1,0 +1,453 @@
+"""One connection to an MCP server, for callers in any thread: an event loop in a thread of its own speaks with it.
+
+The server is a process of ours, or a service. Neither is trusted to answer, to end, or to keep its tools.
+"""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import os
+import shutil
+import sys
+import threading
+import weakref
+from collections import deque
+from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import CancelledError, Future
+from concurrent.futures import TimeoutError as FutureTimeoutError
+from contextlib import AbstractContextManager, suppress
+from typing import TYPE_CHECKING, Any, TextIO, TypeVar
+
+from protocols.calls.auth import Credential, redact
+from protocols.errors import APIError, ATCError, UsageError
+from protocols.functions.remote_function import NoReplyError, Remaining, RemoteCallError
+from protocols.mcp.address import MCPAddress
+from protocols.mcp.results import value_of
+
+if TYPE_CHECKING:
+    import mcp_types as types
+    from anyio.from_thread import BlockingPortal
+
+__all__ = ["MCPConnection", "ServerListing"]
+
+_START = 30.0
+"""Seconds in which a server has to start and to list its tools."""
+
+_END = 10.0
+"""Seconds in which it has to end; the SDK kills it after six."""
+
+_TICK = 0.02
+"""Seconds between two looks at how long a call may still take."""
+
+_MOST_PAGES = 200
+_MOST_TOOLS = 5000
+_ERROR_LINES = 20
+"""Lines of the server's stderr that are kept, for a message when it ends."""
+
+_DIES_WITH_US = (
+    "import ctypes, os, sys\n"
+    "ctypes.CDLL(None).prctl(1, 9)\n"  # PR_SET_PDEATHSIG: SIGKILL
+    "os.execvp(sys.argv[1], sys.argv[1:])\n"
+)
+"""Runs the server's command, such that it does not outlive this process however that ends."""
+
+Result = TypeVar("Result")
+
+
+class ServerListing:
+    """What a server says of itself, and its tools in its order."""
+
+    def __init__(self, title: str, version: str, instructions: str, tools: Sequence[types.Tool]) -> None:
+        self.title = title
+        self.version = version
+        self.instructions = instructions
+        self.tools = tuple(tools)
+        self.contracts = {tool.name: _contract(tool) for tool in tools}
+
+    def differs_in(self, later: ServerListing) -> str | None:
+        """The name of a tool that is gone or another one in a later listing; None if there is none."""
+        return next((name for name, text in self.contracts.items() if later.contracts.get(name) != text), None)
+
+
+def _contract(tool: types.Tool) -> object:
+    """What a program and the writes policy rely on."""
+    return tool.input_schema, tool.output_schema, tool.annotations is not None and tool.annotations.read_only_hint
+
+
+class MCPConnection:
+    """A server whose tools are listed and called; it is started by the first of these, and again after `close`.
+
+    All methods may be used from several threads. What a later start lists must be what the first one listed.
+
+    Args:
+        credentials: Variables of the server's environment, or what is sent to it in headers. They are in no message.
+    """
+
+    def __init__(self, address: MCPAddress, credentials: Sequence[Credential] = ()) -> None:
+        self._address = address
+        self._credentials = tuple(credentials)
+        self._session: _Session | None = None
+        self._listing: ServerListing | None = None
+        self._lock = threading.RLock()
+        _OPEN.add(self)
+
+    def listing(self) -> ServerListing:
+        """The server's tools as they were first listed. Raises: APIError: It does not start, or is no MCP server."""
+        with self._lock:
+            if self._listing is None:
+                self._listing = self._started().listing(lambda: _START)
+            return self._listing
+
+    def call(self, name: str, arguments: dict[str, object], remaining: Remaining) -> object:
+        """Call a tool with arguments by the names of its schema, and give its result as JSON.
+
+        Raises:
+            RemoteCallError: The server answers that the call failed.
+            NoReplyError: It does not answer in time, has ended, or its tools are others than before.
+        """
+        try:
+            session = self._started()
+            listing = session.listing(remaining)
+        except ATCError as error:
+            raise NoReplyError(str(error), may_have_left=False) from None
+        if self._listing is not None and (tool := self._listing.differs_in(listing)) is not None:
+            raise NoReplyError(self._changed(tool), may_have_left=False)
+        try:
+            return value_of(session.call(name, arguments, remaining))
+        except _ToolsChanged as change:
+            raise NoReplyError(self._changed(change.tool), may_have_left=False) from None
+        except RemoteCallError:
+            if (tool := session.changed_tool(remaining)) is not None:
+                raise NoReplyError(self._changed(tool), may_have_left=False) from None
+            raise
+
+    def close(self) -> None:
+        """End the connection, and with it a server that was started."""
+        with self._lock:
+            session, self._session = self._session, None
+        if session is not None:
+            session.close()
+
+    def _started(self) -> _Session:
+        """The session. Raises: UsageError, APIError: It cannot be opened."""
+        with self._lock:
+            if self._session is None:
+                self._session = _Session(self._address, self._credentials)
+            return self._session
+
+    def _changed(self, tool: str) -> str:
+        return (
+            f"the MCP server {self._address.text} changed its tools: {tool[:100]} is no longer as it was listed; "
+            "start again, so that programs are written for the tools that it has now"
+        )
+
+
+class _ToolsChanged(Exception):  # noqa: N818
+    """A tool is gone or another one than at the start."""
+
+    def __init__(self, tool: str) -> None:
+        super().__init__(tool)
+        self.tool = tool
+
+
+class _Session:
+    """One life of a connection: its thread, its process or HTTP client, and its end."""
+
+    def __init__(self, address: MCPAddress, credentials: Sequence[Credential]) -> None:
+        portal = _portal()
+        self._address = address
+        self._credentials = tuple(credentials)
+        self._errors: deque[str] = deque(maxlen=_ERROR_LINES)
+        self._listed: Future[ServerListing] = Future()
+        self._suspected = self._over = False
+        self._client: Any = None
+        self._stop: Any = None
+        self._portal_manager: AbstractContextManager[BlockingPortal] = portal
+        self._portal = portal.__enter__()
+        self._life: Future[None] = self._portal.start_task_soon(self._live)
+        self._life.add_done_callback(self._on_end)
+
+    # For callers in other threads
+
+    def listing(self, remaining: Remaining) -> ServerListing:
+        """The tools that the server listed at its start. Raises: APIError."""
+        try:
+            return _wait_for(self._listed, min(_START, remaining()))
+        except (FutureTimeoutError, CancelledError):
+            self._life.cancel()
+            raise APIError(
+                f"the MCP server {self._address.text} did not list its tools in time{self._last_words()}; see that it "
+                "is an MCP server and starts by itself"
+            ) from None
+        except (Exception, BaseExceptionGroup) as error:
+            raise self._failure(error) from None
+
+    def call(self, name: str, arguments: dict[str, object], remaining: Remaining) -> types.CallToolResult:
+        """Raises: RemoteCallError, NoReplyError, _ToolsChanged."""
+        import mcp_types as types
+        from mcp import MCPError
+        from pydantic import ValidationError
+
+        if self._over or self._life.done():
+            raise NoReplyError(self._ended(), may_have_left=False)
+        try:
+            result: types.CallToolResult = self._do(remaining, self._call, name, arguments)
+            return result
+        except MCPError as error:
+            if error.code == types.CONNECTION_CLOSED or self._life.done():
+                self._over = True
+                raise NoReplyError(self._ended()) from None
+            status = {types.INVALID_PARAMS: 400, types.METHOD_NOT_FOUND: 404}.get(error.code, 500)
+            raise RemoteCallError(self._clean(error.message) or "the server refused the call", status) from None
+        except ValidationError:
+            raise RemoteCallError("the answer is no result of a tool", 500) from None
+        except FutureTimeoutError:
+            raise NoReplyError("no answer in time", timeout=True) from None
+        except (CancelledError, RuntimeError, OSError) as error:
+            if isinstance(error, RuntimeError) and not self._life.done():
+                raise RemoteCallError(self._clean(str(error)), 500) from None
+            raise NoReplyError(self._ended()) from None
+
+    def changed_tool(self, remaining: Remaining) -> str | None:
+        """The name of a tool that is another one than at the start; None if none is, or the server does not say."""
+        with suppress(Exception):
+            tool: str | None = self._do(remaining, self._changed_tool)
+            return tool
+        return None
+
+    def close(self) -> None:
+        """End it, whatever it does: by the SDK, else with its process group."""
+        if self._life.done():
+            self._end_thread()
+            return
+        with suppress(RuntimeError):
+            self._portal.start_task_soon(self._set_stop)
+        try:
+            _wait_for(self._life, _END)
+        except BaseException as error:
+            self._life.cancel()
+            with suppress(BaseException):
+                _wait_for(self._life, _END)
+            if isinstance(error, KeyboardInterrupt):
+                raise
+        self._end_thread()
+
+    def _do(self, remaining: Remaining, action: Callable[..., Any], *args: object) -> Any:
+        """Do something in the event loop; it is cancelled when the time is up. Raises: FutureTimeoutError."""
+        future: Future[Any] = self._portal.start_task_soon(action, *args)
+        try:
+            while True:
+                left = remaining()
+                if left <= 0:
+                    raise FutureTimeoutError
+                if self._life.done() and not future.done():
+                    with suppress(FutureTimeoutError):  # its error comes with the end of the connection
+                        return future.result(_TICK)
+                    raise CancelledError
+                with suppress(FutureTimeoutError):
+                    return future.result(min(left, _TICK))
+        finally:
+            future.cancel()
+
+    # In the event loop
+
+    async def _live(self) -> None:
+        """From the start of the server to its end."""
+        import anyio
+
+        self._stop = anyio.Event()
+        output = _Output(self._errors) if self._address.command else None
+        try:
+            async with self._open(output) as self._client, anyio.create_task_group() as group:
+                if output is not None:
+                    output.close_ours()
+                self._listed.set_result(await self._list())
+                group.start_soon(self._listen)
+                await self._stop.wait()
+                group.cancel_scope.cancel()
+        finally:
+            if output is not None:
+                output.close_ours()
+
+    def _open(self, output: _Output | None) -> Any:
+        """The client, not yet entered. Raises: APIError: There is no such command."""
+        from mcp import Client, StdioServerParameters
+        from mcp.client.stdio import stdio_client
+        from mcp.client.streamable_http import streamable_http_client
+
+        if output is None:
+            return Client(streamable_http_client(self._address.url, http_client=self._http_client()), cache=None,
+                          message_handler=self._on_message)  # fmt: skip
+        program = self._address.command[0]
+        if shutil.which(program) is None:
+            raise APIError(f"the MCP server cannot be started: there is no command {program!r}; check the command line")
+        command = [*("-I", "-S", "-c", _DIES_WITH_US), *self._address.command]
+        variables = {sent.parameter: sent.secret for sent in self._credentials}
+        locale = {name: value for name, value in os.environ.items() if name in ("LANG", "LC_ALL", "LC_CTYPE", "TZ")}
+        parameters = StdioServerParameters(command=sys.executable, args=command, env=locale | variables)
+        return Client(stdio_client(parameters, output.theirs), cache=None, message_handler=self._on_message)
+
+    def _http_client(self) -> Any:
+        """An HTTP client that puts the credentials on each request; the SDK follows no redirect to another origin."""
+        import httpx2
+        from mcp.shared._httpx_utils import create_mcp_http_client
+
+        credentials = self._credentials
+
+        def sign(request: httpx2.Request) -> None:
+            headers: dict[str, str] = {}
+            for sent in credentials:
+                sent.apply(headers, [], {})
+            request.headers.update(headers)
+
+        class _SignIn(httpx2.Auth):
+            def auth_flow(self, request: httpx2.Request) -> Generator[httpx2.Request, httpx2.Response, None]:
+                sign(request)
+                response = yield request
+                if response.status_code == 401 and any(sent.renew(request.headers) for sent in credentials):
+                    sign(request)
+                    yield request
+
+        return create_mcp_http_client(auth=_SignIn())
+
+    async def _list(self) -> ServerListing:
+        """All pages of the tools. Raises: APIError: There is no end to them."""
+        tools: list[types.Tool] = []
+        cursor: str | None = None
+        if self._client.server_capabilities.tools is not None:
+            for _ in range(_MOST_PAGES):
+                page = await self._client.list_tools(cursor=cursor)
+                tools += page.tools
+                cursor = page.next_cursor
+                if not cursor or len(tools) > _MOST_TOOLS:
+                    break
+        if cursor:
+            raise APIError(f"the MCP server {self._address.text} lists more tools than anyone can use; it is not used")
+        info = self._client.server_info
+        title = (info.title or info.name) if info is not None else self._address.text
+        version = info.version if info is not None else ""
+        return ServerListing(title, version, self._client.instructions or "", tools)
+
+    async def _listen(self) -> None:
+        """Hear of changed tools, where the protocol's version has a subscription for it."""
+        with suppress(Exception):
+            async with self._client.listen(tools_list_changed=True) as events:
+                async for _ in events:
+                    self._suspected = True
+
+    async def _on_message(self, message: object) -> None:
+        import mcp_types as types
+
+        if isinstance(message, types.ToolListChangedNotification):
+            self._suspected = True
+
+    async def _call(self, name: str, arguments: dict[str, object]) -> types.CallToolResult:
+        import mcp_types as types
+
+        if self._suspected:
+            self._suspected = False
+            if (tool := await self._changed_tool()) is not None:
+                self._suspected = True
+                raise _ToolsChanged(tool)
+        # Not `Client.call_tool`: it checks results with patterns of the server's own, which may take forever.
+        request = types.CallToolRequest(params=types.CallToolRequestParams(name=name, arguments=arguments))
+        result: types.CallToolResult = await self._client.session.send_request(request, types.CallToolResult)
+        return result
+
+    async def _changed_tool(self) -> str | None:
+        return self._listed.result().differs_in(await self._list())
+
+    async def _set_stop(self) -> None:
+        if self._stop is not None:
+            self._stop.set()
+
+    # Its end
+
+    def _on_end(self, life: Future[None]) -> None:
+        if not self._listed.done():
+            error = CancelledError() if life.cancelled() else life.exception()
+            self._listed.set_exception(error or APIError(self._ended()))
+
+    def _end_thread(self) -> None:
+        """End the event loop, unless it hangs; it ends with this process."""
+        if self._life.done():
+            with suppress(Exception):
+                self._portal_manager.__exit__(None, None, None)
+
+    def _ended(self) -> str:
+        verb = "ended" if self._address.command else "closed the connection"
+        return f"the MCP server {self._address.text} {verb}{self._last_words()}"
+
+    def _failure(self, error: BaseException) -> ATCError:
+        """The error of a server that did not come to list its tools."""
+        import mcp_types as types
+        from mcp import MCPError
+
+        leaf = error
+        while isinstance(leaf, BaseExceptionGroup):
+            own = [part for part in leaf.exceptions if isinstance(part, ATCError)]
+            leaf = (own or leaf.exceptions)[0]
+        if isinstance(leaf, ATCError):
+            return leaf
+        where = self._address.text
+        if isinstance(leaf, MCPError) and leaf.code == types.CONNECTION_CLOSED and self._address.command:
+            return APIError(f"the MCP server {where} ended before it listed its tools{self._last_words()}")
+        if isinstance(leaf, MCPError):
+            return APIError(f"{where} does not answer as an MCP server: {self._clean(leaf.message)}")
+        return APIError(f"the MCP server {where} cannot be reached: {self._clean(str(leaf) or type(leaf).__name__)}")
+
+    def _last_words(self) -> str:
+        """The last line of a server's stderr, in brackets; empty if there is none."""
+        line = next((line for line in reversed(self._errors) if line.strip()), "")
+        return f" ({self._clean(line)})" if line else ""
+
+    def _clean(self, text: str) -> str:
+        return redact(" ".join(text.split())[:300], self._credentials)
+
+
+class _Output:
+    """The stderr of a server, which is not the user's: a thread keeps its last lines."""
+
+    def __init__(self, lines: deque[str]) -> None:
+        reading, writing = os.pipe()
+        self.theirs: TextIO = os.fdopen(writing, "w")
+        threading.Thread(target=_keep_lines, args=(reading, lines), name="mcp stderr", daemon=True).start()
+
+    def close_ours(self) -> None:
+        """Close this process's end, once the server has its own."""
+        self.theirs.close()
+
+
+def _keep_lines(descriptor: int, lines: deque[str]) -> None:
+    with os.fdopen(descriptor, "rb", buffering=0) as stream:
+        rest = b""
+        while data := stream.read(65536):
+            *whole, rest = (rest + data)[-65536:].split(b"\n")
+            lines.extend(line.decode("utf-8", "replace")[-1000:] for line in whole)
+        lines.append(rest.decode("utf-8", "replace")[-1000:])
+
+
+def _wait_for(future: Future[Result], seconds: float) -> Result:
+    return future.result(max(0.0, seconds))
+
+
+def _portal() -> AbstractContextManager[BlockingPortal]:
+    """An event loop in a thread of its own. Raises: UsageError: The extra is not installed."""
+    try:
+        import mcp  # noqa: F401
+        from anyio.from_thread import start_blocking_portal
+    except ImportError:
+        raise UsageError("MCP servers need another package: pip install 'atc-toolchain[mcp]'") from None
+    logging.getLogger("mcp").addHandler(logging.NullHandler())  # it would print what a server sends
+    return start_blocking_portal("asyncio", name="mcp")
+
+
+_OPEN: weakref.WeakSet[MCPConnection] = weakref.WeakSet()
+
+
+@atexit.register
+def _close_all() -> None:
+    for connection in list(_OPEN):
+        with suppress(Exception):
+            connection.close()

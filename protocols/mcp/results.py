@@ -1,0 +1,54 @@
+"""The result of an MCP tool as a value: its structured content, else its text.
+
+A text that is a JSON object or array is parsed: servers without output schemas send their structured content as text.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from protocols.functions.remote_function import RemoteCallError
+
+if TYPE_CHECKING:
+    import mcp_types as types
+
+__all__ = ["value_of"]
+
+
+def value_of(result: types.CallToolResult) -> object:
+    """The value of a result; None if it has no content.
+
+    Several parts are one text, in lines. What is no text is named in brackets, as in `[image image/png, 512 bytes]`.
+    Raises: RemoteCallError: The tool says that it failed; the message is its text.
+    """
+    texts = list(_texts(result.content))
+    if result.is_error:
+        raise RemoteCallError("\n".join(texts) or "the tool failed and gives no reason", 400)
+    if result.structured_content is not None:
+        return result.structured_content
+    if len(texts) == 1 and texts[0].lstrip()[:1] in ("{", "["):
+        try:
+            return json.loads(texts[0])
+        except (ValueError, RecursionError):
+            pass
+    return "\n".join(texts) if texts else None
+
+
+def _texts(content: Sequence[types.ContentBlock]) -> Iterator[str]:
+    import mcp_types as types
+
+    for part in content:
+        if isinstance(part, types.TextContent):
+            yield part.text
+        elif isinstance(part, types.ImageContent | types.AudioContent):
+            yield f"[{part.type} {part.mime_type}, {len(part.data) * 3 // 4} bytes]"
+        elif isinstance(part, types.EmbeddedResource) and isinstance(part.resource, types.TextResourceContents):
+            yield part.resource.text
+        elif isinstance(part, types.EmbeddedResource):
+            yield f"[resource {part.resource.uri}]"
+        elif isinstance(part, types.ResourceLink):
+            yield f"[resource {part.uri}]"
+        else:
+            yield f"[{part.type}]"

@@ -1,0 +1,203 @@
+"""The tools of an MCP server become those of a protocol: functions that are called over the connection."""
+
+from __future__ import annotations
+
+import builtins
+import hashlib
+import inspect
+import json
+import keyword
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from threading import RLock
+from typing import TYPE_CHECKING, Any
+
+from protocols.bounded import bounded
+from protocols.calls.coercion import coerce
+from protocols.calls.constraints import violation
+from protocols.documents.schemas import SchemaReader, object_properties
+from protocols.documents.source import DocumentSet
+from protocols.errors import ProtocolError
+from protocols.functions.docstrings import Docstring, read_docstring
+from protocols.functions.hints import Convert, Hint
+from protocols.functions.remote_function import Remaining, RemoteFunction
+from protocols.mcp.address import read_address, server_credentials
+from protocols.mcp.connection import MCPConnection
+from protocols.model import Protocol, Schema, tool_of
+from protocols.naming import argument_name, fold, unique
+from protocols.schema_fields import declared_types
+
+if TYPE_CHECKING:
+    import mcp_types as types
+
+__all__ = ["load_server"]
+
+_SEPARATORS = str.maketrans("/.:", "///")
+_RESERVED = frozenset({*dir(builtins), *keyword.kwlist, *keyword.softkwlist, "ToolError", "requests"})
+"""Names that mean something else in a program."""
+
+_TYPES = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None", "object": "dict"}
+
+
+def load_server(source: str, auth: Sequence[str] = ()) -> Protocol:
+    """Start or reach the server that a source names, and list its tools.
+
+    Args:
+        source: `mcp:stdio:COMMAND` or `mcp:URL`.
+        auth: What the server gets: `env:NAME` for a variable of one that is started, else credentials for headers.
+    Returns: A protocol whose tools are called over the connection, until `Protocol.close` or the end of the process.
+    Raises:
+        UsageError: The source or a credential is none that can be used.
+        APIError: The server does not start, or does not list its tools in time.
+        ProtocolError: It has no tool that can be used.
+    """
+    address = read_address(source)
+    connection = MCPConnection(address, server_credentials(address, auth))
+    listing = connection.listing()
+    schemas = _ToolSchemas(listing.tools)
+    reader = SchemaReader(schemas, Counter())
+    names, warnings = _names(tool.name for tool in listing.tools)
+    turn = RLock()
+    functions = []
+    for tool, name in zip(listing.tools, names, strict=True):
+        try:
+            functions.append(_function(name, tool, connection, reader, turn))
+        except (ProtocolError, RecursionError) as error:
+            warnings.append(f"left out the tool {tool.name[:100]}: {error or 'its schemas are nested too deeply'}")
+    if not functions:
+        raise ProtocolError(f"the MCP server {address.text} has no tools{''.join(f'; {text}' for text in warnings)}")
+    described = [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in listing.tools]
+    return Protocol(
+        title=listing.title,
+        version=listing.version,
+        description=listing.instructions,
+        servers=(),
+        tools=tuple(map(tool_of, functions)),
+        definitions=reader.definitions,
+        warnings=tuple(warnings),
+        digest=hashlib.sha256(json.dumps(described, sort_keys=True).encode()).hexdigest(),
+    )
+
+
+class _ToolSchemas(DocumentSet):
+    """The schemas of tools, each a document of its own: one refers to nothing outside of it."""
+
+    def __init__(self, tools: Sequence[types.Tool]) -> None:
+        super().__init__({}, "")
+        self._documents = {f"tool:{tool.name}:input": tool.input_schema for tool in tools}
+        self._documents |= {f"tool:{tool.name}:output": tool.output_schema or {} for tool in tools}
+
+    def linked_document(self, uri: str) -> Any:
+        """Raises: ProtocolError: It is no schema of these tools."""
+        if uri not in self._documents:
+            raise ProtocolError(f"{uri[:100]}: a schema that lies elsewhere, which is not read")
+        return self._documents[uri]
+
+
+def _names(listed: Iterable[str]) -> tuple[list[str], list[str]]:
+    """What programs call the tools of these names, and warnings about those that are not told from their names."""
+    originals = list(listed)
+    names = unique(map(_name, originals))
+    warnings = []
+    for original, name in zip(originals, names, strict=True):
+        if name != _name(original) or name != original.translate(_SEPARATORS).replace("/", "__"):
+            warnings.append(f"the tool {original[:100]!r} of the MCP server is called {name}")
+    return names, warnings
+
+
+def _name(name: str) -> str:
+    """`files/read` and `files.read` -> `files__read`; a builtin gets an underscore behind it, as in `list_`."""
+    if name.isidentifier() and name.isascii() and not name.startswith("_"):
+        return f"{name}_" if name in _RESERVED else name
+    parts = [part for part in map(fold, name.translate(_SEPARATORS).split("/")) if part]
+    written = "__".join(parts) or "tool"
+    written = f"n{written}" if written[0].isdigit() else written
+    return f"{written}_" if written in _RESERVED else written
+
+
+def _function(
+    name: str, tool: types.Tool, connection: MCPConnection, reader: SchemaReader, turn: RLock
+) -> RemoteFunction:
+    """One tool as a function. Raises: ProtocolError: Its schemas cannot be read."""
+    schema = reader.read(tool.input_schema, f"tool:{tool.name}:input")
+    properties, required = object_properties(schema)
+    wire = dict(zip(unique(map(argument_name, properties)), properties, strict=True))
+    in_order = sorted(wire, key=lambda argument: wire[argument] not in required)
+    parameters = [_parameter(argument, properties[wire[argument]], wire[argument] in required) for argument in in_order]
+    hints = {
+        argument: _hint(properties[wire[argument]], reader.definitions, wire[argument] in required)
+        for argument in in_order
+    }
+    result = Hint({}, lambda value: value, "Any")
+    if tool.output_schema is not None:
+        output = reader.read(tool.output_schema, f"tool:{tool.name}:output")
+        result = Hint(output, lambda value: value, _type_text(output))
+    annotations = tool.annotations
+    title = tool.title or (annotations.title if annotations is not None else None) or ""
+    description = inspect.cleandoc(tool.description or title)
+    written = read_docstring(description).arguments
+    descriptions = {
+        argument: str(properties[key].get("description") or written.get(key, "")) for argument, key in wire.items()
+    }
+
+    def send(arguments: Mapping[str, object], remaining: Remaining) -> object:
+        values = {wire[argument]: value for argument, value in arguments.items()}
+        left_out = {key for key, value in values.items() if value is None and not _takes_null(properties[key])}
+        return connection.call(tool.name, {k: v for k, v in values.items() if k not in left_out}, remaining)
+
+    return RemoteFunction(
+        name=name,
+        function=send,
+        signature=inspect.Signature(parameters),
+        hints=hints,
+        result=result,
+        document=Docstring(title or description.partition("\n")[0], description, descriptions),
+        place=f"the tool {tool.name}",
+        reads=annotations is not None and annotations.read_only_hint is True,
+        classes={},
+        turn=turn,
+        disconnect=connection.close,
+    )
+
+
+def _parameter(argument: str, schema: Schema, required: bool) -> inspect.Parameter:
+    default = inspect.Parameter.empty if required else schema.get("default")
+    return inspect.Parameter(argument, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=default)
+
+
+def _hint(schema: Schema, definitions: Mapping[str, Schema], required: bool) -> Hint:
+    return Hint(schema, _converter(schema, definitions, required), _type_text(schema))
+
+
+def _converter(schema: Schema, definitions: Mapping[str, Schema], required: bool) -> Convert:
+    """Checks a value as the calling convention does; None leaves an optional argument out."""
+
+    def convert(value: Any) -> object:
+        if value is None and not required:
+            return None
+        with bounded():
+            converted = coerce(value, schema)
+            problem = violation(converted, schema, definitions)
+        if problem is not None:
+            raise TypeError(problem)
+        return converted
+
+    return convert
+
+
+def _takes_null(schema: Schema) -> bool:
+    return "null" in declared_types(schema)
+
+
+def _type_text(schema: Schema) -> str:
+    """A schema as a hint, as far as hints go: `list[str]`, `int | None`, `Literal['a', 'b']`."""
+    values = schema.get("enum")
+    if isinstance(values, list) and values:
+        return f"Literal[{', '.join(map(repr, values[:12]))}{', …' if len(values) > 12 else ''}]"
+    kinds = declared_types(schema)
+    texts = []
+    for kind in kinds:
+        items = schema.get("items")
+        inner = _type_text(items) if isinstance(items, Mapping) else "Any"
+        texts.append(f"list[{inner}]" if kind == "array" else _TYPES.get(kind, "Any"))
+    return " | ".join(dict.fromkeys(texts)) or "Any"

@@ -1,0 +1,36 @@
+"""`load` for every kind of source: an API document, the functions of a Python file, the tools of an MCP server."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from protocols.documents import loader
+from protocols.mcp.address import SCHEME
+from protocols.model import Protocol
+
+__all__ = ["load"]
+
+
+def load(source: str | Path | Mapping[str, Any], auth: Sequence[str] = ()) -> Protocol:
+    """Read an API document, or list the functions of a file or a server.
+
+    Args:
+        source: A file, an http(s) URL or the parsed document; OpenAPI 3.0 to 3.2, Swagger 2.0, a tool file
+            (`endpoints`) or tool records (`api_list`), in JSON or YAML. A dict is not changed. `functions:FILE.py`
+            names a Python file whose functions are the tools; it is run. `mcp:stdio:COMMAND` starts an MCP server,
+            `mcp:https://…` reaches one; its tools are called there.
+        auth: Credentials for an MCP server, as atc.options.Options has them; other sources need none to be read.
+    Returns: The Protocol; its `warnings` count repaired defects and name operations left out.
+    Raises:
+        ProtocolError: The document cannot be read, is of another kind, or has no usable operation.
+        UsageError: A Python file cannot be run, or has no functions that can be tools; or the text behind `mcp:` names
+            no server.
+        APIError: An MCP server cannot be reached, or is none.
+    """
+    if isinstance(source, str) and source.startswith(SCHEME):
+        from protocols.mcp.tools import load_server
+
+        return load_server(source, auth)
+    return loader.load(source)

@@ -1,0 +1,113 @@
+"""An MCP server with the kinds of tools there are, for the tests: `python tools_server.py [--http PORT]`."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from mcp.server.mcpserver import Context, Image, MCPServer
+from mcp_types import ToolAnnotations
+from pydantic import BaseModel
+
+READS = ToolAnnotations(read_only_hint=True)
+STOCK = {"bolt": 7, "nut": 0}
+server = MCPServer("Stockroom", instructions="Parts and how many there are.")
+
+
+class Part(BaseModel):
+    """A part on a shelf."""
+
+    name: str
+    count: int
+    next: Part | None = None
+
+
+class Parts(BaseModel):
+    """A page of parts."""
+
+    items: list[Part]
+    total: int
+
+
+@server.tool(name="parts/find", annotations=READS)
+def find(text: str = "", limit: int = 10) -> Parts:
+    """List the parts whose names hold a text.
+
+    Args:
+        text: What the name holds.
+    """
+    items = [Part(name=name, count=count) for name, count in STOCK.items() if text in name]
+    return Parts(items=items[:limit], total=len(items))
+
+
+@server.tool(name="parts.take", structured_output=False)
+def take(name: str, count: int = 1) -> str:
+    """Take parts out of stock."""
+    if STOCK[name] < count:
+        raise ValueError(f"there are only {STOCK[name]} of {name}")
+    STOCK[name] -= count
+    return f"took {count} {name}"
+
+
+@server.tool(annotations=READS, structured_output=False)
+def list(kind: str | None = None) -> str:
+    """Everything, as the JSON of a server without output schemas."""
+    return '[{"name": "bolt", "count": 7}]'
+
+
+@server.tool(name="picture-of", annotations=READS, structured_output=False)
+def picture_of(name: str) -> Any:
+    """A picture of a part."""
+    return ["Here it is:", Image(data=b"\x89PNG" * 32, format="png")]
+
+
+@server.tool(annotations=READS, structured_output=False)
+def variables() -> dict[str, str]:
+    """The environment of this process."""
+    return dict(os.environ)
+
+
+@server.tool(annotations=READS, structured_output=False)
+def echo(text: str) -> str:
+    """The same text."""
+    return text
+
+
+@server.tool(structured_output=False)
+def die(last_words: str = "") -> str:
+    """End this process in the middle of the call."""
+    print(last_words, file=sys.stderr, flush=True)
+    os._exit(3)
+
+
+@server.tool(annotations=READS, structured_output=False)
+def hang(seconds: float = 60.0) -> str:
+    """Do not answer for some time, and let nobody else be answered."""
+    time.sleep(seconds)
+    return "at last"
+
+
+@server.tool(structured_output=False)
+async def reform(context: Context) -> str:
+    """Replace the tool echo by another one of that name, and say so."""
+    server.remove_tool("echo")
+
+    @server.tool(name="echo", structured_output=False)
+    def shout(text: str, volume: int) -> str:
+        """The same text, in capitals."""
+        return text.upper()
+
+    await context.session.send_tool_list_changed()
+    return "done"
+
+
+if __name__ == "__main__":
+    if "--pid" in sys.argv:
+        Path(sys.argv[sys.argv.index("--pid") + 1]).write_text(str(os.getpid()), "utf-8")
+    if "--http" in sys.argv:
+        server.run("streamable-http", port=int(sys.argv[sys.argv.index("--http") + 1]))
+    else:
+        server.run("stdio")
