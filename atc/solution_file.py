@@ -24,25 +24,22 @@ def _adapter() -> TypeAdapter[Solution]:
     return TypeAdapter(Solution)
 
 
-def read_json(file: Path) -> dict[str, Any]:
-    """The JSON object in a file. Raises: UsageError: It cannot be read, or holds something else."""
+def read_json(file: Path) -> object:
+    """The JSON in a file. Raises: UsageError: It cannot be read, or is none."""
     try:
-        data = json.loads(file.read_bytes())
+        return json.loads(file.read_bytes())
     except OSError as error:
         raise UsageError(f"{file} cannot be read: {error.strerror or error}") from None
     except (ValueError, RecursionError) as error:
         raise UsageError(f"{file} is no JSON: {str(error) or 'it is nested too deeply'}") from None
-    if not isinstance(data, dict):
-        raise UsageError(f"{file} is no JSON object but a {type(data).__name__}")
-    return data
 
 
-def solution_data(data: Mapping[str, Any], file: Path) -> Mapping[str, Any]:
+def solution_data(data: object, file: Path) -> Mapping[str, Any]:
     """The part of a file that is a solution: all of it, or the member `solution` of a benchmark's task.
 
     Raises: UsageError: There is none.
     """
-    solution = data.get("solution", data)
+    solution = data.get("solution", data) if isinstance(data, dict) else None
     if not isinstance(solution, dict) or not isinstance(solution.get("query"), str) or "attempts" not in solution:
         raise UsageError(f"{file} holds no solution; `atc solve --out FILE` and `atc bench --out DIR` write them")
     return solution

@@ -32,6 +32,7 @@ COMMANDS = {
     "check": "atc.cli.check:check",
     "explain": "atc.cli.explain:explain",
     "trace": "atc.cli.trace:trace",
+    "tui": "atc.cli.tui:tui",
     "contract": "atc.cli.contract:contract",
     "simulate": "atc.cli.simulate:simulate",
     "serve": "atc.cli.serve:serve",

@@ -60,10 +60,11 @@ class _Diff:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         colours = highlighted_lines(self.program)
+        digits = len(str(len(colours)))
         for line in self.lines:
-            mark = "❱" if line.number is not None and line.number == self.failed else " "
-            number = "" if line.number is None else str(line.number)
-            gutter = Text.assemble((mark, "bold red"), (f"{number:>3} ", "dim"), (f"{line.sign} ", _STYLES[line.sign]))
+            mark = "❱ " if line.number is not None and line.number == self.failed else "  "
+            number = ("" if line.number is None else str(line.number)).rjust(digits)
+            gutter = Text.assemble((mark, "bold red"), (f"{number} ", "dim"), (f"{line.sign} ", _STYLES[line.sign]))
             code = Text(line.text, style=_STYLES[line.sign])
             if line.sign == " " and line.number is not None:
                 code = colours[line.number - 1]
