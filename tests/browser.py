@@ -92,8 +92,10 @@ def open_browser(width: int = 1280, height: int = 900, dark: bool = False) -> It
             if "sessionId" not in answer:
                 raise RuntimeError(answer["message"])
             session = f"{base}/{answer['sessionId']}"
-            yield Browser(session)
-            requests.delete(session, timeout=60)
+            try:
+                yield Browser(session)
+            finally:  # else the browser holds the driver's output open
+                requests.delete(session, timeout=60)
         finally:
             driver.terminate()
             driver.communicate()

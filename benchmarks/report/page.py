@@ -7,18 +7,13 @@ answers and responses are other people's.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
-from importlib.resources import files
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
-from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
-from atc.search_tree import SearchNode, SearchStep
-from atc.tui.nodes import end_text, points, step_signature, stretches, trials
-from atc.tui.text import shorten, visible
+from atc.page.environment import page_environment
 from benchmarks.report.comparison import BenchmarkReport, ComparedRun, gold_rows, group_rows
 from benchmarks.report.figures import Group
 from benchmarks.report.plots import Bar, Plot, Point, bars, lines, mark, scatter
@@ -28,12 +23,6 @@ from benchmarks.report.stats import estimate
 from benchmarks.report.tables import TextTable, percent
 
 __all__ = ["page"]
-
-FORK_LEVELS = 12
-"""Most levels of forks of a search that are indented."""
-
-MAX_CHARACTERS = 1200
-"""Characters that are shown of arguments, responses and output."""
 
 OUTCOMES = {
     "solved": ("✓", "solved"),
@@ -71,40 +60,19 @@ def page(report: BenchmarkReport, tables: Sequence[TextTable], plots: Sequence[t
 
     `plots` with their titles are drawn before those of the report.
     """
-    environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=_make_visible
-    )
-    environment.filters["json"] = _json
-    environment.filters["short"] = lambda text: _shortened(str(text))
+    here = Path(__file__).parent
+    environment = page_environment(here)
     environment.filters["percent"] = percent
-    environment.filters |= {"ending": end_text, "points": points, "signature": step_signature}
-    here = files(__package__)
-    template = environment.from_string(here.joinpath("page.html").read_text("utf-8"))
-    return template.render(
-        style=Markup(here.joinpath("page.css").read_text("utf-8")),
+    return environment.get_template("page.html").render(
+        style=Markup((here / "page.css").read_text("utf-8")),
         report=report,
         tables=tables,
         plots=[*plots, *(_plots(report.runs) if report.runs else ())],
         mark=mark,
         rows=_rows(report.runs),
-        tree=_tree,
-        stretches=lambda nodes: stretches(nodes, FORK_LEVELS),
         sign={kind: sign for kind, (sign, _) in OUTCOMES.items()},
         word={kind: word for kind, (_, word) in OUTCOMES.items()},
     )
-
-
-def _make_visible(value: object) -> object:
-    """Text with signs in place of characters that act (direction marks, control characters), before it is escaped."""
-    return visible(value) if type(value) is str else value
-
-
-def _json(value: object) -> str:
-    return _shortened(json.dumps(value, ensure_ascii=False, default=str))
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= MAX_CHARACTERS else f"{shorten(text, MAX_CHARACTERS)} ({len(text):,} characters)"
 
 
 def _rows(runs: Sequence[ComparedRun]) -> list[Row]:
@@ -130,22 +98,6 @@ def _cell(name: str, compared: ComparedRun, task: TaskRecord) -> Cell:
     if metrics.answered and metrics.correct is False:
         kind = "wrong"
     return Cell(name, compared.run.name, compared.run.mode, compared.run.model, task, kind)
-
-
-def _tree(solution: Mapping[str, Any]) -> dict[int, list[SearchNode]]:
-    """The messages of a search by its tries; empty where the mode wrote programs."""
-    names = {field.name for field in fields(SearchNode)}
-    return trials(
-        SearchNode(**{name: value for name, value in data.items() if name in names} | {"steps": _steps(data)})
-        for data in solution.get("tree", ())
-    )
-
-
-def _steps(data: Mapping[str, Any]) -> tuple[SearchStep, ...]:
-    names = {field.name for field in fields(SearchStep)}
-    return tuple(
-        SearchStep(**{name: value for name, value in step.items() if name in names}) for step in data.get("steps", ())
-    )
 
 
 def _plots(runs: Sequence[ComparedRun]) -> list[tuple[str, Plot]]:

@@ -118,6 +118,17 @@ _NODE = object_schema(
     steps={"type": "array", "items": _STEP},
     score={"type": ["number", "null"]},
 )
+_PLACE = {"type": "array", "items": {"type": ["string", "integer"]}}
+_EVIDENCE = object_schema(("call", "path", "how"), call=_COUNT, path=_PLACE, how=_TEXT, said=_TEXT_OR_NULL)
+_FLOW = object_schema(
+    ("call", "argument", "origin", "source", "path"),
+    call=_COUNT,
+    argument=_TEXT,
+    origin=_TEXT,
+    source={"type": ["integer", "null"], "minimum": 0},
+    path=_PLACE,
+)
+_CHOICE = object_schema(("kind", "line", "text"), kind=_TEXT, line=_COUNT, text=_TEXT)
 _METRICS: dict[str, object] = {
     **dict.fromkeys(("success", "path", "precision", "success_any"), _SHARE),
     "correct": {"type": ["boolean", "null"]},
@@ -131,6 +142,11 @@ _SOLUTION = object_schema(
     status=_TEXT,
     answer=_TEXT_OR_NULL,
     attempts={"type": "array", "items": _ATTEMPT},
+    calls={"type": "array", "items": _CALL},
+    evidence={"type": "array", "items": _EVIDENCE},
+    flow={"type": "array", "items": _FLOW},
+    choices={"type": "array", "items": _CHOICE},
+    findings={"type": "array", "items": {"type": "object"}},
     tree={"type": "array", "items": _NODE},
 )
 _TASK = Draft202012Validator(

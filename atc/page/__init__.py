@@ -1,0 +1,1 @@
+"""HTML pages of solutions: templates and styles that `atc trace` and `atc report` share."""
