@@ -1,0 +1,253 @@
+"""What the measurement of `atc serve` needs around the server, each part in a process of its own on this machine.
+
+A simulated API; a service that records the writes it does; a model endpoint that answers recorded programs after a
+delay; and the load generator.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import socket
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+from protocols import load
+from protocols.simulator import Simulator
+from protocols.simulator.http.connection import ConnectionServer
+from protocols.simulator.http.messages import EncodedAnswer
+
+__all__ = [
+    "SHOP",
+    "Answered",
+    "Asked",
+    "generate_load",
+    "model_endpoint",
+    "recording_service",
+    "running",
+    "simulated_api",
+    "tree_seconds",
+]
+
+_processes = get_context("spawn")
+
+SHOP: Mapping[str, Any] = {
+    "openapi": "3.1.0",
+    "info": {"title": "Shop", "version": "1"},
+    "paths": {
+        "/carts/{cart}": {
+            "get": {
+                "parameters": [{"name": "cart", "in": "path", "required": True, "schema": {"type": "string"}}],
+                "responses": {"200": {"description": "The cart."}},
+            }
+        },
+        "/orders": {
+            "post": {
+                "summary": "Order an item",
+                "requestBody": {
+                    "required": True,
+                    "content": {
+                        "application/json": {
+                            "schema": {
+                                "type": "object",
+                                "required": ["cart", "item"],
+                                "properties": {"cart": {"type": "string"}, "item": {"type": "string"}},
+                            }
+                        }
+                    },
+                },
+                "responses": {"200": {"description": "The order."}},
+            }
+        },
+    },
+}
+"""The document of the recording service."""
+
+WRITE_SECONDS = 0.01
+"""Seconds that the recording service takes for a write, half of them after it is done."""
+
+RAMP_SECONDS = 2.0
+"""Seconds over which the load begins, so that its clients do not all wait for the same moment."""
+
+_PROGRAM_MARK = "```python"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A request of the load: `key` is its Idempotency-Key, `background` asks for an id alone."""
+
+    query: str
+    key: str | None = None
+    background: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What came of it: seconds as the client saw them; `body` is the JSON, None where the connection broke."""
+
+    asked: Asked
+    status: int
+    seconds: float
+    body: Any
+
+
+@contextmanager
+def running(target: Callable[..., None], *args: object) -> Iterator[Connection]:
+    """A process that is handed its end of a pipe, and then `args`; it is killed at the end of the block."""
+    ours, theirs = _processes.Pipe()
+    process = _processes.Process(target=target, args=(theirs, *args), daemon=True)
+    process.start()
+    theirs.close()
+    try:
+        yield ours
+    finally:
+        process.kill()
+        process.join()
+        ours.close()
+
+
+def simulated_api(pipe: Connection, document: Path) -> None:
+    """Serve the simulated API of a document; sends its URL and the made-up credentials."""
+    with Simulator(load(document)) as simulator:
+        pipe.send((simulator.url, simulator.credentials))
+        threading.Event().wait()
+
+
+def recording_service(pipe: Connection) -> None:
+    """Serve the shop; sends its URL, and its orders by cart whenever something comes."""
+    orders: dict[str, Counter[str]] = {}
+    lock = threading.Lock()
+
+    def handle(method: str, target: str, headers: Mapping[str, str], body: bytes) -> EncodedAnswer:
+        reply: dict[str, object] = {"cart": target.rpartition("/")[2]}
+        if method == "POST":
+            order = json.loads(body)
+            time.sleep(WRITE_SECONDS / 2)
+            with lock:
+                orders.setdefault(order["cart"], Counter())[order["item"]] += 1
+                reply = {"number": sum(map(Counter.total, orders.values())), **order}
+            time.sleep(WRITE_SECONDS / 2)
+        return 200, json.dumps(reply).encode(), "application/json", {}
+
+    with closing(ConnectionServer(0, handle, datetime.now(UTC))) as server:
+        pipe.send(server.url)
+        while pipe.recv():
+            with lock:
+                pipe.send({cart: dict(items) for cart, items in orders.items()})
+
+
+def model_endpoint(pipe: Connection, programs: Sequence[tuple[str, str]], delay: float, failing: int) -> None:
+    """Serve chat completions; sends its URL.
+
+    Args:
+        programs: Patterns that a question matches, each with the program that answers it; its groups fill the
+            program's fields, as `{0}`.
+        delay: Seconds before each answer.
+        failing: The first program of one question in so many fails, and is repaired by the next; 0 for none.
+    """
+    import uvicorn
+    from starlette.applications import Starlette
+    from starlette.requests import Request
+    from starlette.responses import JSONResponse, Response
+    from starlette.routing import Route
+
+    asked = 0
+    patterns = [(re.compile(pattern), program) for pattern, program in programs]
+
+    async def complete(request: Request) -> Response:
+        nonlocal asked
+        started = time.monotonic()
+        body = await request.body()
+        text = "\n".join(str(message["content"]) for message in json.loads(body)["messages"])
+        matches = ((pattern.search(text), program) for pattern, program in patterns)
+        match, program = next((match, program) for match, program in matches if match is not None)
+        for place, value in enumerate(match.groups()):
+            program = program.replace(f"{{{place}}}", value)
+        if "missing_field" not in text:  # the first program of this question
+            asked += 1
+            if failing and asked % failing == 0:
+                program = f'print({{}}["missing_field"])\n{program}'
+        await asyncio.sleep(max(0.0, delay - (time.monotonic() - started)))
+        message = {"role": "assistant", "content": f"{_PROGRAM_MARK}\n{program}\n```"}
+        usage = {"prompt_tokens": len(text) // 4, "completion_tokens": len(program) // 4}
+        usage["total_tokens"] = sum(usage.values())
+        choice = {"index": 0, "message": message, "finish_reason": "stop"}
+        answer = {"id": "1", "object": "chat.completion", "created": 0, "model": "recorded", "choices": [choice]}
+        return JSONResponse({**answer, "usage": usage})
+
+    listener = socket.create_server(("127.0.0.1", 0))
+    pipe.send(f"http://127.0.0.1:{listener.getsockname()[1]}/v1")
+    app = Starlette(routes=[Route("/v1/chat/completions", complete, methods=["POST"])])
+    uvicorn.Server(uvicorn.Config(app, log_level="error", access_log=False)).run(sockets=[listener])
+
+
+def generate_load(
+    pipe: Connection, url: str, key: str, requests: Sequence[Asked], in_flight: int, limit: float
+) -> None:
+    """Send requests, so many at a time; sends how many are answered, now and then, and at last a list of `Answered`.
+
+    Args:
+        limit: Seconds after which no further request is sent.
+    """
+    asyncio.run(_load(pipe, url, key, requests, in_flight, limit))
+
+
+async def _load(pipe: Connection, url: str, key: str, requests: Sequence[Asked], in_flight: int, limit: float) -> None:
+    import httpx
+
+    waiting = list(reversed(requests))
+    answers: list[Answered] = []
+    deadline = time.monotonic() + limit
+
+    async def worker(client: httpx.AsyncClient, number: int) -> None:
+        await asyncio.sleep(RAMP_SECONDS * number / in_flight)
+        while waiting and time.monotonic() < deadline:
+            asked = waiting.pop()
+            headers = {"Idempotency-Key": asked.key} if asked.key is not None else {}
+            body = {"query": asked.query, **({"background": True} if asked.background else {})}
+            started = time.monotonic()
+            try:
+                reply = await client.post(f"{url}/v1/solve", json=body, headers=headers)
+                answer = Answered(asked, reply.status_code, time.monotonic() - started, _summary(reply.json()))
+            except (httpx.HTTPError, ValueError):
+                answer = Answered(asked, 0, time.monotonic() - started, None)
+            answers.append(answer)
+            if len(answers) % 20 == 0:
+                pipe.send(len(answers))
+
+    limits = httpx.Limits(max_connections=in_flight, max_keepalive_connections=in_flight)
+    headers = {"Authorization": f"Bearer {key}"}
+    async with httpx.AsyncClient(headers=headers, timeout=120, limits=limits, trust_env=False) as client:
+        await asyncio.gather(*(worker(client, number) for number in range(in_flight)))
+    pipe.send(answers)
+
+
+def _summary(body: Any) -> Any:
+    """What of a reply is looked at."""
+    wanted = ("id", "status", "answer", "usage", "message", "error", "warnings")
+    return {name: body[name] for name in wanted if name in body} if isinstance(body, dict) else body
+
+
+def tree_seconds(process: int) -> float:
+    """Seconds of processor time of a process, its living descendants, and all their children that have ended."""
+    ticks, pending = 0, [process]
+    while pending:
+        folder = Path(f"/proc/{pending.pop()}")
+        try:
+            ticks += sum(map(int, (folder / "stat").read_text().rpartition(")")[2].split()[11:15]))
+            for task in (folder / "task").iterdir():
+                pending += map(int, (task / "children").read_text().split())
+        except OSError:  # it has ended meanwhile
+            continue
+    return ticks / os.sysconf("SC_CLK_TCK")
