@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 from atc import Agent
 from atc.cli import main
 from tests.benchmarks.report_runs import task, write_run
-from tests.browser import open_browser
+from tests.browser import Browser, open_browser
 from tests.local_api import LocalAPI
 from tests.scripted import ScriptedModel
 
@@ -45,6 +45,13 @@ def solved(api: LocalAPI, folder: Path, *programs: str, mode: str = "attribute")
     return file
 
 
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """One window for the tests of this module."""
+    with open_browser() as window:
+        yield window
+
+
 @pytest.fixture
 def page(weather: LocalAPI, tmp_path: Path) -> Path:
     """The page of a solve whose first program fails."""
@@ -64,42 +71,38 @@ def test_the_page_loads_nothing_and_is_private(page: Path) -> None:
 
 
 @pytest.mark.browser
-def test_the_page_in_a_browser(page: Path) -> None:
+def test_the_page_in_a_browser(page: Path, browser: Browser) -> None:
     """Answer, evidence, data flow, and each attempt with its calls at their lines, its fault and what was changed."""
-    with open_browser() as browser:
-        browser.open(page)
-        text = browser.text("main")
+    browser.open(page)
+    text = browser.text("main")
 
-        assert all(part in text for part in (QUESTION, "Oslo 717710", "supported", "Evidence", "Data flow"))
-        assert "call 1 GET_cities_city_id → population: “717710”" in text
-        assert "Attributed to GET_cities" in text
-        assert browser.count(".program .line.failed") == 1
-        assert browser.text(".program .line.failed").startswith('print(cities[5]["name"])')
-        assert "in the north" not in text
-        browser.click(".calls details summary")
-        assert "in the north" in browser.text(".calls details")
-        browser.click(".changes summary")
-        assert '-print(cities[5]["name"])' in browser.text(".changes")
-        browser.click("a.at[href='#s-a1-c1']")
-        assert browser.count("tr#s-a1-c1:target") == 1
-        assert browser.logged() == []
-
-
-@pytest.mark.browser
-@pytest.mark.parametrize("dark", [False, True])
-def test_the_page_fits_a_phone_and_the_dark(page: Path, dark: bool) -> None:
-    """Nothing is wider than a narrow window; with dark colours, the text is light on dark."""
-    with open_browser(width=500, dark=dark) as browser:
-        browser.open(page)
-
-        assert browser.run("return document.documentElement.scrollWidth <= innerWidth")
-        assert browser.run("return matchMedia('(prefers-color-scheme: dark)').matches") is dark
-        background = browser.run("return getComputedStyle(document.body).backgroundColor")
-        assert background == ("rgb(20, 23, 27)" if dark else "rgb(255, 255, 255)")
+    assert all(part in text for part in (QUESTION, "Oslo 717710", "supported", "Evidence", "Data flow"))
+    assert "call 1 GET_cities_city_id → population: “717710”" in text
+    assert "Attributed to GET_cities" in text
+    assert browser.count(".program .line.failed") == 1
+    assert browser.text(".program .line.failed").startswith('print(cities[5]["name"])')
+    assert "in the north" not in text
+    browser.click(".calls details summary")
+    assert "in the north" in browser.text(".calls details")
+    browser.click(".changes summary")
+    assert '-print(cities[5]["name"])' in browser.text(".changes")
+    browser.click("a.at[href='#s-a1-c1']")
+    assert browser.count("tr#s-a1-c1:target") == 1
+    assert browser.logged() == []
 
 
 @pytest.mark.browser
-def test_a_reply_that_is_markup_does_nothing(weather: LocalAPI, tmp_path: Path) -> None:
+def test_the_page_fits_a_phone_and_the_dark(page: Path) -> None:
+    """Nothing is wider than a narrow window; where dark colours are asked for, the text is light on dark."""
+    with open_browser(width=500, dark=True) as phone:
+        phone.open(page)
+
+        assert phone.run("return document.documentElement.scrollWidth <= innerWidth")
+        assert phone.run("return getComputedStyle(document.body).backgroundColor") == "rgb(20, 23, 27)"
+
+
+@pytest.mark.browser
+def test_a_reply_that_is_markup_does_nothing(weather: LocalAPI, tmp_path: Path, browser: Browser) -> None:
     """Replies, programs, errors and answers are text; nothing of them runs, loads or ends the page's elements."""
     weather.answer("GET", "/cities", {EVIL: [{"name": EVIL, "\u202ex": "\x1b[2J"}]})
     weather.answer("GET", "/alerts", {"message": EVIL}, status=422)
@@ -107,30 +110,28 @@ def test_a_reply_that_is_markup_does_nothing(weather: LocalAPI, tmp_path: Path) 
     printing = f"reply = GET_cities(query='Oslo')\nprint(list(reply)[0], {EVIL!r})"
     file = solved(weather, tmp_path, failing, "GET_alerts()", printing)
     trace(file, "-o", tmp_path / "page.html")
-    with open_browser() as browser:
-        browser.open(tmp_path / "page.html")
+    browser.open(tmp_path / "page.html")
 
-        assert browser.count("script, img") == 0
-        assert EVIL in browser.text(".answer")
-        browser.click(".calls details summary")
-        assert EVIL in browser.text(".calls details").replace('\\"', '"')
-        assert browser.run("return document.title") == "atc trace"
-        assert browser.logged() == []
+    assert browser.count("script, img") == 0
+    assert EVIL in browser.text(".answer")
+    browser.click(".calls details summary")
+    assert EVIL in browser.text(".calls details").replace('\\"', '"')
+    assert browser.run("return document.title") == "atc trace"
+    assert browser.logged() == []
     assert "\u202e" not in (tmp_path / "page.html").read_text()
 
 
 @pytest.mark.browser
-def test_a_search_is_a_tree(weather: LocalAPI, tmp_path: Path) -> None:
+def test_a_search_is_a_tree(weather: LocalAPI, tmp_path: Path, browser: Browser) -> None:
     """In a mode that makes one call at a time, the messages fold open."""
     call = 'Thought: first I search\nAction: GET_cities\nAction Input: {"query": "Oslo"}'
     end = "Thought: I know\nAction: finish\nAction Input: Oslo"
     trace(solved(weather, tmp_path, call, end, mode="react"), "-o", tmp_path / "page.html")
-    with open_browser() as browser:
-        browser.open(tmp_path / "page.html")
+    browser.open(tmp_path / "page.html")
 
-        assert "2 messages" in browser.text(".tree > summary")
-        browser.click(".tree > summary")
-        assert "first I search" in browser.text(".tree ul")
+    assert "2 messages" in browser.text(".tree > summary")
+    browser.click(".tree > summary")
+    assert "first I search" in browser.text(".tree ul")
 
 
 def test_a_task_of_a_run(tmp_path: Path) -> None:
