@@ -1,13 +1,14 @@
 # make demo   questions answered in the terminal, with a simulated cinema API and a local model
 # make test   lint, types, tests
-# Both make the environment .venv first. They need make and Python 3.11 or newer: PYTHON=python3.12 names another one.
+# make docs   the documentation site in site/, its links and anchors checked; make links checks the external ones
+# They make the environment .venv first, and need make and Python 3.11 or newer: PYTHON=python3.12 names another one.
 
 PYTHON ?= python3
 BIN := .venv/bin
 MODEL := local:qwen2.5-coder-1.5b
 ASK := $(BIN)/atc solve --model $(MODEL) --api protocols/samples/cinema.yaml --simulate
 
-.PHONY: env model demo test lint types unit
+.PHONY: env model demo test lint types unit docs links
 
 # A step of the demo says what it does, and how long it took.
 define step
@@ -53,3 +54,11 @@ types: env
 # On every core; the tests that need the model run one after another.
 unit: env model
 	$(BIN)/pytest -n auto --dist loadgroup
+
+docs: env
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+	@echo "== site/index.html"
+
+# Needs the network; an address that cannot be reached is named, with the page that has it.
+links: docs
+	$(BIN)/linkchecker --no-status --check-extern --ignore-url '^file:' site/index.html

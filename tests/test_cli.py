@@ -551,9 +551,10 @@ def test_readme_and_help_agree_on_exit_codes() -> None:
 
 
 def test_readme_uses_options_that_exist() -> None:
-    """Every `atc …` line in the README, and in that of the figures, names commands and options that there are."""
+    """Every `atc …` line in the README, that of the figures and the guide names commands and options that there are."""
     root = Path(__file__).resolve().parent.parent
-    readme = "".join((root / name).read_text("utf-8") for name in ("README.md", "benchmarks/README.md"))
+    pages = [root / "README.md", root / "benchmarks/README.md", *sorted((root / "docs").glob("*.md"))]
+    readme = "".join(page.read_text("utf-8") for page in pages)
     lines = [line.strip("`") for line in re.findall(r"^atc .*|`atc [^`]*`", readme, re.M)]
     context = click.Context(main)
     for line in lines:
@@ -566,7 +567,7 @@ def test_readme_uses_options_that_exist() -> None:
         if isinstance(command, BenchCommand) and words:
             command = command.own_command(words[0]) or command
         known = {option for one in command.params for option in one.opts} if command else {"--help"}
-        assert {word for word in words if word.startswith("--")} <= known, line
+        assert {word for word in words if word.startswith("--")} <= {*known, "--help"}, line
 
     assert len(lines) > 8
 
