@@ -33,7 +33,7 @@ from benchmarks.tasks import NAMES
 from protocols.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from benchmarks.run.runner import RunSettings, TaskResult
     from benchmarks.tasks.datasets import Dataset
@@ -407,6 +407,9 @@ def _run(
     settings: RunSettings, dataset: Dataset, folder: Path, options: _BenchOptions, worlds: Mapping[str, Path]
 ) -> list[TaskResult]:
     """Solve what is missing in a folder; the results in the order of the tasks."""
+    from rich.console import Console
+
+    from benchmarks.run.dashboard import Dashboard
     from benchmarks.run.engines import ray_engine, thread_engine
     from benchmarks.run.runner import prepare_folder, run_tasks
     from benchmarks.run.task_run import ShownDemonstrations, TaskRunner
@@ -440,7 +443,8 @@ def _run(
             engine = ray_engine(runner, options.workers, options.address)
         else:
             engine = thread_engine(runner, options.workers)
-        results = _watch(run_tasks(offered, settings, folder, engine), len(offered))
+        dashboard = Dashboard(len(offered), Console(stderr=True))
+        results = dashboard.collect(run_tasks(offered, settings, folder, dashboard.watched(engine)))
     order = {task.id: place for place, task in enumerate(tasks)}
     return sorted(results, key=lambda result: order[result.id])
 
@@ -469,27 +473,3 @@ def pull(name: str) -> None:
     for source in sources:
         licence_file = next(place for place in source.files if "LICENSE" in place)
         say(f"from {source.origin}, licence {source.licence} ({target / licence_file})")
-
-
-def _watch(results: Iterable[TaskResult], total: int) -> list[TaskResult]:
-    """Collect the results; on stderr show a bar with the running figures, or a line for each task."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    from benchmarks.tasks.metrics import percent
-
-    console = Console(stderr=True)
-    finished: list[TaskResult] = []
-    columns = (MofNCompleteColumn(), BarColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
-        bar = progress.add_task("", total=total)
-        for result in results:
-            finished.append(result)
-            success = percent(task_result.metrics.success for task_result in finished)
-            path = percent(task_result.metrics.path for task_result in finished)
-            progress.update(bar, advance=1, description=f"Success {success:.1f} %  Path {path:.1f} %")
-            if not console.is_terminal:
-                metrics = result.metrics
-                measures = f"success {metrics.success:.0f} path {metrics.path:.2f}"
-                say(f"{len(finished)}/{total} task {result.id}: {metrics.status}, {measures}, {result.seconds:.1f} s")
-    return finished
