@@ -1,27 +1,35 @@
-"""Draw the live view of solves as SVG: `python -m atc.tui.screenshot docs`.
+"""Draw the views of solves as SVG: `python -m atc.tui.screenshot docs`.
 
-`terminal.svg` has one revision, `doubtful.svg` an answer that the model insists on, `tree.svg` the tree of a search.
+`terminal.svg` has one revision, `doubtful.svg` an answer that the model insists on, `tree.svg` the tree of a search,
+and `tui.svg` a stored solution in `atc tui`.
 The cinema sample is simulated and the model is scripted. Pictures of the same solve differ only in times.
 """
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from rich.console import Console
+from textual.widgets import TabPane
 
 from atc.agent import Agent
+from atc.events import EventSink
+from atc.files import write_json, write_text
 from atc.models.base import Completion, Message, Usage
+from atc.solution import Solution
+from atc.tui.browser import SolutionBrowser
 from atc.tui.live import LiveView
 from protocols import load
 from protocols.samples import sample
 from protocols.simulator import Simulator
 
-__all__ = ["draw"]
+__all__ = ["draw", "draw_browser", "solved"]
 
 QUESTION = "Who directed The Silent Harbor?"
 PROGRAM = """film = GET_films(query="The Silent Harbor")["films"][0]
@@ -87,13 +95,39 @@ def draw(mode: str, messages: Sequence[str]) -> str:
     Without `force_interactive=False` the moving part would be recorded as well.
     """
     console = Console(record=True, file=StringIO(), width=110, force_terminal=True, force_interactive=False)
-    with Simulator(load(sample("cinema"))) as simulator, LiveView(console) as view:
-        world = simulator.session(query=QUESTION)
-        with Agent(simulator.protocol, _ScriptedModel(messages), mode, simulate=world, on_event=view) as agent:
-            agent.solve(QUESTION)
+    with LiveView(console) as view:
+        solved(mode, messages, view)
     return console.export_svg(title="atc solve", unique_id="atc")
 
 
+def solved(mode: str, messages: Sequence[str], on_event: EventSink = lambda event: None) -> Solution:
+    """The solution of the question in a mode by a model that writes these messages."""
+    with Simulator(load(sample("cinema"))) as simulator:
+        world = simulator.session(query=QUESTION)
+        with Agent(simulator.protocol, _ScriptedModel(messages), mode, simulate=world, on_event=on_event) as agent:
+            return agent.solve(QUESTION)
+
+
+def draw_browser(picture: _Picture) -> str:
+    """The attempts of a stored solution in `atc tui`, as SVG."""
+
+    async def drawn(place: Path) -> str:
+        app = SolutionBrowser(place)
+        async with app.run_test(size=(110, 24)) as pilot:
+            while not app.screen.query(TabPane):
+                await pilot.pause(0.05)
+            await pilot.press("2")
+            await pilot.pause(0.2)
+            return app.export_screenshot(title="atc tui")
+
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "solution.json"
+        write_json(file, solved(picture.mode, picture.messages).to_json())
+        return asyncio.run(drawn(file))
+
+
 if __name__ == "__main__":
+    docs = Path(sys.argv[1])
     for name, picture in PICTURES.items():
-        (Path(sys.argv[1]) / name).write_text(draw(picture.mode, picture.messages), "utf-8")
+        write_text(docs / name, draw(picture.mode, picture.messages))
+    write_text(docs / "tui.svg", draw_browser(PICTURES["terminal.svg"]))
