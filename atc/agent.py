@@ -18,13 +18,14 @@ from atc.knowledge import Knowledge
 from atc.language.question import Question
 from atc.models import Model, default_model, open_model
 from atc.models.names import identity
-from atc.modes import MODES, STEPWISE, parse
+from atc.modes import LOOP, MODES, STEPWISE, parse
 from atc.options import Options, WritesPolicy, takes_options
 from atc.profile import Profile, open_profile, profile_of, without
 from atc.prompting.prompt import Opening
 from atc.retrieval.candidates import Candidates
 from atc.solution import Solution
 from atc.solve import Service, Solve, SolveSettings, first_prompt
+from atc.write_gate import check_plannable
 from protocols import load
 from protocols.contracts.store import SIMULATED
 from protocols.dataflow.graph import ProtocolGraph
@@ -232,7 +233,8 @@ class Agent:
         if unknown:
             raise UsageError(f"{self.protocol.title} has no tool {', '.join(unknown)}")
         used_journal = journal if journal is not None else self.new_journal()
-        if used_journal is None and self.settings.mode == "codeact":  # its snippets are run again on the journal
+        runs_again = self.settings.mode == "codeact" or self.settings.writes == "plan"
+        if used_journal is None and runs_again:  # on what the journal has
             used_journal = Journal()
         try:
             with self._turn(interruption):
@@ -291,6 +293,11 @@ def _settings(protocol: Protocol, options: Options) -> SolveSettings:
     reflections = profile.reflections if options.max_reflections is None else options.max_reflections
     tools = options.tools if options.tools is not None else profile.tools
     policy: WritesPolicy = options.writes or ("allow" if options.simulate else "ask")
+    if policy == "plan":
+        check_plannable(protocol)
+        if mode not in LOOP:
+            modes = ", ".join(LOOP)
+            raise UsageError(f"writes='plan' holds one program to its plan, which {mode!r} has not; use one of {modes}")
     return SolveSettings(
         mode=mode,
         tries=tries,
@@ -304,6 +311,7 @@ def _settings(protocol: Protocol, options: Options) -> SolveSettings:
         strict_sandbox=options.strict_sandbox,
         writes=options.confirm if policy == "ask" and options.confirm is not None else policy,
         confirm=options.confirm,
+        confirm_plan=options.confirm_plan,
         search=options.search,
         effort=options.effort,
     )

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from atc.models.base import Progress, Usage
     from atc.search_tree import SearchNode
     from atc.solution import Solution
+    from sandbox.egress.write_plan import WritePlan
     from sandbox.records import CallRecord, Run
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "ModelWaiting",
     "NodeChanged",
     "OutputPrinted",
+    "PlanProposed",
     "ProgramWritten",
     "RunEnded",
     "RunStarted",
@@ -135,6 +137,18 @@ class RunEnded(_SolveEvent):
 
 
 @dataclass(frozen=True, slots=True)
+class PlanProposed(_SolveEvent):
+    """The program would answer, and has writes that nobody approved yet (`plan.asked`); none of them was sent.
+
+    `asks`: somebody is asked now. The program runs again after a yes.
+    """
+
+    attempt: int
+    plan: WritePlan
+    asks: bool
+
+
+@dataclass(frozen=True, slots=True)
 class FaultFound(_SolveEvent):
     """The attempt is not an answer; the attribution names the tool to blame, if one is."""
 
@@ -161,6 +175,7 @@ Event: TypeAlias = (
     | CallMade
     | OutputPrinted
     | RunEnded
+    | PlanProposed
     | FaultFound
     | SolveEnded
 )

@@ -18,12 +18,13 @@ from sandbox import CallRecord, Limits
 
 if TYPE_CHECKING:
     from protocols.simulator import Session
+    from sandbox.egress.write_plan import WritePlan
 
 __all__ = ["Effort", "Options", "SearchSettings", "WritesPolicy", "takes_options"]
 
 FORMATS = ("auto", "text", "functions", "toolllama")
 Effort = Literal["normal", "high"]
-WritesPolicy = Literal["ask", "allow", "deny", "simulate"]
+WritesPolicy = Literal["ask", "allow", "deny", "simulate", "plan"]
 P = ParamSpec("P")
 Owner = TypeVar("Owner")
 Subject = TypeVar("Subject")
@@ -96,11 +97,13 @@ class Options:
         writes: What becomes of calls that may change something: "allow" sends them, "deny" ends the solve, "simulate"
             has a simulated API answer them, "ask" asks `confirm`, and is "deny" without it. By default "ask", and
             "allow" with `simulate`. At a real service "allow" sends a write for which the question gives a reason
-            (see atc.verify.write_reasons), and asks `confirm` about any other.
+            (see atc.verify.write_reasons), and asks `confirm` about any other. "plan" withholds writes until a program
+            would answer, asks `confirm_plan` about all of them at once, and then sends only these (docs/writes.md).
         effort: "high" samples further programs for an answer, which write nothing new, and doubts it where most of
             them answer or write otherwise; that costs two to three times the tokens.
         search: How the modes search that make one call at a time, and the most model calls of any mode.
         confirm: Given a write that is not sent yet, from another thread; returns whether it may be.
+        confirm_plan: Given the planned writes; returns whether those in its `asked` may be sent. Without it none is.
     """
 
     model: str | Model | None = None
@@ -124,6 +127,7 @@ class Options:
     on_event: EventSink | None = None
     writes: WritesPolicy | None = None
     confirm: Callable[[CallRecord], bool] | None = None
+    confirm_plan: Callable[[WritePlan], bool] | None = None
     effort: Effort = "normal"
     search: SearchSettings = SearchSettings()
 

@@ -6,6 +6,7 @@ passing reason (no model, no API, Ctrl-C, a write that was not allowed) counts a
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from atc.models.base import Completion, Usage, read_calls
@@ -18,6 +19,7 @@ from sandbox.records import CallRecord, Run
 __all__ = [
     "note_question",
     "note_solution",
+    "note_time",
     "recorded_completion",
     "recorded_solution",
     "refused_write",
@@ -44,6 +46,15 @@ def note_question(journal: Journal, query: str, protocol: Protocol, today: str) 
     return str(noted["today"])
 
 
+def note_time(journal: Journal, now: datetime) -> datetime:
+    """Record the time that programs are given; returns the one that was given first."""
+    noted = journal.noted("now")
+    if noted is None:
+        journal.note("now", now.isoformat())
+        return now
+    return datetime.fromisoformat(noted)
+
+
 def recorded_completion(journal: Journal, position: int, request_key: str) -> Completion | None:
     """The recorded completion at a position, if its request is the same."""
     entry = journal.answered(position, request_key)
@@ -57,6 +68,7 @@ def note_solution(journal: Journal, solution: Solution) -> None:
     if journal.file is None:
         return
     undecided = any(refused_write(attempt.run) for attempt in solution.attempts if attempt.run)
+    undecided = undecided or bool(solution.write_plan and solution.write_plan.asked)
     if solution.status not in _RETRYABLE and not undecided:
         journal.note("solution", {**solution.to_json(), "exit_code": solution.exit_code})
 

@@ -14,6 +14,7 @@ from atc.program.choices import Choice, choices
 from atc.search_tree import SearchNode
 from atc.verify.agreement import SecondAnswer
 from atc.verify.findings import Finding
+from sandbox.egress.write_plan import WritePlan
 from sandbox.records import CallRecord, Run, Source
 
 __all__ = ["EXIT_CODES", "Attempt", "Evidence", "Solution", "Standing", "Status"]
@@ -91,6 +92,7 @@ class Solution:
     repeat. `findings` are the reasons to doubt the answer, each also a warning. `unsupported` says that nothing of the
     answer rests on a reply. `tree` has every message of the model in a mode that makes one call at a time, in their
     order; it is empty in the other modes. `second_answers` are those of further programs, with `effort="high"`.
+    `write_plan` has the planned writes of the last program, and what became of each, with `writes="plan"`.
     """
 
     query: str
@@ -108,6 +110,7 @@ class Solution:
     unsupported: bool = False
     tree: tuple[SearchNode, ...] = ()
     second_answers: tuple[SecondAnswer, ...] = ()
+    write_plan: WritePlan | None = None
 
     def __repr__(self) -> str:
         """One line: the status, and the answer or the reason without one, shortened."""
@@ -212,6 +215,7 @@ class Solution:
                 for attempt in self.attempts
             ],
             "second_answers": [asdict(answer) for answer in self.second_answers],
+            "write_plan": self.write_plan.to_json() if self.write_plan is not None else None,
             "tree": [asdict(node) for node in self.tree],
             "reflections": self.reflections,
             "warnings": list(self.warnings),

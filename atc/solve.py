@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
+from typing import Literal
 
 from atc.diagnosis.provenance import flows
 from atc.events import (
@@ -35,15 +36,17 @@ from atc.modes.toolbox import Toolbox
 from atc.options import Effort, SearchSettings
 from atc.profile import Profile
 from atc.prompting.prompt import Opening, opening
-from atc.resume import note_question, note_solution, recorded_completion, unresolved_writes
+from atc.resume import note_question, note_solution, note_time, recorded_completion, unresolved_writes
 from atc.search_tree import SearchNode
 from atc.solution import Attempt, Solution, Status
 from atc.verify import Finding, inspect, is_unsupported
 from atc.verify.agreement import disagreement
 from atc.verify.write_reasons import challenge_write
+from atc.write_gate import ConfirmPlan, WriteGate
 from protocols.calls.auth import Credential
 from protocols.errors import LimitReached, ModelError, PromptRefused
 from sandbox import CallRecord, Journal, Limits, Run, Sandbox
+from sandbox.egress.write_plan import WriteLedger
 from sandbox.egress.writes import Writes
 
 __all__ = ["Service", "Solve", "SolveSettings", "first_prompt"]
@@ -75,8 +78,9 @@ class SolveSettings:
     limits: Limits
     allow: tuple[str, ...]
     strict_sandbox: bool
-    writes: Writes
+    writes: Writes | Literal["plan"]
     confirm: Callable[[CallRecord], bool] | None
+    confirm_plan: ConfirmPlan | None = None
     search: SearchSettings = field(default_factory=SearchSettings)
     effort: Effort = "normal"
 
@@ -151,6 +155,19 @@ class Solve:
             self.today = note_question(self.journal, self.question.text, self.knowledge.protocol, self.today)
         self.opening = first_prompt(self.question, self.knowledge, self.settings, self.tools, self.today)
         self.guarded = self.settings.writes == "allow" and not self.service.simulated
+        self.gate: WriteGate | None = None
+        # What is run again must find the same time, and the same chance.
+        self.now = self.settings.now or (datetime.now(UTC) if self.settings.mode == "codeact" else None)
+        if self.settings.writes == "plan" and self.journal is not None:
+            self.gate = WriteGate(
+                WriteLedger(),
+                self.journal,
+                self.knowledge.protocol,
+                self.question,
+                self.settings.confirm_plan,
+                self.emit,
+            )
+            self.now = self.settings.now or note_time(self.journal, datetime.now(UTC))
         self.started = time.perf_counter()
 
     def emit(self, event: Event) -> None:
@@ -175,8 +192,7 @@ class Solve:
                 allow=settings.allow,
                 credentials=self.service.credentials,
                 limits=settings.limits,
-                # What CodeAct runs again must find the same time, and the same chance.
-                now=settings.now or (datetime.now(UTC) if settings.mode == "codeact" else None),
+                now=self.now,
                 seed=settings.seed,
                 tools=self.opening.tools if self.tools is not None else None,
                 strict=settings.strict_sandbox,
@@ -204,6 +220,8 @@ class Solve:
     def writes(self) -> Writes:
         """The writes policy; at a real service a write that the question gives no reason for is asked about."""
         protocol, confirm = self.knowledge.protocol, self.settings.confirm
+        if self.settings.writes == "plan":
+            return self.gate.ledger if self.gate is not None else "deny"
         if not self.guarded:
             allowed = self.settings.writes
             if self.settings.effort == "high" and allowed == "allow":
@@ -225,7 +243,10 @@ class Solve:
         """Run a program that counts for nothing; it gets the replies of earlier calls, and new writes are refused."""
         calls, self.aside = self.calls, True
         try:
-            with self.journal.aside() if self.journal is not None else nullcontext():
+            with (
+                self.journal.aside() if self.journal is not None else nullcontext(),
+                self.gate.aside() if self.gate is not None else nullcontext(),
+            ):
                 if self.journal is not None:
                     self.journal.over()
                 return sandbox.run(program)
@@ -259,6 +280,7 @@ class Solve:
         while True:
             status, message = self.attempt(sandbox)
             refused = any(call.refused for attempt in self.attempts for call in attempt.calls)
+            refused = refused or (self.gate is not None and bool(self.gate.declined))
             if status not in ("failed", "limit", "refused") or refused or self.tried == self.settings.tries:
                 return status, message
             self.tried += 1
@@ -293,6 +315,7 @@ class Solve:
             nodes=self.nodes,
             trial=self.tried,
             calls_functions=self.calls_functions,
+            gate=self.gate,
             effort=settings.effort,
         )
         try:
@@ -392,6 +415,7 @@ class Solve:
             unsupported=unsupported,
             tree=tuple(self.nodes),
             second_answers=tuple(self.toolbox.second_answers) if self.toolbox is not None else (),
+            write_plan=self.gate.plan if self.gate is not None else None,
         )
 
     def findings(self, program: str, run: Run) -> tuple[Finding, ...]:

@@ -59,8 +59,9 @@ class CallRecord:
 
     `replayed`: the reply is that of an earlier call, from the journal, or of the read that showed an earlier write to
     have been done; no request was sent for the call itself. `refused`: a write that the writes policy did not let
-    pass. `simulated`: a write that a simulated API answered, on this machine. `retry_after`: the seconds that a busy
-    service (429 or 503) asks to wait, where the run could not wait so long.
+    pass. `simulated`: a write that a simulated API answered, on this machine. `uncertain`: a read after such a write,
+    of which the service knew nothing. `retry_after`: the seconds that a busy service (429 or 503) asks to wait, where
+    the run could not wait so long.
     """
 
     index: int
@@ -79,6 +80,7 @@ class CallRecord:
     refused: bool = False
     simulated: bool = False
     retry_after: float | None = None
+    uncertain: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ _LAYERS = {
     "sandbox": "records truncation private body_store language child pool provenance journal egress sandbox",
     "atc": """
         _siblings fault files interruption language models profile planning retrieval program check diagnosis knowledge
-        prompting verify search_tree solution solution_file events background tracing options resume modes solve agent
+        prompting verify search_tree solution solution_file events background tracing options resume write_gate modes solve agent
         training tui page server cli
     """,
     "probing": "redact schema prober document export strip_responses evaluation drift live cli",

@@ -1,4 +1,4 @@
-"""Ask on the terminal whether a write may be sent: what it is, where it goes, and y or N."""
+"""Ask on the terminal whether a write, or a plan of writes, may be sent: what it is, where it goes, and y or N."""
 
 from __future__ import annotations
 
@@ -10,23 +10,18 @@ import select
 import sys
 import termios
 import threading
-import unicodedata
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from types import TracebackType
+from typing import Self
 
 import click
 
-from atc.tui.text import visible
+from atc.tui.plan import MOST, WIDEST, plan_lines, unhidden
+from sandbox.egress.write_plan import WritePlan
 from sandbox.records import CallRecord
 
-__all__ = ["WriteConfirmation", "can_ask"]
-
-WIDEST = 200
-"""Characters of one value that are shown; its name and how long it is are shown in any case."""
-
-MOST = 60
-"""Values that are shown."""
+__all__ = ["PlanConfirmation", "WriteConfirmation", "can_ask"]
 
 _FEW = 8
 """Values that leave the request in sight, which else is shown once more."""
@@ -40,34 +35,50 @@ def can_ask() -> bool:
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
-class WriteConfirmation:
-    """Asks about one write at a time, until the block ends; `pause` keeps what else is drawn out of the way."""
+class _Confirmation:
+    """Asks one question at a time, until the block ends; `pause` keeps what else is drawn out of the way."""
 
     def __init__(self, pause: Callable[[], AbstractContextManager[None]] = nullcontext) -> None:
         self._pause = pause
         self._over = threading.Event()
 
-    def __enter__(self) -> WriteConfirmation:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self._over.set()
 
-    def __call__(self, call: CallRecord) -> bool:
-        """Whether the write may be sent. Anything but y or yes is a no."""
-        arguments = _argument_lines(call.arguments)
-        request = f"  {call.method} {call.url}"
+    def _confirmed(self, lines: Sequence[str], question: str) -> bool:
+        """Whether the answer is y or yes; anything else is a no."""
         with self._pause():
-            lines = [f"The program wants to write: {call.tool or call.method}", request, *arguments]
-            for line in [*lines, *([request] if len(arguments) > _FEW else [])]:
-                click.echo(_seen(line), err=True)
+            for line in lines:
+                click.echo(unhidden(line), err=True)
             with contextlib.suppress(termios.error):  # what was typed before the question is no answer to it
                 termios.tcflush(sys.stdin, termios.TCIFLUSH)
-            click.echo("Send it? [y/N] ", err=True, nl=False)
+            click.echo(f"{question} [y/N] ", err=True, nl=False)
             while not self._over.is_set():
                 if select.select([sys.stdin], [], [], TICK)[0]:
                     return sys.stdin.readline().strip().lower() in ("y", "yes")
         return False
+
+
+class WriteConfirmation(_Confirmation):
+    """Asks about one write at a time."""
+
+    def __call__(self, call: CallRecord) -> bool:
+        """Whether the write may be sent."""
+        arguments = _argument_lines(call.arguments)
+        request = f"  {call.method} {call.url}"
+        lines = [f"The program wants to write: {call.tool or call.method}", request, *arguments]
+        return self._confirmed([*lines, *([request] if len(arguments) > _FEW else [])], "Send it?")
+
+
+class PlanConfirmation(_Confirmation):
+    """Asks about all planned writes at once."""
+
+    def __call__(self, plan: WritePlan) -> bool:
+        """Whether the writes in `plan.asked` may be sent."""
+        return self._confirmed(plan_lines(plan), "Send them?" if len(plan.asked) > 1 else "Send it?")
 
 
 def _argument_lines(arguments: Mapping[str, object]) -> list[str]:
@@ -91,24 +102,4 @@ def _lines(place: str, value: object) -> Iterator[str]:
         yield f"{place}: {cut_text}"
 
 
-def _seen(line: str) -> str:
-    """A line in which everything is seen: what takes no room, blanks that are none, and letters of another alphabet
-    among Latin ones are spelled out."""
-    line = _UNSEEN.sub(lambda match: f"<U+{ord(match[0]):04X}>", visible(line.replace("\n", "\\n")))
-    return _MIXED.sub(_spelled, line)
-
-
-def _spelled(word: re.Match[str]) -> str:
-    """A word with Latin letters, the others of which may only look like such."""
-    letters = [(char, unicodedata.name(char, "").partition(" ")[0]) for char in word[0]]
-    if not {"LATIN"} < {script for _, script in letters} & {"LATIN", "CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE"}:
-        return word[0]
-    return "".join(char if script == "LATIN" else f"<U+{ord(char):04X}>" for char, script in letters)
-
-
 _NAME = re.compile(r"[A-Za-z_][\w.-]*( [\w.-]+)?", re.ASCII)
-_MIXED = re.compile(r"[^\W\d_]{2,}")
-_UNSEEN = re.compile(
-    "[\u00a0\u00ad\u034f\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200f\u202f\u205f\u2800\u3000\u3164"
-    "\ufe00-\ufe0f\uffa0\U000e0000-\U000e0fff]"
-)

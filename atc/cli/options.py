@@ -59,7 +59,7 @@ _PATIENCE = 5.0
 """Seconds to wait for a service to take a connection."""
 
 Values = TypeVar("Values", bound="DataclassInstance")
-WRITES = ("ask", "allow", "deny", "simulate")
+WRITES = ("ask", "allow", "deny", "simulate", "plan")
 
 
 def moment(text: str) -> datetime:
@@ -217,8 +217,9 @@ def writes_option(default: str) -> Any:
     return option(
         "--writes",
         type=click.Choice(WRITES),
-        help="Whether calls that may change something are sent: ask on the terminal, allow, deny, or simulate (a "
-        f"simulated API answers them, reads go to the real one)  [default: {default}]",
+        help="Whether calls that may change something are sent: ask on the terminal, allow, deny, simulate (a "
+        "simulated API answers them, reads go to the real one), or plan (simulate them first, ask once about all of "
+        f"them, and then send these alone)  [default: {default}]",
     )
 
 

@@ -17,7 +17,7 @@ import click
 from click.core import ParameterSource
 
 from atc.cli import print_json, say
-from atc.cli.confirm import WriteConfirmation, can_ask
+from atc.cli.confirm import PlanConfirmation, WriteConfirmation, can_ask
 from atc.cli.model import offer_pull
 from atc.cli.options import (
     ModelOptions,
@@ -36,6 +36,7 @@ from atc.cli.options import (
     tool_count,
     writes_option,
 )
+from atc.tui.plan import difference_lines
 from atc.tui.text import for_stream, format_answer
 from protocols.errors import ATCError, UsageError
 from sandbox.truncation import one_line
@@ -113,7 +114,7 @@ class _Options(SearchOptions, ModelOptions, ProgramOptions):
     out: Path | None = option(
         "--out", type=out_file, metavar="FILE", help="Write the solution as JSON, whatever comes of it."
     )
-    writes: Literal["ask", "allow", "deny", "simulate"] | None = writes_option("ask, and allow with --simulate")
+    writes: Literal["ask", "allow", "deny", "simulate", "plan"] | None = writes_option("ask, and allow with --simulate")
     journal: Path | None = option(
         "--journal",
         type=out_file,
@@ -241,6 +242,7 @@ def _solved(options: _Options, journal: Journal) -> int:
                 open_model(model, record=options.record, seed=options.seed, keep=True, threads=options.threads)
             ) as opened,
             WriteConfirmation(view.pause) as confirm,
+            PlanConfirmation(view.pause) as confirm_plan,
             _simulated(protocol, options) as service,
             _traced(view.sink, options.otel) as on_event,
             Agent(
@@ -250,6 +252,7 @@ def _solved(options: _Options, journal: Journal) -> int:
                 on_event=on_event,
                 writes=options.writes or ("allow" if options.simulate else "ask"),
                 confirm=confirm if can_ask() else None,
+                confirm_plan=confirm_plan if can_ask() else None,
                 search=options.search_settings(),
                 **{name: getattr(options, name) for name in _FOR_AGENT},
             ) as agent,
@@ -258,6 +261,9 @@ def _solved(options: _Options, journal: Journal) -> int:
             of_document = agent.protocol.warnings
             solution = agent.solve(query, journal=journal)
             exit_code = solution.exit_code
+        if not options.as_json and solution.write_plan is not None and solution.write_plan.stopped is not None:
+            for line in difference_lines(solution.write_plan.stopped):
+                say(line)
     except (ATCError, KeyboardInterrupt, click.Abort) as error:
         exit_code = error.exit_code if isinstance(error, ATCError) else 130
         # A second ctrl-C, while things are closed, must not lose what the first one left.

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from atc.check import Diagnostic
@@ -33,6 +33,7 @@ from atc.solution import Attempt, Status
 from atc.verify import Finding, describe_silent_writes, judge, made_writes
 from atc.verify.agreement import SecondAnswer, agree, values_of, writes_of
 from atc.verify.write_reasons import intent_mismatch, missing_names
+from atc.write_gate import WriteGate
 from protocols.dataflow.operations import looks_like_read
 from sandbox import CallRecord, Run
 
@@ -61,6 +62,20 @@ def naive(toolbox: Toolbox) -> str | None:
 def none(toolbox: Toolbox) -> str | None:
     """Write one program, and revise nothing. Raises: TryEnded, ModelError."""
     return _Revision(toolbox).run()
+
+
+@dataclass(frozen=True, slots=True)
+class _Verdict:
+    """What speaks against a run; `answer` stands for the output of one that wrote and printed nothing."""
+
+    fault: Fault | None
+    finding: Finding | None
+    unhealthy: str
+    answer: str
+
+    @property
+    def is_answer(self) -> bool:
+        return self.fault is None and not self.unhealthy
 
 
 class _Revision:
@@ -108,33 +123,18 @@ class _Revision:
                         return None
                     raise TryEnded("failed", last.type, f"{last.type}: {last.message}")
                 continue
-            run = toolbox.execute(program) if program else None
-            if run is not None and run.outcome == "interrupted":
-                self.add_attempt(program, "run", run)
-                raise KeyboardInterrupt
-            if run is not None and (call := refused_write(run)) is not None:
-                self.refuse(program, run, call)
-            fault, answer = judge(program, run), None
-            if fault is not None and run is not None:
-                answer = describe_silent_writes(run, toolbox.question, toolbox.protocol)
-                fault = None if answer else fault
-            stopped = run is not None and run.outcome == "limit"
-            calls = run.calls if run is not None else ()
-            unhealthy = api_health_problem(toolbox.protocol, calls, stopped=stopped, signed=toolbox.signed)
-            finding = self.challenge(program, run) if fault is None and run is not None else None
-            if finding is not None:
-                fault = finding.fault()
-            if fault is None and not unhealthy:
+            run, verdict = self.tried(program)
+            if verdict.is_answer:
                 self.add_attempt(program, "done", run)
                 if toolbox.effort == "high" and run is not None:
                     self.look_again(run)
-                return answer or None
-            fault = fault or Fault("run", "APIError", unhealthy)
+                return verdict.answer or None
+            fault, finding = verdict.fault or Fault("run", "APIError", verdict.unhealthy), verdict.finding
             attribution = self.blame(program, run, fault)
-            if unhealthy:
-                raise TryEnded("api_error", "APIError", unhealthy)
+            if verdict.unhealthy:
+                raise TryEnded("api_error", "APIError", verdict.unhealthy)
             if self.exhausted:
-                ended: Status = "limit" if stopped else "failed"
+                ended: Status = "limit" if run is not None and run.outcome == "limit" else "failed"
                 if run is not None and run.outcome == "refused":
                     ended = "refused"
                 elif self.restore_answer():
@@ -144,6 +144,60 @@ class _Revision:
                 toolbox.journal.over()
             toolbox.sandbox.prepare()
             self.reflect(program, run, fault, attribution, finding)
+
+    def tried(self, program: str) -> tuple[Run | None, _Verdict]:
+        """Run a program; with a gate once more, to send the writes that the first run planned.
+
+        Raises: TryEnded: A write was refused, or the plan was not confirmed. KeyboardInterrupt.
+        """
+        gate = self.toolbox.gate
+        if gate is None or not program or not gate.resumes(program):
+            run = self.executed(program)
+            verdict = self.judged(program, run)
+            if gate is None or run is None or not verdict.is_answer:
+                return run, verdict
+            if not self.approved(gate, program, run):
+                return run, verdict
+        with gate.executing():
+            run = self.executed(program)
+        return run, self.judged(program, run)
+
+    def approved(self, gate: WriteGate, program: str, run: Run) -> bool:
+        """Whether a program is to be run again, to send what it planned. Raises: TryEnded: Nobody confirms it."""
+        try:
+            approved = gate.approves(program, run, self.toolbox.number)
+        except KeyboardInterrupt:
+            self.add_attempt(program, "run", run)
+            raise
+        if gate.declined:
+            self.fail(program, Fault("run", "NotConfirmed", gate.declined), Attribution(None, None, None, "none"), run)
+            raise TryEnded("refused", "NotConfirmed", gate.declined)
+        return approved
+
+    def executed(self, program: str) -> Run | None:
+        """The run of a program; None without one. Raises: TryEnded: A write was refused. KeyboardInterrupt."""
+        run = self.toolbox.execute(program) if program else None
+        if run is not None and run.outcome == "interrupted":
+            self.add_attempt(program, "run", run)
+            raise KeyboardInterrupt
+        if run is not None and (call := refused_write(run)) is not None:
+            self.refuse(program, run, call)
+        return run
+
+    def judged(self, program: str, run: Run | None) -> _Verdict:
+        """Whether a run is an answer, and what speaks against it."""
+        toolbox = self.toolbox
+        fault, answer = judge(program, run), ""
+        if fault is not None and run is not None:
+            answer = describe_silent_writes(run, toolbox.question, toolbox.protocol) or ""
+            fault = None if answer else fault
+        stopped = run is not None and run.outcome == "limit"
+        calls = run.calls if run is not None else ()
+        unhealthy = api_health_problem(toolbox.protocol, calls, stopped=stopped, signed=toolbox.signed)
+        finding = self.challenge(program, run) if fault is None and run is not None else None
+        if finding is not None:
+            fault = finding.fault()
+        return _Verdict(fault, finding, unhealthy, answer)
 
     def look_again(self, run: Run) -> None:
         """Sample further programs from the first prompt, and compare what they answer, or what they write.

@@ -30,6 +30,7 @@ from atc.search_tree import SearchNode
 from atc.solution import Attempt, Status
 from atc.verify import Finding, inspect
 from atc.verify.agreement import SecondAnswer
+from atc.write_gate import WriteGate
 from protocols.contracts.contract import Contract
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.model import Protocol
@@ -67,6 +68,7 @@ class Toolbox:
         search: How the modes search that make one call at a time.
         nodes: The tree of all tries at this question; this try adds its own.
         trial: The number of this try, from 1.
+        gate: Holds the writes of programs to a plan that is approved first.
         effort: "high" takes a second look at an answer; `second_answers` has what it gave.
     """
 
@@ -92,6 +94,7 @@ class Toolbox:
     nodes: list[SearchNode] = field(default_factory=list)
     trial: int = 1
     calls_functions: bool = False
+    gate: WriteGate | None = None
     effort: Effort = "normal"
     second_answers: list[SecondAnswer] = field(default_factory=list)
     budget: TryBudget = field(default_factory=TryBudget)

@@ -13,6 +13,7 @@ from atc.events import (
     ModelWaiting,
     NodeChanged,
     OutputPrinted,
+    PlanProposed,
     ProgramWritten,
     RunEnded,
     RunStarted,
@@ -32,6 +33,7 @@ from atc.tui.parts import (
     standing_text,
     summary_line,
 )
+from atc.tui.plan import plan_lines
 from atc.tui.revision import revision_lines
 from atc.tui.text import visible
 
@@ -92,6 +94,8 @@ class LineView:
                 return self._node_lines(event.solve, node)
             case RunEnded(attempt, run):
                 return [f"attempt {attempt}: run ended: {run.outcome}, {run.resources.wall:.2f} s"]
+            case PlanProposed(attempt, plan, asks):  # who is asked is shown the plan with the question
+                return [] if asks else [f"attempt {attempt}: {line}" for line in plan_lines(plan)]
             case FaultFound(attempt, fault, attribution):
                 self._faulty[event.solve] = self._programs.pop(event.solve, "")
                 lines = [fault_text(fault), *_indented(fault.snippet), attribution_text(attribution)]

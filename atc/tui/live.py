@@ -27,6 +27,7 @@ from atc.events import (
     ModelWaiting,
     NodeChanged,
     OutputPrinted,
+    PlanProposed,
     ProgramWritten,
     RunEnded,
     SolveEnded,
@@ -48,6 +49,7 @@ from atc.tui.parts import (
     standing_text,
     summary_line,
 )
+from atc.tui.plan import plan_lines
 from atc.tui.revision import revision_code
 from atc.tui.text import format_answer, shorten, visible
 from atc.tui.tree import current_tree, tree_text
@@ -165,6 +167,10 @@ class LiveView:
                 self._grow(node)
             case RunEnded():
                 self._turn = replace(self._turn, doing="looking at how it went")
+            case PlanProposed(_, plan, asks):  # the calls to be shown are those of the run that sends it
+                self._turn = replace(self._turn, calls=(), output="")
+                if not asks:  # who is asked is shown the plan with the question
+                    self._show(*map(Text, plan_lines(plan)))
             case FaultFound(_, fault, attribution):
                 self._finish_search()
                 self._finish_attempt(fault, attribution)

@@ -11,7 +11,7 @@ from protocols.errors import UsageError
 from protocols.model import Protocol, Tool
 from protocols.naming import tool_name
 
-__all__ = ["match", "match_gold"]
+__all__ = ["match", "match_gold", "path_arguments"]
 
 _TEMPLATE = re.compile(r"\{([^{}]*)\}")
 
@@ -27,15 +27,35 @@ def match(protocol: Protocol, method: str, path: str) -> tuple[Tool, dict[str, s
     for tool in protocol.tools:
         if tool.method != method.upper():
             continue
-        segments, names, rank = _parsed_template(tool.path)
+        segments, _, rank = _parsed_template(tool.path)
         if len(segments) != len(requested) or (best is not None and rank >= best[0]):
             continue
-        segment_values = [_segment_values(literals, text) for literals, text in zip(segments, requested, strict=True)]
-        if all(values is not None for values in segment_values):
-            arguments = {p.name: p.argument for p in tool.parameters if p.location == "path"}
-            values = [unquote(value) for segment in segment_values for value in segment or ()]
-            best = rank, tool, {arguments.get(name, name): value for name, value in zip(names, values, strict=True)}
+        arguments = _arguments(tool, requested)
+        if arguments is not None:
+            best = rank, tool, arguments
     return best[1:] if best is not None else None
+
+
+def path_arguments(tool: Tool, path: str) -> dict[str, str] | None:
+    """The path arguments of a request by argument name, decoded, as `match` gives them; None if it is for another tool.
+
+    Args:
+        path: Percent-encoded, without the server's URL, without a query.
+    """
+    return _arguments(tool, (path.rstrip("/") or "/").split("/"))
+
+
+def _arguments(tool: Tool, requested: list[str]) -> dict[str, str] | None:
+    """The variables of a template in the segments of a path; None if they do not match."""
+    segments, names, _ = _parsed_template(tool.path)
+    if len(segments) != len(requested):
+        return None
+    segment_values = [_segment_values(literals, text) for literals, text in zip(segments, requested, strict=True)]
+    if any(values is None for values in segment_values):
+        return None
+    arguments = {p.name: p.argument for p in tool.parameters if p.location == "path"}
+    values = [unquote(value) for segment in segment_values for value in segment or ()]
+    return {arguments.get(name, name): value for name, value in zip(names, values, strict=True)}
 
 
 @lru_cache(maxsize=4096)

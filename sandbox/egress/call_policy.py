@@ -19,6 +19,7 @@ from sandbox.egress.egress_rules import EgressRules
 from sandbox.egress.executor import CallExecutor
 from sandbox.egress.pending_call import PendingCall, PlannedRequest, call_key, idempotency_header
 from sandbox.egress.replies import BrokerReply, header, parse_body
+from sandbox.egress.write_plan import PlannedRun, WriteLedger, write_request
 from sandbox.egress.writes import WriteApproval
 from sandbox.journal.journal import Entry, JournalAttempt, State
 from sandbox.records import SAFE, CallRecord
@@ -46,6 +47,8 @@ class CallPolicy:
         self._protocol = protocol
         self._journal = journal
         self._approval = approval
+        self._planned = approval.writes.open_run() if isinstance(approval.writes, WriteLedger) else None
+        self._withheld = False
         self._simulation: CallExecutor | None = None
         self._closing = contextlib.ExitStack()
         self._lock = threading.Lock()
@@ -69,13 +72,25 @@ class CallPolicy:
     def make(self, call: PendingCall) -> BrokerReply:
         """Replay a call, refuse it, simulate it or perform it. Raises: LimitExceeded."""
         write = call.planned.method not in SAFE
+        call.uncertain = self._withheld and not write
         if write and self._approval.writes == "simulate":
             return self._simulate(call)
+        if write and self._planned is not None:
+            return self._make_planned(self._planned, call)
         if self._journal is not None:
             return self._make_with_journal(self._journal, call)
         if write and (why := self._refusal(self._unsent_record(call), call.planned)) is not None:
             return self._not_made(call, why, refused=True)
         return self._executor.perform(call)
+
+    def _make_planned(self, planned_run: PlannedRun, call: PendingCall) -> BrokerReply:
+        """Make a write under a ledger. Raises: LimitExceeded."""
+        if self._journal is None:
+            return self._not_made(call, "a write, which can be planned only with a journal", refused=True)
+        planned_run.begin(call.index, write_request(call, self._redacted))
+        reply = self._make_with_journal(self._journal, call)
+        planned_run.answered(call.index, reply.record)
+        return reply
 
     def _make_with_journal(self, journal: JournalAttempt, call: PendingCall) -> BrokerReply:
         write = call.planned.method not in SAFE
@@ -87,6 +102,10 @@ class CallPolicy:
             if (reconciled := self._reconcile(journal, entry, call)) is not None:
                 return reconciled
             entry = journal.plan_again(entry, unsent)
+        if write and self._planned is not None and self._planned.phase == "plan":
+            if entry.state == "planned":
+                journal.drop(entry)
+            return self._simulate(call)
         if write and (why := self._refusal(unsent, call.planned)) is not None:
             if entry.state == "planned":
                 journal.drop(entry)
@@ -141,6 +160,8 @@ class CallPolicy:
 
         Who is asked to confirm it sees its headers and cookies beside its arguments.
         """
+        if self._planned is not None:
+            return self._planned.refusal(unsent.index)
         if unsent.style == "requests":
             kind = header(planned.headers, "content-type") or ""
             hidden = _USUAL | ({"content-type"} if kind.partition(";")[0].strip().lower() in _READABLE else set())
@@ -222,12 +243,14 @@ class CallPolicy:
 
     def _simulate(self, call: PendingCall) -> BrokerReply:
         """Have a simulated API answer a write; nothing leaves this machine. Raises: LimitExceeded."""
+        policy = "simulate" if self._planned is None else "plan"
         if call.target.tool is not None and call.target.tool.function is not None:
-            why = "a function of this process, whose writes cannot be simulated (--writes simulate)"
+            why = f"a function of this process, whose writes cannot be simulated (--writes {policy})"
             return self._not_made(call, why, refused=True)
         if call.target.tool is None or self._protocol is None:
-            why = "a write that no protocol describes, so that it cannot be simulated (--writes simulate)"
+            why = f"a write that no protocol describes, so that it cannot be simulated (--writes {policy})"
             return self._not_made(call, why, refused=True)
+        self._withheld = True
         simulation = self._start_simulation(self._protocol)
         inner = simulation.begin(call.style, call.line, call.tool, ())
         inner.method, inner.arguments, inner.planned = call.method, call.arguments, call.planned

@@ -235,6 +235,7 @@ class CallExecutor:
             ms=round((time.monotonic() - call.started) * 1000, 3),
             attempts=call.attempts,
             error=error and cut(error),
+            uncertain=call.uncertain,
             **outcome,
         )
         with self._call_ended:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     pass
 
 __all__ = ["FORM", "LimitExceeded", "PendingCall", "PlannedRequest", "Query"]
-__all__ += ["call_key", "idempotency_header", "join_url", "plan", "request_arguments"]
+__all__ += ["body_value", "call_key", "grouped", "idempotency_header", "join_url", "plan", "request_arguments"]
 
 FORM = "application/x-www-form-urlencoded"
 
@@ -58,6 +58,8 @@ class PendingCall:
     started: float = field(default_factory=time.monotonic)
     may_have_left: bool = False
     """True if a request without a reply may have reached the service."""
+    uncertain: bool = False
+    """True for a read after a write that was withheld."""
     thread: int = field(default_factory=threading.get_ident)
     target: CallTarget = field(init=False)
     planned: PlannedRequest = field(init=False)
@@ -122,8 +124,8 @@ def request_arguments(call: PendingCall) -> dict[str, object]:
             argument = names.get((location, name), name)
             arguments[f"{location} {name}" if argument in arguments else argument] = value
 
-    add("query", _grouped(call.planned.query))
-    body = _body_value(call.planned)
+    add("query", grouped(call.planned.query))
+    body = body_value(call.planned)
     if isinstance(body, dict):
         add("body", body)
     elif call.planned.body and body is not None:
@@ -131,20 +133,20 @@ def request_arguments(call: PendingCall) -> dict[str, object]:
     return arguments
 
 
-def _body_value(planned: PlannedRequest) -> object:
+def body_value(planned: PlannedRequest) -> object:
     """The body of a request: a form or JSON by value, anything else and all that is large by its beginning."""
     content = planned.body or b""
     if content and len(content) <= MEMORY_LIMIT:
         media_type = next((text for name, text in planned.headers.items() if name.lower() == "content-type"), "")
         if FORM in media_type.lower():
-            return _grouped(parse_qsl(content.decode("utf-8", "replace"), keep_blank_values=True))
+            return grouped(parse_qsl(content.decode("utf-8", "replace"), keep_blank_values=True))
         with contextlib.suppress(ValueError, RecursionError):
             return json.loads(content, object_pairs_hook=_unique_names)
     text = beginning(content)
     return text if len(content) <= BEGINNING else f"{text}… ({len(content)} bytes)"
 
 
-def _grouped(pairs: Iterable[tuple[str, str]]) -> dict[str, object]:
+def grouped(pairs: Iterable[tuple[str, str]]) -> dict[str, object]:
     """Pairs by name; a repeated name has all its values."""
     values: dict[str, Any] = {}
     for name, value in pairs:

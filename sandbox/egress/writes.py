@@ -11,15 +11,17 @@ import time
 from collections.abc import Callable
 from typing import Literal, TypeAlias
 
+from sandbox.egress.write_plan import WriteLedger
 from sandbox.records import CallRecord
 
 __all__ = ["POLICIES", "WriteApproval", "Writes"]
 
-POLICIES = ("ask", "allow", "deny", "simulate")
+POLICIES = ("ask", "allow", "deny", "simulate", "plan")
 
-Writes: TypeAlias = Literal["ask", "allow", "deny", "simulate"] | Callable[[CallRecord], bool | str]
+Writes: TypeAlias = Literal["ask", "allow", "deny", "simulate"] | Callable[[CallRecord], bool | str] | WriteLedger
 """What becomes of writes. A function is asked for each one, from another thread, and gives whether it may be sent, or
-why not; "ask" alone stands for a place where nobody can be asked."""
+why not; "ask" alone stands for a place where nobody can be asked. A ledger holds writes to a plan; it needs a journal.
+"""
 
 _DENIED = "a write, which --writes deny refuses"
 _NOBODY = "a write, and nobody is there to confirm it; --writes allow allows it"

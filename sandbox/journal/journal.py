@@ -106,6 +106,7 @@ class Journal:
         self._attempts = 0
         self._latest: JournalAttempt | None = None
         self._accepted: JournalAttempt | None = None
+        self._until_write = False
         saved_id = self.noted("id")
         self.id = str(saved_id) if saved_id else uuid.uuid4().hex
         if not saved_id:
@@ -150,16 +151,19 @@ class Journal:
         finally:
             self._latest = latest
 
-    def accept(self) -> None:
+    def accept(self, *, until_write: bool = False) -> None:
         """The runs to come begin as the latest one did: at the same places they get the same replies, errors included,
-        and send nothing for them."""
+        and send nothing for them.
+
+        `until_write`: that holds for the reads before their first write.
+        """
         with self._lock:
-            self._accepted = self._latest
+            self._accepted, self._until_write = self._latest, until_write
 
     def restart(self) -> None:
         """Let the runs to come begin from nothing, not as those accepted."""
         with self._lock:
-            self._accepted = None
+            self._accepted, self._until_write = None, False
 
     # Notes and answers of a solve
 
@@ -263,6 +267,7 @@ class JournalAttempt:
         self._number = number
         self._over = over
         self._beginning = journal._accepted
+        self._until_write = journal._until_write
         self._made: dict[tuple[str, str], int] = defaultdict(int)
         self._touched: dict[Entry, None] = {}
 
@@ -287,7 +292,8 @@ class JournalAttempt:
             self._made[key, place] += 1
             candidates = self._journal._entries[key]
             before = "" if write else self._before()
-            earlier = [e for e in self._beginning._touched if e.key == key] if self._beginning is not None else []
+            beginning = None if self._until_write and (write or before) else self._beginning
+            earlier = [e for e in beginning._touched if e.key == key] if beginning is not None else []
             if self._over and (write or not self._journal.refresh):
                 own = (e for e in candidates if e.owner is None and e.attempt == self._number)
                 earlier += [entry for entry in own if entry not in self._touched]

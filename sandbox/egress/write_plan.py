@@ -1,0 +1,384 @@
+"""Planned writes: a program runs once with its writes withheld, and what it then sends must be what it planned.
+
+In the planning run a simulated API answers each write. The plan has the writes with the origin of each value. When it
+is approved the program runs again, and each write must equal one of the plan. Only a value that came from the answer of
+an earlier planned write may differ: it must be what lies at the same place in the real answer of that write.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Literal
+
+from protocols.calls.path_matching import path_arguments
+from protocols.json_path import Step, readable_path
+from sandbox.body_store import BEGINNING, LargeBody
+from sandbox.egress.pending_call import PendingCall, body_value, grouped, idempotency_header
+from sandbox.egress.replies import header
+from sandbox.records import CallRecord
+from sandbox.truncation import cut
+
+__all__ = ["PlannedRun", "PlannedValue", "PlannedWrite", "UncertainRead", "ValueDifference", "WriteDifference"]
+__all__ += ["WriteLedger", "WritePlan", "WriteRequest", "leaves_of", "text_of", "value_at", "write_request"]
+
+State = Literal["new", "approved", "done", "failed"]
+Phase = Literal["plan", "execute", "aside"]
+
+_UNCOMPARED = frozenset(
+    {"accept", "accept-encoding", "connection", "content-length", "content-type", "cookie", "user-agent"}
+)
+"""Headers that say nothing of what a write does, or that are compared by other means."""
+
+_STOPPED = "a write after one that is not in the approved plan"
+_ASIDE = "this program only checks an answer, and writes nothing of its own"
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedValue:
+    """One value of a planned write.
+
+    `place` is the name of an argument, then the keys and indices in it. `origin` is question (its words), program (a
+    literal), read (`source` is the index of the call in the planning run, `path` the place in its answer), write
+    (`source` is the number of a planned write, `path` the place in its answer; the real value may differ), computed
+    (made from the answer of the call `source`), or unknown (the program could not be followed). `as_text`: the value is
+    the text of what lies there. `uncertain`: it comes from a read after a withheld write, or from a simulated answer.
+    """
+
+    place: tuple[Step, ...]
+    value: object
+    origin: Literal["question", "program", "read", "write", "computed", "unknown"] = "program"
+    source: int | None = None
+    path: tuple[Step, ...] = ()
+    as_text: bool = False
+    uncertain: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedWrite:
+    """A write of the planning run. `number` counts from 1 in the order of the calls; `call` is its index among them.
+
+    `state` is new (nobody has approved it), approved, done, or failed (it was sent, and the service did not accept it).
+    """
+
+    number: int
+    call: int
+    tool: str
+    method: str
+    url: str
+    base: str
+    media_type: str
+    values: tuple[PlannedValue, ...]
+    state: State = "new"
+
+
+@dataclass(frozen=True, slots=True)
+class UncertainRead:
+    """A read of the planning run that came after `after` withheld writes, so that its answer may change."""
+
+    call: int
+    tool: str | None
+    method: str
+    url: str
+    after: int
+
+
+@dataclass(frozen=True, slots=True)
+class ValueDifference:
+    """A value that is not as planned; `planned` or `actual` is None where there is no such value."""
+
+    place: tuple[Step, ...]
+    planned: object
+    actual: object
+
+
+@dataclass(frozen=True, slots=True)
+class WriteDifference:
+    """A write that was stopped, against the planned write that resembles it most; `number` is None without one."""
+
+    tool: str
+    method: str
+    url: str
+    number: int | None
+    values: tuple[ValueDifference, ...]
+
+    def text(self) -> str:
+        """The difference in one line."""
+        if self.number is None:
+            return "stopped before it was sent: no such write is left in the approved plan"
+        parts = [
+            f"{readable_path(value.place)} is {_quoted(value.actual)}, planned {_quoted(value.planned)}"
+            for value in self.values
+        ]
+        return f"stopped before it was sent: it is not write {self.number} of the approved plan: {'; '.join(parts)}"
+
+
+@dataclass(frozen=True, slots=True)
+class WritePlan:
+    """The writes of one program, in the order of its calls, and what became of them.
+
+    `stopped` is the write that was not in the approved plan.
+    """
+
+    writes: tuple[PlannedWrite, ...]
+    uncertain_reads: tuple[UncertainRead, ...] = ()
+    stopped: WriteDifference | None = None
+
+    @property
+    def asked(self) -> tuple[PlannedWrite, ...]:
+        """The writes that nobody has approved yet."""
+        return tuple(write for write in self.writes if write.state == "new")
+
+    def approved(self) -> WritePlan:
+        """The same plan after a yes."""
+        return replace(self, writes=tuple(replace(w, state="approved") if w.state == "new" else w for w in self.writes))
+
+    def to_json(self) -> dict[str, object]:
+        """Plain data for `json.dumps`."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> WritePlan:
+        """Read what `to_json` gave. Raises: KeyError, TypeError: It is something else."""
+        writes = []
+        for entry in data["writes"]:
+            values = [
+                PlannedValue(**{**value, "place": tuple(value["place"]), "path": tuple(value["path"])})
+                for value in entry["values"]
+            ]
+            writes.append(PlannedWrite(**{**entry, "values": tuple(values)}))
+        return cls(tuple(writes), tuple(UncertainRead(**read) for read in data["uncertain_reads"]))
+
+
+@dataclass(frozen=True, slots=True)
+class WriteRequest:
+    """What a write sends, by the names of its arguments, complete and without a secret."""
+
+    tool: str
+    method: str
+    url: str
+    base: str
+    media_type: str
+    fields: Mapping[str, object]
+
+
+def write_request(call: PendingCall, redacted: Callable[[Any], Any]) -> WriteRequest:
+    """What a bound call sends; `redacted` takes secrets out of a value.
+
+    A name in two places stands for both: `id` and `body id`.
+    """
+    target, planned = call.target, call.planned
+    tool = target.tool
+    arguments = tool.arguments if tool is not None else ()
+    names: dict[tuple[str, str], str] = {(p.location, p.name): p.argument for p in arguments}
+    values: dict[str, object] = {}
+
+    def add(location: str, name: str, value: object) -> None:
+        bare = name if location in ("query", "body", "path") else f"{location} {name}"
+        argument = names.get((location, name), bare)
+        values[f"{location} {name}" if argument in values else argument] = value
+
+    kind = (header(planned.headers, "content-type") or "").partition(";")[0].strip().lower()
+    if tool is not None and tool.envelope is not None:
+        values.update(call.arguments)
+    else:
+        variables = path_arguments(tool, planned.path) if tool is not None else None
+        values.update({"path": planned.path} if variables is None else variables)
+        for name, value in grouped(planned.query).items():
+            add("query", name, value)
+        skipped = _UNCOMPARED | ({key.name.lower()} if (key := idempotency_header(tool)) is not None else set())
+        for name, text in planned.headers.items():
+            if name.lower() not in skipped:
+                add("header", name, text)
+        for name, text in planned.cookies.items():
+            add("cookie", name, text)
+        body = body_value(planned)
+        for name, value in (body if isinstance(body, dict) else {"body": body} if planned.body else {}).items():
+            add("body", name, value)
+        if planned.body and not _is_complete(planned.body, body):
+            add("body", "sha256", hashlib.sha256(planned.body).hexdigest())
+    url = str(redacted(call.url))
+    return WriteRequest(tool.name if tool is not None else "", planned.method, url, target.base, kind, redacted(values))
+
+
+def _is_complete(content: bytes, value: object) -> bool:
+    """Whether a value says all that a body has."""
+    if isinstance(value, str):
+        return len(content) <= BEGINNING and value.encode() == content
+    return "\ufffd" not in json.dumps(value, ensure_ascii=False, default=str)
+
+
+def leaves_of(value: object, place: tuple[Step, ...] = ()) -> Iterator[tuple[tuple[Step, ...], object]]:
+    """All scalars and empty containers in a value, each with its place."""
+    if isinstance(value, Mapping) and value:
+        for key, part in value.items():
+            yield from leaves_of(part, (*place, str(key)))
+    elif isinstance(value, (list, tuple)) and value:
+        for index, part in enumerate(value):
+            yield from leaves_of(part, (*place, index))
+    else:
+        yield place, value
+
+
+def value_at(response: object, path: Sequence[Step]) -> object:
+    """The value at a place in an answer. Raises: LookupError: There is none."""
+    value = response
+    if isinstance(value, LargeBody):
+        try:
+            value = json.loads(value.read())
+        except (ValueError, RecursionError, OSError):
+            raise LookupError(path) from None
+    for step in path:
+        try:
+            value = value[step]  # type: ignore[index]
+        except (KeyError, IndexError, TypeError):
+            raise LookupError(path) from None
+    return value
+
+
+def text_of(value: object) -> str:
+    """A value as a path, a query or a form has it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _canonical(value: object) -> str:
+    return json.dumps(value, sort_keys=True, default=str)
+
+
+def _quoted(value: object) -> str:
+    return cut(json.dumps(value, ensure_ascii=False, default=str), 80)
+
+
+class WriteLedger:
+    """The writes policy of programs whose writes are planned, approved and then sent; safe to use from threads.
+
+    In the phase "plan" writes are withheld; in "execute" those of `plan` are sent; in "aside" none is, and the run
+    counts for nothing.
+    """
+
+    def __init__(self) -> None:
+        self.phase: Phase = "plan"
+        self.plan = WritePlan(())
+        self.latest: PlannedRun | None = None
+        """The writes of the latest run; of one that counts."""
+
+    def open_run(self) -> PlannedRun:
+        """The writes of the next run."""
+        planned_run = PlannedRun(self.phase, self.plan)
+        if self.phase != "aside":
+            self.latest = planned_run
+        return planned_run
+
+
+@dataclass(slots=True, eq=False)
+class PlannedRun:
+    """The writes of one run: what each sends, by the index of its call, and which planned write it is."""
+
+    phase: Phase
+    plan: WritePlan
+    requests: dict[int, WriteRequest] = field(default_factory=dict)
+    replayed: set[int] = field(default_factory=set)
+    stopped: WriteDifference | None = None
+    _taken: dict[int, PlannedWrite] = field(default_factory=dict)
+    _replies: dict[int, object] = field(default_factory=dict)
+    _sent: dict[int, State] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def begin(self, index: int, request: WriteRequest) -> None:
+        """Note what a write sends."""
+        with self._lock:
+            self.requests[index] = request
+
+    def refusal(self, index: int) -> str | None:
+        """The reason against sending a write; None if it may be sent, and then its planned write is used up."""
+        if self.phase != "execute":
+            return _ASIDE
+        with self._lock:
+            if self.stopped is not None:
+                return _STOPPED
+            if self._take(index):
+                return None
+            self.stopped = self._nearest(self.requests[index])
+            return self.stopped.text()
+
+    def answered(self, index: int, record: CallRecord) -> None:
+        """Note how a write was answered."""
+        with self._lock:
+            if record.replayed:
+                self.replayed.add(index)
+            if record.refused or self.phase != "execute" or not (index in self._taken or self._take(index)):
+                return
+            number = self._taken[index].number
+            accepted = record.status is not None and 200 <= record.status < 300
+            self._sent[number] = "done" if accepted else "failed"
+            if accepted:
+                self._replies[number] = record.response
+
+    def outcome(self) -> WritePlan:
+        """The plan with what became of its writes."""
+        with self._lock:
+            writes = (replace(write, state=self._sent.get(write.number, write.state)) for write in self.plan.writes)
+            return replace(self.plan, writes=tuple(writes), stopped=self.stopped)
+
+    def _take(self, index: int) -> bool:
+        """Find the planned write that a write is, and use it up; False if there is none."""
+        used = {write.number for write in self._taken.values()}
+        for write in self.plan.writes:
+            if write.number not in used and not self._differences(write, self.requests[index]):
+                self._taken[index] = write
+                return True
+        return False
+
+    def _nearest(self, request: WriteRequest) -> WriteDifference:
+        """The planned write of the same tool, not yet used, from which a write differs least."""
+        used = {write.number for write in self._taken.values()}
+        candidates = [
+            (len(differences), write.number, differences)
+            for write in self.plan.writes
+            if write.number not in used and (write.tool, write.method) == (request.tool, request.method)
+            for differences in [self._differences(write, request)]
+        ]
+        _, number, values = min(candidates, key=lambda candidate: candidate[:2], default=(0, None, ()))
+        return WriteDifference(request.tool, request.method, request.url, number, tuple(values))
+
+    def _differences(self, write: PlannedWrite, request: WriteRequest) -> list[ValueDifference]:
+        """The values of a write that are not as planned."""
+        differences = [
+            ValueDifference((name,), planned, actual)
+            for name, planned, actual in (
+                ("tool", write.tool, request.tool),
+                ("method", write.method, request.method),
+                ("server", write.base, request.base),
+                ("media type", write.media_type, request.media_type),
+            )
+            if planned != actual
+        ]
+        actual_values = dict(leaves_of(request.fields)) if request.fields else {}
+        planned_places = set()
+        for value in write.values:
+            planned_places.add(value.place)
+            if value.place not in actual_values:
+                differences.append(ValueDifference(value.place, value.value, None))
+                continue
+            actual = actual_values[value.place]
+            expected, exists = self._expected(value)
+            if not exists or _canonical(expected) != _canonical(actual):
+                differences.append(ValueDifference(value.place, expected, actual))
+        added = (place for place in actual_values if place not in planned_places)
+        return differences + [ValueDifference(place, None, actual_values[place]) for place in added]
+
+    def _expected(self, value: PlannedValue) -> tuple[object, bool]:
+        """The value that a write of this run must have at a place, and whether it can be told."""
+        if value.origin != "write":
+            return value.value, True
+        source = value.source if value.source is not None else 0
+        if source not in self._replies:
+            return value.value, False
+        try:
+            real = value_at(self._replies[source], value.path)
+        except LookupError:
+            return value.value, False
+        return (text_of(real) if value.as_text else real), True
