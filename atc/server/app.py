@@ -14,6 +14,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 
 from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.applications import Starlette
@@ -136,7 +137,8 @@ async def _solve(request: Request) -> Response:
     if asked.background:
         return JSONResponse({"id": id}, 202, headers)
     if streams:
-        events = _events(service, client, id, live)
+        reader = live.read() if live is not None else None  # before it tells its first event
+        events = _events(service.events(client, id, live, reader), partial(service.hung_up, live))
         return EventSourceResponse(events, headers=headers, shutdown_grace_period=GRACE)
     try:
         text = await _unless_hung_up(request, service, client, id, live)
@@ -160,8 +162,7 @@ async def _unless_hung_up(
     finally:
         for future in (solution, gone):
             future.cancel()
-        if live is not None:
-            service.hung_up(live)  # of no effect on a solve that is over
+        service.hung_up(live)
 
 
 async def _disconnected(receive: Receive) -> None:
@@ -169,15 +170,12 @@ async def _disconnected(receive: Receive) -> None:
         pass
 
 
-async def _events(
-    service: SolveService, client: Client, id: str, live: LiveSolve | None
-) -> AsyncIterator[ServerSentEvent]:
+async def _events(events: AsyncIterator[tuple[str, str]], on_end: Callable[[], None]) -> AsyncIterator[ServerSentEvent]:
     try:
-        async for name, data in service.events(client, id, live):
+        async for name, data in events:
             yield ServerSentEvent(data, event=name)
     finally:
-        if live is not None:
-            service.hung_up(live)
+        on_end()
 
 
 async def _state(request: Request) -> Response:

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 from atc.models import default_model
 from atc.models.names import identity
@@ -30,6 +30,8 @@ RETRY_SECONDS = 2.0
 """Seconds before what could not be written is tried again."""
 
 Result = TypeVar("Result")
+EventQueue: TypeAlias = "asyncio.Queue[tuple[str, str] | None]"
+"""Names and JSON of events."""
 
 
 @dataclass(eq=False)
@@ -39,7 +41,12 @@ class LiveSolve:
     row: StoredSolve
     ended: asyncio.Future[str | None]
     starts: int
-    readers: list[asyncio.Queue[tuple[str, str] | None]] = field(default_factory=list)
+    readers: list[EventQueue] = field(default_factory=list)
+
+    def read(self) -> EventQueue:
+        """A queue of the events from now on; None ends them."""
+        self.readers.append(asyncio.Queue())
+        return self.readers[-1]
 
 
 class SolveService:
@@ -82,6 +89,8 @@ class SolveService:
     ) -> tuple[str, LiveSolve | None]:
         """Record a request, and run it unless that was done before.
 
+        Args:
+            events: They are sent for `LiveSolve.read`; not those of a repeated request whose first one had no reader.
         Returns: Its id, and the solve; None for one that is over. Raises: BadRequestError: It is not accepted.
         """
         id = uuid.uuid4().hex
@@ -115,21 +124,19 @@ class SolveService:
             raise BadRequestError(409, f"the solve {id} was cancelled")
         return text
 
-    async def events(self, client: Client, id: str, live: LiveSolve | None) -> AsyncIterator[tuple[str, str]]:
-        """The events of a solve from now on, as name and JSON; the last one is `Solution`."""
-        if live is not None:
-            reader: asyncio.Queue[tuple[str, str] | None] = asyncio.Queue()
-            live.readers.append(reader)
-            try:
-                while not live.ended.done() and (event := await reader.get()) is not None:
-                    yield event
-            finally:
-                live.readers.remove(reader)
+    async def events(
+        self, client: Client, id: str, live: LiveSolve | None, reader: EventQueue | None
+    ) -> AsyncIterator[tuple[str, str]]:
+        """The events that come to a reader, as name and JSON; the last one is `Solution`."""
+        while reader is not None and (event := await reader.get()) is not None:
+            yield event
         yield "Solution", await self.solution(client, id, live)
 
-    def hung_up(self, live: LiveSolve) -> None:
+    def hung_up(self, live: LiveSolve | None) -> None:
         """Nobody waits on this connection any longer: a solve that ends with its connection is cancelled."""
-        if not live.row.durable and not live.ended.done() and self.pool.cancel(live.row.id):
+        if live is None or live.row.durable or live.ended.done():
+            return
+        if self.pool.cancel(live.row.id):
             self._on_message(Cancelled(live.row.id))
 
     # What the processes tell

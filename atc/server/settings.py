@@ -19,13 +19,13 @@ SLOTS = 64
 @dataclass(frozen=True)
 class ServerSettings:
     """Args:
-    api: The document, as `--api` names it.
+    api: The documents, as `--api` names them.
     options: Of the agent; `model` is a name, and `writes` is not "ask".
     workers: Solver processes.
     folder: Where requests and journals are kept.
     """
 
-    api: str
+    api: tuple[str, ...]
     options: Options
     workers: int
     folder: Path

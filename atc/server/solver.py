@@ -30,10 +30,11 @@ from atc.server.messages import Cancel, Cancelled, Ended, Job, JobEvent, Message
 from atc.server.model_queue import queued
 from atc.server.settings import ServerSettings
 from atc.solution import EXIT_CODES, Solution, Status
-from protocols import load
+from protocols.combined import load_specs
 from protocols.errors import ATCError
 from sandbox import Journal
 from sandbox.journal.journal import JournalUnavailableError
+from sandbox.pool import workers
 
 if TYPE_CHECKING:
     from protocols.simulator import Session, Simulator
@@ -61,7 +62,7 @@ class SolverAgents:
 
     def __init__(self, settings: ServerSettings) -> None:
         self.options = settings.options
-        self.protocol = load(settings.api)
+        self.protocol = load_specs(settings.api, settings.options.auth)
         name = str(self.options.model or default_model())
         self.model_name = identity(name)
         self._model: Model = queued(open_model(name, seed=self.options.seed, keep=True), settings.folder)
@@ -74,7 +75,8 @@ class SolverAgents:
             now = self.options.now or SIMULATED_NOW
             self.options = replace(self.options, simulate=False, now=now)
             self._simulator = Simulator(self.protocol, seed=self.options.seed, now=now)
-        self.agent(self.options.mode)
+        self.agent(self.options.mode).opening("anything")  # what it loads is there for the first question
+        workers.warm()
 
     def agent(self, mode: str) -> Agent:
         """The agent of a mode, made at its first use."""
