@@ -40,7 +40,7 @@ _OTHER_MEANING = {("explain", "model")}
 
 _EXPLICIT = (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT)
 _AUTH = re.compile(
-    r"(?:(?:header|query|cookie):[^:]+|[^:]+):(?:env:[A-Z_][A-Z0-9_]*|(?:file|keyring|oauth2?[a-z_-]*):.+)", re.DOTALL
+    r"(?:[\w-]+=)?(?:(?:header|query|cookie):[^:]+|[^:]+):(?:env:[A-Z_][A-Z0-9_]*|(?:file|keyring):.+)", re.DOTALL
 )
 """A credential by its source. A variable is in capitals, since a value of that form is shown."""
 _PLACE = re.compile(r"(?:FILE|DIR|INDEX|SPEC)$")

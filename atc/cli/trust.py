@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,10 +18,11 @@ from click.core import ParameterSource
 
 from atc.cli.config import Config
 from protocols.errors import UsageError
+from protocols.naming import split_namespace
 
 __all__ = ["announce", "risks", "trust"]
 
-_RUNS_CODE = re.compile(r"(?:[^=/]+=)?(?:functions|mcp:stdio):")
+_RUNS_CODE = ("functions:", "mcp:stdio:")
 
 
 def announce(ctx: click.Context, config: Config, values: Mapping[str, Any]) -> None:
@@ -66,10 +66,11 @@ def risks(used: Mapping[str, Any]) -> list[str]:
     """What values of a file do that could do harm, a phrase each; they are by parameter, as options take them."""
     values = {name: value if isinstance(value, tuple | list) else (value,) for name, value in used.items() if value}
     apis = [str(api) for api in values.get("api", ())]
-    phrases = [f"runs {api}" for api in apis if _RUNS_CODE.match(api)]
+    phrases = [f"runs {api}" for api in apis if split_namespace(api)[1].lower().startswith(_RUNS_CODE)]
     if "auth" in values:
-        where = used.get("base_url") or ", ".join(apis) or "the API of the command line"
-        phrases.append(f"signs in with {', '.join(values['auth'])} at {where}")
+        urls = used.get("base_url") or apis or "the API of the command line"
+        where = urls.values() if isinstance(urls, Mapping) else [urls] if isinstance(urls, str) else urls
+        phrases.append(f"signs in with {', '.join(values['auth'])} at {', '.join(where)}")
     if values.get("writes") == ("allow",):
         phrases.append("sends writes without asking")
     if "allow" in values:
