@@ -8,6 +8,7 @@ group `atc.commands`.
 from __future__ import annotations
 
 import ast
+import functools
 import importlib.util
 import os
 import signal
@@ -156,22 +157,24 @@ class LazyGroup(click.Group):
             signal.signal(signal.SIGTERM, before)
 
 
+@functools.cache
 def _added() -> dict[str, EntryPoint]:
     """The commands that other packages add, by name."""
     return {entry.name: entry for entry in entry_points(group="atc.commands")}
 
 
 def _docstring(module: str, function: str) -> str | None:
-    """The docstring of a function, read from its file: the module is not run, its packages are."""
-    try:
-        spec = importlib.util.find_spec(module)
-        if spec is None or spec.origin is None:
+    """The docstring of a function, read from the file where its module should be: nothing is imported."""
+    package, *names = module.split(".")
+    spec = importlib.util.find_spec(package)
+    for folder in (spec.submodule_search_locations or ()) if spec is not None else ():
+        try:
+            tree = ast.parse(Path(folder, *names).with_suffix(".py").read_bytes())
+        except (OSError, SyntaxError, ValueError):
             return None
-        tree = ast.parse(Path(spec.origin).read_bytes())
-    except (ImportError, OSError, SyntaxError, ValueError):
-        return None
-    nodes = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == function]
-    return ast.get_docstring(nodes[-1]) if nodes else None
+        nodes = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == function]
+        return ast.get_docstring(nodes[-1]) if nodes else None
+    return None
 
 
 def _as_command(loaded: object) -> click.Command:
