@@ -56,6 +56,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             left_out.setdefault("there is nothing to train with (pip install '.[train]')", []).append(item)
         elif item.get_closest_marker("manipulation") and importlib.util.find_spec("ironcalc") is None:
             left_out.setdefault("there is no spreadsheet engine (pip install '.[manipulation]')", []).append(item)
+        elif item.get_closest_marker("inspect") and importlib.util.find_spec("inspect_ai") is None:
+            left_out.setdefault("there is no Inspect AI (pip install '.[inspect]')", []).append(item)
         elif item.get_closest_marker("browser") and not DRIVER:
             left_out.setdefault("there is no browser (apt-get install chromium-driver)", []).append(item)
     for needing in left_out.values():

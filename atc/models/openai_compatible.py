@@ -93,7 +93,7 @@ class OpenAIModel(ModelBase):
         if request.layout == "roles":
             return self._continue(request)
         started = time.monotonic()
-        messages, prefill = _without_prefill(request.messages)
+        messages, prefill = without_prefill(request.messages)
         payload = {**self._payload(request), "messages": [_turn(message) for message in messages]}
         # The answer repeats the prefill: a stop sequence in there would end it before it began.
         if stops := [text for text in request.stop if text.strip() not in prefill]:
@@ -104,7 +104,7 @@ class OpenAIModel(ModelBase):
         choices = getattr(reply, "choices", None)
         if not choices or choices[0].message is None:
             raise ModelError(f"{self._endpoint()} answers, but not with a chat completion; is OPENAI_BASE_URL right?")
-        text, stopped = cut_at_stop(_after_prefill(choices[0].message.content or "", prefill), request.stop)
+        text, stopped = cut_at_stop(after_prefill(choices[0].message.content or "", prefill), request.stop)
         finish = "stop" if stopped else choices[0].finish_reason or "stop"
         with self._errors():
             calls = _calls(choices[0].message, messages)
@@ -221,7 +221,7 @@ class OpenAIModel(ModelBase):
         return one_line(text)[:300]
 
 
-def _without_prefill(messages: Sequence[Message]) -> tuple[list[Message], str]:
+def without_prefill(messages: Sequence[Message]) -> tuple[list[Message], str]:
     """The conversation with its prefill as a sentence of the last question, and the prefill."""
     if not messages or messages[-1].role != "assistant" or messages[-1].calls:
         return list(messages), ""
@@ -232,7 +232,7 @@ def _without_prefill(messages: Sequence[Message]) -> tuple[list[Message], str]:
     return [*earlier, Message("user", text)], prefill
 
 
-def _after_prefill(text: str, prefill: str) -> str:
+def after_prefill(text: str, prefill: str) -> str:
     """The answer without its prefill, whether it repeats all of that, its last line, or nothing."""
     for opening in (prefill.strip(), prefill.strip().rpartition("\n")[2]):
         if opening and opening in text:
