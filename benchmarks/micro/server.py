@@ -7,7 +7,7 @@ that the model is asked once more. A solve counts as a failure unless it gives t
 gives by itself.
 
 With `--kill` the questions are orders at a service that records them, half of them in the background and half with an
-Idempotency-Key. The server is killed with -9 while a third and while two thirds of them are under way, and started
+Idempotency-Key. The server is killed with -9 twice, each time when a third of what is left was answered, and started
 again; who had no answer asks again with the same key. Then each accepted solve is looked up, and the orders are
 counted.
 """
@@ -155,6 +155,7 @@ def _questions(
 ) -> dict[str, tuple[str, str]]:
     """The questions of the museum that only read: the program that answers each, and its answer."""
     record = folder / "answers.jsonl"
+    dataset = replace(dataset, tasks=tuple(task for task in dataset.tasks if task.domain == "museum"))
     record_answers(dataset, record, lambda text: len(text) // 4, ("attribute",))
     entries = [json.loads(line) for line in record.read_text("utf-8").splitlines()]
     sandbox = Sandbox(dataset.protocols["museum"], base_url=url, credentials=credentials, writes="deny")
@@ -162,7 +163,7 @@ def _questions(
     for task in dataset.tasks:
         asked = (entry for entry in entries if any(task.query in turn["content"] for turn in entry["messages"]))
         program = next((str(entry["text"]) for entry in asked), "")
-        run = sandbox.run(program) if task.domain == "museum" and program else None
+        run = sandbox.run(program) if program else None
         if run is not None and run.outcome == "ok":
             questions[task.query] = (program, run.stdout.strip())
     return questions
@@ -187,10 +188,12 @@ def measure(solves: int, in_flight: int, delay: float, workers: int) -> dict[str
             assert server.process is not None
             warm = [replace(asked, query=f"{asked.query} once more") for asked in requests[: 4 * workers]]
             for load in (warm, requests):
-                began, used = time.monotonic(), tree_seconds(server.process.pid)
+                began, trees = time.monotonic(), (server.process.pid, os.getpid())
+                used = [tree_seconds(process) for process in trees]
                 with running(generate_load, server.url, server.key, load, in_flight, LIMIT) as pipe:
                     answers = _load_answers(pipe, len(load))
-                seconds, used = time.monotonic() - began, tree_seconds(server.process.pid) - used
+                seconds = time.monotonic() - began
+                used = [tree_seconds(process) - before for process, before in zip(trees, used, strict=True)]
             size = sum(file.stat().st_size for file in (server.folder / "journal").rglob("*") if file.is_file())
     return {
         "solves": len(answers),
@@ -200,7 +203,8 @@ def measure(solves: int, in_flight: int, delay: float, workers: int) -> dict[str
         **_figures(answers, {query: answer for query, (_, answer) in questions.items()}, delay),
         "seconds": round(seconds, 2),
         "solves_per_second": round(len(answers) / seconds, 2),
-        "server_cpu_seconds_per_solve": round(used / max(len(answers), 1), 4),
+        "server_cpu_seconds_per_solve": round(used[0] / max(len(answers), 1), 4),
+        "all_cpu_seconds_per_solve": round(used[1] / max(len(answers), 1), 4),
         "disk_bytes_per_solve": size // max(len(answers), 1),
     }
 

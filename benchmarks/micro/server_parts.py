@@ -78,7 +78,7 @@ WRITE_SECONDS = 0.01
 """Seconds that the recording service takes for a write, half of them after it is done."""
 
 RAMP_SECONDS = 2.0
-"""Seconds over which the load begins, so that its clients do not all wait for the same moment."""
+"""Seconds over which a load of many requests begins, so that its clients do not wait for the same moments."""
 
 _PROGRAM_MARK = "```python"
 
@@ -208,10 +208,10 @@ async def _load(pipe: Connection, url: str, key: str, requests: Sequence[Asked],
 
     waiting = list(reversed(requests))
     answers: list[Answered] = []
-    deadline = time.monotonic() + limit
+    deadline, step = time.monotonic() + limit, max(1, len(requests) // 100)
 
     async def worker(client: httpx.AsyncClient, number: int) -> None:
-        await asyncio.sleep(RAMP_SECONDS * number / in_flight)
+        await asyncio.sleep(RAMP_SECONDS * number / in_flight if len(requests) > in_flight else 0)
         while waiting and time.monotonic() < deadline:
             asked = waiting.pop()
             headers = {"Idempotency-Key": asked.key} if asked.key is not None else {}
@@ -223,7 +223,7 @@ async def _load(pipe: Connection, url: str, key: str, requests: Sequence[Asked],
             except (httpx.HTTPError, ValueError):
                 answer = Answered(asked, 0, time.monotonic() - started, None)
             answers.append(answer)
-            if len(answers) % 20 == 0:
+            if len(answers) % step == 0:
                 pipe.send(len(answers))
 
     limits = httpx.Limits(max_connections=in_flight, max_keepalive_connections=in_flight)

@@ -40,11 +40,11 @@ def api() -> Iterator[LocalAPI]:
 
 
 def options(api: LocalAPI, folder: Path) -> list[str]:
-    """A server for the API that may write, with two solver processes."""
+    """A server for the API that may write, with one solver process."""
     spec = folder / "weather.json"
     spec.write_text(json.dumps(document(api.url)))
     options = ["--api", str(spec), "--base-url", api.url, "--auth", "bearer:env:CITY_TOKEN", "--writes", "allow"]
-    return [*options, "--model", "openai:scripted", "--workers", "2"]
+    return [*options, "--model", "openai:scripted"]
 
 
 def environment(model: ProgramEndpoint) -> dict[str, str]:
@@ -104,7 +104,7 @@ def test_sigterm_lets_solves_end(api: LocalAPI, model: ProgramEndpoint, tmp_path
     """Who waits at a SIGTERM gets the answer; then the server ends with 0, and nothing of it is left."""
     release = model.hold("last")
     model.programs = {"last": "print(7)"}
-    with start_serving(tmp_path, options(api, tmp_path)[:-2], environment(model)) as serving:
+    with start_serving(tmp_path, options(api, tmp_path), environment(model)) as serving:
         assert serving.process is not None
         solvers = serving.children()
         with serving.client() as client, ThreadPoolExecutor(1) as pool:
