@@ -9,7 +9,8 @@ from rich.rule import Rule
 from rich.text import Text
 
 from atc.fault import Attribution, Fault
-from atc.tui.parts import ATTRIBUTION_REASONS, attribution_text, call_row, fault_text, program_code
+from atc.tui.code import program_code
+from atc.tui.parts import ATTRIBUTION_REASONS, attribution_text, call_row, fault_text
 from atc.tui.revision import revision_code
 from atc.tui.text import visible
 from sandbox.records import CallRecord

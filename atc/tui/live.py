@@ -37,20 +37,17 @@ from atc.fault import Attribution, Fault
 from atc.models.base import Progress
 from atc.search_tree import SearchNode
 from atc.solution import Solution
+from atc.tui.attempt import attempt_parts, revision_reason
+from atc.tui.code import program_code
 from atc.tui.parts import (
-    ATTRIBUTION_REASONS,
-    attribution_text,
     call_row,
     evidence_lines,
-    fault_text,
     flow_lines,
-    program_code,
     progress_text,
     standing_text,
     summary_line,
 )
 from atc.tui.plan import plan_lines
-from atc.tui.revision import revision_code
 from atc.tui.text import format_answer, shorten, visible
 from atc.tui.tree import current_tree, tree_text
 from sandbox.records import CallRecord
@@ -206,7 +203,7 @@ class LiveView:
             first = max((turn.line or 1) - room + 2, 1)
             parts.append(program_code(turn.program, turn.line, lines=(first, first + room - 1)))
         elif turn.progress is not None and turn.progress.text.strip():
-            end = turn.progress.text.rstrip("\n").count("\n") + 1
+            end = visible(turn.progress.text).rstrip("\n").count("\n") + 1
             parts.append(program_code(turn.progress.text, lines=(max(end - self._console.height + 5, 1), end)))
         parts += [_one_line(call_row(call)) for call in calls]
         parts += [_one_line(Text(visible(line), style="dim")) for line in output]
@@ -238,25 +235,20 @@ class LiveView:
     def _finish_attempt(self, fault: Fault | None = None, attribution: Attribution | None = None) -> None:
         """Print the current attempt for good, with its fault."""
         current, self._turn = self._turn, _CurrentAttempt()
-        parts: list[RenderableType] = []
-        if current.program:
-            failed = fault.line if fault else None
-            title = Text(f"program {current.attempt}")
-            title.append(f" · {current.reason}" if current.reason else "", style="yellow")
-            parts.append(Rule(title, style="dim", align="left"))
-            if current.before:
-                parts.append(revision_code(current.before, current.program, failed))
-            else:
-                parts.append(program_code(current.program, failed))
-            parts += map(call_row, current.calls)
-            if fault and current.output.strip():
-                parts.append(Text(visible(current.output).rstrip("\n"), style="dim"))
+        self._show(
+            *attempt_parts(
+                current.attempt,
+                current.program,
+                current.calls,
+                current.output,
+                fault,
+                attribution,
+                before=current.before,
+                reason=current.reason,
+            )
+        )
         if fault:
-            parts.append(Text(f"✗ {fault_text(fault)}", style="red"))
-            self._faulty, self._reason = current.program, _reason(attribution)
-        if attribution and (blamed := attribution_text(attribution)):
-            parts.append(Text(f"  {blamed}", style="yellow"))
-        self._show(*parts)
+            self._faulty, self._reason = current.program, revision_reason(attribution)
 
     def _show_end(self, solution: Solution) -> None:
         parts: list[RenderableType] = []
@@ -273,13 +265,6 @@ class LiveView:
         """Print above the moving part, which is redrawn once for all of them."""
         if parts:
             self._console.print(Group(*parts), highlight=False)
-
-
-def _reason(attribution: Attribution | None) -> str:
-    """Why the next program differs: the tool to blame for the failure of this one; empty without one."""
-    if attribution is None or attribution.tool is None:
-        return ""
-    return f"after {visible(attribution.tool)}: {ATTRIBUTION_REASONS[attribution.how]}"
 
 
 def _tools(names: tuple[str, ...], *, all_names: bool) -> RenderableType:

@@ -1,4 +1,4 @@
-"""The parts of a view: a call, a program with its failing line, a fault, the figures at the end.
+"""The parts of a view: a call, a fault, what an answer rests on, the figures at the end.
 
 Both views, the live one and the plain one, are built from them. All text from outside passes through `visible` here.
 """
@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from rich.console import Group, RenderableType
-from rich.syntax import Syntax
 from rich.text import Text
 
 from atc.fault import Attribution, Fault
@@ -28,8 +26,6 @@ __all__ = [
     "evidence_lines",
     "fault_text",
     "flow_lines",
-    "highlighted_lines",
-    "program_code",
     "progress_text",
     "standing_text",
     "summary_line",
@@ -79,33 +75,6 @@ def call_row(call: CallRecord) -> Text:
     row.stylize("green" if good else "red", 0, 3)
     row.stylize("dim", 3, 12)
     return row
-
-
-def program_code(program: str, failed: int | None = None, lines: tuple[int, int] | None = None) -> RenderableType:
-    """The program with line numbers and colours; the failing line has a mark that is visible without colours too.
-
-    `lines` are the first and last line to show, from 1; each then takes one line of the terminal, cut at its edge.
-    """
-    code = Syntax(
-        visible(program).rstrip("\n"),
-        "python",
-        theme="ansi_dark",
-        background_color="default",
-        line_numbers=True,
-        line_range=lines,
-        highlight_lines={failed} if failed else set(),
-        word_wrap=lines is None,
-    )
-    total = program.rstrip("\n").count("\n") + 1
-    if lines and lines[1] < total:
-        return Group(code, Text(f"  … {total - lines[1]} more lines", style="dim"))
-    return code
-
-
-def highlighted_lines(program: str) -> list[Text]:
-    """The lines of a program with the colours of `program_code`."""
-    text = Syntax("", "python", theme="ansi_dark", background_color="default").highlight(visible(program).rstrip("\n"))
-    return [Text(line.plain, spans=line.spans) for line in text.split("\n", allow_blank=True)]
 
 
 def fault_text(fault: Fault) -> str:

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.console import RenderableType
 from rich.text import Text
 
-from atc.tui.parts import highlighted_lines, program_code
+from atc.tui.code import NumberedLine, NumberedLines, highlighted_lines, program_code
 from atc.tui.text import visible
 
 __all__ = ["revision_code", "revision_lines"]
@@ -47,31 +47,19 @@ def revision_lines(before: str, after: str) -> list[str]:
 def revision_code(before: str, after: str, failed: int | None = None) -> RenderableType:
     """The same with line numbers and colours; a mark at the failing line, as in `program_code`."""
     diff = _diff(before, after)
-    return program_code(after, failed) if diff is None else _Diff(tuple(diff), after, failed)
-
-
-@dataclass(frozen=True)
-class _Diff:
-    """A diff that is drawn for the width that it is given."""
-
-    lines: tuple[_DiffLine, ...]
-    program: str
-    failed: int | None
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        colours = highlighted_lines(self.program)
-        digits = len(str(len(colours)))
-        for line in self.lines:
-            mark = "❱ " if line.number is not None and line.number == self.failed else "  "
-            number = ("" if line.number is None else str(line.number)).rjust(digits)
-            gutter = Text.assemble((mark, "bold red"), (f"{number} ", "dim"), (f"{line.sign} ", _STYLES[line.sign]))
-            code = Text(line.text, style=_STYLES[line.sign])
-            if line.sign == " " and line.number is not None:
-                code = colours[line.number - 1]
-            width = max(options.max_width - gutter.cell_len, 1)
-            first, *rest = code.wrap(console, width, overflow="fold") or [Text()]
-            yield Text.assemble(gutter, first)
-            yield from (Text.assemble(" " * gutter.cell_len, text) for text in rest)
+    if diff is None:
+        return program_code(after, failed)
+    colours = highlighted_lines(after)
+    lines = [
+        NumberedLine(
+            colours[line.number - 1] if line.sign == " " and line.number else Text(line.text, style=_STYLES[line.sign]),
+            line.number,
+            line.sign,
+            _STYLES[line.sign],
+        )
+        for line in diff
+    ]
+    return NumberedLines(lines, failed)
 
 
 _STYLES = {"+": "green", "-": "red", " ": "", "⋮": "dim"}
