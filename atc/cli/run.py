@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -24,6 +25,7 @@ from atc.cli.options import (
     takes,
     writes_option,
 )
+from atc.cli.planned_run import PlannedResult, run_planned
 from atc.tui.text import for_stream
 from protocols.errors import APIError, LimitReached, ProgramRefused
 from sandbox.records import Limits
@@ -65,7 +67,7 @@ class _Options(ProgramOptions):
         metavar="N",
         help="Most calls.",
     )
-    writes: Literal["ask", "allow", "deny", "simulate"] | None = writes_option("allow")
+    writes: Literal["ask", "allow", "deny", "simulate", "plan"] | None = writes_option("allow")
     strict_sandbox: bool = strict_option()
     as_json: bool = json_option("Print the run as JSON instead of what the program prints.")
     verbose: bool = option("-v", "--verbose", is_flag=True, help="Show each call, and the warnings, on stderr.")
@@ -75,8 +77,8 @@ class _Options(ProgramOptions):
         check_api_options(self.simulate, self.base_url, self.auth)
         if self.api is not None:
             return
-        if self.writes == "simulate":
-            raise click.UsageError("--writes simulate needs --api SPEC: the simulated API is made from it")
+        if self.writes in ("simulate", "plan"):
+            raise click.UsageError(f"--writes {self.writes} needs --api SPEC: the simulated API is made from it")
         if self.simulate or self.base_url:
             raise click.UsageError(f"{'--simulate' if self.simulate else '--base-url'} needs --api SPEC")
         if self.auth and not self.allow:
@@ -114,31 +116,43 @@ def run(options: _Options) -> None:
             now = now or SIMULATED_NOW
             simulator = closing.enter_context(Simulator(protocol, seed=options.seed, now=now))
             base_url, credentials = simulator.url, list(simulator.credentials)
-        asks = options.writes == "ask" and can_ask()
-        sandbox = closing.enter_context(
-            Sandbox(
-                protocol,
-                base_url=base_url,
-                allow=options.allow,
-                credentials=credentials,
-                limits=Limits(wall=options.wall, cpu=options.cpu, memory=options.memory, calls=options.calls),
-                now=now,
-                seed=options.seed,
-                strict=options.strict_sandbox,
-                writes=closing.enter_context(WriteConfirmation()) if asks else options.writes or "allow",
-                on_call=show_call,
-                on_output=None if options.as_json else _pass_on,
-            )
+        open_sandbox = partial(
+            Sandbox,
+            protocol,
+            base_url=base_url,
+            allow=options.allow,
+            credentials=credentials,
+            limits=Limits(wall=options.wall, cpu=options.cpu, memory=options.memory, calls=options.calls),
+            seed=options.seed,
+            strict=options.strict_sandbox,
+            on_call=show_call,
         )
-        result = sandbox.run(program)
+        on_output = None if options.as_json else _pass_on
+        if options.writes == "plan":
+            assert protocol is not None  # options.check() refuses it otherwise
+            outcome = run_planned(program, protocol, open_sandbox, now, on_output)
+        else:
+            asks = options.writes == "ask" and can_ask()
+            writes = closing.enter_context(WriteConfirmation()) if asks else options.writes or "allow"
+            sandbox = closing.enter_context(open_sandbox(now=now, writes=writes, on_output=on_output))
+            outcome = PlannedResult(sandbox.run(program), None, "")
+    warned = protocol.warnings if protocol is not None and options.verbose else ()
+    click.get_current_context().exit(_report(options, outcome, warned))
+
+
+def _report(options: _Options, outcome: PlannedResult, warned: tuple[str, ...]) -> int:
+    """Tell how a run ended; gives the exit code."""
+    result = outcome.run
     if options.as_json:
-        print_json(asdict(result))
-    warned = (*(protocol.warnings if protocol else ()), *result.warnings) if options.verbose else result.missing_layers
-    for warning in warned:
+        plan = {"write_plan": outcome.plan.to_json()} if outcome.plan is not None else {}
+        print_json({**asdict(result), **plan})
+    for warning in (*warned, *(result.warnings if options.verbose else result.missing_layers)):
         say(f"warning: {warning}")
     if message := _message(result, "stdin" if str(options.file) == "-" else str(options.file)):
         say(message)
-    click.get_current_context().exit(_exit_code(result))
+    if outcome.declined:
+        say(outcome.declined)
+    return ProgramRefused.exit_code if outcome.declined else _exit_code(result)
 
 
 def _pass_on(stream: str, text: str) -> None:
