@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncGenerator, Generator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from copy import copy
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from atc.background import StartedSolve, astream, awaited, stream
 from atc.events import Event, EventSink
+from atc.hooks import guarded_after, guarded_before
 from atc.interruption import Interruption
 from atc.knowledge import Knowledge
 from atc.language.question import Question
@@ -26,7 +27,8 @@ from atc.retrieval.candidates import Candidates
 from atc.solution import Solution
 from atc.solve import Service, Solve, SolveSettings, first_prompt
 from atc.write_gate import check_plannable
-from protocols import load
+from protocols import combine, load
+from protocols.combined import names_several
 from protocols.contracts.store import SIMULATED
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.errors import UsageError
@@ -68,7 +70,7 @@ class Agent:
             raise UsageError("a simulated API has its own base URL: give either simulate or base_url")
         for text in options.allow:
             origin(text)
-        from protocols.calls.auth import credential
+        from protocols.calls.auth import credential, header_of
 
         self.protocol = protocol
         self.on_event = options.on_event or (lambda event: None)
@@ -83,7 +85,8 @@ class Agent:
             store = store / SIMULATED
         self.knowledge = Knowledge(protocol, self.settings.profile, store, options.learn, options.retriever)
         credentials = tuple(credential(text, protocol) for text in options.auth)
-        self.service = Service(options.base_url, credentials, bool(options.simulate))
+        headers = tuple(header_of(text, protocol) for text in options.headers)
+        self.service = Service(options.base_url, (*credentials, *headers), bool(options.simulate))
         if options.simulate:
             from protocols.simulator import Simulator
 
@@ -95,12 +98,15 @@ class Agent:
 
     @classmethod
     @takes_options(Options)
-    def from_openapi(cls, source: str | Path | dict[str, object], options: Options) -> Self:
+    def from_openapi(cls, source: str | Path | Mapping[str, Any], options: Options) -> Self:
         """An agent for the API that a document describes: a file, a URL, or the parsed document.
 
-        Raises: ProtocolError: The document cannot be read.
+        `{"shop": "shop.yaml", "crm": "crm.yaml"}` names several; see protocols.combined.combine.
+
+        Raises: ProtocolError: A document cannot be read.
         """
-        return cls(load(source), **vars(options))
+        protocol = combine(source, options.auth) if names_several(source) else load(source, options.auth)
+        return cls(protocol, **vars(options))
 
     def within(self, model: Model, world: Session | None = None) -> Self:
         """The same agent with another model, and in a simulated world, which it closes.
@@ -122,7 +128,7 @@ class Agent:
         """Ask a simulated API; it is closed with this agent."""
         self._closing.enter_context(world)
         credentials = (*world.credentials, *self.service.credentials)
-        self.service = Service(world.url, credentials, simulated=True)
+        self.service = Service(world.base_urls, credentials, simulated=True)
 
     def __enter__(self) -> Self:
         return self
@@ -311,6 +317,8 @@ def _settings(protocol: Protocol, options: Options) -> SolveSettings:
         strict_sandbox=options.strict_sandbox,
         writes=options.confirm if policy == "ask" and options.confirm is not None else policy,
         confirm=options.confirm,
+        before_call=guarded_before(options.before_call) if options.before_call is not None else None,
+        after_call=guarded_after(options.after_call) if options.after_call is not None else None,
         confirm_plan=options.confirm_plan,
         search=options.search,
         effort=options.effort,

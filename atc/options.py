@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from datetime import datetime
 from functools import wraps
@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, TypeVar
 
 from atc.events import EventSink
+from atc.hooks import AfterCall, BeforeCall
 from atc.models import Model
 from atc.profile import Profile
 from protocols.errors import UsageError
@@ -74,8 +75,11 @@ class Options:
             answer; after the first try the model's answers are sampled, with a seed of each try.
         max_reflections: How often a program may be revised (the paper's alpha); by default as the profile says. The
             methods to compare with have budgets of their own.
-        base_url: Where the API is, when that is not where its document says.
-        auth: Credentials as `KIND:SOURCE`, such as "bearer:env:MY_TOKEN".
+        base_url: Where the API is, when that is not where its document says; by name where there are several APIs.
+        auth: Credentials as `KIND:SOURCE`, such as "bearer:env:MY_TOKEN", or "shop=bearer:env:MY_TOKEN" for one of
+            several APIs (docs/auth.md).
+        headers: Headers of each request to the API as `NAME:VALUE`, such as "X-Tenant: acme" or "X-Key:env:MY_KEY",
+            which is a secret; "shop=X-Tenant: acme" for one of several APIs. No program replaces them.
         simulate: Rehearse against a simulated API made from the protocol; no request leaves this machine. Or a session
             of one, a world of its own, which this agent closes.
         seed: Of the simulated API, the model, and a program's random numbers.
@@ -102,6 +106,9 @@ class Options:
         effort: "high" samples further programs for an answer, which write nothing new, and doubts it where most of
             them answer or write otherwise; that costs two to three times the tokens.
         search: How the modes search that make one call at a time, and the most model calls of any mode.
+        before_call: Given each call before it is sent, from another thread; returns None, or the reason against it. A
+            write with a reason against it ends the solve, a read fails in the program. Its time is the program's.
+        after_call: Given each call when it is over, from another thread.
         confirm: Given a write that is not sent yet, from another thread; returns whether it may be.
         confirm_plan: Given the planned writes; returns whether those in its `asked` may be sent. Without it none is.
     """
@@ -109,11 +116,12 @@ class Options:
     model: str | Model | None = None
     mode: str = "attribute"
     max_reflections: int | None = None
-    base_url: str | None = None
+    base_url: str | Mapping[str, str] | None = None
     auth: Sequence[str] = ()
     simulate: bool | Session = False
     seed: int = 0
     _: KW_ONLY
+    headers: Sequence[str] = ()
     tools: int | Literal["all"] | None = None
     retriever: str | Path | None = None
     now: datetime | None = None
@@ -126,6 +134,8 @@ class Options:
     strict_sandbox: bool = False
     on_event: EventSink | None = None
     writes: WritesPolicy | None = None
+    before_call: BeforeCall | None = None
+    after_call: AfterCall | None = None
     confirm: Callable[[CallRecord], bool] | None = None
     confirm_plan: Callable[[WritePlan], bool] | None = None
     effort: Effort = "normal"

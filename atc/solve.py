@@ -25,6 +25,7 @@ from atc.events import (
     SolveEnded,
     SolveStarted,
 )
+from atc.hooks import AfterCall, BeforeCall
 from atc.interruption import Interruption
 from atc.knowledge import Knowledge
 from atc.language.question import Question
@@ -44,8 +45,9 @@ from atc.verify.agreement import disagreement
 from atc.verify.write_reasons import challenge_write
 from atc.write_gate import ConfirmPlan, WriteGate
 from protocols.calls.auth import Credential
-from protocols.errors import LimitReached, ModelError, PromptRefused
+from protocols.errors import APIError, LimitReached, ModelError, PromptRefused
 from sandbox import CallRecord, Journal, Limits, Run, Sandbox
+from sandbox.egress.egress_rules import BaseURL
 from sandbox.egress.write_plan import WriteLedger
 from sandbox.egress.writes import Writes
 
@@ -59,7 +61,7 @@ _ASIDE = "this program only checks an answer, and writes nothing of its own"
 class Service:
     """Where calls go, and as whom. `base_url` is None where the document names the server."""
 
-    base_url: str | None
+    base_url: BaseURL
     credentials: tuple[Credential, ...]
     simulated: bool
 
@@ -80,6 +82,8 @@ class SolveSettings:
     strict_sandbox: bool
     writes: Writes | Literal["plan"]
     confirm: Callable[[CallRecord], bool] | None
+    before_call: BeforeCall | None = None
+    after_call: AfterCall | None = None
     confirm_plan: ConfirmPlan | None = None
     search: SearchSettings = field(default_factory=SearchSettings)
     effort: Effort = "normal"
@@ -198,6 +202,7 @@ class Solve:
                 strict=settings.strict_sandbox,
                 journal=self.journal,
                 writes=self.writes(),
+                before_call=settings.before_call,
                 on_call=self.called,
                 on_begin=self.began_call,
                 on_output=self.printed,
@@ -209,6 +214,8 @@ class Solve:
             status, message = "limit", str(error)
         except ModelError as error:
             status, message = "model_error", str(error)
+        except APIError as error:  # no access token
+            status, message = "api_error", str(error)
         except KeyboardInterrupt:
             status, message = "interrupted", "interrupted"
         solution = self.solution(status, message)
@@ -265,6 +272,8 @@ class Solve:
 
     def called(self, call: CallRecord) -> None:
         """A call was made."""
+        if self.settings.after_call is not None:
+            self.settings.after_call(call)
         if self.aside:
             return
         self.calls.append(call)
@@ -307,7 +316,7 @@ class Solve:
             attempts=self.attempts,
             max_reflections=settings.max_reflections,
             guarded=self.guarded,
-            signed=bool(self.service.credentials),
+            signed=any(not sent.public for sent in self.service.credentials),
             elsewhere=bool(settings.allow or self.service.base_url),
             on_program=self.began,
             run_aside=lambda program: self.run_aside(sandbox, program),

@@ -100,13 +100,15 @@ class Response:
 class SecurityScheme:
     """A security scheme of the document: `kind` is apiKey, basic, bearer or oauth2 (sent as bearer).
 
-    For apiKey, `location` is header, query or cookie and `parameter` the name used there.
+    For apiKey, `location` is header, query or cookie and `parameter` the name used there. `namespace` is that of its
+    API among several; `name` then is `namespace=name`.
     """
 
     name: str
     kind: Literal["apiKey", "basic", "bearer", "oauth2"]
     location: Literal["header", "query", "cookie"] = "header"
     parameter: str = "Authorization"
+    namespace: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +150,7 @@ class Tool:
     names; empty: none needed. `operation_id` and `tags` are those of the document. With an `envelope` a call is carried
     by the endpoint of a server; method and path are still those of the operation itself. With a `function` nothing is
     sent: the method is READ or CALL and the path the name, which is `object.name` for the method of an object.
+    `namespace` is that of its API among several (see protocols.combined), "" for the only one.
     """
 
     name: str
@@ -166,6 +169,12 @@ class Tool:
     tags: tuple[str, ...] = ()
     envelope: Envelope | None = None
     function: HostFunction | None = None
+    namespace: str = ""
+
+    @property
+    def local_name(self) -> str:
+        """The name within its API: without the namespace."""
+        return self.name.removeprefix(f"{self.namespace}__") if self.namespace else self.name
 
     @property
     def success(self) -> Response | None:
@@ -269,15 +278,31 @@ class Protocol:
 
         Left out are ids that two operations share, tool names, builtins and keywords.
         """
-        counts = Counter(argument_name(tool.operation_id) for tool in self.tools if tool.operation_id)
+        counts = Counter(_alias(tool) for tool in self.tools if tool.operation_id)
         taken = {tool.name for tool in self.tools} | set(dir(builtins)) | set(keyword.softkwlist)
-        named = {argument_name(tool.operation_id): tool.name for tool in self.tools if tool.operation_id}
+        named = {_alias(tool): tool.name for tool in self.tools if tool.operation_id}
         return {alias: name for alias, name in named.items() if counts[alias] == 1 and alias not in taken}
 
     @property
     def value_classes(self) -> frozenset[str]:
         """The names of the tools that construct instances of a value class."""
         return frozenset(tool.name for tool in self.tools if tool.function and tool.function.made)
+
+    @property
+    def namespaces(self) -> tuple[str, ...]:
+        """The namespaces of the APIs in it, in order; none for the only one."""
+        return tuple(dict.fromkeys(tool.namespace for tool in self.tools if tool.namespace))
+
+    @property
+    def apis(self) -> Mapping[str, Protocol]:
+        """The APIs in it by namespace; the only one under ""."""
+        apis = {}
+        for namespace in self.namespaces:
+            tools = tuple(tool for tool in self.tools if tool.namespace == namespace)
+            servers = tuple(dict.fromkeys(server for tool in tools for server in tool.servers))
+            schemes = tuple(scheme for scheme in self.security_schemes if scheme.namespace == namespace)
+            apis[namespace] = replace(self, tools=tools, servers=servers, security_schemes=schemes)
+        return apis or {"": self}
 
     @property
     def of_server(self) -> bool:
@@ -289,6 +314,10 @@ class Protocol:
         for tool in self.tools:
             if tool.function is not None:
                 tool.function.close()
+
+    def under(self, url: str) -> str | dict[str, str]:
+        """The base URL of a server that offers it; of several APIs, the one of each, in a folder of its name."""
+        return {namespace: f"{url}/{namespace}" for namespace in self.namespaces} or url
 
     def only(self, names: Iterable[str]) -> Protocol:
         """The same API with just the named tools, in the order of `names`. Raises: KeyError."""
@@ -320,6 +349,11 @@ def _titles(schema: object) -> Iterator[str]:
         yield from (title for part in schema.values() for title in _titles(part))
     elif isinstance(schema, list):
         yield from (title for part in schema for title in _titles(part))
+
+
+def _alias(tool: Tool) -> str:
+    """The name that a tool has by its `operationId`."""
+    return f"{tool.namespace}__" * bool(tool.namespace) + argument_name(tool.operation_id)
 
 
 def tool_of(function: HostFunction) -> Tool:

@@ -11,7 +11,9 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
-__all__ = ["argument_name", "fold", "tool_name", "unique"]
+from protocols.errors import UsageError
+
+__all__ = ["argument_name", "check_namespace", "fold", "split_namespace", "tool_name", "unique"]
 
 
 def fold(text: str) -> str:
@@ -39,6 +41,22 @@ def argument_name(name: str) -> str:
     if folded[0].isdigit():
         folded = f"n{folded}"
     return f"{folded}_" if keyword.iskeyword(folded) else folded
+
+
+def split_namespace(text: str) -> tuple[str, str]:
+    """`shop=REST` -> `shop` and `REST`; the namespace is "" where nothing stands before the first of `=`, `:`, `/`."""
+    match = re.match(r"\s*([^=:/\\]+)=", text)
+    return (match[1].strip(), text[match.end() :].strip()) if match is not None else ("", text)
+
+
+def check_namespace(name: str) -> str:
+    """The name, if programs can write it before `__` and the name of a tool. Raises: UsageError."""
+    if re.fullmatch(r"[A-Za-z](_?[A-Za-z0-9])*", name) is None or keyword.iskeyword(name):
+        raise UsageError(
+            f"{name[:100]!r} is no name for an API: take ASCII letters, digits and single underscores, as in shop=SPEC "
+            "(a file with = in its name is written ./FILE)"
+        )
+    return name
 
 
 def unique(names: Iterable[str]) -> list[str]:

@@ -25,12 +25,12 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 
-from protocols.errors import ProgramRefused, UsageError
+from protocols.errors import APIError, ProgramRefused, UsageError
 from protocols.text.words import name_similarity
 from sandbox.child import channel
 from sandbox.child.exit_frame import ExitFrame, Failure, parse_exit_frame
 from sandbox.egress.broker import Broker, LimitExceeded
-from sandbox.egress.egress_rules import origin
+from sandbox.egress.egress_rules import BaseURL, origin
 from sandbox.egress.replies import BrokerReply
 from sandbox.egress.writes import Writes
 from sandbox.language.policy import compile_program
@@ -68,11 +68,12 @@ class Sandbox:
     """Runs programs against one protocol, each in a process of its own. Runs may go on side by side.
 
     Args:
-        base_url: Where the API lives in place of its documented servers.
+        base_url: Where the API lives in place of its documented servers; by namespace where there are several.
         allow: Origins (`https://host:port`) that programs may reach besides, under any path, without the credentials;
             with them where there is no protocol. Such a host may have a private address.
         now: The time a program is told; with it, chance follows from `seed`. None: the real time, real chance.
         tools: Names of the tools a program may call as functions; all if None.
+        before_call: Given each call before it is sent, from another thread; returns the reason against it, or None.
         on_call: Told of each call when it is over, from another thread.
         on_begin: Told of each call when it begins, from another thread: its index, the tool if it was named, and the
             line of the program.
@@ -90,13 +91,14 @@ class Sandbox:
         self,
         protocol: Protocol | None,
         *,
-        base_url: str | None = None,
+        base_url: BaseURL = None,
         allow: Sequence[str] = (),
         credentials: Sequence[Credential] = (),
         limits: Limits | None = None,
         now: datetime | None = None,
         seed: int = 0,
         tools: Collection[str] | None = None,
+        before_call: Callable[[CallRecord], str | None] | None = None,
         on_call: Callable[[CallRecord], None] | None = None,
         on_begin: Callable[[int, str | None, int | None], None] | None = None,
         on_output: Callable[[str, str], None] | None = None,
@@ -118,6 +120,7 @@ class Sandbox:
             allow=tuple(origin(text) for text in allow),
             credentials=tuple(credentials),
             tools=self._tools,
+            before_call=before_call,
             on_call=on_call,
             on_begin=on_begin,
             writes=writes,
@@ -429,10 +432,11 @@ class _Execution:
     def _on_error(self, error: BaseException, line: int | None) -> None:
         """Handle an exception that no call should raise.
 
-        One of `on_call` or `on_begin`, or of a journal that can't be written, is raised by `run`; any other is a
+        One of a hook, of a journal that can't be written, or of a token server is raised by `run`; any other is a
         mistake of ours, which ends this run alone.
         """
-        if isinstance(error, UsageError):
+        if isinstance(error, UsageError | APIError):
+            self._broker.give_up(error)
             self._unexpected = error
             return
         if error is not self._broker.on_call_error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal
 from urllib.parse import urlsplit
 
 from atc.check.diagnostic import Diagnostic, Edit
@@ -105,7 +106,8 @@ def _interactive_names(flow: DefUse) -> Iterator[Diagnostic]:
 
 def _unknown_urls(protocol: Protocol, urls: Mapping[ast.expr, str]) -> Iterator[Diagnostic]:
     """URLs of other servers than the API's."""
-    where = protocol.servers[0].url if protocol.servers else "its own server"
+    servers = [server.url for api in protocol.apis.values() for server in api.servers[:1]]
+    where = ", ".join(servers) or "its own server"
     for node, url in urls.items():
         message = f"{url} is not of this API ({where}); call functions"
         yield Diagnostic(node.lineno, node.col_offset, "unknown-url", message)
@@ -147,17 +149,24 @@ def _direct_requests(flow: DefUse, protocol: Protocol) -> tuple[dict[ast.expr, T
         method, url = _VERBS.get(verb), _text(arguments[0], flow) if arguments else None
         if method is None or url is None or "://" not in url:
             continue
-        server = next((server.url for server in protocol.servers if url.startswith(f"{server.url}/")), None)
-        if server is None and urlsplit(url).hostname not in {
-            urlsplit(api_server.url).hostname for api_server in protocol.servers
-        }:
+        hits = [_tool_at(api, method, url) for api in protocol.apis.values()]
+        if hits.count(None) == len(hits):
             elsewhere[arguments[0]] = url
             continue
-        path = url[len(server) :].partition("?")[0] if server else urlsplit(url).path
-        hit = match(protocol, method, path)
+        hit = next((hit for hit in hits if isinstance(hit, Tool)), None)
         if hit is not None:
-            tools[node.func] = hit[0]
+            tools[node.func] = hit
     return tools, elsewhere
+
+
+def _tool_at(api: Protocol, method: str, url: str) -> Tool | Literal["none"] | None:
+    """The tool that a URL addresses, "none" where it is no operation of a server of the API, None for another one."""
+    server = next((server.url for server in api.servers if url.startswith(f"{server.url}/")), None)
+    hosts = {urlsplit(api_server.url).hostname for api_server in api.servers}
+    if server is None and urlsplit(url).hostname not in hosts:
+        return None
+    hit = match(api, method, url[len(server) :].partition("?")[0] if server else urlsplit(url).path)
+    return hit[0] if hit is not None else "none"
 
 
 def _text(node: ast.expr, flow: DefUse, depth: int = 0) -> str | None:

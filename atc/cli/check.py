@@ -41,12 +41,12 @@ def check(options: _Options) -> None:
     from atc.check import check as diagnose
     from atc.language.question import Question
     from atc.program.source import renamed
-    from protocols import load
+    from protocols.combined import load_specs
     from protocols.contracts.contract import Contract
     from protocols.contracts.store import ContractStore
     from protocols.dataflow.graph import ProtocolGraph
 
-    protocol = load(options.api)
+    protocol = load_specs(options.api)
     program = renamed(read_program(options.file), protocol.aliases)
     contract = ContractStore(options.store).contract(protocol) if options.store is not None else Contract(protocol)
     question = Question(options.query) if options.query is not None else None

@@ -34,10 +34,10 @@ class _Options(DocumentOptions):
 
     def opened(self) -> tuple[Protocol, ContractStore]:
         """The document and the store."""
-        from protocols import load
+        from protocols.combined import load_specs
         from protocols.contracts.store import ContractStore
 
-        return load(self.api), ContractStore(self.store)
+        return load_specs(self.api), ContractStore(self.store)
 
 
 @dataclass(frozen=True, kw_only=True)

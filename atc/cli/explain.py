@@ -50,11 +50,12 @@ def explain(options: _Options) -> None:
 
     from atc.agent import Agent
     from atc.tui.text import visible
+    from protocols.combined import load_specs
 
     query = options.query.strip()
     if not query:
         raise UsageError("the question is empty")
-    with Agent.from_openapi(options.api, tools=options.tools, store=options.store, profile=options.profile) as agent:
+    with Agent(load_specs(options.api), tools=options.tools, store=options.store, profile=options.profile) as agent:
         opened = agent.opening(query)
         total = len(agent.protocol.tools)
         aliases = agent.protocol.aliases

@@ -18,12 +18,14 @@ import click
 from atc.cli import CONFIG
 from atc.modes import MODES, parse
 from protocols.errors import APIError, UsageError
+from protocols.naming import split_namespace
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
     from atc.options import SearchSettings
     from protocols.model import Protocol
+    from sandbox.egress.egress_rules import BaseURL
 
 __all__ = [
     "ClockOptions",
@@ -112,6 +114,15 @@ def tool_count(text: str) -> int | Literal["all"]:
     return int(text)
 
 
+def _base_urls(context: click.Context, parameter: click.Parameter, texts: tuple[str, ...]) -> BaseURL:
+    """The values of `--base-url`: None, one URL, or URLs by the name of their API. Raises: click.BadParameter."""
+    named = [split_namespace(text) for text in texts]
+    urls = dict(named)
+    if len(urls) < len(named):
+        raise click.BadParameter("it is given twice for the same API")
+    return urls[""] if list(urls) == [""] else urls or None
+
+
 def option(*flags: str, **settings: Any) -> Any:
     """A field of a command's options that is an option; `flags` and `settings` as click.option takes them."""
     return field(metadata={"parameter": click.option, "flags": flags, "settings": settings})
@@ -159,8 +170,9 @@ def api_option(
     help_text: str = "OpenAPI document or *.tools.json: file or URL, JSON or YAML; or functions:FILE.py.",
     **settings: Any,
 ) -> Any:
-    """`--api`, with what it may name."""
-    return option("--api", metavar="SPEC", help=help_text, **settings)
+    """`--api`, with what it may name; several of them have a name each."""
+    help_text += " Repeatable with a name for each, which then stands before its tools: shop=SPEC."
+    return option("--api", metavar="[NAME=]SPEC", multiple=True, help=help_text, **settings)
 
 
 def model_option() -> Any:
@@ -244,14 +256,14 @@ def strict_option() -> Any:
 class DocumentOptions:
     """The API that a command is about."""
 
-    api: str = api_option(required=True)
+    api: tuple[str, ...] = api_option(required=True)
 
 
 @dataclass(frozen=True, kw_only=True)
 class OptionalDocumentOptions:
     """The API that a command may be about; the commands say when."""
 
-    api: str | None = api_option()
+    api: tuple[str, ...] = api_option()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -261,13 +273,13 @@ class TargetOptions:
     simulate: bool = option(
         "--simulate", is_flag=True, help="Ask a simulated API on this machine instead of the real one."
     )
-    base_url: str | None = option("--base-url", metavar="URL", help="Where the API is, if not where its document says.")
     auth: tuple[str, ...] = option(
         "--auth",
         metavar="KIND:SOURCE",
         multiple=True,
         help="A credential: bearer, basic, header:NAME, query:NAME, cookie:NAME or a security scheme of the document, "
-        "then env:VAR or file:PATH. Repeatable.",
+        "then env:VAR, file:PATH or keyring:SERVICE/USER; or oauth2:env:PREFIX, oauth2:file:PATH (docs/auth.md). "
+        "Repeatable; shop=KIND:SOURCE for one of several APIs.",
     )
 
 
@@ -291,11 +303,27 @@ class ClockOptions:
 class ServiceOptions(ClockOptions, TargetOptions):
     """The service behind an API, real or simulated."""
 
+    base_url: str | None = option("--base-url", metavar="URL", help="Where the API is, if not where its document says.")
+
 
 @dataclass(frozen=True, kw_only=True)
-class ProgramOptions(ServiceOptions, OptionalDocumentOptions):
+class ProgramOptions(ClockOptions, TargetOptions, OptionalDocumentOptions):
     """What programs may reach."""
 
+    base_url: BaseURL = option(
+        "--base-url",
+        metavar="[NAME=]URL",
+        multiple=True,
+        callback=_base_urls,
+        help="Where the API is, if not where its document says. Repeatable: shop=URL for one of several APIs.",
+    )
+    headers: tuple[str, ...] = option(
+        "--header",
+        metavar="NAME:VALUE",
+        multiple=True,
+        help="A header of each request to the API. VALUE may be env:VAR, file:PATH or keyring:SERVICE/USER, and is a "
+        "secret then. Repeatable; shop=NAME:VALUE for one of several APIs.",
+    )
     allow: tuple[str, ...] = option(
         "--allow",
         metavar="ORIGIN",
@@ -401,9 +429,10 @@ def read_program(file: Path) -> str:
         ) from None
 
 
-def check_api_options(simulate: bool, base_url: str | None, auth: tuple[str, ...]) -> None:
+def check_api_options(simulate: bool, base_url: BaseURL, auth: tuple[str, ...]) -> None:
     """Refuse what contradicts itself. Raises: click.UsageError."""
-    if base_url and "@" in base_url.partition("//")[2].partition("/")[0]:
+    urls = [base_url] if isinstance(base_url, str) else (base_url or {}).values()
+    if any("@" in url.partition("//")[2].partition("/")[0] for url in urls):
         raise click.UsageError("--base-url holds a user name or password; leave it out and pass it with --auth")
     if simulate and base_url:
         raise click.UsageError("--simulate and --base-url exclude each other: the simulated API has a URL of its own")
@@ -411,14 +440,23 @@ def check_api_options(simulate: bool, base_url: str | None, auth: tuple[str, ...
         raise click.UsageError("--simulate needs no --auth: the simulated API comes with a made-up credential")
 
 
-def check_server(protocol: Protocol, base_url: str | None, allow: Sequence[str] = ()) -> None:
-    """See that somebody listens where the API is said to be, before a model is asked; a private address is left alone
+def check_server(protocol: Protocol, base_url: BaseURL, allow: Sequence[str] = ()) -> None:
+    """See that somebody listens where each API is said to be, before a model is asked; a private address is left alone
     unless the user named it.
 
     Raises:
         UsageError: The base URL is none.
         APIError: Nobody answers there.
     """
+    from sandbox.egress.egress_rules import base_urls
+
+    urls = base_urls(base_url, protocol)
+    for namespace, api in protocol.apis.items():
+        if not all(tool.function is not None for tool in api.tools):
+            _check_api(api, urls.get(namespace), allow)
+
+
+def _check_api(protocol: Protocol, base_url: str | None, allow: Sequence[str]) -> None:
     from sandbox.egress.dns import HostResolver, RefusedAddressError
     from sandbox.egress.egress_rules import origin
 

@@ -42,7 +42,7 @@ _SECONDS = click.FloatRange(min=0, min_open=True)
 @dataclass(frozen=True, kw_only=True)
 class _Options(ProgramOptions):
     file: Path = argument(type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path))
-    api: str | None = api_option(
+    api: tuple[str, ...] = api_option(
         "OpenAPI document, *.tools.json or functions:FILE.py; without it only --allow is reached."
     )
     wall: float = option(
@@ -75,12 +75,14 @@ class _Options(ProgramOptions):
     def check(self) -> None:
         """Refuse what contradicts itself. Raises: click.UsageError."""
         check_api_options(self.simulate, self.base_url, self.auth)
-        if self.api is not None:
+        if self.api:
             return
         if self.writes in ("simulate", "plan"):
             raise click.UsageError(f"--writes {self.writes} needs --api SPEC: the simulated API is made from it")
         if self.simulate or self.base_url:
             raise click.UsageError(f"{'--simulate' if self.simulate else '--base-url'} needs --api SPEC")
+        if self.headers:
+            raise click.UsageError("--header needs --api SPEC: the headers are for its server alone")
         if self.auth and not self.allow:
             raise click.UsageError("--auth needs --api SPEC or --allow ORIGIN: there is nothing to sign in to")
 
@@ -95,14 +97,15 @@ def run(options: _Options) -> None:
     """
     options.check()
     from atc.tui.parts import call_text
-    from protocols import load
-    from protocols.calls.auth import credential
+    from protocols.calls.auth import credential, header_of
+    from protocols.combined import load_specs
     from sandbox import Sandbox
 
     program = read_program(options.file)
-    protocol = load(options.api) if options.api is not None else None
+    protocol = load_specs(options.api, options.auth) if options.api else None
     base_url, now = options.base_url, options.now
     credentials = [credential(spec, protocol) for spec in options.auth]
+    headers = [header_of(spec, protocol) for spec in options.headers]
 
     def show_call(call: CallRecord) -> None:
         if options.verbose:
@@ -115,7 +118,7 @@ def run(options: _Options) -> None:
 
             now = now or SIMULATED_NOW
             simulator = closing.enter_context(Simulator(protocol, seed=options.seed, now=now))
-            base_url, credentials = simulator.url, list(simulator.credentials)
+            base_url, credentials = simulator.base_urls, list(simulator.credentials)
         open_sandbox = partial(
             Sandbox,
             protocol,

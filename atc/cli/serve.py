@@ -36,14 +36,14 @@ __all__ = ["serve"]
 
 _FOR_AGENT = [
     *("model", "mode", "max_reflections", "profile", "effort"),
-    *("base_url", "auth", "simulate", "allow", "seed", "now", "strict_sandbox"),
+    *("base_url", "auth", "headers", "simulate", "allow", "seed", "now", "strict_sandbox"),
 ]
 """The options that the agents take as they are."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Options(ModelOptions, ProgramOptions):
-    api: str = api_option(required=True)
+    api: tuple[str, ...] = api_option(required=True)
     writes: Literal["allow", "deny", "simulate"] | None = option(
         "--writes",
         type=click.Choice(("allow", "deny", "simulate")),
@@ -139,13 +139,15 @@ def _run(settings: ServerSettings, store: RequestStore, keys: ApiKeys | None, li
 def _agent_options(options: _Options) -> Options:
     """The options of the agents. Raises: ATCError: The document, a credential or the service cannot be had."""
     from atc.options import Options
-    from protocols import load
-    from protocols.calls.auth import credential
+    from protocols.calls.auth import credential, header_of
+    from protocols.combined import load_specs
 
-    protocol = load(options.api)
+    protocol = load_specs(options.api, options.auth)
     if not options.simulate:
         for text in options.auth:
             credential(text, protocol)
+        for text in options.headers:
+            header_of(text, protocol)
         check_server(protocol, options.base_url, options.allow)
     writes = options.writes or ("allow" if options.simulate else "deny")
     return Options(**{name: getattr(options, name) for name in _FOR_AGENT}, writes=writes)

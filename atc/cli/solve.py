@@ -39,6 +39,7 @@ from atc.cli.options import (
 from atc.tui.plan import difference_lines
 from atc.tui.text import for_stream, format_answer
 from protocols.errors import ATCError, UsageError
+from protocols.naming import split_namespace
 from sandbox.truncation import one_line
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ __all__ = ["solve"]
 _FOR_AGENT = [
     "base_url",
     "auth",
+    "headers",
     "allow",
     "seed",
     "now",
@@ -83,8 +85,8 @@ _BESIDE_RESUME = {
 @dataclass(frozen=True, kw_only=True)
 class _Options(SearchOptions, ModelOptions, ProgramOptions):
     query: str | None = argument(required=False)
-    api: str | None = api_option(
-        "OpenAPI document or *.tools.json, as a file or a URL, or functions:FILE.py.  [required without --resume]"
+    api: tuple[str, ...] = api_option(
+        "OpenAPI document or *.tools.json, as a file or a URL, or functions:FILE.py; required without --resume."
     )
     threads: int | None = option(
         "--threads",
@@ -149,12 +151,13 @@ class _Options(SearchOptions, ModelOptions, ProgramOptions):
             return _refuse_more(click.get_current_context())
         if self.query is None:
             raise click.UsageError("Missing argument 'QUERY' (or --resume FILE).")
-        if self.api is None:
+        if not self.api:
             raise click.UsageError("Missing option '--api' (or --resume FILE).")
         check_api_options(self.simulate, self.base_url, self.auth)
         if self.journal is None:
             return None
-        if self.api.startswith(("http://", "https://")) and "@" in urlsplit(self.api).netloc:
+        sources = [split_namespace(spec)[1] for spec in self.api]
+        if any(source.startswith(("http://", "https://")) and "@" in urlsplit(source).netloc for source in sources):
             raise click.UsageError("--journal would keep the password in --api; save the document to a file")
         if self.journal.exists():
             raise click.UsageError(f"{self.journal} exists; go on with --resume {self.journal}, or name a new file")
@@ -165,7 +168,7 @@ class _Options(SearchOptions, ModelOptions, ProgramOptions):
         from atc.models import default_model
         from atc.models.names import identity
 
-        api = str(Path(str(self.api)).resolve()) if Path(str(self.api)).is_file() else self.api
+        api = tuple(_absolute(spec) for spec in self.api)
         retriever = str(Path(self.retriever).resolve()) if self.retriever else None
         return replace(self, api=api, retriever=retriever, model=identity(self.model or default_model()))
 
@@ -219,8 +222,8 @@ def _solved(options: _Options, journal: Journal) -> int:
     from atc.agent import Agent
     from atc.models import open_model
     from atc.tui import open_view
-    from protocols import load
-    from protocols.calls.auth import credential
+    from protocols.calls.auth import credential, header_of
+    from protocols.combined import load_specs
 
     query, model = str(options.query), str(options.model)
     solution: Solution | None = None
@@ -228,10 +231,12 @@ def _solved(options: _Options, journal: Journal) -> int:
     exit_code = 0
     of_document: tuple[str, ...] = ()
     try:
-        protocol = load(str(options.api))
+        protocol = load_specs(options.api, options.auth)
+        for text in options.headers if options.resume is None else ():
+            header_of(text, protocol)
         if not options.simulate and options.resume is None:
-            for credential_text in options.auth:
-                credential(credential_text, protocol)
+            for text in options.auth:
+                credential(text, protocol)
             check_server(protocol, options.base_url, options.allow)
         offer_pull(model)
         with (
@@ -269,6 +274,13 @@ def _solved(options: _Options, journal: Journal) -> int:
         # A second ctrl-C, while things are closed, must not lose what the first one left.
         solution = solution or _unsolved(query, model, exit_code, str(error) or "interrupted")
     return _tell({**solution.to_json(), "exit_code": exit_code}, options, on_screen=on_screen, hidden=of_document)
+
+
+def _absolute(spec: str) -> str:
+    """`[NAME=]SPEC` with the whole path of a file."""
+    namespace, source = split_namespace(spec)
+    path = f"{Path(source).resolve()}" if Path(source).is_file() else source
+    return f"{namespace}={path}" if namespace else path
 
 
 @contextmanager

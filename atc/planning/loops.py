@@ -105,11 +105,11 @@ def _list_noun(path: Path) -> str:
 
 def return_words(tool: Tool) -> list[str]:
     """The words of a tool's name that say what it returns; of its path, where it is not named by its method."""
-    name_parts = tool.name.split("_")
+    name_parts = tool.local_name.split("_")
     if name_parts[0] == tool.method:
         returned = " ".join(name_parts[1:])
     else:
         segments = [segment for segment in tool.path.split("/") if segment and "{" not in segment]
-        returned = segments[-1].replace("_", " ") if segments else tool.name.replace("_", " ")
+        returned = segments[-1].replace("_", " ") if segments else tool.local_name.replace("_", " ")
         returned = re.sub(r"^get\b\s*", "", returned, flags=re.IGNORECASE) or returned
     return [word for word in words(returned.partition(" by ")[0]) if word.isidentifier()]

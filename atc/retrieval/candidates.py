@@ -80,7 +80,7 @@ _COMMON_SHARE = 0.5
 
 def _tool_text(tool: Tool) -> str:
     """The words of a tool. Name and path say most in the fewest words, so they count beside the description."""
-    own_name = "" if tool.name.startswith(tool_name(tool.method, tool.path)) else tool.name
+    own_name = tool.namespace if tool.local_name.startswith(tool_name(tool.method, tool.path)) else tool.name
     return f"{own_name or tool.path} {tool.path} {tool.summary} {tool.description}"
 
 

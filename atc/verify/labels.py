@@ -78,7 +78,7 @@ def _word_prefixes(text: str) -> set[str]:
 def _returned_noun(tool: Tool) -> str:
     """The noun of a tool's result: the one word at the end of its path or in its name; empty if there are several."""
     last = [part for part in tool.path.split("/") if part and not part.startswith("{")][-1:]
-    named = tool.name.partition("_")[2].lower().partition("_by_")[0]
+    named = tool.local_name.partition("_")[2].lower().partition("_by_")[0]
     return next((noun_words[0] for noun_words in map(words, [*last, named]) if len(noun_words) == 1), "")
 
 

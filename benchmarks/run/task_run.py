@@ -168,7 +168,7 @@ class TaskRunner:
         )
         session = simulator.session(query=task.query, task=task.id) if simulator else None
         with self._agent(task.domain).within(model, session) as agent:
-            yield TaskWorld(agent, self.protocols[task.domain], agent.service.base_url if simulated else None)
+            yield TaskWorld(agent, self.protocols[task.domain], session.url if session is not None else None)
 
     def _agent(self, domain: str) -> Agent:
         """The agent of a domain, without model and world."""

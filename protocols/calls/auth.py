@@ -1,6 +1,6 @@
-"""Credentials: read from the environment or a file, put on requests, redacted from everything else.
+"""Credentials and headers of the user: put on requests, and the secrets redacted from everything else.
 
-Only this module and the broker hold a secret. A command line would show it to process lists and shell histories.
+Only this module, the ones that it reads secrets with, and the broker hold a secret.
 """
 
 from __future__ import annotations
@@ -8,23 +8,27 @@ from __future__ import annotations
 import base64
 import hashlib
 import html.entities
-import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
 
-from protocols.errors import UsageError
+from protocols.calls.header_names import is_reserved
+from protocols.calls.oauth2 import OAuth2Client, names_client, open_client
+from protocols.calls.secret_sources import SOURCES, read_secret
+from protocols.errors import ATCError, UsageError
 from protocols.model import Protocol, SecurityScheme
+from protocols.naming import split_namespace
 
-__all__ = ["Credential", "credential", "for_scheme", "holds_secret", "redact", "redact_stream", "variable"]
+__all__ = ["Credential", "credential", "for_scheme", "header_of", "holds_secret", "redact", "redact_stream", "variable"]
 
-_AUTH_OPTION = re.compile(r"(?P<kind>.+?):(?P<source>env|file):(?P<place>.+)", re.DOTALL)
+_AUTH_OPTION = re.compile(r"(?P<kind>.+?):(?P<source>env|file|keyring):(?P<place>.+)", re.DOTALL)
 _VARIABLE_OPTION = re.compile(r"env:(?P<name>[A-Za-z_][A-Za-z0-9_]*)")
-_AUTH_KINDS = "bearer, basic, header:NAME, query:NAME, cookie:NAME"
+_AUTH_KINDS = "bearer, basic, oauth2, header:NAME, query:NAME, cookie:NAME"
+_HEADER_OPTION = re.compile(r"(?P<name>[!#$%&'*+.^`|~0-9A-Za-z_-]+):[ \t]*(?P<value>.*)", re.DOTALL)
+_HEADER_SOURCE = re.compile(r"(?P<source>env|file|keyring):(?P<place>.+)", re.DOTALL)
 _MASK = "[secret]"
 _ENCODINGS = ("utf-8", "latin-1", "utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be")
 _HEX = re.compile(r"[0-9a-fA-F]{8,}")
@@ -49,7 +53,9 @@ class Credential:
     """A secret and its place in a request. For basic the secret is `user:password`. `repr` never shows it.
 
     `scheme` is the name of a security scheme of the document, None for a credential of no scheme. One of the kind
-    "environment" is a variable of a server that is started, by the name `parameter`; it is in no request.
+    "environment" is a variable of a server that is started, by the name `parameter`; it is in no request. `namespace`
+    is that of the one API that it is for, where there are several. With an `oauth2` client the secret is its access
+    token. A `public` one is a header of the user whose value is no secret.
     """
 
     kind: Literal["apiKey", "basic", "bearer", "environment"]
@@ -57,11 +63,41 @@ class Credential:
     location: Literal["header", "query", "cookie"] = "header"
     parameter: str = "Authorization"
     scheme: str | None = None
+    namespace: str = ""
+    oauth2: OAuth2Client | None = field(default=None, repr=False)
+    public: bool = False
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """Where the value goes: header, query or cookie of a request (or the environment), and the name there."""
+        if self.kind == "environment":
+            return self.kind, self.parameter
+        return (self.location, self.parameter) if self.kind == "apiKey" else ("header", "Authorization")
+
+    def renew(self, headers: Mapping[str, str]) -> bool:
+        """True if there is another token after a service refused the one in these headers. Raises: ATCError."""
+        if self.oauth2 is None:
+            return False
+        try:
+            return self.oauth2.renew(headers.get("Authorization", "").removeprefix("Bearer "))
+        except ATCError as error:
+            raise type(error)(redact(str(error), (self,))) from None
+
+    def _token(self) -> str:
+        if self.oauth2 is None:
+            return self.secret
+        try:
+            return self.oauth2.token()
+        except ATCError as error:
+            raise type(error)(redact(str(error), (self,))) from None
 
     def apply(self, headers: dict[str, str], query: list[tuple[str, str]], cookies: dict[str, str]) -> None:
-        """Put the secret on a request; it replaces other values of that name."""
+        """Put the secret on a request; it replaces other values of that name.
+
+        Raises: APIError, UsageError: There is no access token.
+        """
         if self.kind == "bearer":
-            _set_header(headers, "Authorization", f"Bearer {self.secret}")
+            _set_header(headers, "Authorization", f"Bearer {self._token()}")
         elif self.kind == "basic":
             _set_header(headers, "Authorization", f"Basic {base64.b64encode(self.secret.encode()).decode()}")
         elif self.kind == "environment":
@@ -86,44 +122,90 @@ def _set_header(headers: dict[str, str], name: str, value: str) -> None:
 def for_scheme(scheme: SecurityScheme, secret: str) -> Credential:
     """The credential that satisfies a security scheme of the document with this secret."""
     if scheme.kind == "apiKey":
-        return Credential("apiKey", secret, scheme.location, scheme.parameter, scheme.name)
-    return Credential("basic" if scheme.kind == "basic" else "bearer", secret, scheme=scheme.name)
+        return Credential("apiKey", secret, scheme.location, scheme.parameter, scheme.name, scheme.namespace)
+    kind: Literal["basic", "bearer"] = "basic" if scheme.kind == "basic" else "bearer"
+    return Credential(kind, secret, scheme=scheme.name, namespace=scheme.namespace)
 
 
 def credential(spec: str, protocol: Protocol | None) -> Credential:
-    """Read `KIND:SOURCE`, as `--auth` takes it.
+    """Read `[NAMESPACE=]KIND:SOURCE`, as `--auth` takes it.
 
-    KIND is bearer, basic, header:NAME, query:NAME, cookie:NAME or the name of a security scheme of the protocol;
-    SOURCE is env:VARIABLE or file:PATH and holds the secret (`user:password` for basic). For an MCP server that is
-    started, `env:VARIABLE` alone names a variable that it gets.
+    KIND is bearer, basic, oauth2, header:NAME, query:NAME, cookie:NAME or the name of a security scheme of the
+    protocol; SOURCE is env:VARIABLE, file:PATH or keyring:SERVICE/USER and holds the secret (`user:password` for
+    basic). For oauth2 it holds the settings of a client (see protocols.calls.oauth2). NAMESPACE names one of several
+    APIs. For an MCP server that is started, `env:VARIABLE` alone names a variable that it gets.
 
     Raises: UsageError: `spec` is malformed, or the source is empty. The message repeats no possible secret.
     """
-    if protocol is not None and protocol.of_server and _VARIABLE_OPTION.fullmatch(spec.strip()):
-        return variable(spec)
-    match = _AUTH_OPTION.fullmatch(spec.strip())
+    namespace, text = _addressed("--auth", spec.strip(), protocol, _AUTH_OPTION)
+    if protocol is not None and protocol.apis[namespace].of_server and _VARIABLE_OPTION.fullmatch(text):
+        return replace(variable(text), namespace=namespace)
+    match = _AUTH_OPTION.fullmatch(text)
     if match is None:
         raise UsageError(
-            "--auth takes KIND:env:VARIABLE or KIND:file:PATH, never the secret itself "
-            f"(KIND: {_auth_kinds(protocol)}). Put the secret into an environment variable or a file"
+            f"--auth takes KIND:SOURCE, never the secret itself (KIND: {_auth_kinds(protocol)}; SOURCE: {SOURCES}). "
+            "Put the secret into an environment variable or a file"
         )
-    kind = match["kind"]
-    scheme = next((s for s in (protocol.security_schemes if protocol else ()) if s.name == kind), None)
+    kind, source, place = match["kind"], match["source"], match["place"]
+    scheme_name = f"{namespace}={kind}" if namespace else kind
+    scheme = next((s for s in (protocol.security_schemes if protocol else ()) if s.name == scheme_name), None)
     head, _, name = kind.partition(":")
+    if kind == "oauth2" and (scheme is None or names_client(source, place)):  # else a token for the scheme `oauth2`
+        client = open_client(source, place)
+        return Credential("bearer", "", scheme=scheme.name if scheme else None, namespace=namespace, oauth2=client)
     if kind not in ("bearer", "basic") and scheme is None and not (head in ("header", "query", "cookie") and name):
         raise UsageError(f"--auth names a KIND that is not known; KIND is one of {_auth_kinds(protocol)}")
-    secret = _secret(match["source"], match["place"])
+    secret = read_secret("--auth", source, place)
     if kind == "bearer":
-        return Credential("bearer", secret.removeprefix("Bearer ").strip())
+        return Credential("bearer", secret.removeprefix("Bearer ").strip(), namespace=namespace)
     if kind == "basic" or (scheme is not None and scheme.kind == "basic"):
         if ":" not in secret:
             raise UsageError(f"--auth {kind}: the source must hold user:password")
-        return Credential("basic", secret, scheme=scheme.name if scheme else None)
+        return Credential("basic", secret, scheme=scheme.name if scheme else None, namespace=namespace)
     if scheme is not None:
         return for_scheme(scheme, secret)
-    if head == "header":
-        return Credential("apiKey", secret, "header", name)
-    return Credential("apiKey", secret, "query" if head == "query" else "cookie", name)
+    location: Literal["header", "query", "cookie"] = "header" if head == "header" else "query"
+    return Credential("apiKey", secret, "cookie" if head == "cookie" else location, name, namespace=namespace)
+
+
+def header_of(spec: str, protocol: Protocol | None) -> Credential:
+    """Read `[NAMESPACE=]NAME:VALUE`, as `--header` takes it.
+
+    VALUE is sent as it is and no secret, unless it is a source: env:VARIABLE, file:PATH or keyring:SERVICE/USER.
+
+    Raises: UsageError: `spec` is malformed, the header is not the user's to set, or the source is empty.
+    """
+    namespace, text = _addressed("--header", spec.strip(), protocol, _HEADER_OPTION)
+    match = _HEADER_OPTION.fullmatch(text)
+    if match is None:
+        raise UsageError("--header takes NAME:VALUE, such as 'X-Tenant: acme', or NAME:env:VARIABLE for a secret")
+    name, value = match["name"], match["value"].strip()
+    if is_reserved(name):
+        raise UsageError(f"--header cannot set {name}: it belongs to the connection, or may change the request")
+    source = _HEADER_SOURCE.fullmatch(value)
+    if source is None and name.lower() in ("authorization", "cookie"):
+        raise UsageError(f"--header {name}: its value is a secret; give it with --auth, or as {name}:env:VARIABLE")
+    if source is not None:
+        value = read_secret("--header", source["source"], source["place"])
+    if not value or not value.isprintable() or not value.encode("utf-8", "replace").isascii():
+        raise UsageError(f"--header {name}: its value must be one line of ASCII text")
+    return Credential("apiKey", value, "header", name, namespace=namespace, public=source is None)
+
+
+def _addressed(option: str, spec: str, protocol: Protocol | None, pattern: re.Pattern[str]) -> tuple[str, str]:
+    """The namespace of the API that an option is for, and the rest of its text. Raises: UsageError."""
+    namespaces = protocol.namespaces if protocol is not None else ()
+    namespace, text = split_namespace(spec)
+    if not namespaces:
+        if namespace and namespace.isidentifier() and pattern.fullmatch(text):
+            raise UsageError(f"{option} {namespace}=…: there is but one API, without a name; leave out {namespace}=")
+        return "", spec
+    if namespace in namespaces:
+        return namespace, text
+    known_apis = f"the APIs are {', '.join(namespaces)}"
+    if namespace and namespace.isidentifier() and pattern.fullmatch(text):  # nothing else: it may be a secret
+        raise UsageError(f"{option} {namespace}=…: there is no such API; {known_apis}")
+    raise UsageError(f"{option} must name the API that it is for, as in {namespaces[0]}=…; {known_apis}")
 
 
 def variable(spec: str) -> Credential:
@@ -134,7 +216,7 @@ def variable(spec: str) -> Credential:
     match = _VARIABLE_OPTION.fullmatch(spec.strip())
     if match is None:
         raise UsageError("--auth: an MCP server that is started takes env:VARIABLE, which names a variable for it")
-    return Credential("environment", _secret("env", match["name"]), parameter=match["name"])
+    return Credential("environment", read_secret("--auth", "env", match["name"]), parameter=match["name"])
 
 
 def _auth_kinds(protocol: Protocol | None) -> str:
@@ -142,36 +224,15 @@ def _auth_kinds(protocol: Protocol | None) -> str:
     return ", ".join([_AUTH_KINDS, *names])
 
 
-def _secret(source: str, place: str) -> str:
-    if source == "env":
-        if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", place):
-            raise UsageError("--auth …:env: takes the name of an environment variable")
-        text = os.environ.get(place, "")
-        # A user may have given the secret itself.
-        where = f"the environment variable {place}" if text or place.isupper() else "the environment variable named"
-        if not text:
-            raise UsageError(f"--auth: {where} is not set")
-    else:
-        where = "the file named"
-        try:
-            path = Path(place).expanduser()
-            if path.exists() or (path.parent != Path() and path.parent.is_dir()):
-                where = f"the file {place}"
-            text = path.read_text("utf-8")
-        except (OSError, ValueError) as error:
-            reason = error.strerror if isinstance(error, OSError) and error.strerror else "not a text file"
-            raise UsageError(f"--auth: {where} cannot be read: {reason}") from None
-    secret = text.strip()
-    if not secret:
-        raise UsageError(f"--auth: {where} is empty")
-    if any(not char.isprintable() for char in secret):
-        raise UsageError(f"--auth: {where} must hold one line of text")
-    if len(secret) < _MIN_SECRET:
-        raise UsageError(
-            f"--auth: {where} holds fewer than {_MIN_SECRET} characters, "
-            "too few to keep them out of what a program sees"
-        )
-    return secret
+def _revealed(credentials: Iterable[Credential]) -> _Credentials:
+    """The secrets as they are now: without public headers, and each token of a client by itself."""
+    revealed: list[Credential] = []
+    for credential in credentials:
+        if credential.oauth2 is not None:
+            revealed += [Credential("bearer", secret) for secret in credential.oauth2.secrets()]
+        elif not credential.public:
+            revealed.append(credential)
+    return tuple(revealed)
 
 
 def redact(text: str, credentials: Iterable[Credential]) -> str:
@@ -181,7 +242,7 @@ def redact(text: str, credentials: Iterable[Credential]) -> str:
     percent-encoded, escaped for JSON, HTML, mail or a cookie, in either case, in base64, base32 or hex, and as a list
     of bytes. A password under four characters is not redacted alone: it occurs in ordinary text.
     """
-    chosen = tuple(credentials)
+    chosen = _revealed(credentials)
     if not _usual_forms(chosen):
         return text
     data = text.encode("utf-8", "surrogatepass")
@@ -190,7 +251,7 @@ def redact(text: str, credentials: Iterable[Credential]) -> str:
 
 def redact_stream(parts: Iterable[bytes], credentials: Iterable[Credential]) -> Iterator[bytes]:
     """`redact` for chunks of text in UTF-8, -16, -32 or Latin 1, also where a secret spans two chunks."""
-    chosen = tuple(credentials)
+    chosen = _revealed(credentials)
     if not _usual_forms(chosen):
         yield from parts
         return
@@ -223,7 +284,7 @@ def _masked(match: re.Match[bytes]) -> bytes:
 
 def holds_secret(parts: Iterable[bytes], credentials: Iterable[Credential]) -> bool:
     """True if `redact_stream` would change these bytes."""
-    chosen = tuple(credentials)
+    chosen = _revealed(credentials)
     original, redacted = hashlib.sha256(), hashlib.sha256()
 
     def read() -> Iterator[bytes]:

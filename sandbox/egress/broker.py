@@ -14,11 +14,20 @@ from urllib.parse import urlsplit
 
 from protocols.calls.auth import Credential
 from protocols.calls.binding import bind
+from protocols.calls.header_names import normalized_header
 from protocols.errors import ToolError
 from protocols.functions.values import plain
 from protocols.model import Protocol
 from sandbox.egress.call_policy import CallPolicy
-from sandbox.egress.egress_rules import URL_LIMIT, CallTarget, EgressRules, Origin, UnreachableError, has_parent_step
+from sandbox.egress.egress_rules import (
+    URL_LIMIT,
+    BaseURL,
+    CallTarget,
+    EgressRules,
+    Origin,
+    UnreachableError,
+    has_parent_step,
+)
 from sandbox.egress.executor import CallExecutor
 from sandbox.egress.pending_call import LimitExceeded, PlannedRequest, join_url, plan, request_arguments
 from sandbox.egress.replies import BrokerReply
@@ -26,7 +35,6 @@ from sandbox.egress.signing import (
     allowed_form,
     allowed_query,
     may_pass,
-    normalized_header,
     overrides_method,
     parse_cookies,
     prepare,
@@ -51,10 +59,11 @@ class Broker:
     """Calls the tools of one protocol, on behalf of one run. All methods may be used from several threads.
 
     Args:
-        base_url: Where the API lives in place of the documented servers; no slash at the end is needed.
+        base_url: Where the API lives in place of the documented servers; by namespace where there are several.
         allow: Origins that requests may address besides, under any path. The credentials are for the API alone; they
             go to the allowed origins where there is no protocol.
         tools: Names of the tools that may be called by name; all if None. Requests may address any operation.
+        before_call: Given each call before it is sent; returns the reason against it, or None.
         on_call: Told of each call when it is over.
         on_begin: Told of each call when it begins (see `CallExecutor`).
         deadline: `time.monotonic()` at which the run ends: no request goes on beyond it, and no retry waits for it.
@@ -69,11 +78,12 @@ class Broker:
         self,
         protocol: Protocol | None,
         *,
-        base_url: str | None = None,
+        base_url: BaseURL = None,
         allow: Sequence[Origin] = (),
         credentials: Sequence[Credential] = (),
         limits: Limits | None = None,
         tools: Collection[str] | None = None,
+        before_call: Callable[[CallRecord], str | None] | None = None,
         on_call: Callable[[CallRecord], None] | None = None,
         on_begin: Callable[[int, str | None, int | None], None] | None = None,
         deadline: float | None = None,
@@ -86,7 +96,7 @@ class Broker:
         self._executor = CallExecutor(
             protocol, self._rules, credentials, limits or Limits(), self.approval, deadline, on_call, on_begin
         )
-        self._policy = CallPolicy(self._executor, protocol, journal, self.approval)
+        self._policy = CallPolicy(self._executor, protocol, journal, self.approval, before_call)
         operations = protocol.tools if protocol else ()
         self._tools = {tool.name: tool for tool in operations if tools is None or tool.name in tools}
 

@@ -6,7 +6,7 @@ import contextlib
 import json
 import re
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, Literal
@@ -41,12 +41,18 @@ class CallPolicy:
     """The policy for the calls of one run, by its journal and by what becomes of writes."""
 
     def __init__(
-        self, executor: CallExecutor, protocol: Protocol | None, journal: JournalAttempt | None, approval: WriteApproval
+        self,
+        executor: CallExecutor,
+        protocol: Protocol | None,
+        journal: JournalAttempt | None,
+        approval: WriteApproval,
+        before_call: Callable[[CallRecord], str | None] | None = None,
     ) -> None:
         self._executor = executor
         self._protocol = protocol
         self._journal = journal
         self._approval = approval
+        self._before_call = before_call
         self._planned = approval.writes.open_run() if isinstance(approval.writes, WriteLedger) else None
         self._withheld = False
         self._simulation: CallExecutor | None = None
@@ -79,8 +85,8 @@ class CallPolicy:
             return self._make_planned(self._planned, call)
         if self._journal is not None:
             return self._make_with_journal(self._journal, call)
-        if write and (why := self._refusal(self._unsent_record(call), call.planned)) is not None:
-            return self._not_made(call, why, refused=True)
+        if (why := self._objection(call, None)) is not None:
+            return self._not_made(call, why, refused=write)
         return self._executor.perform(call)
 
     def _make_planned(self, planned_run: PlannedRun, call: PendingCall) -> BrokerReply:
@@ -106,10 +112,10 @@ class CallPolicy:
             if entry.state == "planned":
                 journal.drop(entry)
             return self._simulate(call)
-        if write and (why := self._refusal(unsent, call.planned)) is not None:
+        if (why := self._objection(call, unsent)) is not None:
             if entry.state == "planned":
                 journal.drop(entry)
-            return self._not_made(call, why, refused=True)
+            return self._not_made(call, why, refused=write)
         again = entry.token is not None
         token = self._add_idempotency_key(journal, entry, call)
         try:
@@ -127,11 +133,8 @@ class CallPolicy:
         return reply
 
     def _key(self, call: PendingCall) -> str:
-        hidden: set[tuple[str, str]] = set()
-        for credential in self._executor.signer.credentials_for(call.target.tool):
-            headers, query, cookies = dict[str, str](), list[tuple[str, str]](), dict[str, str]()
-            credential.apply(headers, query, cookies)
-            hidden |= {("header", name.lower()) for name in headers} | {("query", name.lower()) for name, _ in query}
+        places = (credential.place for credential in self._executor.signer.credentials_for(call.target.tool))
+        hidden = {(location, name.lower()) for location, name in places}
         return call_key(call.target, call.planned, hidden)
 
     def _add_idempotency_key(self, journal: JournalAttempt, entry: Entry, call: PendingCall) -> str | None:
@@ -154,6 +157,17 @@ class CallPolicy:
         if nested(arguments) or size_of(arguments) > MEMORY_LIMIT:
             arguments = cut_arguments(arguments)
         return call.unsent(self._executor.redact(call.url), self._redacted(arguments))
+
+    def _objection(self, call: PendingCall, unsent: CallRecord | None) -> str | None:
+        """The reason against sending a call: that of the hook, and for a write that of its policy."""
+        write = call.planned.method not in SAFE
+        if self._before_call is None and not write:
+            return None
+        unsent = unsent or self._unsent_record(call)
+        reason = self._before_call(unsent) if self._before_call is not None else None
+        if reason is not None:
+            return reason or "refused before it was sent"
+        return self._refusal(unsent, call.planned) if write else None
 
     def _refusal(self, unsent: CallRecord, planned: PlannedRequest) -> str | None:
         """The reason against sending a write; None if it may be sent.
@@ -271,10 +285,11 @@ class CallPolicy:
             if self._simulation is None:
                 from protocols.simulator import Simulator
 
-                simulator = self._closing.enter_context(Simulator(protocol, now=datetime.now(UTC), open=True))
+                sent = protocol.only(tool.name for tool in protocol.tools if tool.function is None)
+                simulator = self._closing.enter_context(Simulator(sent, now=datetime.now(UTC), open=True))
                 self._simulation = CallExecutor(
                     protocol,
-                    EgressRules(protocol, simulator.url),
+                    EgressRules(protocol, simulator.base_urls),
                     simulator.credentials,
                     self._executor.limits,
                     WriteApproval("allow"),
@@ -318,7 +333,7 @@ def _read_operation(protocol: Protocol | None, tool: Tool | None) -> Tool | None
     if not tool.path.endswith("}"):
         return None
     path = _VARIABLE.sub("{}", tool.path)
-    for candidate in protocol.tools:
+    for candidate in protocol.apis[tool.namespace].tools:
         if candidate.method == "GET" and _VARIABLE.sub("{}", candidate.path) == path:
             needs = [p for p in candidate.parameters if p.required and p.location != "path"]
             return None if needs else candidate

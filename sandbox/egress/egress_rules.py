@@ -9,8 +9,8 @@ from __future__ import annotations
 import difflib
 import re
 import unicodedata
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias
 from urllib.parse import unquote, urlsplit
 
 from protocols.calls.path_matching import match
@@ -18,8 +18,11 @@ from protocols.errors import UsageError
 from protocols.model import Protocol, Tool
 from sandbox.truncation import cut
 
-__all__ = ["CallTarget", "EgressRules", "Origin", "UnreachableError"]
-__all__ += ["check_length", "display_url", "has_parent_step", "origin"]
+__all__ = ["BaseURL", "CallTarget", "EgressRules", "Origin", "UnreachableError"]
+__all__ += ["base_urls", "check_length", "display_url", "has_parent_step", "origin"]
+
+BaseURL: TypeAlias = str | Mapping[str, str] | None
+"""Where an API lives in place of its documented servers; by namespace where a protocol has several APIs."""
 
 _PORTS = {"http": 80, "https": 443}
 
@@ -110,8 +113,29 @@ def origin(text: str) -> Origin:
     return parsed
 
 
+def base_urls(base_url: BaseURL, protocol: Protocol | None) -> dict[str, str]:
+    """The base URLs in force by namespace ("" for the only API), without a slash at the end.
+
+    Raises: UsageError: One is for no API of the protocol, or holds a user name or password.
+    """
+    namespaces = protocol.namespaces if protocol is not None else ()
+    urls = {"": base_url} if isinstance(base_url, str) else dict(base_url or {})
+    urls = {namespace: url.rstrip("/") for namespace, url in urls.items() if url}
+    for namespace, url in urls.items():
+        if "@" in urlsplit(url).netloc:
+            raise UsageError("the base URL holds a user name or password; leave it out and pass it as a credential")
+        if namespace not in (namespaces or ("",)):
+            if not namespaces:
+                raise UsageError(f"--base-url {namespace}=…: there is but one API, without a name")
+            problem = f"{namespace}=…: no such API" if namespace else f"must name its API, as in {namespaces[0]}=URL"
+            raise UsageError(f"--base-url {problem}; the APIs are {', '.join(namespaces)}")
+    return urls
+
+
 class EgressRules:
     """The targets that the programs of one run may reach.
+
+    An operation is sought under the servers of its own API alone, and sent to these.
 
     Args:
         base_url: Where the API lives in place of the documented servers.
@@ -121,18 +145,18 @@ class EgressRules:
         secret.
     """
 
-    def __init__(self, protocol: Protocol | None, base_url: str | None, allow: Sequence[Origin] = ()) -> None:
-        if base_url and "@" in urlsplit(base_url).netloc:
-            raise UsageError("the base URL holds a user name or password; leave it out and pass it as a credential")
-        self._protocol = protocol
-        self._base = base_url.rstrip("/") if base_url else None
-        self._servers = _servers(protocol, self._base)
-        sending = [tool for tool in protocol.tools if tool.function is None] if protocol is not None else []
-        if sending and not self._servers:
-            raise UsageError("the document names no server with a host; give the base URL of the service (--base-url)")
-        documented = {_origin(urlsplit(server)) for server in self._servers}
+    def __init__(self, protocol: Protocol | None, base_url: BaseURL, allow: Sequence[Origin] = ()) -> None:
+        self._bases = base_urls(base_url, protocol)
+        self._apis = protocol.apis if protocol is not None else {}
+        self._servers = {name: _servers(api, self._bases.get(name)) for name, api in self._apis.items()}
+        for namespace, api in self._apis.items():
+            if not self._servers[namespace] and any(tool.function is None for tool in api.tools):
+                where, how = (f" of {namespace}", f"{namespace}=URL") if namespace else ("", "URL")
+                text = f"the document{where} names no server with a host; give the base URL of the service"
+                raise UsageError(f"{text} (--base-url {how})" if namespace else f"{text} (--base-url)")
+        documented = {_origin(urlsplit(server)) for servers in self._servers.values() for server in servers}
         self._open = tuple(server_origin for server_origin in allow if server_origin not in documented)
-        named = [_origin(urlsplit(self._base))] if self._base else []
+        named = [_origin(urlsplit(url)) for url in self._bases.values()]
         self.trusted = frozenset((server_origin.host, server_origin.port) for server_origin in (*named, *allow))
         """Hosts and ports that the user named, wherever they may lead."""
 
@@ -140,10 +164,11 @@ class EgressRules:
         """The URL that the path of a tool is put behind."""
         if tool is not None and tool.function is not None:
             return MCP if tool.function.remote else FUNCTION
-        if self._base is not None:
-            return self._base
+        namespace = tool.namespace if tool is not None else ""
+        if namespace in self._bases:
+            return self._bases[namespace]
         servers = [server.url for server in tool.servers if urlsplit(server.url).netloc] if tool else []
-        return (servers or self._servers or [""])[0].rstrip("/")
+        return (servers or self._servers.get(namespace) or [""])[0].rstrip("/")
 
     def locate(self, method: str, url: str) -> CallTarget:
         """The operation, or the allowed origin, that a URL addresses. Raises: UnreachableError."""
@@ -156,16 +181,17 @@ class EgressRules:
         if url_origin in self._open:
             return CallTarget(None, str(url_origin), str(url_origin), parts.path or "/", {})
         host_known = False
-        for server in self._servers if self._protocol is not None else ():
+        for namespace, server in ((name, server) for name, servers in self._servers.items() for server in servers):
             server_parts = urlsplit(server)
             if _origin(server_parts) != url_origin:
                 continue
             host_known = True
             path = _within(parts.path, server_parts.path)
-            operation = self._operation(method, path)
+            operation = self._operation(namespace, method, path)
             if path is not None and operation is not None:
                 tool, arguments = operation
-                base = self._base or (server if server in [s.url for s in tool.servers] else self.base_of(tool))
+                documented = namespace not in self._bases and server in [s.url for s in tool.servers]
+                base = server if documented else self.base_of(tool)
                 return CallTarget(tool, base.rstrip("/"), server, path, arguments)
         reachable = ", ".join([*self._shown(), *map(str, self._open)])
         if not host_known:
@@ -186,32 +212,32 @@ class EgressRules:
         if target.tool is None:
             return target._replace(path=url_parts.path or "/")
         path = _within(url_parts.path, base_parts.path)
-        operation = self._operation(method, path)
+        operation = self._operation(target.tool.namespace, method, path)
         if path is None or operation is None:
             return None
         return CallTarget(operation[0], target.base, target.server, path, operation[1])
 
-    def _operation(self, method: str, path: str | None) -> tuple[Tool, dict[str, str]] | None:
-        if path is None or self._protocol is None:
+    def _operation(self, namespace: str, method: str, path: str | None) -> tuple[Tool, dict[str, str]] | None:
+        if path is None:
             return None
-        operation = match(self._protocol, method, path)
-        return match(self._protocol, "GET", path) if operation is None and method == "HEAD" else operation
+        operation = match(self._apis[namespace], method, path)
+        return match(self._apis[namespace], "GET", path) if operation is None and method == "HEAD" else operation
 
     def _shown(self) -> list[str]:
         """The servers of the API as a program should know them: not where a documented one really is."""
-        return self._servers[:-1] if self._base and len(self._servers) > 1 else self._servers
+        shown_servers = []
+        for namespace, servers in self._servers.items():
+            shown_servers += servers[:-1] if namespace in self._bases and len(servers) > 1 else servers
+        return shown_servers
 
     def _nearest(self, method: str, path: str) -> str:
-        tools = self._protocol.tools if self._protocol else ()
-        operations = {f"{tool.method} {tool.path}": None for tool in tools}
+        operations = {f"{tool.method} {tool.path}": None for api in self._apis.values() for tool in api.tools}
         close = difflib.get_close_matches(f"{method} {path}", operations, 1, 0.4)
         return f"; did you mean {close[0]}?" if close else ""
 
 
-def _servers(protocol: Protocol | None, base: str | None) -> list[str]:
+def _servers(protocol: Protocol, base: str | None) -> list[str]:
     """Every URL under which a program may address the API, the document's own first."""
-    if protocol is None:
-        return []
     urls = [server.url for server in protocol.servers]
     urls += [server.url for tool in protocol.tools for server in tool.servers]
     urls = [url.rstrip("/") for url in urls if urlsplit(url).scheme in _PORTS and urlsplit(url).netloc]

@@ -184,9 +184,7 @@ class CallExecutor:
                 text = f"the body of {what} is larger than the {self.limits.request} bytes allowed"
                 raise LimitExceeded("request", text)
             self.count_traffic(size)
-            request = self.signer.sign(target, outgoing)
-            on_send()
-            response = self._send_until_ready(call, request)
+            request, response = self._send_signed(call, outgoing, on_send)
             response, stopped, hops = self._follow_redirects(target, outgoing, request, response)
         except NoAnswerError as error:
             call.may_have_left = error.may_have_left
@@ -217,13 +215,26 @@ class CallExecutor:
             failure="TooManyRedirects" if stopped == TOO_MANY and call.style == "requests" else None,
         )
 
+    def _send_signed(
+        self, call: PendingCall, outgoing: PlannedRequest, on_send: Callable[[], None]
+    ) -> tuple[PreparedRequest, TransportReply]:
+        """Sign and send; once more after a 401, which says that nothing was done, where there is another token."""
+        request = self.signer.sign(call.target, outgoing)
+        on_send()
+        response = self._send_until_ready(call, request)
+        if response.status == 401 and self.signer.renew(call.target.tool, request):
+            response.body.close()
+            request = self.signer.sign(call.target, outgoing)
+            response = self._send_until_ready(call, request)
+        return request, response
+
     def _outgoing(self, call: PendingCall) -> PlannedRequest:
         """The request that leaves: the planned one, or its arguments in the envelope of the tool."""
         tool, planned = call.target.tool, call.planned
         if tool is None or tool.envelope is None:
             return planned
         headers = {"Accept": "application/json", "Content-Type": "application/json"}
-        body = closed_request(tool, call.arguments, self._credentials)
+        body = closed_request(tool, call.arguments, self.signer.credentials_for(tool))
         return PlannedRequest(tool.envelope.method, tool.envelope.path, (), headers, {}, body, planned.timeout)
 
     def finish(self, call: PendingCall, error: str | None = None, **outcome: Any) -> CallRecord:

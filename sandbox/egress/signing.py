@@ -4,8 +4,6 @@ Some services take another method, path or host from parts of a request than the
 left out, and `warn` is told of each. Credentials are put on last and win over what the program set itself.
 """
 
-# ruff: noqa: SIM905 - word lists read better than quoted ones
-
 from __future__ import annotations
 
 import re
@@ -16,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, unquote_plus, urlencode
 
 from protocols.calls.auth import Credential
+from protocols.calls.header_names import CONNECTION_HEADERS, is_override, normalized_header
 from protocols.model import Protocol, Tool
 from sandbox.egress.egress_rules import CallTarget, UnreachableError, check_length
 from sandbox.egress.pending_call import FORM, PlannedRequest, Query, join_url
@@ -25,7 +24,7 @@ from sandbox.truncation import cut
 if TYPE_CHECKING:
     import requests
 
-__all__ = ["Signer", "allowed_form", "allowed_query", "may_pass", "normalized_header", "overrides_method"]
+__all__ = ["Signer", "allowed_form", "allowed_query", "may_pass", "overrides_method"]
 __all__ += ["parse_cookies", "prepare", "with_defaults", "without_overrides"]
 
 HEADERS_LIMIT = 64 * 1024
@@ -47,11 +46,14 @@ class Signer:
     ) -> None:
         self.credentials = tuple(credentials)
         self._has_protocol = protocol is not None
-        self._has_security = any(tool.security for tool in protocol.tools) if protocol else False
+        self._with_security = {tool.namespace for tool in protocol.tools if tool.security} if protocol else set()
         self._warn = warn
 
     def sign(self, target: CallTarget, planned: PlannedRequest) -> requests.PreparedRequest:
-        """The request as it goes out. Raises: UnreachableError, requests.RequestException, ValueError."""
+        """The request as it goes out.
+
+        Raises: UnreachableError, requests.RequestException, ValueError; APIError, UsageError: There is no access token.
+        """
         import requests
 
         headers = {name: value for name, value in planned.headers.items() if name.lower() != "accept-encoding"}
@@ -78,19 +80,25 @@ class Signer:
     def credentials_for(self, tool: Tool | None) -> list[Credential]:
         """The credentials for a tool: those without a scheme, and those of its first alternative that is configured.
 
-        No sign-in at all is the last alternative. Where none is configured, all that the tool may take are used.
+        No sign-in at all is the last alternative. Where none is configured, all that the tool may take are used. Those
+        for another API than the tool's are none of them.
         """
         if tool is None:
             return [] if self._has_protocol else list(self.credentials)
-        named = {credential.scheme: credential for credential in self.credentials if credential.scheme}
+        own = [credential for credential in self.credentials if credential.namespace == tool.namespace]
+        named = {credential.scheme: credential for credential in own if credential.scheme}
         alternatives = [schemes for schemes in tool.security if named.keys() >= set(schemes)]
-        if not self._has_security:
+        if tool.namespace not in self._with_security:
             accepted = set(named)
         elif alternatives:
             accepted = set(max(alternatives, key=bool))
         else:
             accepted = {scheme for schemes in tool.security for scheme in schemes}
-        return [c for c in self.credentials if c.scheme is None or c.scheme in accepted]
+        return [c for c in own if c.scheme is None or c.scheme in accepted]
+
+    def renew(self, tool: Tool | None, request: requests.PreparedRequest) -> bool:
+        """True if a credential of a refused request can be replaced by another. Raises: APIError, UsageError."""
+        return any(credential.renew(request.headers) for credential in self.credentials_for(tool))
 
     def _remove_overruled(
         self, credential: Credential, headers: dict[str, str], query: list[tuple[str, str]], cookies: dict[str, str]
@@ -168,19 +176,6 @@ def _cookie(value: str) -> str:
 
 # Parts that change where a request goes
 
-_CONNECTION_HEADERS = frozenset(
-    "host content-length transfer-encoding connection keep-alive upgrade te trailer proxy-authorization "
-    "proxy-authenticate proxy-connection accept-encoding content-encoding".split()
-)
-"""Headers that belong to the connection, or name the coding of a body, which the broker has to read."""
-
-_OVERRIDE_HEADER = re.compile(
-    r"(x-)?((http|original|forwarded|rewrite|override)-)*(method|verb)(-override)?|-method"
-    r"|(x-)?([a-z]+-)*(original|rewrite|rewritten|override|forwarded)-(url|uri|request-uri|path|prefix|host|server)"
-    r"|x-(http-)?host(-override)?|(x-)?(http-)?(url|uri|path)-override|forwarded|destination"
-)
-"""Headers by which some services take another method, path or host."""
-
 _METHOD = re.compile(r"\s*[_.\[]method(\0.*)?", re.IGNORECASE | re.DOTALL)
 """A field by which some services take another method, as they read its name."""
 
@@ -190,22 +185,17 @@ _METHOD_IN_JSON = re.compile(
 _METHOD_IN_PARTS = re.compile(rb"(?<!file)name\s*=\s*[\"']?\s*[_.\[]method\b", re.IGNORECASE)
 
 
-def normalized_header(header: str) -> str:
-    """The name of a header as the most lenient service reads it."""
-    return header.strip().lower().replace("_", "-")
-
-
 def may_pass(header: str, warn: Callable[[str], None]) -> bool:
     """True if a header of the program is sent on as it is."""
     name = normalized_header(header)
     shortened = cut(header.strip(), 100)
-    is_override = _OVERRIDE_HEADER.fullmatch(name) is not None
-    if is_override:
+    overrides = is_override(name)
+    if overrides:
         warn(f"the program's own header {shortened} was not sent: it may change the method or path")
     elif re.fullmatch("[a-z0-9-]+", name) is None:
         warn(f"the program's own header {shortened!r} was not sent: a name has letters, digits, - and _ alone")
         return False
-    return name not in _CONNECTION_HEADERS and not is_override and name != "cookie"
+    return name not in CONNECTION_HEADERS and not overrides and name != "cookie"
 
 
 def without_overrides(tool: Tool, planned: PlannedRequest, warn: Callable[[str], None]) -> PlannedRequest:
@@ -213,8 +203,7 @@ def without_overrides(tool: Tool, planned: PlannedRequest, warn: Callable[[str],
     dropped = [
         name
         for name in planned.headers
-        if normalized_header(name) in _CONNECTION_HEADERS
-        or (tool.method in SAFE and _OVERRIDE_HEADER.fullmatch(normalized_header(name)) is not None)
+        if normalized_header(name) in CONNECTION_HEADERS or (tool.method in SAFE and is_override(name))
     ]
     for name in dropped:
         warn(f"the header {cut(name, 100)} of {tool.name} was not sent: it may change the request")

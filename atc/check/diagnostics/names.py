@@ -106,6 +106,6 @@ def _fitness(subject: Subject, name: str, passed: Sequence[str] | None, tool: st
 
 def _may_stand_for(tool: Tool, name: str, passed: Sequence[str]) -> bool:
     """True if a tool may replace an unknown function; a write is never guessed."""
-    if tool.writes and not name.startswith(f"{tool.method}_"):
+    if tool.writes and not name.removeprefix(f"{tool.namespace}__").startswith(f"{tool.method}_"):
         return False
     return all(tool.argument(argument) is not None for argument in passed)

@@ -13,6 +13,7 @@ from types import TracebackType
 from urllib.parse import parse_qsl, urlsplit
 
 from protocols.calls.auth import Credential, for_scheme
+from protocols.combined import as_one_api
 from protocols.errors import UsageError
 from protocols.model import Protocol
 from protocols.simulator.analysis.api_analysis import analyze_api
@@ -51,6 +52,8 @@ class Simulator:
     There is one default world, and one for each session. The same protocol, seed and requests give the same bytes. Use
     it as a context manager, or `start` and `stop` it.
 
+    Several APIs (see protocols.combined) are in one world, each under a base URL of its own.
+
     Args:
         now: The moment that counts as today; 2024-06-01T12:00:00Z by default.
         auth: Demand `credentials`: an invented one for each documented scheme that a tool demands.
@@ -82,6 +85,7 @@ class Simulator:
         functions = next((tool.name for tool in protocol.tools if tool.function is not None), None)
         if functions is not None:
             raise UsageError(f"{functions} is a Python function, which runs as it is; there is nothing to simulate")
+        protocol = as_one_api(protocol) if protocol.namespaces else protocol
         self._open = open
         self._world_file = read_world(world, protocol) if world else NO_WORLD
         if world:
@@ -118,6 +122,11 @@ class Simulator:
     def url(self) -> str:
         """The base URL; starts the server if it is not running."""
         return self.base_url("")
+
+    @property
+    def base_urls(self) -> str | dict[str, str]:
+        """The base URL, or that of each API by namespace, as a Sandbox takes them."""
+        return self.protocol.under(self.url)
 
     def base_url(self, session: str) -> str:
         """The base URL of a session; "" is the default world."""
@@ -281,6 +290,7 @@ def _simulated_credentials(protocol: Protocol, seed: int) -> Iterator[Credential
         if demanded and scheme.name not in demanded:
             continue
         place = for_scheme(scheme, "")
-        rng = SeededRNG(protocol.digest, seed, "credential", place.kind, place.location, place.parameter)
+        purpose = ("credential", *filter(None, [scheme.namespace]), place.kind, place.location, place.parameter)
+        rng = SeededRNG(protocol.digest, seed, *purpose)
         secret = "simulated-" + "".join(rng.choose("abcdefghijkmnpqrstuvwxyz23456789") for _ in range(24))
         yield for_scheme(scheme, f"user:{secret}" if scheme.kind == "basic" else secret)

@@ -65,6 +65,11 @@ class Session:
         """The base URL, with the path of the documented server; starts the server if it is not running."""
         return self._address(self.id)
 
+    @property
+    def base_urls(self) -> str | dict[str, str]:
+        """The base URL, or that of each API by namespace, as a Sandbox takes them."""
+        return self.protocol.under(self.url)
+
     def reset(self) -> None:
         """Undo all writes: the world is again as at the start."""
         with self._lock:

@@ -1,0 +1,282 @@
+"""OAuth 2 access tokens (RFC 6749): fetched at the first use, renewed before they expire or when they are refused.
+
+Two grants: client credentials (section 4.4), and a refresh token (section 6), which the server may replace by a new one
+at each use. The new one is then written back to the file before the access token is used.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import re
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from protocols.calls.secret_sources import read_secret, read_text
+from protocols.errors import APIError, UsageError
+
+__all__ = ["OAuth2Client", "names_client", "open_client"]
+
+_LEEWAY = 30.0
+"""Seconds before its expiry at which a token is renewed; a tenth of its life where that is less."""
+
+_TIMEOUT = 10.0
+"""Seconds to connect to a token server, and to wait for data from it."""
+
+_MOST_REMEMBERED = 50
+"""Secrets of the past that are still redacted."""
+
+_FIELDS = ("token_url", "client_id", "client_secret", "scope")
+_LOOPBACK = re.compile(r"localhost|127(\.\d{1,3}){3}|::1")
+
+
+@dataclass(frozen=True, slots=True)
+class _Settings:
+    """What a token is asked for with; `secret` is "" for a public client, which needs a refresh token."""
+
+    token_url: str
+    client_id: str
+    client_secret: str = field(repr=False)
+    scope: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _AccessToken:
+    """An access token, and `time.monotonic()` from which on it is renewed; None: it does not expire."""
+
+    text: str = field(repr=False)
+    due: float | None
+
+
+def names_client(source: str, place: str) -> bool:
+    """True if a place holds the settings of a client, not a secret alone."""
+    if source == "env":
+        return f"{place}_TOKEN_URL" in os.environ
+    try:
+        return source == "file" and "token_url" in json.loads(read_text("--auth", source, place)[0])
+    except (UsageError, ValueError, TypeError, RecursionError):
+        return False
+
+
+def open_client(source: str, place: str) -> OAuth2Client:
+    """The client whose settings are in `PREFIX_TOKEN_URL` and so on, or in a JSON file. Nothing is sent yet.
+
+    Args:
+        source: env or file. place: The prefix, or the path.
+    Raises: UsageError: A setting is missing or unfit. The message repeats no possible secret.
+    """
+    option = f"--auth oauth2:{source}:"
+    if source == "env":
+        url, client_id = (read_text(option, "env", f"{place}_{name}")[0].strip() for name in ("TOKEN_URL", "CLIENT_ID"))
+        secret = read_secret(option, "env", f"{place}_CLIENT_SECRET")
+        scope = os.environ.get(f"{place}_SCOPE", "").strip()
+        return OAuth2Client(_checked(option, _Settings(url, client_id, secret, scope)))
+    if source != "file":
+        raise UsageError(
+            "--auth oauth2: takes env:PREFIX (PREFIX_TOKEN_URL, …_CLIENT_ID, …_CLIENT_SECRET) or file:PATH"
+        )
+    path = Path(place).expanduser().resolve()
+    content = _read_file(option, path)
+    refresh_token = content.get("refresh_token") or None
+    settings = _Settings(*(content.get(name, "") for name in _FIELDS))
+    return OAuth2Client(_checked(option, settings, refresh_token is not None), path, refresh_token)
+
+
+class OAuth2Client:
+    """Gives the access token in force. All methods may be called from several threads.
+
+    Args:
+        file: The JSON file of the settings, for a new refresh token. refresh_token: None for client credentials.
+    """
+
+    def __init__(self, settings: _Settings, file: Path | None = None, refresh_token: str | None = None) -> None:
+        self._settings = settings
+        self._file = file
+        self._refresh_token = refresh_token
+        self._token: _AccessToken | None = None
+        self._turn = threading.Lock()
+        self._fetched: tuple[str, ...] = ()
+
+    def token(self) -> str:
+        """The access token; fetched if there is none, or it is about to expire.
+
+        Raises:
+            APIError: The token server cannot be reached, or refuses.
+            UsageError: A new refresh token cannot be written to the file.
+        """
+        with self._turn:
+            token = self._token
+            if token is None or (token.due is not None and time.monotonic() >= token.due):
+                token = self._token = self._fetch()
+            return token.text
+
+    def renew(self, refused: str) -> bool:
+        """Put another token in the place of one that a service refused; False if it gets the same one.
+
+        Raises: APIError, UsageError: As `token` does.
+        """
+        with self._turn:
+            if self._token is None or self._token.text == refused:
+                self._token = self._fetch()
+            return self._token.text != refused
+
+    def secrets(self) -> tuple[str, ...]:
+        """All that must not be seen: the client's secret, and the tokens in force and of the past."""
+        own = (self._settings.client_secret, self._refresh_token or "")
+        return tuple(dict.fromkeys(secret for secret in (*own, *self._fetched) if secret))
+
+    def _fetch(self) -> _AccessToken:
+        if self._refresh_token is None or self._file is None:
+            return self._accept(self._ask(None))
+        with _locked(self._file.parent):
+            content = _read_file("--auth oauth2:file:", self._file)
+            newest = content.get("refresh_token") or self._refresh_token  # another process may have used ours
+            self._remember(newest)
+            reply = self._ask(newest)
+            token = self._accept(reply)
+            rotated = reply.get("refresh_token") or newest
+            self._remember(rotated)
+            self._refresh_token = rotated
+            if rotated != content.get("refresh_token"):
+                _write_private(self._file, {**content, "refresh_token": rotated})
+            return token
+
+    def _remember(self, secret: str) -> None:
+        if secret not in self._fetched:
+            self._fetched = (*self._fetched, secret)[-_MOST_REMEMBERED:]
+
+    def _accept(self, reply: Mapping[str, Any]) -> _AccessToken:
+        text, kind = reply.get("access_token"), reply.get("token_type", "bearer")
+        if not isinstance(text, str) or not text.isascii() or not text.isprintable() or len(text.strip()) < 4:
+            raise APIError(f"{self._where} gave no access token")
+        self._remember(text)
+        if not isinstance(kind, str) or kind.lower() != "bearer":
+            raise APIError(f"{self._where} gave a token of another type than bearer")
+        try:
+            seconds = float(reply["expires_in"]) if reply.get("expires_in") is not None else None
+        except (ValueError, TypeError):
+            seconds = None
+        due = None if seconds is None else time.monotonic() + seconds - min(_LEEWAY, seconds / 10)
+        return _AccessToken(text, due)
+
+    def _ask(self, refresh_token: str | None) -> Mapping[str, Any]:
+        """Ask the token server once. Raises: APIError."""
+        try:
+            import requests
+            from authlib.common.errors import AuthlibBaseError  # type: ignore[import-untyped]
+            from authlib.integrations.requests_client import OAuth2Session  # type: ignore[import-untyped]
+        except ImportError:
+            raise UsageError("--auth oauth2: needs another package: pip install 'atc-toolchain[auth]'") from None
+        settings = self._settings
+        how = {
+            "timeout": _TIMEOUT,
+            "allow_redirects": False,  # the secret is for this server
+            "verify": os.environ.get("REQUESTS_CA_BUNDLE") or True,
+        }
+        method = "client_secret_basic" if settings.client_secret else "none"
+        try:
+            with OAuth2Session(
+                settings.client_id, settings.client_secret or None, method, scope=settings.scope or None
+            ) as session:
+                session.trust_env = False
+                if refresh_token is None:
+                    reply = session.fetch_token(settings.token_url, grant_type="client_credentials", **how)
+                else:
+                    reply = session.refresh_token(settings.token_url, refresh_token=refresh_token, **how)
+            return dict(reply)
+        except requests.ConnectionError:
+            raise APIError(f"{self._where} cannot be reached; see that it runs, or correct its URL") from None
+        except requests.Timeout:
+            raise APIError(f"{self._where} gave no answer within {_TIMEOUT:g} s") from None
+        except requests.HTTPError as error:
+            status = error.response.status_code if error.response is not None else "an error"
+            raise APIError(f"{self._where} answered {status}") from None
+        except AuthlibBaseError as error:
+            why = ": ".join(str(part) for part in (error.error, error.description) if part)
+            raise APIError(
+                f"{self._where} gave no token: {why[:300]}; check the client's id, secret and scope"
+            ) from None
+        except (requests.RequestException, ValueError, TypeError, AttributeError, LookupError):
+            raise APIError(f"{self._where} gave no token: its answer is no JSON object of OAuth 2") from None
+
+    @property
+    def _where(self) -> str:
+        return f"the token server {self._settings.token_url}"
+
+
+def _checked(option: str, settings: _Settings, refreshes: bool = False) -> _Settings:
+    """The settings, if a token can be asked for with them. Raises: UsageError."""
+    if not all(isinstance(getattr(settings, name), str) for name in _FIELDS):
+        raise UsageError(f"{option}: {', '.join(_FIELDS)} must be texts")
+    try:
+        parts = urlsplit(settings.token_url)
+        host = parts.hostname or ""
+    except ValueError:
+        raise UsageError(f"{option}: the token URL is no URL") from None
+    if parts.username is not None or parts.query or parts.fragment:
+        raise UsageError(f"{option}: the token URL must have no user name, query or fragment")
+    if not host or not (parts.scheme == "https" or (parts.scheme == "http" and _LOOPBACK.fullmatch(host))):
+        raise UsageError(f"{option}: the token URL must begin with https:// (http:// is for this machine alone)")
+    if not settings.client_id:
+        raise UsageError(f"{option}: the client id is missing")
+    if settings.client_secret and len(settings.client_secret) < 4:
+        raise UsageError(f"{option}: client_secret has fewer than 4 characters, too few to keep them out of replies")
+    if not settings.client_secret and not refreshes:
+        raise UsageError(f"{option}: client_secret is missing, and there is no refresh_token")
+    return settings
+
+
+def _read_file(option: str, path: Path) -> dict[str, Any]:
+    text, where = read_text(option, "file", str(path))
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError):
+        content = None
+    if not isinstance(content, dict) or not isinstance(content.get("refresh_token", ""), str):
+        raise UsageError(f"{option} {where} must hold a JSON object: {', '.join(_FIELDS)} and perhaps refresh_token")
+    return content
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """One process at a time; a refresh token may be good for one use."""
+    try:
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    except OSError as error:
+        raise UsageError(f"--auth oauth2:file: the folder {folder} cannot be opened: {error.strerror}") from None
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _write_private(path: Path, content: Mapping[str, object]) -> None:
+    """Write a JSON file as a whole, readable for its owner alone. Raises: UsageError."""
+    temporary: Path | None = None
+    try:
+        descriptor, name = tempfile.mkstemp(prefix=f".{path.name[:50]}.", suffix=".tmp", dir=path.parent)  # mode 0600
+        temporary = Path(name)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            json.dump(content, file, indent=2)
+            file.write("\n")
+            file.flush()
+            os.fsync(descriptor)
+        temporary.replace(path)
+        temporary = None
+    except OSError as error:
+        raise UsageError(
+            f"--auth oauth2:file: the new refresh token cannot be written to {path}: {error.strerror}; the old one may "
+            "be used up"
+        ) from None
+    finally:
+        if temporary is not None:
+            temporary.unlink(missing_ok=True)
