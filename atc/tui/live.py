@@ -54,6 +54,9 @@ from sandbox.records import CallRecord
 
 __all__ = ["LiveView"]
 
+FRAMES = 4
+"""Frames a second: each takes the interpreter for a millisecond or two."""
+
 CALLS_SHOWN = 8
 OUTPUT_SHOWN = 4
 """Most calls and lines of output in the moving part; all of them are printed after the attempt."""
@@ -122,7 +125,7 @@ class LiveView:
         self._faulty = self._reason = ""
         self._tokens = 0
         self._lock = threading.RLock()  # calls end in threads of their own
-        self._live = Live(console=console, get_renderable=self.moving, refresh_per_second=8, transient=True)
+        self._live = Live(console=console, get_renderable=self.moving, refresh_per_second=FRAMES, transient=True)
 
     def __enter__(self) -> LiveView:
         self._live.start()
