@@ -403,6 +403,7 @@ class Solve:
         followed = self.settings.mode in LOOP or (last is not None and last.provenance is not None)
         journal = self.journal
         warnings.update(dict.fromkeys(unresolved_writes(journal) if journal is not None else ()))
+        warnings.update(dict.fromkeys(self.gate.unmade if self.gate is not None else ()))
         seconds = {
             "total": time.perf_counter() - self.started,
             "model": self.usage.seconds,

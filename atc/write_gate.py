@@ -39,6 +39,9 @@ __all__ = ["ConfirmPlan", "WriteGate", "check_plannable", "planned_writes"]
 
 ConfirmPlan = Callable[[WritePlan], bool]
 
+_FOLLOWED = 2000
+"""Values of a write whose origin is looked for; more are nobody's list to read."""
+
 _Approved = tuple[int, PlannedWrite]
 """An approved write, and the number of the plan that its sources are numbered in."""
 
@@ -149,6 +152,16 @@ class WriteGate:
             self.ledger.phase = phase
 
     @property
+    def unmade(self) -> tuple[str, ...]:
+        """Warnings about approved writes that the program did not make in the end."""
+        writes = self.plan.writes if self.plan is not None else ()
+        return tuple(
+            f"planned and approved, but not made: write {write.number}, {write.tool}"
+            for write in writes
+            if write.state == "approved"
+        )
+
+    @property
     def _note(self) -> str:
         return f"plan {self._programs}"
 
@@ -187,6 +200,9 @@ def planned_writes(
         anywhere = [source for sources in traced_values for source in sources]
         values = []
         for place, value in leaves_of(request.fields) if request.fields else ():
+            if len(values) >= _FOLLOWED:
+                values.append(PlannedValue(place, value, "unknown"))
+                continue
             sources = by_argument.get(str(place[0]), anywhere)
             found_value = _from_reply(place, value, sources, run, numbers)
             if found_value is None:

@@ -25,7 +25,7 @@ from sandbox.truncation import cut
 __all__ = ["PlannedRun", "PlannedValue", "PlannedWrite", "UncertainRead", "ValueDifference", "WriteDifference"]
 __all__ += ["WriteLedger", "WritePlan", "WriteRequest", "leaves_of", "text_of", "value_at", "write_request"]
 
-State = Literal["new", "approved", "done", "failed"]
+State = Literal["new", "approved", "done", "failed", "unknown"]
 Phase = Literal["plan", "execute", "aside"]
 
 _UNCOMPARED = frozenset(
@@ -61,7 +61,8 @@ class PlannedValue:
 class PlannedWrite:
     """A write of the planning run. `number` counts from 1 in the order of the calls; `call` is its index among them.
 
-    `state` is new (nobody has approved it), approved, done, or failed (it was sent, and the service did not accept it).
+    `state` is new (nobody has approved it), approved, done, failed (it was sent, and the service did nothing), or
+    unknown (it was sent, and the service may have done it).
     """
 
     number: int
@@ -179,7 +180,9 @@ def write_request(call: PendingCall, redacted: Callable[[Any], Any]) -> WriteReq
     def add(location: str, name: str, value: object) -> None:
         bare = name if location in ("query", "body", "path") else f"{location} {name}"
         argument = names.get((location, name), bare)
-        values[f"{location} {name}" if argument in values else argument] = value
+        while argument in values:
+            argument = f"{location} {argument}"
+        values[argument] = value
 
     kind = (header(planned.headers, "content-type") or "").partition(";")[0].strip().lower()
     if tool is not None and tool.envelope is not None:
@@ -293,13 +296,14 @@ class PlannedRun:
             self.requests[index] = request
 
     def refusal(self, index: int) -> str | None:
-        """The reason against sending a write; None if it may be sent, and then its planned write is used up."""
+        """The reason against sending a write; None if it is sent now, and then its planned write is used up."""
         if self.phase != "execute":
             return _ASIDE
         with self._lock:
             if self.stopped is not None:
                 return _STOPPED
             if self._take(index):
+                self._sent[self._taken[index].number] = "unknown"
                 return None
             self.stopped = self._nearest(self.requests[index])
             return self.stopped.text()
@@ -312,10 +316,12 @@ class PlannedRun:
             if record.refused or self.phase != "execute" or not (index in self._taken or self._take(index)):
                 return
             number = self._taken[index].number
-            accepted = record.status is not None and 200 <= record.status < 300
-            self._sent[number] = "done" if accepted else "failed"
-            if accepted:
+            status = record.status
+            if status is not None and 200 <= status < 300:
+                self._sent[number] = "done"
                 self._replies[number] = record.response
+            else:
+                self._sent[number] = "failed" if status is not None and status < 500 else "unknown"
 
     def outcome(self) -> WritePlan:
         """The plan with what became of its writes."""

@@ -367,6 +367,46 @@ print("done")
     assert (solution.exit_code, len(shop.sent("POST"))) == (3, 3)
 
 
+def test_a_planned_write_that_is_not_made_is_a_warning(shop: Shop) -> None:
+    """The second run may do with less; the solution says so."""
+    shop.api.script("GET", "/stock", Answer(body={"count": 2}), Answer(body={"count": 1}))
+    program = """POST_orders(customer="Ada")
+for number in range(GET_stock()["count"]):
+    POST_orders(customer="Bea")
+print("done")
+"""
+    solution = solved(shop, program, approval=Approval())
+
+    assert (solution.answer, len(shop.sent("POST"))) == ("done", 2)
+    assert "planned and approved, but not made: write 3, POST_orders" in solution.warnings
+
+
+@pytest.mark.parametrize(("answer", "state"), [(Answer(422, {}), "failed"), (Answer(cut=True), "unknown")])
+def test_a_write_that_the_service_refuses(shop: Shop, answer: Answer, state: str) -> None:
+    """The plan tells a write that was not done from one that may have been."""
+    shop.api.respond("POST", "/orders", lambda received: answer)
+    solution = solved(shop, 'POST_orders(customer="Ada")\nprint(1)', approval=Approval(), mode="none")
+
+    assert solution.answer is None
+    assert [write.state for write in solution.write_plan.writes] == [state]  # type: ignore[union-attr]
+
+
+def test_names_in_several_places_hide_nothing(shop: Shop) -> None:
+    """A value that differs is found wherever it stands, whatever its name."""
+    shop.api.script("GET", "/stock", Answer(body={"count": 5}), Answer(body={"count": 9}))
+    program = f"""import requests
+POST_orders(customer="Ada")
+count = GET_stock()["count"]
+requests.post({shop.api.url!r} + "/orders/4711/lines", params={{"body sku": count, "sku": 1}}, json={{"sku": "A"}})
+print(1)
+"""
+    approval = Approval()
+    solution = solved(shop, program, approval=approval)
+
+    assert len(approval.plans[0].writes[1].values) == 4
+    assert (solution.exit_code, shop.sent("POST")) == (3, ["POST /orders"])
+
+
 def test_writes_side_by_side_are_told_apart(shop: Shop) -> None:
     """Threads may take turns as they like; each line goes to the order of its own planned write."""
     program = """from concurrent.futures import ThreadPoolExecutor
