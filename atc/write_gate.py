@@ -198,7 +198,7 @@ def planned_writes(
         by_argument = {name: sources for name, _, sources in traced}
         traced_values = run.provenance.arguments.get(index, {}).values() if run.provenance is not None else ()
         anywhere = [source for sources in traced_values for source in sources]
-        values = []
+        values: list[PlannedValue] = []
         for place, value in leaves_of(request.fields) if request.fields else ():
             if len(values) >= _FOLLOWED:
                 values.append(PlannedValue(place, value, "unknown"))
