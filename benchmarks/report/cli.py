@@ -44,8 +44,11 @@ _file = click.Path(dir_okay=False, path_type=Path)
 )
 @click.option(
     "--judge",
+    "judges",
+    multiple=True,
     metavar="MODEL",
-    help="First have MODEL grade each solution's executability and utility, 1 to 3; what it graded before is kept.",
+    help="First have MODEL grade each solution's executability and utility, 1 to 3; what it graded before is kept. "
+    "With several, how far they agree (kappa) is shown, too. Repeatable.",
 )
 def report(
     folders: tuple[Path, ...],
@@ -55,7 +58,7 @@ def report(
     html_file: Path | None,
     as_json: bool,
     price_file: Path | None,
-    judge: str | None,
+    judges: tuple[str, ...],
 ) -> None:
     """Compare the runs in each DIR, a folder that `atc bench --out` wrote, on the tasks that all of them have.
 
@@ -73,6 +76,7 @@ def report(
     from atc.files import to_json
     from benchmarks.report.comparison import compare
     from benchmarks.report.complexity_tables import published_complexity
+    from benchmarks.report.judges import agreement_tables, judge_agreement
     from benchmarks.report.manipulation_tables import MANIPULATION, published_manipulation
     from benchmarks.report.page import page
     from benchmarks.report.prices import read_prices
@@ -81,12 +85,12 @@ def report(
     from benchmarks.report.tables import paper, paper_tables, tables
     from benchmarks.report.toolbench_tables import published_toolbench, read_evaluations
 
-    if judge:
-        _grade(read_runs(folders), judge)
+    names = [_grade(read_runs(folders), judge) for judge in dict.fromkeys(judges)]
     comparison = compare(read_runs(folders), read_prices(price_file))
     evaluations = read_evaluations(evaluated)
     published = paper_tables(comparison.runs, evaluations) if with_paper else []
-    report_tables = [*(tables(comparison) if folders else []), *published]
+    agreement = judge_agreement([compared.run for compared in comparison.runs], names)
+    report_tables = [*(tables(comparison) if folders else []), *agreement_tables(agreement), *published]
     if as_json:
         data = comparison.to_json()
         if with_paper:
@@ -96,6 +100,8 @@ def report(
                 "complexity": published_complexity(),
                 MANIPULATION: published_manipulation(),
             }
+        if agreement:
+            data["judges"] = [row.to_json() for row in agreement]
         if evaluations:
             data["evaluations"] = evaluations
         click.echo(to_json(data), nl=False)
@@ -107,7 +113,8 @@ def report(
         _write(html_file, page(comparison, report_tables))
 
 
-def _grade(runs: Sequence[RunFolder], name: str) -> None:
+def _grade(runs: Sequence[RunFolder], name: str) -> str:
+    """Have a model grade the runs; the name that its grades bear."""
     from rich.console import Console
     from rich.progress import Progress
 
@@ -119,6 +126,7 @@ def _grade(runs: Sequence[RunFolder], name: str) -> None:
         for run in runs:
             for _ in grade(run.folder, run.tasks, model):
                 progress.advance(bar)
+        return model.name
 
 
 def _write(file: Path, text: str) -> None:

@@ -13,7 +13,7 @@ from atc.files import read_lines
 from atc.modes.observations import render_value, truncate
 from protocols.errors import UsageError
 
-__all__ = ["FILE", "Grades", "call_lines", "read_grades", "solution_key"]
+__all__ = ["FILE", "Grades", "call_lines", "read_grades", "read_judges", "solution_key"]
 
 FILE = "rubric.jsonl"
 VALUE_TOKENS = 60
@@ -31,10 +31,20 @@ class Grades:
 
 def read_grades(folder: Path) -> dict[str, Grades]:
     """The grades in a run folder by solution key, the last ones of each. Raises: UsageError: A line holds none."""
-    grades = {}
+    return {key: grades for (key, _), grades in read_judges(folder).items()}
+
+
+def read_judges(folder: Path) -> dict[tuple[str, str], Grades]:
+    """The grades in a run folder by solution key and model, those of the model that graded last at the end.
+
+    Raises: UsageError: A line holds none.
+    """
+    grades: dict[tuple[str, str], Grades] = {}
     for place, data in read_lines(folder / FILE):
         try:
-            grades[data["solution"]] = Grades(data["model"], data["executability"], data["utility"])
+            key = (data["solution"], data["model"])
+            grades.pop(key, None)
+            grades[key] = Grades(data["model"], data["executability"], data["utility"])
         except (ValueError, KeyError, TypeError):
             raise UsageError(f"{place}: these are no grades; delete the line") from None
     return grades

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from atc.files import append_line
 from atc.models import Message
 from atc.modes.observations import truncate
-from benchmarks.report.grades import FILE, call_lines, read_grades, solution_key
+from benchmarks.report.grades import FILE, call_lines, read_judges, solution_key
 
 if TYPE_CHECKING:
     from atc.models import Model
@@ -37,11 +37,10 @@ def grade(folder: Path, tasks: Sequence[TaskRecord], model: Model) -> Iterator[s
 
     Raises: ModelError; UsageError: The grades cannot be written.
     """
-    earlier_grades = read_grades(folder)
+    earlier_grades = read_judges(folder)
     for task in tasks:
         key = solution_key(task.query, task.solution)
-        earlier = earlier_grades.get(key)
-        if earlier is None or earlier.model != model.name:
+        if (key, model.name) not in earlier_grades:
             prompt = _template().substitute(_prompt_values(task))
             reply = model.complete([Message("user", prompt)], max_tokens=40).text
             grades = {name.lower(): int(value) for name, value in _GRADE.findall(reply)}
