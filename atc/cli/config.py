@@ -32,7 +32,7 @@ SHARED = (
 """The keys above all tables: options of several commands. Each command of this package takes those that it has; one
 that another package adds, such as a benchmark, takes the keys of its own table alone."""
 
-_OF_SERVICE = ("base_url", "auth", "allow")
+_OF_SERVICE = ("base_url", "auth", "headers", "allow")
 """What belongs to the API that the file names, and not to any other."""
 
 _OTHER_MEANING = {("explain", "model")}
@@ -243,7 +243,7 @@ def _rebased(config: Config, key: str, value: str, option: click.Option) -> str:
     """The value with a relative path in it starting at the file's folder."""
     folder = config.folder
     metavar = option.metavar or ""
-    if key == "auth":
+    if key in ("auth", "header"):
         kind, separator, path = value.partition(":file:")
         return f"{kind}{separator}{folder / Path(path).expanduser()}" if separator else value
     if key == "model":
@@ -275,7 +275,8 @@ def settle(ctx: click.Context, values: Mapping[str, Any]) -> dict[str, Any]:
         dropped.update(("base_url", "auth"))
     if explicit & {"base_url", "auth"}:
         dropped.add("simulate")
-    empty: dict[str, Any] = {"simulate": False, "base_url": None, "auth": (), "allow": (), "writes": None}
+    nothing: dict[str, Any] = {"auth": (), "headers": (), "allow": ()}
+    empty = {"simulate": False, "base_url": None, "writes": None, **nothing}
     return {name: empty[name] if name in dropped & from_file else value for name, value in values.items()}
 
 

@@ -67,10 +67,12 @@ def risks(used: Mapping[str, Any]) -> list[str]:
     values = {name: value if isinstance(value, tuple | list) else (value,) for name, value in used.items() if value}
     apis = [str(api) for api in values.get("api", ())]
     phrases = [f"runs {api}" for api in apis if split_namespace(api)[1].lower().startswith(_RUNS_CODE)]
+    urls = used.get("base_url") or apis or "the API of the command line"
+    where = ", ".join(urls.values() if isinstance(urls, Mapping) else [urls] if isinstance(urls, str) else urls)
     if "auth" in values:
-        urls = used.get("base_url") or apis or "the API of the command line"
-        where = urls.values() if isinstance(urls, Mapping) else [urls] if isinstance(urls, str) else urls
-        phrases.append(f"signs in with {', '.join(values['auth'])} at {', '.join(where)}")
+        phrases.append(f"signs in with {', '.join(values['auth'])} at {where}")
+    if "headers" in values:
+        phrases.append(f"sends the headers {', '.join(values['headers'])} to {where}")
     if values.get("writes") == ("allow",):
         phrases.append("sends writes without asking")
     if "allow" in values:
