@@ -7,11 +7,14 @@ import threading
 from collections.abc import AsyncGenerator, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from copy import copy
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from atc.answer_type import AnswerType
 from atc.background import StartedSolve, astream, awaited, stream
+from atc.chat import Chat, ChatQuestion
 from atc.events import Event, EventSink
 from atc.hooks import guarded_after, guarded_before
 from atc.interruption import Interruption
@@ -26,6 +29,7 @@ from atc.prompting.prompt import Opening
 from atc.retrieval.candidates import Candidates
 from atc.solution import Solution
 from atc.solve import Service, Solve, SolveSettings, first_prompt
+from atc.turns import Turn, follow_up
 from atc.write_gate import check_plannable
 from protocols import combine, load
 from protocols.combined import names_several
@@ -44,6 +48,17 @@ __all__ = ["MODES", "SIMULATED_NOW", "Agent"]
 
 SIMULATED_NOW = datetime(2024, 6, 1, 12, tzinfo=UTC)
 """The time in a rehearsal, unless another one is given."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """A question with what belongs to it; `turns` are those before it in a chat."""
+
+    question: Question
+    tools: Sequence[str] | None
+    journal: Journal | None
+    answer_type: AnswerType | None
+    turns: Sequence[Turn]
 
 
 _TICK = 0.1
@@ -75,6 +90,7 @@ class Agent:
         self.protocol = protocol
         self.on_event = options.on_event or (lambda event: None)
         self._closing = ExitStack()
+        self._closing.callback(protocol.close)
         self._model = options.model
         self._opened: Model | None = None
         self._opening = threading.RLock()
@@ -143,7 +159,7 @@ class Agent:
         await asyncio.to_thread(self.close)
 
     def close(self) -> None:
-        """Stop the simulated API and the model, where this agent started them."""
+        """Stop the simulated API and the model, where this agent started them, and end connections to MCP servers."""
         self._closing.close()
 
     @property
@@ -173,6 +189,8 @@ class Agent:
         tools: Sequence[str] | None = None,
         journal: Journal | None = None,
         interruption: Interruption | None = None,
+        *,
+        answer_type: Any = None,
     ) -> Solution:
         """Answer a question.
 
@@ -181,39 +199,91 @@ class Agent:
             tools: Names of the tools to show the model, in this order; chosen for the query by default.
             journal: Where calls and answers are kept, so that no attempt repeats a write; in memory by default. With
                 the journal of a solve that was cut off, that one goes on.
-        Returns: A Solution, also when there is no answer: its `status` says why, its `attempts` what was tried.
             interruption: Ends the solve from another thread, as ctrl-C does.
-        Raises: UsageError: An empty question, an unknown tool, or a journal of another question or document.
+            answer_type: The type that the answer has to have, as pydantic's TypeAdapter takes it: a BaseModel, int,
+                list[Invoice]. The model is told its JSON Schema, and an answer that does not fit is revised as other
+                faults are; `Solution.value` is the validated answer.
+        Returns: A Solution, also when there is no answer: its `status` says why, its `attempts` what was tried.
+        Raises: UsageError: An empty question, an unknown tool, a journal of another question or document, or a type
+            that no JSON Schema can be made for.
         """
-        return self._solve(query, tools, journal, interruption=interruption)
+        return self._solve(self._task(query, tools, journal, answer_type), self.on_event, interruption)
 
-    async def asolve(self, query: str, tools: Sequence[str] | None = None, journal: Journal | None = None) -> Solution:
+    async def asolve(
+        self,
+        query: str,
+        tools: Sequence[str] | None = None,
+        journal: Journal | None = None,
+        *,
+        answer_type: Any = None,
+    ) -> Solution:
         """As `solve`, in a thread of its own; several may be under way at once.
 
         Cancelling the task ends the solve within moments, as ctrl-C does: its programs are stopped, and its journal can
         be gone on with. An agent that learns answers one question at a time, and so does a local model.
         Raises: as `solve`.
         """
-        return await awaited(self._started(query, tools, journal))
+        return await awaited(self._started(self._task(query, tools, journal, answer_type)))
 
     def stream(
-        self, query: str, tools: Sequence[str] | None = None, journal: Journal | None = None
+        self,
+        query: str,
+        tools: Sequence[str] | None = None,
+        journal: Journal | None = None,
+        *,
+        answer_type: Any = None,
     ) -> Generator[Event, None, None]:
         """The events of a solve as they happen; the last one is SolveEnded, with the solution.
 
-        The solve runs in a thread of its own. Closing the generator interrupts it. A reader who falls behind by a
-        thousand events makes the solve wait, and may miss some ModelProgress.
-        Raises: as `solve`, at the first event.
+        The solve runs in a thread of its own, from the first event that is asked for. Closing the generator interrupts
+        it. A reader who falls behind by a thousand events makes the solve wait, and may miss some ModelProgress.
+        Raises: as `solve`.
         """
-        return stream(self._started(query, tools, journal))
+        return stream(self._started(self._task(query, tools, journal, answer_type)))
 
     def astream(
-        self, query: str, tools: Sequence[str] | None = None, journal: Journal | None = None
+        self,
+        query: str,
+        tools: Sequence[str] | None = None,
+        journal: Journal | None = None,
+        *,
+        answer_type: Any = None,
     ) -> AsyncGenerator[Event, None]:
         """As `stream`, for `async for`; cancelling the task interrupts the solve. Raises: as `solve`."""
-        return astream(self._started(query, tools, journal))
+        return astream(self._started(self._task(query, tools, journal, answer_type)))
 
-    def _started(self, query: str, tools: Sequence[str] | None, journal: Journal | None) -> StartedSolve:
+    def chat(self, journal: Path | Journal | None = None) -> Chat:
+        """A conversation: each question knows those before it, their answers and their calls.
+
+        Args:
+            journal: Where it is kept; a chat that is there already goes on. In memory by default.
+        Raises: UsageError: A journal of something else, or of another document.
+        """
+        return Chat(self.protocol, self._answer, journal)
+
+    def _answer(self, asked: ChatQuestion, interruption: Interruption | None) -> Solution:
+        """Answer a question of a chat."""
+        task = self._task(asked.query, asked.tools, asked.journal, asked.answer_type, asked.turns)
+        return self._solve(task, self.on_event, interruption)
+
+    def _task(
+        self,
+        query: str,
+        tools: Sequence[str] | None,
+        journal: Journal | None,
+        answer_type: Any,
+        turns: Sequence[Turn] = (),
+    ) -> _Task:
+        """A question that can be solved. Raises: UsageError."""
+        if not query.strip():
+            raise UsageError("the question is empty")
+        unknown = [name for name in tools or () if name not in self.protocol]
+        if unknown:
+            raise UsageError(f"{self.protocol.title} has no tool {', '.join(unknown)}")
+        of_type = AnswerType(answer_type) if answer_type is not None else None
+        return _Task(follow_up(query.strip(), turns), tools, journal, of_type, turns)
+
+    def _started(self, task: _Task) -> StartedSolve:
         """A solve for a thread of its own, whose events also go to a sink."""
 
         def start(sink: EventSink, interruption: Interruption) -> Solution:
@@ -221,43 +291,33 @@ class Agent:
                 self.on_event(event)
                 sink(event)
 
-            return self._solve(query, tools, journal, tell, interruption)
+            return self._solve(task, tell, interruption)
 
         return start
 
-    def _solve(
-        self,
-        query: str,
-        tools: Sequence[str] | None,
-        journal: Journal | None,
-        on_event: EventSink | None = None,
-        interruption: Interruption | None = None,
-    ) -> Solution:
-        if not query.strip():
-            raise UsageError("the question is empty")
-        unknown = [name for name in tools or () if name not in self.protocol]
-        if unknown:
-            raise UsageError(f"{self.protocol.title} has no tool {', '.join(unknown)}")
-        used_journal = journal if journal is not None else self.new_journal()
+    def _solve(self, task: _Task, on_event: EventSink, interruption: Interruption | None) -> Solution:
+        used_journal = task.journal if task.journal is not None else self.new_journal()
         runs_again = self.settings.mode == "codeact" or self.settings.writes == "plan"
         if used_journal is None and runs_again:  # on what the journal has
             used_journal = Journal()
         try:
             with self._turn(interruption):
                 return Solve(
-                    Question(query.strip()),
+                    task.question,
                     self.knowledge,
                     self.service,
                     self.settings,
                     lambda: self.model,
                     _name_of(self._model) or type(self._model).__name__,
-                    on_event or self.on_event,
-                    tools,
+                    on_event,
+                    task.tools,
                     used_journal,
                     interruption=interruption,
+                    answer_type=task.answer_type,
+                    turns=task.turns,
                 ).run()
         finally:
-            if journal is None and used_journal is not None:
+            if task.journal is None and used_journal is not None:
                 used_journal.close()
 
     @contextmanager

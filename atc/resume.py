@@ -17,6 +17,7 @@ from sandbox.journal.journal import Journal
 from sandbox.records import CallRecord, Run
 
 __all__ = [
+    "describe_call",
     "note_question",
     "note_solution",
     "note_time",
@@ -85,20 +86,26 @@ def refused_write(run: Run) -> CallRecord | None:
 
 
 def unresolved_writes(journal: Journal) -> list[str]:
-    """Warnings for the user: writes with an unknown outcome, and writes that the final program did not repeat."""
+    """Warnings for the user: writes with an unknown outcome, those that the final program did not repeat, and those
+    that a chat made again."""
     uncertain = [
-        f"it is not known whether this write was done, and it was not sent again: {_describe_call(call)}"
+        f"it is not known whether this write was done, and it was not sent again: {describe_call(call)}"
         for call in journal.unknown
     ]
     abandoned = [
-        f"an earlier program made this write, and the last one did not repeat it: {_describe_call(call)}"
+        f"an earlier program made this write, and the last one did not repeat it: {describe_call(call)}"
         for call in journal.abandoned
         if call not in journal.unknown
     ]
-    return [*uncertain, *abandoned]
+    repeated = [
+        f"an earlier question of this chat made this write, and it was made again: {describe_call(call)}"
+        for call in journal.repeated
+    ]
+    return [*uncertain, *abandoned, *repeated]
 
 
-def _describe_call(call: CallRecord) -> str:
+def describe_call(call: CallRecord) -> str:
+    """A call in a line, as a program might have written it, shortened."""
     arguments = ", ".join(f"{name}={value!r}" for name, value in call.arguments.items())
     text = f"{call.tool}({arguments})" if call.tool else f"{call.method} {call.url}"
     return text if len(text) <= 200 else text[:199] + "…"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from atc.diagnosis.provenance import ArgumentFlow, lookup
 from atc.fault import Attribution, Fault, Stage
@@ -91,7 +91,8 @@ class Solution:
     from. `abandoned` are the writes that earlier attempts made, or may have made, and that the final program did not
     repeat. `findings` are the reasons to doubt the answer, each also a warning. `unsupported` says that nothing of the
     answer rests on a reply. `tree` has every message of the model in a mode that makes one call at a time, in their
-    order; it is empty in the other modes. `second_answers` are those of further programs, with `effort="high"`.
+    order; it is empty in the other modes. `second_answers` are those of further programs, with `effort="high"`. `value`
+    is the answer as the type that was asked for (`answer_type`), and no part of the JSON.
     `write_plan` has the planned writes of the last program, and what became of each, with `writes="plan"`.
     """
 
@@ -111,6 +112,7 @@ class Solution:
     tree: tuple[SearchNode, ...] = ()
     second_answers: tuple[SecondAnswer, ...] = ()
     write_plan: WritePlan | None = None
+    value: Any = None
 
     def __repr__(self) -> str:
         """One line: the status, and the answer or the reason without one, shortened."""

@@ -11,8 +11,9 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
-from typing import Literal
+from typing import Any, Literal
 
+from atc.answer_type import AnswerType
 from atc.diagnosis.provenance import flows
 from atc.events import (
     CallBegan,
@@ -25,6 +26,7 @@ from atc.events import (
     SolveEnded,
     SolveStarted,
 )
+from atc.fault import Fault
 from atc.hooks import AfterCall, BeforeCall
 from atc.interruption import Interruption
 from atc.knowledge import Knowledge
@@ -33,6 +35,7 @@ from atc.models import Completion, Message, Model, Usage
 from atc.models.base import FunctionSpec, Layout, ModelRequest, Progress, answer, calls_functions
 from atc.models.replay import request_hash
 from atc.modes import LOOP, mode_function
+from atc.modes.api import NO_ATTRIBUTION
 from atc.modes.toolbox import Toolbox
 from atc.options import Effort, SearchSettings
 from atc.profile import Profile
@@ -40,6 +43,7 @@ from atc.prompting.prompt import Opening, opening
 from atc.resume import note_question, note_solution, note_time, recorded_completion, unresolved_writes
 from atc.search_tree import SearchNode
 from atc.solution import Attempt, Solution, Status
+from atc.turns import Turn, conversation_so_far
 from atc.verify import Finding, inspect, is_unsupported
 from atc.verify.agreement import disagreement
 from atc.verify.write_reasons import challenge_write
@@ -54,6 +58,8 @@ from sandbox.egress.writes import Writes
 __all__ = ["Service", "Solve", "SolveSettings", "first_prompt"]
 
 
+_SHARE_OF_TURNS = 5
+"""The part of a prompt that the turns before in a chat may take: a fifth."""
 _ASIDE = "this program only checks an answer, and writes nothing of its own"
 
 
@@ -100,8 +106,10 @@ def first_prompt(
     settings: SolveSettings,
     tools: Sequence[str] | None,
     today: str | None = None,
+    called: Sequence[str] = (),
 ) -> Opening:
-    """What the model is asked first. `tools` are those to offer, by default the best; `today` as YYYY-MM-DD."""
+    """What the model is asked first. `tools` are those to offer, by default the best, and those `called` before in a
+    chat; `today` as YYYY-MM-DD."""
     return opening(
         question,
         knowledge.candidates,
@@ -111,6 +119,7 @@ def first_prompt(
         settings.tools,
         settings.profile,
         knowledge.demonstrations,
+        called,
     )
 
 
@@ -123,7 +132,9 @@ class Solve:
         model_name: For the record, also where the model cannot be had.
         tools: Names of the tools to offer, and the only ones that may be called. By default some are chosen for the
             question, and any of the protocol may be called.
+        answer_type: The type that the answer has to have.
         interruption: What another thread may end the solve with.
+        turns: The questions before in a chat, oldest first.
     """
 
     question: Question
@@ -146,6 +157,9 @@ class Solve:
     usage: Usage = field(default_factory=Usage)
     run_seconds: float = 0.0
     interruption: Interruption | None = None
+    answer_type: AnswerType | None = None
+    turns: Sequence[Turn] = ()
+    value: Any = None
 
     def __post_init__(self) -> None:
         self.id = secrets.token_hex(6)
@@ -157,7 +171,14 @@ class Solve:
         self.today = self.settings.today
         if self.journal is not None:
             self.today = note_question(self.journal, self.question.text, self.knowledge.protocol, self.today)
-        self.opening = first_prompt(self.question, self.knowledge, self.settings, self.tools, self.today)
+        opened = first_prompt(
+            self.question, self.knowledge, self.settings, self.tools, self.today, self.called_before()
+        )
+        self.opening = replace(
+            opened,
+            answer_schema=self.answer_type.schema if self.answer_type is not None else "",
+            earlier=conversation_so_far(self.turns, self.settings.profile.prompt_tokens // _SHARE_OF_TURNS),
+        )
         self.guarded = self.settings.writes == "allow" and not self.service.simulated
         self.gate: WriteGate | None = None
         # What is run again must find the same time, and the same chance.
@@ -173,6 +194,11 @@ class Solve:
             )
             self.now = self.settings.now or note_time(self.journal, datetime.now(UTC))
         self.started = time.perf_counter()
+
+    def called_before(self) -> list[str]:
+        """The tools that were called for the questions before in a chat."""
+        protocol = self.knowledge.protocol
+        return [name for name in dict.fromkeys(name for turn in self.turns for name in turn.tools) if name in protocol]
 
     def emit(self, event: Event) -> None:
         """Hand an event to the reader, with the id of this solve in it."""
@@ -326,13 +352,31 @@ class Solve:
             calls_functions=self.calls_functions,
             gate=self.gate,
             effort=settings.effort,
+            answer_type=self.answer_type,
         )
         try:
             mode = mode_function(settings.mode)
             status, message, self.answer = toolbox.run(mode, records=settings.mode in LOOP)
         finally:
             self.run_seconds += toolbox.api.seconds
+        if status == "answered" and (fault := self.misfit()) is not None:
+            self.answer = None
+            return "failed", f"{fault.type}: {fault.message}"
         return status, message
+
+    def misfit(self) -> Fault | None:
+        """The fault of an answer of the wrong type, which its attempt then has; else its value is taken."""
+        if self.answer_type is None or self.toolbox is None:
+            return None
+        last = self.attempts[-1]
+        printed = last.run.stdout if last.run is not None else ""
+        text = (self.answer if self.answer is not None else printed).strip()
+        fault = self.toolbox.misfit(text)
+        if fault is None:
+            self.value = self.answer_type.read(text)
+        else:
+            self.attempts[-1] = replace(last, stage="answer", fault=fault, attribution=NO_ATTRIBUTION)
+        return fault
 
     def complete(
         self,
@@ -398,7 +442,7 @@ class Solve:
             warnings.update((finding.warning(), None) for finding in findings)
             if unsupported and not findings:
                 warnings["the answer rests on no reply of the API"] = None
-            elif not findings:
+            elif not findings and self.answer_type is None and not self.turns:
                 warnings.update(dict.fromkeys(self.knowledge.keep_solved(self.question.text, program, last)))
         followed = self.settings.mode in LOOP or (last is not None and last.provenance is not None)
         journal = self.journal
@@ -425,6 +469,7 @@ class Solve:
             unsupported=unsupported,
             tree=tuple(self.nodes),
             second_answers=tuple(self.toolbox.second_answers) if self.toolbox is not None else (),
+            value=self.value,
             write_plan=self.gate.plan if self.gate is not None else None,
         )
 

@@ -131,9 +131,20 @@ _MIN_COMPOUND_LETTERS = 4
 
 @dataclass(frozen=True)
 class Question:
-    """A question as it was asked; made once for a solve and handed on, so that nothing else parses its text."""
+    """A question as it was asked; made once for a solve and handed on, so that nothing else parses its text.
+
+    In a chat `context` has the questions, calls and answers before it, whose values count as given, and `before` is the
+    question that it follows.
+    """
 
     text: str
+    context: str = ""
+    before: str = ""
+
+    @cached_property
+    def in_context(self) -> Question:
+        """The question behind the one that it follows, where it names nothing itself: `and who wrote it?`"""
+        return Question(f"{self.before} {self.text}") if self.before and not self.names else self
 
     @cached_property
     def words(self) -> tuple[str, ...]:
@@ -142,17 +153,18 @@ class Question:
 
     @cached_property
     def folded_words(self) -> frozenset[str]:
-        """Its words without case, accents and possessives (see `protocols.text.words.fold`)."""
-        return frozenset(fold(self.text).split())
+        """Its words without case, accents and possessives (see `protocols.text.words.fold`), and those before it."""
+        return frozenset(fold(f"{self.text} {self.context}").split())
 
     @cached_property
     def numbers(self) -> frozenset[str]:
-        """The numbers in it, as they are written."""
-        return frozenset(re.findall(r"\d+(?:\.\d+)?", self.text))
+        """The numbers in it and before it, as they are written."""
+        return frozenset(re.findall(r"\d+(?:\.\d+)?", f"{self.text} {self.context}"))
 
     def says(self, value: object) -> bool:
-        """True if it holds the text of a value, in any case."""
-        return str(value).casefold() in self.text.casefold()
+        """True if it holds the text of a value, in any case, or what came before it does."""
+        text = str(value).casefold()
+        return text in self.text.casefold() or (bool(self.context) and text in self.context.casefold())
 
     @cached_property
     def is_information_request(self) -> bool:

@@ -32,7 +32,7 @@ def conagents(toolbox: Toolbox) -> str:
     """Answer by three roles in turns. Raises: TryEnded, ModelError."""
     toolbox.budget = BUDGET
     lead = templates.render("conagents_ground", tools=toolbox.functions(), today=toolbox.today)
-    messages = conversation(lead, f"Question: {toolbox.question.text}")
+    messages = conversation(lead, f"Question: {toolbox.opening.asked}")
     results: list[str] = []
     while True:
         reply = toolbox.ask(messages, stop=(f"\n{RESULT.strip()}",), max_tokens=160)

@@ -114,7 +114,7 @@ class TextDialogue(Dialogue):
         functions = toolbox.functions(bare=True)
         for published, name in function_names(toolbox, True).items():
             functions = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", published, functions)
-        question = templates.render("question", tools=functions, query=toolbox.question.text)
+        question = templates.render("question", tools=functions, query=toolbox.opening.request)
         instruction = templates.render("search_compat", today=toolbox.today)
         return [Message("system", instruction.strip()), Message("user", question.strip())]
 

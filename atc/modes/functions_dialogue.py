@@ -71,9 +71,9 @@ class FunctionsDialogue(Dialogue):
         """As `Dialogue.begin`; the text of the functions adds their results, and where identifiers come from."""
         toolbox = self._toolbox
         instruction = templates.render("functions_compat" if self._compat else "functions", today=toolbox.today)
-        query = toolbox.question.text
+        query = toolbox.opening.request
         if not self._compat:
-            query = templates.render("question", tools=toolbox.functions(), query=query)
+            query = templates.render("question", tools=toolbox.functions(), query=toolbox.opening.asked)
         return [Message("system", instruction.strip()), Message("user", query.strip())]
 
     def read(self, completion: Completion) -> Reading:

@@ -30,7 +30,7 @@ def restgpt(toolbox: Toolbox) -> str:
     """Answer by planning, selecting and executing in turns. Raises: TryEnded, ModelError."""
     toolbox.budget = BUDGET
     plan = templates.render("restgpt_plan", title=toolbox.protocol.title, today=toolbox.today)
-    messages = conversation(plan, f"Question: {toolbox.question.text}")
+    messages = conversation(plan, f"Question: {toolbox.opening.request}")
     results: list[str] = []
     while True:
         reply = toolbox.ask(messages, stop=(f"\n{RESULT.strip()}",), max_tokens=120)

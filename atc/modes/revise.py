@@ -45,7 +45,9 @@ _UNSUPPORTED = frozenset({"NoCall", "NoOutput", "NoProgram"})
 _FURTHER_PROGRAMS = 3
 """Programs of a second look at an answer."""
 
-_WITHOUT_DATA = _UNSUPPORTED | {"NoEvidence", "ErrorPrinted", "ErrorSwallowed", "NothingFound", "NothingNew"}
+_WITHOUT_DATA = (
+    _UNSUPPORTED | {"WrongType"} | {"NoEvidence", "ErrorPrinted", "ErrorSwallowed", "NothingFound", "NothingNew"}
+)
 """Faults of answers that are worse than none."""
 
 
@@ -194,6 +196,8 @@ class _Revision:
         stopped = run is not None and run.outcome == "limit"
         calls = run.calls if run is not None else ()
         unhealthy = api_health_problem(toolbox.protocol, calls, stopped=stopped, signed=toolbox.signed)
+        if run is not None and (answer or fault is None):  # text of ours is no answer of the type asked for
+            fault = toolbox.misfit(run.stdout)
         finding = self.challenge(program, run) if fault is None and run is not None else None
         if finding is not None:
             fault = finding.fault()

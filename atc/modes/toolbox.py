@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+from atc.answer_type import AnswerType, WrongAnswerError
 from atc.events import EventSink, FaultFound, ModelWaiting, ProgramWritten, RunEnded
 from atc.fault import Fault
 from atc.knowledge import Knowledge
@@ -69,6 +70,7 @@ class Toolbox:
         nodes: The tree of all tries at this question; this try adds its own.
         trial: The number of this try, from 1.
         gate: Holds the writes of programs to a plan that is approved first.
+        answer_type: The type that the answer has to have.
         effort: "high" takes a second look at an answer; `second_answers` has what it gave.
     """
 
@@ -97,6 +99,7 @@ class Toolbox:
     gate: WriteGate | None = None
     effort: Effort = "normal"
     second_answers: list[SecondAnswer] = field(default_factory=list)
+    answer_type: AnswerType | None = None
     budget: TryBudget = field(default_factory=TryBudget)
     usage: Usage = field(default_factory=Usage)
     kept: tuple[str, Run] | None = None
@@ -122,6 +125,16 @@ class Toolbox:
     def contract(self) -> Contract:
         """What is known of the responses, the replies of this solve included."""
         return self.knowledge.contract_with([attempt.run for attempt in self.attempts if attempt.run is not None])
+
+    def misfit(self, answer: str) -> Fault | None:
+        """The fault of an answer that does not fit the type asked for."""
+        if self.answer_type is None:
+            return None
+        try:
+            self.answer_type.read(answer.strip())
+        except WrongAnswerError as error:
+            return Fault("answer", "WrongType", str(error))
+        return None
 
     def findings(self, program: str, run: Run) -> tuple[Finding, ...]:
         """The findings against the answer of a run; a run is inspected once."""
@@ -186,11 +199,11 @@ class Toolbox:
             hints=self.profile.hints and not bare,
             budget=self.profile.prompt_tokens * 3 // 4,
         )
-        return text if bare else self.opening.with_solved(self.opening.with_plans(text))
+        return text if bare else self.opening.with_earlier(self.opening.with_solved(self.opening.with_plans(text)))
 
     def begin(self, prompt: str, examples: str) -> list[Message]:
         """How a conversation begins: instruction and examples, then the functions, the question last."""
-        question = templates.render("question", tools=self.functions(), query=self.question.text)
+        question = templates.render("question", tools=self.functions(), query=self.opening.asked)
         return [
             Message("system", templates.render(prompt, today=self.today).strip()),
             *templates.turns(examples),

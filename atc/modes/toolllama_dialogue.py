@@ -39,7 +39,7 @@ class ToolLlamaDialogue(Dialogue):
         names = function_names(self._toolbox, self._compat)
         schemas = toolllama.function_schemas(protocol, names, self._prompt, compat=self._compat)
         tools = toolllama.tool_descriptions(protocol, names.values())
-        return toolllama.begin(self._toolbox.question.text, schemas, tools, self._prompt)
+        return toolllama.begin(self._toolbox.opening.request, schemas, tools, self._prompt)
 
     def read(self, completion: Completion) -> Reading:
         """As `Dialogue.read`."""

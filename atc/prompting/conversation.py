@@ -60,6 +60,7 @@ class Conversation:
         """Begin anew, with the facts but without any program: a small model tends to repeat what it reads."""
         if self._profile.focus:
             tools = self._opened.with_plans(self._related(*self.facts, *self._opened.sketches))
+            tools = self._opened.with_earlier(tools)
             facts = "\n".join(self.facts)
             self._show(self._rendered("afresh", tools=tools, facts=facts))
             return
@@ -95,13 +96,13 @@ class Conversation:
         """Ask with nothing but the functions concerned, the program, and what is wrong with it."""
         earlier = [line for line in self.facts if line not in problem]
         earlier_facts = "\n".join(["Known from earlier programs:", *earlier]) if earlier else ""
-        tools = self._related(program, problem, earlier_facts, tool or "")
+        tools = self._opened.with_earlier(self._related(program, problem, earlier_facts, tool or ""))
         shortened = _cut(program, _LONG, "\n…")
         self._show(self._rendered("revise", tools=tools, program=shortened, problem=problem, known=earlier_facts))
 
     def _rendered(self, name: str, **values: str) -> str:
         """A template with the question filled in."""
-        return templates.render(name, query=self._opened.question.text, **values)
+        return templates.render(name, query=self._opened.asked, **values)
 
     def _related(self, *texts: str) -> str:
         """The functions that texts name, those that the question is likeliest about, and those that these need."""

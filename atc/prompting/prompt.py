@@ -41,6 +41,8 @@ _MORE = re.compile(r"[,;]|\b(?:and|then)\b", re.IGNORECASE)
 """What more follows to be done, as far as commas and small words tell."""
 _EACH, _NEAR = 3, 0.85
 """Tools for each part of a long question, and the part of the best one's score that the second one needs."""
+_BEFORE = 0.5
+"""Weight of the question before, in a chat."""
 _SMALL = 1500
 """Tokens up to which an API is written down as a whole, once for all questions."""
 
@@ -52,7 +54,8 @@ class Opening:
     `tools` are those that the program may use, `ranked` the same with the best for the question first, `details` those
     that are described, `speaks_of` the fields of which the question names a value. `hints` are the lines that say where
     an identifier comes from; `example` is the template of a solved question with which the prompt begins, if any;
-    `solved` are questions like it that were answered before.
+    `solved` are questions like it that were answered before, `answer_schema` the JSON Schema of the answer, if any;
+    `earlier` is what a chat has had before, written down.
     """
 
     question: Question
@@ -65,6 +68,15 @@ class Opening:
     plans: tuple[Plan, ...] = ()
     example: str = "examples"
     solved: tuple[Demonstration, ...] = ()
+    answer_schema: str = ""
+    earlier: str = ""
+
+    @property
+    def asked(self) -> str:
+        """The question as the model reads it, with the JSON Schema of the answer if it has to fit one."""
+        if not self.answer_schema:
+            return self.question.text
+        return templates.render("answer_type", query=self.question.text, schema=self.answer_schema).strip()
 
     @property
     def hints(self) -> tuple[str, ...]:
@@ -77,9 +89,9 @@ class Opening:
 
     def messages(self, facts: Sequence[str] = ()) -> list[Message]:
         """The prompt. With `facts`, what is known from programs that failed, it begins anew."""
-        tools = self.with_solved(self.with_plans(self.functions))
+        tools = self.with_earlier(self.with_solved(self.with_plans(self.functions)))
         name = "afresh" if facts else "question"
-        text = templates.render(name, tools=tools, query=self.question.text, facts="\n".join(facts))
+        text = templates.render(name, tools=tools, query=self.asked, facts="\n".join(facts))
         return [
             Message("system", templates.render("solve", today=self.today).strip()),
             *(templates.turns(self.example) if self.example else ()),
@@ -90,6 +102,15 @@ class Opening:
         """Functions, and the solved questions behind them."""
         texts = [templates.render("solved", query=past.query, program=past.program).strip() for past in self.solved]
         return "\n\n".join([functions, "Answered before:", *texts]) if texts else functions
+
+    def with_earlier(self, functions: str) -> str:
+        """Functions, and the earlier turns of a chat behind them."""
+        return f"{functions}\n\n{self.earlier}" if self.earlier else functions
+
+    @property
+    def request(self) -> str:
+        """The question behind the earlier turns of a chat, for a prompt without functions."""
+        return f"{self.earlier}\n\n{self.asked}" if self.earlier else self.asked
 
     def with_plans(self, functions: str) -> str:
         """Functions, and the plan sketches behind them."""
@@ -111,6 +132,7 @@ def opening(
     most: int = 20,
     profile: Profile = SMALL,
     solved: Demonstrations | None = None,
+    called: Sequence[str] = (),
 ) -> Opening:
     """Choose the tools for a question, and write them down.
 
@@ -121,15 +143,14 @@ def opening(
         tools: The tools to offer; without them the `most` best ones, and the producers of their identifiers.
         profile: What the prompt has, and how long it may be.
         solved: Questions that were answered before.
+        called: Tools that were called for the questions before in a chat; they are offered as well.
     """
     graph = candidates.graph
     spoken = candidates.in_api_words(question)
     speaks_of = mentioned_values(spoken.stems, vocabulary)
-    offered = tuple(
-        tools if tools is not None else candidates.choose(question, most, speaks_of, closed=profile.closure)
-    )
+    offered = tuple(tools if tools is not None else _chosen(candidates, question, most, speaks_of, profile, called))
     offered = graph.protocol.with_values(offered)
-    scores = candidates.scores(question, speaks_of)
+    scores = _scores(candidates, question, speaks_of)
     ranked = tuple(name for name in scores if name in offered)
     details = ranked[: profile.described]
     if profile.closure:
@@ -157,9 +178,37 @@ def opening(
         before = tuple(solved.like(question, offered, meaning=candidates.meaning))
     planned_tools = _planned_tools(candidates, spoken, speaks_of, scores, ranked) if profile.planner else []
     sure = {name for name in planned_tools if scores[name] >= _SURE * scores[ranked[0]]}
-    planned = plans(graph, planned_tools, offered, Question(with_dates(spoken.text, today)), sure)
+    speaking = candidates.in_api_words(question.in_context)
+    planned = plans(graph, planned_tools, offered, Question(with_dates(speaking.text, today)), sure)
     example = ("function_examples" if graph.protocol.of_functions else "examples") if profile.example else ""
     return Opening(question, today, offered, ranked, details, speaks_of, functions, planned, example, before)
+
+
+def _chosen(
+    candidates: Candidates,
+    question: Question,
+    most: int,
+    speaks_of: Mapping[str, str],
+    profile: Profile,
+    called: Sequence[str],
+) -> list[str]:
+    """The tools to offer; in a chat also those that were called, and the best for the question before."""
+    chosen = dict.fromkeys(candidates.choose(question, most, speaks_of, closed=profile.closure))
+    chosen.update(dict.fromkeys(called))
+    if question.before:
+        before = candidates.choose(Question(question.before), max(1, most // 2), closed=profile.closure)
+        chosen.update(dict.fromkeys(before))
+    return list(chosen)
+
+
+def _scores(candidates: Candidates, question: Question, speaks_of: Mapping[str, str]) -> dict[str, float]:
+    """The score of each tool, the best first; in a chat the question before counts as well: `and who wrote it?`"""
+    scores = candidates.scores(question, speaks_of)
+    if not question.before:
+        return scores
+    before = candidates.scores(Question(question.before))
+    total = {name: score + _BEFORE * before[name] for name, score in scores.items()}
+    return dict(sorted(total.items(), key=lambda item: -item[1]))
 
 
 @lru_cache(maxsize=64)

@@ -163,7 +163,7 @@ def _foreign_search(inspection: Inspection) -> Finding | None:
     foreign = {(call.index, name) for call, name, _ in inspection.foreign_texts}
     for call, name, value, sources in _fruitless_arguments(inspection):
         own = (call.index, name) in foreign
-        number = isinstance(value, int) and not sources and str(value) not in inspection.question.text
+        number = isinstance(value, int) and not sources and not inspection.question.says(value)
         number = number and not isinstance(value, bool) and not selects_page(name)
         if own or number:
             intended = misspelling_of(str(value), inspection.question.text) if own else None

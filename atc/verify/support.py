@@ -119,7 +119,7 @@ def no_evidence(inspection: Inspection) -> Finding | None:
 def _own_number(inspection: Inspection) -> str | None:
     """A year or large number in the output that only the program holds."""
     numbers = (number for text in inspection.printed_texts for number in _LARGE_NUMBER.findall(text))
-    own = [number for number in numbers if number in inspection.run.stdout and number not in inspection.question.text]
+    own = [number for number in numbers if number in inspection.run.stdout and not inspection.question.says(number)]
     replies = [json.dumps(inspection.response(call), default=str) for call in inspection.good_calls] if own else []
     return next((number for number in own if not any(number in reply for reply in replies)), None)
 

@@ -85,8 +85,28 @@ class Mark:
     touched: Mapping[Entry, None]
 
 
+@dataclass(frozen=True, slots=True)
+class _Turn:
+    """A question of a chat: its number, the attempts and model answers before it, and whether it recalls reads."""
+
+    number: int = 0
+    attempts: int = 0
+    answers: int = 0
+    recalls: bool = True
+
+
+def _digest(writes: Sequence[str]) -> str:
+    """The digest of a multiset; empty for none."""
+    return hashlib.sha256("\n".join(sorted(writes)).encode()).hexdigest() if writes else ""
+
+
+def _scoped(name: str, turn: int) -> str:
+    """The name of a note of a turn; outside of a chat it is the name itself."""
+    return f"turn {turn}: {name}" if turn else name
+
+
 class Journal:
-    """The model's answers and the calls of one solve; safe to use from several threads.
+    """The model's answers and the calls of one solve, or of the solves of a chat; safe to use from several threads.
 
     Args:
         file: Where it is kept, made if it is not there; None: nowhere for longer than this object lives.
@@ -106,6 +126,8 @@ class Journal:
         self._attempts = 0
         self._latest: JournalAttempt | None = None
         self._accepted: JournalAttempt | None = None
+        self._turn = _Turn()
+        self._turns_before: list[str] = []
         self._until_write = False
         saved_id = self.noted("id")
         self.id = str(saved_id) if saved_id else uuid.uuid4().hex
@@ -165,25 +187,79 @@ class Journal:
         with self._lock:
             self._accepted, self._until_write = None, False
 
-    # Notes and answers of a solve
+    # The turns of a chat
+
+    @property
+    def turn(self) -> int:
+        """The number of the turn, from 1; 0 outside of a chat."""
+        return self._turn.number
+
+    def begin_turn(self, *, recalls: bool = True) -> None:
+        """Begin with the next question of a chat, a solve of its own in this journal.
+
+        A read gets the reply that it had in an earlier turn, unless a write came after it, or the turn does not recall.
+        A write is a new one also where an earlier turn made an equal one; but one of which nobody knows whether it was
+        done is not sent again.
+        """
+        with self._lock:
+            ((attempts,),) = self._read("SELECT coalesce(max(number), 0) FROM attempts")
+            ((answers,),) = self._read("SELECT coalesce(max(position) + 1, 0) FROM answers")
+            last = self.noted("turns", 0) or 0
+            turn = _Turn(last + 1, attempts, answers, recalls)
+            self._note(_scoped("begin", turn.number), asdict(turn))
+            self._note("turns", turn.number)
+            self._enter(turn)
+
+    def resume_turn(self) -> None:
+        """Go on with the last turn, which has not ended, as its solve would in another process."""
+        with self._lock:
+            noted = self.noted("begin", self.noted("turns", 0))
+            try:
+                self._enter(_Turn(**noted))
+            except TypeError:
+                raise self._damaged() from None
+
+    def _enter(self, turn: _Turn) -> None:
+        self._turn, self._attempts = turn, turn.attempts
+        self._latest = self._accepted = None
+        self._over = dict(self._read("SELECT number, program FROM attempts WHERE over"))
+        entries = [entry for entries in self._entries.values() for entry in entries]
+        for entry in entries:
+            entry.owner = None
+        held = [e for e in entries if e.write and e.attempt <= turn.attempts and e.state not in ("planned", "failed")]
+        self._turns_before = [f"{entry.key} {entry.state}" for entry in held]
+
+    def _is_earlier(self, entry: Entry) -> bool:
+        """True for a call of an earlier turn."""
+        return entry.attempt <= self._turn.attempts
+
+    # Notes and answers of a solve, or of a turn
 
     def note(self, name: str, value: object) -> None:
+        self._note(_scoped(name, self.turn), value)
+
+    def _note(self, name: str, value: object) -> None:
         with self._lock:
             self._run("INSERT OR REPLACE INTO notes VALUES (?, ?)", name, json.dumps(value))
 
-    def noted(self, name: str) -> Any:
+    def noted(self, name: str, turn: int | None = None) -> Any:
+        """What was noted in a turn, the present one by default; None if nothing was."""
         with self._lock:
-            rows = self._read("SELECT value FROM notes WHERE name = ?", name)
+            rows = self._read(
+                "SELECT value FROM notes WHERE name = ?", _scoped(name, self.turn if turn is None else turn)
+            )
         return self._data(rows[0][0]) if rows else None
 
     def answer(self, position: int, request: str, answer: Mapping[str, object]) -> None:
         """Keep what a model answered to the request at a position (from 0); what was kept after it is dropped."""
+        position += self._turn.answers
         with self._lock:
             self._run("DELETE FROM answers WHERE position > ?", position)
             self._run("INSERT OR REPLACE INTO answers VALUES (?, ?, ?)", position, request, json.dumps(answer))
 
     def answered(self, position: int, request: str) -> Any:
         """The model's answer at a position, if the same was asked there."""
+        position += self._turn.answers
         with self._lock:
             rows = self._read("SELECT asked, answer FROM answers WHERE position = ?", position)
         return self._data(rows[0][1]) if rows and rows[0][0] == request else None
@@ -202,9 +278,19 @@ class Journal:
         writes = self._writes("confirmed", "unknown", "sent")
         return tuple(self._record(entry) for entry in writes if entry not in held)
 
+    @property
+    def repeated(self) -> tuple[CallRecord, ...]:
+        """Writes of this turn that an earlier turn of the chat made as well."""
+        with self._lock:
+            done = {
+                e.key for es in self._entries.values() for e in es if self._is_earlier(e) and e.state == "confirmed"
+            }
+        return tuple(self._record(entry) for entry in self._writes("confirmed", "unknown", "sent") if entry.key in done)
+
     def _writes(self, *states: State) -> list[Entry]:
         with self._lock:
-            writes = [entry for entries in self._entries.values() for entry in entries if entry.write]
+            entries = [entry for entries in self._entries.values() for entry in entries]
+        writes = [entry for entry in entries if entry.write and not self._is_earlier(entry)]
         return sorted((entry for entry in writes if entry.state in states), key=lambda entry: entry.number)
 
     def _record(self, entry: Entry) -> CallRecord:
@@ -292,7 +378,8 @@ class JournalAttempt:
             self._made[key, place] += 1
             candidates = self._journal._entries[key]
             before = "" if write else self._before()
-            beginning = None if self._until_write and (write or before) else self._beginning
+            wrote = write or before != _digest(self._journal._turns_before)
+            beginning = None if self._until_write and wrote else self._beginning
             earlier = [e for e in beginning._touched if e.key == key] if beginning is not None else []
             if self._over and (write or not self._journal.refresh):
                 own = (e for e in candidates if e.owner is None and e.attempt == self._number)
@@ -304,6 +391,9 @@ class JournalAttempt:
             chosen = self._chosen(candidates, write, before, place, nth)
             if chosen is not None:
                 self._touched[chosen] = None
+                if write and self._journal._is_earlier(chosen):  # it is now found out about for this turn
+                    chosen.attempt = self._number
+                    self._journal._run("UPDATE calls SET attempt = ? WHERE number = ?", self._number, chosen.number)
                 return chosen, "replay" if chosen.state == "confirmed" else "open"
             return self._planned(key, place, nth, write, before, record), "new"
 
@@ -384,18 +474,22 @@ class JournalAttempt:
 
     def token(self, entry: Entry) -> str:
         """An idempotency key for a row: always the same for the same call of the same solve."""
-        text = f"{self._journal.id} {entry.key} {entry.task} {entry.nth}"
+        turn = f" {self._journal.turn}" if self._journal.turn > 1 else ""
+        text = f"{self._journal.id} {entry.key} {entry.task} {entry.nth}{turn}"
         return str(uuid.UUID(bytes=hashlib.sha256(text.encode()).digest()[:16], version=4))
 
     def _chosen(self, candidates: Sequence[Entry], write: bool, before: str, place: str, nth: int) -> Entry | None:
         """The earlier row that stands for a call; None if there is none."""
+        journal = self._journal
         able = [entry for entry in candidates if entry.owner is not self and entry not in self._touched]
         if write:
             able = [entry for entry in able if entry.state in ("confirmed", "unknown", "sent")]
-        elif self._journal.refresh:
+            able = [entry for entry in able if entry.state != "confirmed" or not journal._is_earlier(entry)]
+        elif journal.refresh:
             return None
         else:
             able = [entry for entry in able if entry.state == "confirmed" and entry.before == before]
+            able = [entry for entry in able if journal._turn.recalls or not journal._is_earlier(entry)]
         exact = [entry for entry in able if (entry.task, entry.nth) == (place, nth)]
         if exact or able:
             alike = [entry for entry in able if _numbers(entry.task, entry.nth) == _numbers(place, nth)]
@@ -418,7 +512,7 @@ class JournalAttempt:
     def _before(self) -> str:
         """The multiset of the writes begun so far, as a digest."""
         begun = [f"{e.key} {e.state}" for e in self._touched if e.write and e.state not in ("planned", "failed")]
-        return hashlib.sha256("\n".join(sorted(begun)).encode()).hexdigest() if begun else ""
+        return _digest([*self._journal._turns_before, *begun])
 
 
 def _numbers(place: str, nth: int) -> list[str]:

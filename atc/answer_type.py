@@ -1,0 +1,105 @@
+"""The type that an answer has to have: its JSON Schema for the prompt, and its validation.
+
+Any type will do that pydantic's TypeAdapter takes: a BaseModel, a dataclass, `list[int]`, a Literal. An answer is JSON;
+for a type with scalar values it may be plain text, as a program prints it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from protocols.errors import UsageError
+from sandbox.truncation import cut, one_line
+
+__all__ = ["AnswerType", "WrongAnswerError"]
+
+_MOST_PROBLEMS = 3
+_INPUT_LENGTH = 60
+_SCALARS = frozenset({"string", "integer", "number", "boolean", "null"})
+
+
+class WrongAnswerError(Exception):
+    """An answer that does not fit its type; the message names the field, and what is wrong with it."""
+
+
+class AnswerType:
+    """A type that answers are validated with.
+
+    Args:
+        type_: As pydantic's TypeAdapter takes it.
+    Raises: UsageError: pydantic can make no schema for it.
+    """
+
+    def __init__(self, type_: Any) -> None:
+        from pydantic import TypeAdapter
+        from pydantic.errors import PydanticUserError
+
+        try:
+            self._adapter: TypeAdapter[Any] = TypeAdapter(type_)
+            self._schema = self._adapter.json_schema()
+        except (PydanticUserError, TypeError, NameError) as error:
+            reason = cut(one_line(str(error).partition("\n")[0].partition(". ")[0]), 300)
+            raise UsageError(
+                f"answer_type {cut(repr(type_), 100)} is no type for answers ({reason}); give a pydantic model, a "
+                "dataclass, or a plain type such as list[int]"
+            ) from None
+
+    @property
+    def schema(self) -> str:
+        """The JSON Schema of the type, as one line of JSON."""
+        return json.dumps(self._schema, ensure_ascii=False)
+
+    def read(self, text: str) -> Any:
+        """The value of an answer. Raises: WrongAnswerError."""
+        from pydantic import ValidationError
+
+        try:
+            return self._adapter.validate_json(text)
+        except ValidationError as error:
+            problems = error
+        if any(kind in _SCALARS for kind in _kinds(self._schema, self._schema.get("$defs", {}))):
+            try:
+                return self._adapter.validate_strings(text)
+            except ValidationError as error:
+                problems = error
+        raise WrongAnswerError(_described(text, problems))
+
+
+def _kinds(schema: Mapping[str, Any], definitions: Mapping[str, Any], depth: int = 5) -> Iterator[str]:
+    """The JSON types that a schema allows at its root."""
+    if depth == 0:
+        return
+    named = definitions.get(str(schema.get("$ref", "")).rpartition("/")[2])
+    for part in (*([named] if named is not None else ()), *schema.get("anyOf", ()), *schema.get("oneOf", ())):
+        yield from _kinds(part, definitions, depth - 1)
+    if isinstance(schema.get("type"), str):
+        yield schema["type"]
+    if "const" in schema or "enum" in schema or not schema:
+        yield "string"
+
+
+def _described(text: str, error: Any) -> str:
+    """What is wrong, and where: `items[0].price: Input should be a valid number (it is 12 EUR)`."""
+    if not text:
+        return "the answer is empty; print it as JSON"
+    problems = error.errors(include_url=False, include_context=False)
+    if problems[0]["type"] == "json_invalid":
+        return f"the answer is no JSON; print it with json.dumps(), and nothing else (it begins with {_short(text)})"
+    lines = [
+        f"{_place(problem['loc'])}{problem['msg']} (it is {_short(problem['input'])})"
+        for problem in problems[:_MOST_PROBLEMS]
+    ]
+    more = len(problems) - len(lines)
+    return "the answer does not fit its JSON Schema: " + "; ".join(lines) + (f"; and {more} more" if more else "")
+
+
+def _place(location: tuple[int | str, ...]) -> str:
+    """A place as a path before a colon: `items[0].price: `; empty for the whole answer."""
+    path = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in location)
+    return f"{path.removeprefix('.')}: " if path else ""
+
+
+def _short(value: object) -> str:
+    return cut(one_line(value if isinstance(value, str) else repr(value)), _INPUT_LENGTH)
