@@ -63,6 +63,8 @@ class SolutionBrowser(App[None]):
 
     Args:
         place: The folder, or the file.
+
+    `loading_files` says whether files are still being read, and `filter_words` are the words that each listed row has.
     """
 
     TITLE = "atc tui"
@@ -89,9 +91,9 @@ class SolutionBrowser(App[None]):
         self._all: list[StoredSolution] = []
         self._listed: list[StoredSolution] = []
         self._left_out = 0
-        self._loading = True
+        self.loading_files = True
         self._order = "file"
-        self._words = ""
+        self.filter_words = ""
 
     def compose(self) -> ComposeResult:
         yield Static(id="heading", markup=False)
@@ -135,8 +137,8 @@ class SolutionBrowser(App[None]):
         """Add solutions that were read; the order is kept up by file while more are coming, and made at the end."""
         self._all += batch
         self._left_out += left_out
-        self._loading = not last
-        self._listed += [stored for stored in batch if stored.has(self._words)]
+        self.loading_files = not last
+        self._listed += [stored for stored in batch if stored.has(self.filter_words)]
         if last and self._order != "file":
             self._fill()
         else:
@@ -151,7 +153,9 @@ class SolutionBrowser(App[None]):
         """Make the table anew: for another filter, order or width."""
         table = self._table
         cursor = self._current()
-        self._listed = sorted((stored for stored in self._all if stored.has(self._words)), key=_ORDERS[self._order])
+        self._listed = sorted(
+            (stored for stored in self._all if stored.has(self.filter_words)), key=_ORDERS[self._order]
+        )
         table.clear(columns=True)
         room = self.size.width - sum(_COLUMNS.values()) - 2 * (len(_COLUMNS) + 1) - 1
         table.add_column(Text("question"), width=max(room, 12), key="question")
@@ -175,21 +179,23 @@ class SolutionBrowser(App[None]):
     def _describe(self) -> None:
         """The heading, the line below the list, and the text in place of an empty one."""
         damaged = sum(stored.status == DAMAGED for stored in self._all)
-        shown = f"{len(self._listed):,} of " if self._words else ""
+        shown = f"{len(self._listed):,} of " if self.filter_words else ""
         parts = [f"{shown}{len(self._all) - (0 if shown else damaged):,} solutions", f"by {self._order}"]
-        parts += [f"filter: {self._words}"] if self._words else []
+        parts += [f"filter: {self.filter_words}"] if self.filter_words else []
         parts += [f"{damaged:,} damaged"] if damaged else []
         parts += [f"other JSON files: {self._left_out:,}"] if self._left_out else []
-        parts += ["reading …"] if self._loading else []
+        parts += ["reading …"] if self.loading_files else []
         self.query_one("#heading", Static).update(Text(visible(" · ".join(parts)), no_wrap=True, overflow="ellipsis"))
         stored = self._current()
         place = stored.problem or stored.name if stored else str(self._place)
         self.query_one("#place", Static).update(Text(visible(place), no_wrap=True, overflow="ellipsis"))
         empty = self.query_one("#empty", Static)
-        empty.display = not self._listed and not self._loading
+        empty.display = not self._listed and not self.loading_files
         self._table.display = not empty.display
         folder = visible(str(self._place))
-        empty.update(Text(EMPTY.format(folder=folder) if not self._all else f"Nothing has the words {self._words!r}."))
+        empty.update(
+            Text(EMPTY.format(folder=folder) if not self._all else f"Nothing has the words {self.filter_words!r}.")
+        )
 
     # What the user does
 
@@ -248,8 +254,8 @@ class SolutionBrowser(App[None]):
         return action not in ("filter", "sort") or len(self.screen_stack) == 1
 
     def _apply(self, words: str) -> None:
-        if words == self.query_one("#filter", Input).value and words != self._words:
-            self._words = words
+        if words == self.query_one("#filter", Input).value and words != self.filter_words:
+            self.filter_words = words
             self._fill()
 
 

@@ -67,7 +67,8 @@ def program_code(program: str, marked: int | None = None, lines: tuple[int, int]
     shown = highlighted_lines("\n".join(texts[first - 1 : last]))
     code = NumberedLines([NumberedLine(text, first + place) for place, text in enumerate(shown)], marked, bool(lines))
     if last < len(texts):
-        return Group(code, Text(f"  … {len(texts) - last} more lines", style="dim"))
+        rest = Text(f"  … {len(texts) - last} more lines", style="dim", no_wrap=True, overflow="ellipsis")
+        return Group(code, rest)
     return code
 
 
