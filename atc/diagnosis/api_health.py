@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from protocols.model import Protocol
+from sandbox.egress.egress_rules import MCP
 from sandbox.records import CallRecord
 
 __all__ = ["api_health_problem"]
@@ -30,6 +31,8 @@ def api_health_problem(
     last = sent[-1]
     if last.status is not None and last.tool is not None and protocol.tool(last.tool).envelope is not None:
         return ""  # each API behind such a server has credentials of its own
+    if last.status is None and last.url.startswith(MCP):
+        return f"{last.tool}: {last.error}"
     if last.status is None:
         return f"{last.method} {last.url} could not be reached: {last.error}"
     return f"{last.method} {last.url} was refused with {last.status}: {_sign_in(protocol, last, signed)}"

@@ -42,6 +42,9 @@ _TICK = 0.02
 
 _MOST_PAGES = 200
 _MOST_TOOLS = 5000
+_LAST_WORDS = 0.5
+"""Seconds to wait for the end of the server's stderr."""
+
 _ERROR_LINES = 20
 """Lines of the server's stderr that are kept, for a message when it ends."""
 
@@ -158,7 +161,7 @@ class _Session:
         portal = _portal()
         self._address = address
         self._credentials = tuple(credentials)
-        self._errors: deque[str] = deque(maxlen=_ERROR_LINES)
+        self._output = _ErrorOutput() if address.command else None
         self._listed: Future[ServerListing] = Future()
         self._suspected = self._over = False
         self._client: Any = None
@@ -257,7 +260,7 @@ class _Session:
         import anyio
 
         self._stop = anyio.Event()
-        output = _Output(self._errors) if self._address.command else None
+        output = self._output
         try:
             async with self._open(output) as self._client, anyio.create_task_group() as group:
                 if output is not None:
@@ -270,7 +273,7 @@ class _Session:
             if output is not None:
                 output.close_ours()
 
-    def _open(self, output: _Output | None) -> Any:
+    def _open(self, output: _ErrorOutput | None) -> Any:
         """The client, not yet entered. Raises: APIError: There is no such command."""
         from mcp import Client, StdioServerParameters
         from mcp.client.stdio import stdio_client
@@ -399,33 +402,40 @@ class _Session:
 
     def _last_words(self) -> str:
         """The last line of a server's stderr, in brackets; empty if there is none."""
-        line = next((line for line in reversed(self._errors) if line.strip()), "")
+        line = self._output.last_line() if self._output is not None else ""
         return f" ({self._clean(line)})" if line else ""
 
     def _clean(self, text: str) -> str:
         return redact(" ".join(text.split())[:300], self._credentials)
 
 
-class _Output:
+class _ErrorOutput:
     """The stderr of a server, which is not the user's: a thread keeps its last lines."""
 
-    def __init__(self, lines: deque[str]) -> None:
+    def __init__(self) -> None:
         reading, writing = os.pipe()
         self.theirs: TextIO = os.fdopen(writing, "w")
-        threading.Thread(target=_keep_lines, args=(reading, lines), name="mcp stderr", daemon=True).start()
+        self._lines: deque[str] = deque(maxlen=_ERROR_LINES)
+        self._over = threading.Event()
+        threading.Thread(target=self._keep_lines, args=(reading,), name="mcp stderr", daemon=True).start()
 
     def close_ours(self) -> None:
         """Close this process's end, once the server has its own."""
         self.theirs.close()
 
+    def last_line(self) -> str:
+        """The last line that is not empty; that of a server which has just ended may still be on its way."""
+        self._over.wait(_LAST_WORDS)
+        return next((line for line in reversed(self._lines) if line.strip()), "")
 
-def _keep_lines(descriptor: int, lines: deque[str]) -> None:
-    with os.fdopen(descriptor, "rb", buffering=0) as stream:
-        rest = b""
-        while data := stream.read(65536):
-            *whole, rest = (rest + data)[-65536:].split(b"\n")
-            lines.extend(line.decode("utf-8", "replace")[-1000:] for line in whole)
-        lines.append(rest.decode("utf-8", "replace")[-1000:])
+    def _keep_lines(self, descriptor: int) -> None:
+        with os.fdopen(descriptor, "rb", buffering=0) as stream:
+            rest = b""
+            while data := stream.read(65536):
+                *whole, rest = (rest + data)[-65536:].split(b"\n")
+                self._lines.extend(line.decode("utf-8", "replace")[-1000:] for line in whole)
+            self._lines.append(rest.decode("utf-8", "replace")[-1000:])
+        self._over.set()
 
 
 def _wait_for(future: Future[Result], seconds: float) -> Result:

@@ -43,7 +43,8 @@ def _texts(content: Sequence[types.ContentBlock]) -> Iterator[str]:
         if isinstance(part, types.TextContent):
             yield part.text
         elif isinstance(part, types.ImageContent | types.AudioContent):
-            yield f"[{part.type} {part.mime_type}, {len(part.data) * 3 // 4} bytes]"
+            size = len(part.data) * 3 // 4 - part.data[-2:].count("=")
+            yield f"[{part.type} {part.mime_type}, {size} bytes]"
         elif isinstance(part, types.EmbeddedResource) and isinstance(part.resource, types.TextResourceContents):
             yield part.resource.text
         elif isinstance(part, types.EmbeddedResource):

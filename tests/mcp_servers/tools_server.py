@@ -1,14 +1,11 @@
-"""An MCP server with the kinds of tools there are, for the tests: `python tools_server.py [--http PORT]`."""
+"""An MCP server of the official SDK over stdio, with the kinds of tools there are."""
 
 from __future__ import annotations
 
-import os
-import sys
-import time
-from pathlib import Path
 from typing import Any
 
 from mcp.server.mcpserver import Context, Image, MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import ToolAnnotations
 from pydantic import BaseModel
 
@@ -47,7 +44,7 @@ def find(text: str = "", limit: int = 10) -> Parts:
 def take(name: str, count: int = 1) -> str:
     """Take parts out of stock."""
     if STOCK[name] < count:
-        raise ValueError(f"there are only {STOCK[name]} of {name}")
+        raise ToolError(f"there are only {STOCK[name]} of {name}")
     STOCK[name] -= count
     return f"took {count} {name}"
 
@@ -65,29 +62,9 @@ def picture_of(name: str) -> Any:
 
 
 @server.tool(annotations=READS, structured_output=False)
-def variables() -> dict[str, str]:
-    """The environment of this process."""
-    return dict(os.environ)
-
-
-@server.tool(annotations=READS, structured_output=False)
 def echo(text: str) -> str:
     """The same text."""
     return text
-
-
-@server.tool(structured_output=False)
-def die(last_words: str = "") -> str:
-    """End this process in the middle of the call."""
-    print(last_words, file=sys.stderr, flush=True)
-    os._exit(3)
-
-
-@server.tool(annotations=READS, structured_output=False)
-def hang(seconds: float = 60.0) -> str:
-    """Do not answer for some time, and let nobody else be answered."""
-    time.sleep(seconds)
-    return "at last"
 
 
 @server.tool(structured_output=False)
@@ -105,9 +82,4 @@ async def reform(context: Context) -> str:
 
 
 if __name__ == "__main__":
-    if "--pid" in sys.argv:
-        Path(sys.argv[sys.argv.index("--pid") + 1]).write_text(str(os.getpid()), "utf-8")
-    if "--http" in sys.argv:
-        server.run("streamable-http", port=int(sys.argv[sys.argv.index("--http") + 1]))
-    else:
-        server.run("stdio")
+    server.run("stdio")
