@@ -81,9 +81,11 @@ def _completed(data: Mapping[str, Any]) -> dict[str, Any]:
 
 def _attempt(attempt: dict[str, Any]) -> dict[str, Any]:
     run = attempt.get("run")
-    if not isinstance(run, dict) or not isinstance(run.get("resources"), dict):
+    if not isinstance(run, dict):
         return attempt
-    resources = {"wall": 0.0, "cpu": 0.0, "memory": 0.0, **run["resources"]}
+    resources = run.get("resources")
+    if isinstance(resources, dict):
+        resources = {"wall": 0.0, "cpu": 0.0, "memory": 0.0, **resources}
     return {**attempt, "run": {**run, "resources": resources, "calls": _each(attempt.get("calls", []), _call)}}
 
 
