@@ -26,7 +26,7 @@ _LAYERS = {
     "atc": """
         _siblings fault files interruption answer_type language models profile planning retrieval program check
         diagnosis knowledge prompting verify search_tree solution solution_file events background tracing hooks
-        options resume turns write_gate modes solve chat agent training tui page server mcp_server cli
+        options resume turns write_gate modes solve chat agent training tui saved page server mcp_server cli
     """,
     "probing": "redact schema prober document export strip_responses evaluation drift live cli",
     "benchmarks": """

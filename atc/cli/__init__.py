@@ -33,6 +33,7 @@ COMMANDS = {
     "check": "atc.cli.check:check",
     "explain": "atc.cli.explain:explain",
     "trace": "atc.cli.trace:trace",
+    "save": "atc.cli.save:save",
     "tui": "atc.cli.tui:tui",
     "contract": "atc.cli.contract:contract",
     "simulate": "atc.cli.simulate:simulate",

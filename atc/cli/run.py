@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -31,6 +31,7 @@ from protocols.errors import APIError, LimitReached, ProgramRefused
 from sandbox.records import Limits
 
 if TYPE_CHECKING:
+    from atc.saved.saved_program import SavedProgram
     from sandbox.records import CallRecord, Run
 
 __all__ = ["run"]
@@ -42,8 +43,10 @@ _SECONDS = click.FloatRange(min=0, min_open=True)
 @dataclass(frozen=True, kw_only=True)
 class _Options(ProgramOptions):
     file: Path = argument(type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path))
+    arguments: tuple[str, ...] = argument(nargs=-1, type=click.UNPROCESSED, metavar="[--PARAMETER VALUE]...")
     api: tuple[str, ...] = api_option(
-        "OpenAPI document, *.tools.json or functions:FILE.py; without it only --allow is reached."
+        "OpenAPI document, *.tools.json functions:FILE.py or an MCP server (mcp:stdio:COMMAND, mcp:URL); "
+        "without it only --allow is reached."
     )
     wall: float = option(
         "--wall", type=_SECONDS, default=_DEFAULT.wall, show_default=True, metavar="S", help="Most seconds."
@@ -87,25 +90,32 @@ class _Options(ProgramOptions):
             raise click.UsageError("--auth needs --api SPEC or --allow ORIGIN: there is nothing to sign in to")
 
 
-@click.command()
+@click.command(context_settings={"ignore_unknown_options": True})  # a saved program has parameters of its own
 @takes(_Options)
 def run(options: _Options) -> None:
     """Run the program in FILE (- for stdin) in the sandbox, with the API's tools as functions.
 
     Without --api it may reach the servers that --allow names, with `requests`; without either, none. What it prints
     comes through as it is printed; messages of ours go to stderr.
+
+    A program of `atc save` names its API itself, and takes its parameters as options; a wrong one lists them.
     """
-    options.check()
     from atc.tui.parts import call_text
     from protocols.calls.auth import credential, header_of
+    from protocols.calls.header_names import without_headers
     from protocols.combined import load_specs
     from sandbox import Sandbox
 
-    program = read_program(options.file)
+    options, program, saved = _with_parameters(options, read_program(options.file))
+    options.check()
     protocol = load_specs(options.api, options.auth) if options.api else None
+    if saved is not None and protocol is not None:
+        saved.check(protocol)
     base_url, now = options.base_url, options.now
     credentials = [credential(spec, protocol) for spec in options.auth]
     headers = [header_of(spec, protocol) for spec in options.headers]
+    if protocol is not None:
+        protocol = without_headers(protocol, ((sent.namespace, sent.parameter) for sent in headers))
 
     def show_call(call: CallRecord) -> None:
         if options.verbose:
@@ -124,7 +134,7 @@ def run(options: _Options) -> None:
             protocol,
             base_url=base_url,
             allow=options.allow,
-            credentials=credentials,
+            credentials=[*credentials, *headers],
             limits=Limits(wall=options.wall, cpu=options.cpu, memory=options.memory, calls=options.calls),
             seed=options.seed,
             strict=options.strict_sandbox,
@@ -156,6 +166,33 @@ def _report(options: _Options, outcome: PlannedResult, warned: tuple[str, ...]) 
     if outcome.declined:
         say(outcome.declined)
     return ProgramRefused.exit_code if outcome.declined else _exit_code(result)
+
+
+def _with_parameters(options: _Options, program: str) -> tuple[_Options, str, SavedProgram | None]:
+    """The program to run and its API, where it was saved with parameters; any other one as it is.
+
+    Raises: UsageError, click.UsageError: A parameter is wrong, or the API must be named.
+    """
+    name = "stdin" if str(options.file) == "-" else str(options.file)
+    saved = None
+    if "SAVED" in program:
+        from atc.saved.saved_program import parse_arguments, parse_saved
+
+        saved = parse_saved(program, name)
+    if saved is None:
+        unknown = next((word for word in options.arguments if word.startswith("-")), None)
+        if unknown is not None:
+            raise click.NoSuchOption(unknown.partition("=")[0])
+        if options.arguments:
+            raise click.UsageError(f"Got unexpected extra argument ({' '.join(options.arguments)})")
+        return options, program, None
+    program = saved.program(parse_arguments(saved, options.arguments, name))
+    if options.api:
+        return options, program, saved
+    options = replace(options, api=saved.api_from(options.file.parent))
+    if options.auth:
+        say(f"signs in at {', '.join(options.api)}, which {name} names")
+    return options, program, saved
 
 
 def _pass_on(stream: str, text: str) -> None:

@@ -1,0 +1,1 @@
+"""Solved questions as tools of one's own: programs with parameters, which run without a model."""
