@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Self
 
+from atc.language.intent import asks_the_same
 from atc.language.question import Question
 from atc.prompting import templates
 from atc.resume import describe_call
@@ -93,8 +94,9 @@ def conversation_so_far(turns: Sequence[Turn], tokens: int) -> str:
 
 
 def follow_up(query: str, turns: Sequence[Turn]) -> Question:
-    """A question with the values of the turns before it."""
+    """A question with the values of the turns before it; it follows the last one that asks for something of its own."""
     if not turns:
         return Question(query)
     values = [text for turn in turns for text in (turn.query, *turn.calls, turn.answer or "")]
-    return Question(query, "\n".join(values)[-_MAX_CONTEXT:], turns[-1].query)
+    before = next((turn.query for turn in reversed(turns) if not asks_the_same(turn.query)), turns[-1].query)
+    return Question(query, "\n".join(values)[-_MAX_CONTEXT:], before)

@@ -16,6 +16,7 @@ __all__ = [
     "EST",
     "YES_OR_NO",
     "Aspect",
+    "asks_the_same",
     "aspects",
     "changes_only",
     "is_information_request",
@@ -65,6 +66,11 @@ _SECOND_VERB = re.compile(
 """A second verb that has an object."""
 _NEW_ENTITY = re.compile(r"\b(?:set(?: up)?|move|change|assign|raise) an?\b|\bnew\b|\banother\b", re.IGNORECASE)
 _TAG_QUESTION = re.compile(r", (?:can|could|will|would) you\s*\?$", re.IGNORECASE)
+_SAME_AGAIN = re.compile(
+    r"\W*(?:(?:yes|ok|okay|please|and|now|then)\W+)*(?:do (?:it|so|that|this|the same)|go ahead|repeat (?:it|that|this)"
+    r"|again|once more|the same again)\b(?:[ ,]+\w+){0,4}[.! ]*",
+    re.IGNORECASE,
+)
 _STATEMENT_STARTS = frozenset(QUESTIONS["statements"])
 
 
@@ -72,6 +78,11 @@ def is_information_request(query: str) -> bool:
     """True if a query wants to be told something, and nothing done."""
     kinds = [_sentence_intent(sentence) for sentence in _unquoted(query)]
     return "told" in kinds and "done" not in kinds
+
+
+def asks_the_same(query: str) -> bool:
+    """True if a query in a chat asks for what the one before it asked for: `Do it again.`"""
+    return _SAME_AGAIN.fullmatch(query) is not None
 
 
 def aspects(query: str) -> frozenset[Aspect]:

@@ -147,6 +147,11 @@ class Question:
         return Question(f"{self.before} {self.text}") if self.before and not self.names else self
 
     @cached_property
+    def meant(self) -> str:
+        """Its text; that of the question before, where it asks for the same again."""
+        return self.before if self.before and intent.asks_the_same(self.text) else self.text
+
+    @cached_property
     def words(self) -> tuple[str, ...]:
         """Its words in lower case."""
         return words(self.text)
@@ -169,7 +174,7 @@ class Question:
     @cached_property
     def is_information_request(self) -> bool:
         """True if it wants to be told something, and nothing done."""
-        return intent.is_information_request(self.text)
+        return intent.is_information_request(self.meant)
 
     @cached_property
     def requested_actions(self) -> tuple[str, ...]:
@@ -245,15 +250,15 @@ class Question:
     @cached_property
     def named_values(self) -> tuple[str, ...]:
         """The quoted texts, paths and numbers in it, in this order."""
-        quoted = [next(filter(None, match.groups())).strip() for match in _QUOTED.finditer(self.text)]
-        rest = _QUOTED.sub(" ", self.text)
+        quoted = [next(filter(None, match.groups())).strip() for match in _QUOTED.finditer(self.meant)]
+        rest = _QUOTED.sub(" ", self.meant)
         paths = [match[0].rstrip(".") for match in _PATH.finditer(rest) if not _SLASHED_WORDS.fullmatch(match[0])]
         return tuple(dict.fromkeys([*quoted, *paths, *_SEPARATE_NUMBER.findall(_PATH.sub(" ", rest))]))
 
     @cached_property
     def codes(self) -> tuple[str, ...]:
         """The identifiers in it: `ftjob-Nq3tWz81`, `sales_daily`, `ada@example.com`."""
-        return tuple(dict.fromkeys([*_ADDRESS.findall(self.text), *_IDENTIFIER.findall(self.text)]))
+        return tuple(dict.fromkeys([*_ADDRESS.findall(self.meant), *_IDENTIFIER.findall(self.meant)]))
 
     @cached_property
     def entities(self) -> tuple[NamedEntity, ...]:
