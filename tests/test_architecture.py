@@ -63,6 +63,7 @@ HEAVY = (
     "openai",
     "networkx",
     "rich",
+    "textual",
     "RestrictedPython",
 )
 API_NAMES = ("tmdb", "moviedb", "spotify")

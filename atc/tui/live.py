@@ -166,7 +166,7 @@ class LiveView:
             case NodeChanged(node):
                 self._grow(node)
             case RunEnded():
-                self._turn = replace(self._turn, doing="looking at how it went")
+                self._turn = replace(self._turn, doing="looking at how it went", pending=())
             case PlanProposed(_, plan, asks):  # the calls to be shown are those of the run that sends it
                 self._turn = replace(self._turn, calls=(), output="")
                 if not asks:  # who is asked is shown the plan with the question

@@ -11,11 +11,11 @@ from typing import Any
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.progress_bar import ProgressBar
-from rich.table import Column, Table
+from rich.table import Table
 from rich.text import Text
 
 from atc.cli import say
-from atc.tui.text import first_line, visible
+from atc.tui.text import first_line, shorten, visible
 from benchmarks.run.runner import Engine, SolvedTask, TaskResult
 from benchmarks.tasks.task_files import Task
 
@@ -103,7 +103,7 @@ class Dashboard:
         room = self._console.height - len(parts) - 3
         latest = list(self._faults.items())[::-1][: max(min(TOOLS_SHOWN, room), 0)]
         if latest:
-            parts.append(_fault_table(latest))
+            parts += _fault_lines(latest, self._console.width)
         return Group(*parts)
 
     def _bar(self) -> RenderableType:
@@ -130,20 +130,19 @@ class Dashboard:
         return f"{speed}{read:,.0f} tokens read, {written:,.0f} written{earlier}"
 
 
-def _fault_table(latest: Sequence[tuple[str, _ToolFaults]]) -> Table:
+def _fault_lines(latest: Sequence[tuple[str, _ToolFaults]], width: int) -> list[RenderableType]:
     """A line for each tool: how often it was to blame, the last task, and the fault there."""
-    table = Table(
-        Column("faults", justify="right", no_wrap=True),
-        Column("tool to blame", no_wrap=True, overflow="ellipsis", max_width=32),
-        Column("last task", no_wrap=True, overflow="ellipsis", max_width=14),
-        Column("there", no_wrap=True, overflow="ellipsis"),
-        box=None,
-        pad_edge=False,
-        header_style="dim",
-    )
-    for tool, faults in latest:
-        table.add_row(str(faults.count), Text(visible(tool)), Text(visible(faults.task)), Text(faults.text))
-    return table
+    tool_width, task_width = min(max(width // 3, 8), 32), min(max(width // 6, 6), 14)
+    rows = [("faults", "tool to blame", "last task", "the fault there")]
+    rows += [(str(faults.count), visible(tool), visible(faults.task), faults.text) for tool, faults in latest]
+    return [
+        _cut(
+            Text(
+                f"{count:>6}  {_column(tool, tool_width)}  {_column(task, task_width)}  {text}", "" if place else "dim"
+            )
+        )
+        for place, (count, tool, task, text) in enumerate(rows)
+    ]
 
 
 def _faults(record: Mapping[str, object]) -> Iterator[tuple[str, str]]:
@@ -153,6 +152,10 @@ def _faults(record: Mapping[str, object]) -> Iterator[tuple[str, str]]:
         if fault := attempt.get("fault"):
             tool = (attempt.get("attribution") or {}).get("tool") or THE_PROGRAM
             yield tool, first_line(f"{fault['type']}: {fault['message']}", FAULT_WIDTH)
+
+
+def _column(text: str, width: int) -> str:
+    return shorten(text, width).ljust(width)
 
 
 def _clock(seconds: float) -> str:

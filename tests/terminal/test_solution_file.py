@@ -47,6 +47,13 @@ def test_a_task_of_a_run_comes_back_without_times(solution: Solution, tmp_path: 
     assert again.tree == solution.tree
 
 
+@pytest.fixture(scope="module")
+def repaired() -> str:
+    """The JSON of a solve with a revision."""
+    picture = PICTURES["terminal.svg"]
+    return json.dumps(solved(picture.mode, picture.messages).to_json())
+
+
 def without_calls(data: dict[str, Any]) -> None:
     data["attempts"][-1]["calls"] = []
 
@@ -65,11 +72,10 @@ def without_calls(data: dict[str, Any]) -> None:
     ],
 )
 def test_a_damaged_solution_is_refused_with_its_place(
-    change: Callable[[dict[str, Any]], object], message: str, tmp_path: Path
+    change: Callable[[dict[str, Any]], object], message: str, repaired: str, tmp_path: Path
 ) -> None:
     """The message names the file and the member; there is no stack trace."""
-    picture = PICTURES["terminal.svg"]
-    data = json.loads(json.dumps(solved(picture.mode, picture.messages).to_json()))
+    data = json.loads(repaired)
     change(data)
     write_json(tmp_path / "solution.json", data)
 
