@@ -86,7 +86,10 @@ class Agent:
         for text in options.allow:
             origin(text)
         from protocols.calls.auth import credential, header_of
+        from protocols.calls.header_names import without_headers
 
+        headers = tuple(header_of(text, protocol) for text in options.headers)
+        protocol = without_headers(protocol, ((sent.namespace, sent.parameter) for sent in headers))
         self.protocol = protocol
         self.on_event = options.on_event or (lambda event: None)
         self._closing = ExitStack()
@@ -101,7 +104,6 @@ class Agent:
             store = store / SIMULATED
         self.knowledge = Knowledge(protocol, self.settings.profile, store, options.learn, options.retriever)
         credentials = tuple(credential(text, protocol) for text in options.auth)
-        headers = tuple(header_of(text, protocol) for text in options.headers)
         self.service = Service(options.base_url, (*credentials, *headers), bool(options.simulate))
         if options.simulate:
             from protocols.simulator import Simulator

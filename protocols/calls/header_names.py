@@ -5,8 +5,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from dataclasses import replace
 
-__all__ = ["CONNECTION_HEADERS", "is_override", "is_reserved", "normalized_header"]
+from protocols.model import Parameter, Protocol, Tool
+
+__all__ = ["CONNECTION_HEADERS", "is_override", "is_reserved", "normalized_header", "without_headers"]
 
 CONNECTION_HEADERS = frozenset(
     "host content-length transfer-encoding connection keep-alive upgrade te trailer proxy-authorization "
@@ -35,3 +39,21 @@ def is_override(header: str) -> bool:
 def is_reserved(header: str) -> bool:
     """True if a header is not the user's to set."""
     return normalized_header(header) in (*CONNECTION_HEADERS, "content-type", "trailers") or is_override(header)
+
+
+def without_headers(protocol: Protocol, headers: Iterable[tuple[str, str]]) -> Protocol:
+    """The protocol whose tools do not ask for headers that the user sets, given by namespace and name."""
+    names = {(namespace, normalized_header(name)) for namespace, name in headers}
+
+    def left(tool: Tool, parameters: Iterable[Parameter]) -> tuple[Parameter, ...]:
+        return tuple(
+            parameter
+            for parameter in parameters
+            if parameter.location != "header" or (tool.namespace, normalized_header(parameter.name)) not in names
+        )
+
+    tools = (
+        replace(tool, parameters=left(tool, tool.parameters), arguments=left(tool, tool.arguments))
+        for tool in protocol.tools
+    )
+    return replace(protocol, tools=tuple(tools)) if names else protocol

@@ -168,3 +168,24 @@ def test_a_machine_without_a_keyring_is_told() -> None:
             credential("bearer:keyring:shop/me", None)
     finally:
         keyring.set_keyring(before)
+
+
+def test_a_documented_header_that_the_user_sets_is_no_argument() -> None:
+    """The document demands `X-Tenant` of each call; with `--header` neither model nor program is asked for it."""
+    with LocalAPI() as server:
+        server.answer("GET", "/orders", [{"id": 7}])
+        parameters = [
+            {"name": "X-Tenant", "in": "header", "required": True, "schema": {"type": "string"}},
+            {"name": "X-Trace", "in": "header", "schema": {"type": "string"}},
+        ]
+        operation = {"parameters": parameters, "responses": {"200": {"description": "ok"}}}
+        content = {"info": {"title": "t", "version": "1"}, "paths": {"/orders": {"get": operation}}}
+        source = {"openapi": "3.0.0", "servers": [{"url": server.url}], **content}
+        model = ScriptedModel("```python\nprint(GET_orders())\n```")
+        with Agent.from_openapi(source, model=model, headers=["x-tenant: acme"]) as agent:
+            solution = agent.solve("Which orders are there?")
+
+    assert solution.answer == "[{'id': 7}]", solution.message
+    assert server.requests[0].headers["x-tenant"] == "acme"
+    assert [parameter.name for parameter in agent.protocol.tools[0].arguments] == ["X-Trace"]
+    assert "X_Tenant" not in str(model.asked[0])
