@@ -122,7 +122,7 @@ def base_urls(base_url: BaseURL, protocol: Protocol | None) -> dict[str, str]:
     urls = {"": base_url} if isinstance(base_url, str) else dict(base_url or {})
     urls = {namespace: url.rstrip("/") for namespace, url in urls.items() if url}
     for namespace, url in urls.items():
-        if "@" in urlsplit(url).netloc:
+        if "@" in re.split(r"[/?#]", url.partition("//")[2], maxsplit=1)[0]:
             raise UsageError("the base URL holds a user name or password; leave it out and pass it as a credential")
         if namespace not in (namespaces or ("",)):
             if not namespaces:
