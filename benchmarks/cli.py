@@ -29,6 +29,7 @@ from atc.cli.options import (
     workers_option,
 )
 from atc.profile import FEATURES
+from benchmarks.data_command import new, show
 from benchmarks.tasks import NAMES
 from protocols.errors import UsageError
 
@@ -451,7 +452,11 @@ def _run(
 
 @click.group()
 def data() -> None:
-    """Fetch the public files of benchmarks."""
+    """Fetch the public files of benchmarks, show what they are made of, and make tasks for your own API."""
+
+
+data.add_command(new)
+data.add_command(show)
 
 
 @data.command()

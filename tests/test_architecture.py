@@ -19,8 +19,8 @@ ORDER = ("protocols", "sandbox", "atc", "probing", "benchmarks")
 
 _LAYERS = {
     "protocols": """
-        errors patterns bounded json_path text naming functions model schema_fields documents calls mcp sources combined dataflow
-        contracts render simulator.analysis simulator.world simulator.http simulator samples
+        errors patterns bounded json_path text naming functions model schema_fields documents calls mcp schemes
+        sources combined dataflow contracts render simulator.analysis simulator.world simulator.http simulator samples
     """,
     "sandbox": "records truncation private body_store language child pool provenance journal egress sandbox",
     "atc": """
@@ -34,7 +34,7 @@ _LAYERS = {
         manipulation.function_environment manipulation.curl manipulation.curl_templates manipulation.http_environment
         manipulation.suite manipulation.criteria manipulation.home manipulation.trip manipulation.weather
         manipulation.cat manipulation.sheets manipulation.virtualhome manipulation.webshop manipulation.tabletop
-        manipulation.original manipulation.complexity manipulation training micro cli
+        manipulation.original manipulation.complexity manipulation training micro data_command cli
     """,
 }
 LAYERS = {package: names.split() for package, names in _LAYERS.items()}

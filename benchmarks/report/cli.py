@@ -100,8 +100,7 @@ def report(
                 "complexity": published_complexity(),
                 MANIPULATION: published_manipulation(),
             }
-        if agreement:
-            data["judges"] = [row.to_json() for row in agreement]
+        data |= {"judges": [row.to_json() for row in agreement]} if agreement else {}
         if evaluations:
             data["evaluations"] = evaluations
         click.echo(to_json(data), nl=False)

@@ -20,7 +20,7 @@ from atc.files import append_line, read_lines
 from atc.training.data.draft import NoQuestion, QuestionPair
 from atc.training.data.questions import ReadQuestions
 from atc.training.data.reach import Reach
-from atc.training.data.trial import PairKind, Trial, TriedPair
+from atc.training.data.trial import PairKind, RealService, Trial, TriedPair
 from atc.training.data.wording import form
 from atc.training.data.writes import WriteQuestions
 from protocols.errors import UsageError
@@ -45,6 +45,8 @@ class PairSettings:
         count: Pairs in the file at the end. candidates: Tools in each prompt; 0 leaves the messages out.
         profile: That of the prompts.
         per_form: Most pairs of the same question form.
+        service: Asked in place of the simulated one, and not to write anything.
+        trials: Most drafts that are tried, since a service is asked in each.
     """
 
     out: Path
@@ -55,6 +57,8 @@ class PairSettings:
     processes: int = 2
     per_form: int = 40
     profile: str = "tiny"
+    service: RealService | None = None
+    trials: int | None = None
 
 
 @dataclass
@@ -125,11 +129,11 @@ def generate(protocol: Protocol, settings: PairSettings, excluded: Excluded, on_
     on_pair(tally.before)
     if tally.before >= settings.count:
         return tally
-    trial = Trial(protocol, settings.seed, 0, settings.kind)
+    trial = Trial(protocol, settings.seed, 0, settings.kind, service=settings.service)
     try:
         drafts = _Drafts(trial, settings, tally, excluded)
         context = multiprocessing.get_context("spawn")
-        arguments = (protocol, settings.seed, settings.candidates, settings.kind, settings.profile)
+        arguments = (protocol, settings.seed, settings.candidates, settings.kind, settings.profile, settings.service)
         with ProcessPoolExecutor(settings.processes, context, _start, arguments) as pool:
             try:
                 _write(pool, drafts, settings, tally, on_pair)
@@ -184,7 +188,9 @@ class _Drafts:
         self._excluded = excluded
         reach = Reach(trial.views, trial.pools())
         self._reads, self._writes = ReadQuestions(reach), WriteQuestions(reach)
-        self._tools = [*trial.views.reads, *self._writes.tools]
+        writing = () if settings.service is not None else self._writes.tools
+        self._tools = [*trial.views.reads, *writing]
+        self._tried = 0
         self._numbered = self._numbers()
         self._barren = 0
         self.under_way: Counter[str] = Counter()
@@ -193,7 +199,8 @@ class _Drafts:
     def batch(self, size: int) -> list[tuple[str, QuestionPair, str]]:
         """The next drafts that are worth a trial, each with its id and form; fewer where there are no more."""
         drafts: list[tuple[str, QuestionPair, str]] = []
-        while len(drafts) < size and self._barren < _BARREN:
+        most = self._settings.trials
+        while len(drafts) < size and self._barren < _BARREN and (most is None or self._tried < most):
             number = next(self._numbered)
             pair = self._draft(number)
             self._barren += 1
@@ -204,6 +211,7 @@ class _Drafts:
                 self._tally.drop(reason, pair.question)
                 continue
             self._barren = 0
+            self._tried += 1
             self._tally.questions.add(pair.question.casefold())
             self.under_way[asked_form] += 1
             self.tools_under_way[tuple(sorted(pair.tools))] += 1
@@ -278,12 +286,14 @@ _trial: Trial | None = None
 """The trial of this process."""
 
 
-def _start(protocol: Protocol, seed: int, candidates: int, kind: PairKind, profile: str) -> None:
+def _start(
+    protocol: Protocol, seed: int, candidates: int, kind: PairKind, profile: str, service: RealService | None
+) -> None:
     """Set up a process; the first one alone hears Ctrl-C, and this one ends with it."""
     global _trial
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    _trial = Trial(protocol, seed, candidates, kind, profile)
+    _trial = Trial(protocol, seed, candidates, kind, profile, service)
 
 
 def _end_with_parent() -> None:

@@ -1,4 +1,4 @@
-"""Pairs tried in the simulated service: a program is right if it runs, and its answer rests on the responses."""
+"""Pairs tried in a service, else the simulated one: a program is right if it runs and its answer rests on responses."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from atc.training.data.reach import Pools, Reach
 from atc.training.data.views import APIViews, ListView
 from atc.training.data.writes import reading_back
 from atc.verify import inspect, is_unsupported
+from protocols.calls.auth import credential
 from protocols.json_path import Step
 from protocols.model import Protocol
 from protocols.render import sentence
@@ -28,10 +29,11 @@ from protocols.simulator import Session, Simulator
 from sandbox import Run, Sandbox
 from sandbox.records import SAFE
 
-__all__ = ["PairKind", "Trial", "TriedPair"]
+__all__ = ["EMPTY", "PairKind", "RealService", "Trial", "TriedPair"]
 
 PairKind = Literal["program", "select"]
-_EMPTY = frozenset({"", "[]", "{}", "None", "0", "0.0", "None None"})
+EMPTY = frozenset({"", "[]", "{}", "None", "0", "0.0", "None None"})
+"""Answers that say nothing."""
 _SAMPLES = 2
 """Replies of each tool that the values of its fields are taken from."""
 _TELLING = 7
@@ -39,6 +41,19 @@ _TELLING = 7
 _LONGEST = 1500
 """Characters of an answer."""
 _SELECTING = "select_tools"
+
+
+@dataclass(frozen=True, slots=True)
+class RealService:
+    """A service that is only read from; `auth` as `KIND:SOURCE`."""
+
+    base_url: str | None = None
+    auth: tuple[str, ...] = ()
+
+    def sandbox(self, protocol: Protocol) -> Sandbox:
+        """Runs programs against the service; a write ends them. Raises: UsageError: No server, or no credential."""
+        credentials = [credential(text, protocol) for text in self.auth]
+        return Sandbox(protocol, base_url=self.base_url, credentials=credentials, writes="deny")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,14 +71,27 @@ class Trial:
     Args:
         candidates: Tools that are offered in the prompt; 0 leaves the messages out.
         profile: That of the prompt (see atc.profile).
+        service: Asked in place of the simulated one.
     """
 
-    def __init__(self, protocol: Protocol, seed: int, candidates: int, kind: PairKind, profile: str = "tiny") -> None:
+    def __init__(
+        self,
+        protocol: Protocol,
+        seed: int,
+        candidates: int,
+        kind: PairKind,
+        profile: str = "tiny",
+        service: RealService | None = None,
+    ) -> None:
         self.protocol = protocol
         self._kind = kind
         self._candidates = candidates
+        self._service = service.sandbox(protocol) if service is not None else None
         self._simulator = Simulator(protocol, seed=seed, now=SIMULATED_NOW)
-        self._agent = Agent(protocol, None, now=SIMULATED_NOW, tools=candidates or None, profile=profile)
+        base_url = service.base_url if service is not None else None
+        self._agent = Agent(
+            protocol, None, base_url=base_url, now=SIMULATED_NOW, tools=candidates or None, profile=profile
+        )
         self.graph = self._agent.graph
 
     @cached_property
@@ -104,7 +132,9 @@ class Trial:
                         by_name.setdefault(name, []).append(item.get(name))
 
     def run(self, program: str, question: str) -> Run:
-        """Run a program in a world of its own, where what its question names exists."""
+        """Run a program in a world of its own, where what its question names exists, or at the service."""
+        if self._service is not None:
+            return self._service.run(program)
         with self._simulator.session(query=question) as session:
             return self._sandbox(session).run(program)
 
@@ -166,7 +196,7 @@ class Trial:
             return TriedPair("response", f"{bad.tool} was answered {bad.status}")
         answer = run.stdout.strip()
         if (
-            answer in _EMPTY
+            answer in EMPTY
             or len(answer) > _LONGEST
             or any(line.split()[-1:] == ["None"] for line in answer.split("\n"))
         ):
