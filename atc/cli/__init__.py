@@ -38,6 +38,7 @@ COMMANDS = {
     "contract": "atc.cli.contract:contract",
     "simulate": "atc.cli.simulate:simulate",
     "serve": "atc.cli.serve:serve",
+    "mcp": "atc.cli.mcp:mcp",
     "model": "atc.cli.model:model",
     "init": "atc.cli.init:init",
     "doctor": "atc.cli.doctor:doctor",

@@ -167,7 +167,8 @@ def json_option(help_text: str = "Print JSON.") -> Any:
 
 
 def api_option(
-    help_text: str = "OpenAPI document or *.tools.json: file or URL, JSON or YAML; or functions:FILE.py.",
+    help_text: str = "OpenAPI document or *.tools.json: file or URL, JSON or YAML; functions:FILE.py; or an MCP "
+    "server: mcp:stdio:COMMAND or mcp:URL.",
     **settings: Any,
 ) -> Any:
     """`--api`, with what it may name; several of them have a name each."""
@@ -279,6 +280,7 @@ class TargetOptions:
         multiple=True,
         help="A credential: bearer, basic, header:NAME, query:NAME, cookie:NAME or a security scheme of the document, "
         "then env:VAR, file:PATH or keyring:SERVICE/USER; or oauth2:env:PREFIX, oauth2:file:PATH (docs/auth.md). "
+        "env:VAR passes a variable to an MCP server that is started. "
         "Repeatable; shop=KIND:SOURCE for one of several APIs.",
     )
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import ipaddress
 import socket
 from contextlib import closing, suppress
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from atc.cli import say
+from atc.cli.listening import bound, is_loopback
 from atc.cli.options import (
     ModelOptions,
     ProgramOptions,
@@ -72,7 +72,7 @@ class _Options(ModelOptions, ProgramOptions):
     def check(self) -> None:
         """Refuse what is missing or contradicts itself. Raises: click.UsageError, UsageError."""
         check_api_options(self.simulate, self.base_url, self.auth)
-        if self.key_file is None and not _is_loopback(self.host):
+        if self.key_file is None and not is_loopback(self.host):
             raise click.UsageError(f"{self.host} can be reached from elsewhere: name who may ask with --key-file FILE")
         missing = [
             name
@@ -99,7 +99,7 @@ def serve(options: _Options) -> None:
     if options.key_file is not None and options.key_file.stat().st_mode & 0o077:
         say(f"warning: others may read {options.key_file}; chmod 600 {options.key_file}")
     settings = ServerSettings(options.api, _agent_options(options), options.workers, options.journal.absolute())
-    with _bound(options.host, options.port) as listener, closing(RequestStore(settings.folder)) as store:
+    with bound(options.host, options.port) as listener, closing(RequestStore(settings.folder)) as store:
         _run(settings, store, keys, listener)
     say("stopped")
 
@@ -151,24 +151,3 @@ def _agent_options(options: _Options) -> Options:
         check_server(protocol, options.base_url, options.allow)
     writes = options.writes or ("allow" if options.simulate else "deny")
     return Options(**{name: getattr(options, name) for name in _FOR_AGENT}, writes=writes)
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
-def _bound(host: str, port: int) -> socket.socket:
-    """A socket that listens. Raises: UsageError."""
-    try:
-        family, kind, protocol, _, address = socket.getaddrinfo(
-            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-        )[0]
-        listener = socket.socket(family, kind, protocol)
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(address)
-    except OSError as error:
-        raise UsageError(f"{host}:{port} cannot be used: {error.strerror}; choose others with --host, --port") from None
-    return listener
