@@ -16,6 +16,8 @@ def api_health_problem(
 ) -> str:
     """The reason why no call can succeed with this API; empty when it is well, or when that is unknown.
 
+    Each of several APIs is looked at by itself.
+
     Args:
         calls: The calls of a run, oldest first.
         stopped: A limit ended the run, so a call without a reply says nothing of the API.
@@ -25,8 +27,19 @@ def api_health_problem(
         if _is_page(protocol, call):
             return f"{call.method} {call.url} answered a web page, not JSON: check the base URL (--base-url)"
     sent = [call for call in calls if call.attempts]
+    if protocol.namespaces:
+        tools = {call.index: protocol.tool(call.tool) for call in sent if call.tool is not None}
+        groups = [[c for c in sent if c.index in tools and tools[c.index].namespace == n] for n in protocol.namespaces]
+    else:
+        groups = [sent]
+    problems = [] if stopped else [_problem(protocol, group, signed) for group in groups if group]
+    return next(filter(None, problems), "")
+
+
+def _problem(protocol: Protocol, sent: Sequence[CallRecord], signed: bool) -> str:
+    """The reason why no call of one API can succeed, by those that were sent to it."""
     refused = {401} if signed else {401, 403}
-    if not sent or stopped or any(call.status is not None and call.status not in refused for call in sent):
+    if any(call.status is not None and call.status not in refused for call in sent):
         return ""
     last = sent[-1]
     if last.status is not None and last.tool is not None and protocol.tool(last.tool).envelope is not None:
@@ -42,8 +55,11 @@ def _sign_in(protocol: Protocol, call: CallRecord, signed: bool) -> str:
     """How to sign in, by the security schemes of an operation, as `--auth` takes them."""
     tool = protocol.tool(call.tool) if call.tool is not None else None
     scheme_names = {name for alternative in tool.security for name in alternative} if tool is not None else set()
-    schemes = [scheme for scheme in protocol.security_schemes if not scheme_names or scheme.name in scheme_names]
-    options = " or ".join(f"--auth {scheme.name}:env:VARIABLE" for scheme in schemes) or "--auth KIND:SOURCE"
+    namespace = tool.namespace if tool is not None else ""
+    own = [scheme for scheme in protocol.security_schemes if scheme.namespace == namespace]
+    schemes = [scheme for scheme in own if not scheme_names or scheme.name in scheme_names]
+    api = f"{namespace}=" if namespace else ""
+    options = " or ".join(f"--auth {scheme.name}:env:VARIABLE" for scheme in schemes) or f"--auth {api}KIND:SOURCE"
     return f"check the credentials: {options}" if signed else f"give credentials: {options}"
 
 

@@ -265,3 +265,13 @@ def test_a_server_that_two_documents_name_gets_the_credential_of_the_api_that_wa
 
     tokens = [received.headers["authorization"] for received in server.requests]
     assert tokens == [f"Bearer {SHOP_TOKEN}", f"Bearer {CRM_TOKEN}"]
+
+
+def test_an_api_that_cannot_be_had_is_named(two: TwoAPIs) -> None:
+    """The shop answers and the CRM refuses: the solve ends with exit code 6 and says how to sign in there."""
+    two.crm.answer("GET", "/customers/7", {"message": "who are you?"}, 401)
+    with Agent(two.protocol, model=ScriptedModel(f"```python\n{ACROSS}\n```")) as agent:
+        solution = agent.solve("What is the name of the customer of the first order?")
+
+    assert solution.exit_code == 6, solution.message
+    assert "give credentials: --auth crm=token:env:VARIABLE" in solution.message
