@@ -16,10 +16,10 @@ __all__ = ["tui"]
 @click.command()
 @click.argument("place", type=click.Path(exists=True, path_type=Path), default=".", metavar="[DIR]")
 def tui(place: Path) -> None:
-    """Look through the solutions below DIR (the working folder by default), or open one file.
+    """Look through stored solutions and benchmark runs.
 
-    `atc solve --out FILE` writes solutions, and `atc bench --out DIR` one for each task. The line at the bottom names
-    the keys; q quits.
+    They are those below DIR, by default the working folder; DIR may also be one file. `atc solve --out FILE` writes
+    a solution, and `atc bench --out DIR` one for each task. The line at the bottom names the keys; q quits.
     """
     if not (sys.stdin.isatty() and sys.stdout.isatty()) or os.environ.get("TERM", "dumb") in ("dumb", "unknown"):
         raise UsageError(

@@ -58,6 +58,12 @@ class _SolutionTable(DataTable[Text]):
     BINDINGS = [Binding("enter", "select_cursor", "Open")]  # noqa: RUF012 - as Textual declares it
 
 
+class _Filter(Input):
+    """The words to filter by."""
+
+    BINDINGS = [Binding("escape", "app.end_filter", "End the filter")]  # noqa: RUF012 - as Textual declares it
+
+
 class SolutionBrowser(App[None]):
     """The list of the solutions in a folder, or of one file.
 
@@ -97,7 +103,7 @@ class SolutionBrowser(App[None]):
 
     def compose(self) -> ComposeResult:
         yield Static(id="heading", markup=False)
-        yield Input(id="filter", placeholder="words of question, status, standing or file", compact=True)
+        yield _Filter(id="filter", placeholder="words of question, status, standing or file", compact=True)
         yield _SolutionTable(cursor_type="row")
         yield Static(id="empty", markup=False)
         yield Static(id="place", markup=False)
@@ -237,13 +243,12 @@ class SolutionBrowser(App[None]):
         """Go back to the list."""
         self._table.focus()
 
-    def on_key(self, event: object) -> None:
-        """Escape leaves the filter, and ends it."""
+    def action_end_filter(self) -> None:
+        """Show all rows again."""
         field = self.query_one("#filter", Input)
-        if getattr(event, "key", "") == "escape" and len(self.screen_stack) == 1 and field.has_class("open"):
-            field.value = ""
-            field.remove_class("open")
-            self._table.focus()
+        field.value = ""
+        field.remove_class("open")
+        self._table.focus()
 
     def on_resize(self) -> None:
         """The question takes the width that the other columns leave."""

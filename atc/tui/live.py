@@ -98,7 +98,8 @@ class _CurrentAttempt:
         newest = self.pending[-1]
         place = "" if newest.line is None else f"line {newest.line}: "
         more = f" and {len(self.pending) - 1} more" if len(self.pending) > 1 else ""
-        return f"{place}{visible(newest.tool or 'a request')} is called{more}"
+        action = f"{visible(newest.tool)} is called" if newest.tool else "a request is sent"
+        return f"{place}{action}{more}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,10 +11,10 @@ from rich.console import Console
 
 from benchmarks.run.dashboard import Dashboard
 from benchmarks.run.runner import SolvedTask, TaskResult
-from benchmarks.tasks.metrics import Metrics
-from benchmarks.tasks.task_files import Gold, Task
+from benchmarks.tasks.metrics import Gold, Metrics
+from benchmarks.tasks.task_files import Task
 
-TASKS = [(Task(number, f"task-{number}", "q", Gold(())), ()) for number in range(4)]
+TASKS = [(Task(number, f"task-{number}", "q", Gold({})), ()) for number in range(4)]
 
 
 def solved_task(task: Task, success: float, *faults: tuple[str | None, str]) -> SolvedTask:
