@@ -12,6 +12,10 @@ from atc import _siblings
 
 _siblings.check()
 
+from protocols.schemes import LOADERS  # noqa: E402 - the check comes first
+
+LOADERS["saved"] = "atc.saved.tools:load_saved"
+
 if TYPE_CHECKING:
     from atc.agent import Agent
     from atc.events import (

@@ -1,7 +1,8 @@
-"""`load` for every kind of source: an API document, the functions of a Python file, the tools of an MCP server."""
+"""`load` for every kind of source: an API document, functions of a Python file, an MCP server, saved programs."""
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 from protocols.documents import loader
 from protocols.mcp.address import SCHEME
 from protocols.model import Protocol
+from protocols.schemes import LOADERS
 
 __all__ = ["load"]
 
@@ -19,9 +21,11 @@ def load(source: str | Path | Mapping[str, Any], auth: Sequence[str] = ()) -> Pr
     Args:
         source: A file, an http(s) URL or the parsed document; OpenAPI 3.0 to 3.2, Swagger 2.0, a tool file
             (`endpoints`) or tool records (`api_list`), in JSON or YAML. A dict is not changed. `functions:FILE.py`
-            names a Python file whose functions are the tools; it is run. `mcp:stdio:COMMAND` starts an MCP server,
+            names a Python file whose functions are the tools; it is run. `saved:DIR` names a folder with programs of
+            `atc save` (once `atc` is imported; see protocols.schemes). `mcp:stdio:COMMAND` starts an MCP server,
             `mcp:https://…` reaches one; its tools are called there.
-        auth: Credentials for an MCP server, as atc.options.Options has them; other sources need none to be read.
+        auth: Credentials for an MCP server or for saved programs, as atc.options.Options has them; other sources need
+            none to be read.
     Returns: The Protocol; its `warnings` count repaired defects and name operations left out.
     Raises:
         ProtocolError: The document cannot be read, is of another kind, or has no usable operation.
@@ -33,4 +37,9 @@ def load(source: str | Path | Mapping[str, Any], auth: Sequence[str] = ()) -> Pr
         from protocols.mcp.tools import load_server
 
         return load_server(source, auth)
+    scheme, colon, rest = source.partition(":") if isinstance(source, str) else ("", "", "")
+    if colon and scheme in LOADERS:
+        module, _, function = LOADERS[scheme].partition(":")
+        protocol: Protocol = getattr(importlib.import_module(module), function)(rest, auth)
+        return protocol
     return loader.load(source)

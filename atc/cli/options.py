@@ -167,7 +167,7 @@ def json_option(help_text: str = "Print JSON.") -> Any:
 
 
 def api_option(
-    help_text: str = "OpenAPI document or *.tools.json: file or URL, JSON or YAML; functions:FILE.py; or an MCP "
+    help_text: str = "OpenAPI document or *.tools.json: file or URL, JSON or YAML; functions:FILE.py; saved:DIR; or an MCP "
     "server: mcp:stdio:COMMAND or mcp:URL.",
     **settings: Any,
 ) -> Any:

@@ -45,7 +45,7 @@ class _Options(ProgramOptions):
     file: Path = argument(type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path))
     arguments: tuple[str, ...] = argument(nargs=-1, type=click.UNPROCESSED, metavar="[--PARAMETER VALUE]...")
     api: tuple[str, ...] = api_option(
-        "OpenAPI document, *.tools.json functions:FILE.py or an MCP server (mcp:stdio:COMMAND, mcp:URL); "
+        "OpenAPI document, *.tools.json, functions:FILE.py, saved:DIR or an MCP server (mcp:stdio:COMMAND, mcp:URL); "
         "without it only --allow is reached."
     )
     wall: float = option(

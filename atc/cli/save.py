@@ -74,6 +74,8 @@ def _recorded(specs: Sequence[str], output: Path) -> list[str]:
     recorded = []
     for spec in specs:
         namespace, source = split_namespace(spec)
+        if source.startswith("saved:"):
+            raise UsageError("a program that calls saved programs cannot be saved itself")
         if "@" in source.partition("://")[2].partition("/")[0]:
             raise UsageError("--api holds a user name or password, which the program would keep; save it to a file")
         head, colon, path = source.rpartition("functions:")
