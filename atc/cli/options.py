@@ -167,8 +167,8 @@ def json_option(help_text: str = "Print JSON.") -> Any:
 
 
 def api_option(
-    help_text: str = "OpenAPI document or *.tools.json: file or URL, JSON or YAML; functions:FILE.py; saved:DIR; or an MCP "
-    "server: mcp:stdio:COMMAND or mcp:URL.",
+    help_text: str = "OpenAPI document or *.tools.json: file or URL, JSON or YAML; functions:FILE.py; saved:DIR; or an "
+    "MCP server: mcp:stdio:COMMAND or mcp:URL.",
     **settings: Any,
 ) -> Any:
     """`--api`, with what it may name; several of them have a name each."""
