@@ -29,6 +29,7 @@ __all__ = ["CONFIG", "main", "print_json", "say"]
 
 COMMANDS = {
     "solve": "atc.cli.solve:solve",
+    "chat": "atc.cli.chat:chat",
     "run": "atc.cli.run:run",
     "check": "atc.cli.check:check",
     "explain": "atc.cli.explain:explain",
