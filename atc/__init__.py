@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         ModelProgress,
         ModelWaiting,
         OutputPrinted,
+        PlanProposed,
         ProgramWritten,
         RunEnded,
         RunStarted,
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from atc.models.base import Completion, Message, Model, Progress, Usage
     from atc.solution import Attempt, Solution
     from protocols.errors import ATCError, ModelError
+    from sandbox.egress.write_plan import WritePlan
     from sandbox.records import CallRecord, Run
 
 __all__ = [
@@ -58,6 +60,7 @@ __all__ = [
     "ModelProgress",
     "ModelWaiting",
     "OutputPrinted",
+    "PlanProposed",
     "ProgramWritten",
     "Progress",
     "Run",
@@ -67,6 +70,7 @@ __all__ = [
     "SolveEnded",
     "SolveStarted",
     "Usage",
+    "WritePlan",
 ]
 
 _HOMES = {
@@ -84,6 +88,7 @@ _HOMES = {
     "Run": "sandbox.records",
     "Solution": "atc.solution",
     "Usage": "atc.models.base",
+    "WritePlan": "sandbox.egress.write_plan",
 }
 """Where the public names are defined; the others are events."""
 
