@@ -18,7 +18,7 @@ from textual.worker import get_current_worker
 from atc.solution import Solution
 from atc.solution_file import read_solution
 from atc.tui.attempt import attempt_parts, revision_reason
-from atc.tui.parts import call_row, evidence_lines, flow_lines, standing_text, summary_line
+from atc.tui.parts import call_row, evidence_lines, flow_lines, indented, standing_text, summary_line
 from atc.tui.response_tree import CallTree
 from atc.tui.stored import StoredSolution
 from atc.tui.text import format_answer, visible
@@ -130,9 +130,9 @@ def _answer_parts(solution: Solution) -> Iterator[RenderableType]:
         yield standing
     for finding in solution.findings:
         place = f"line {finding.line}: " if finding.line else ""
-        yield Text(f"  {finding.kind}: {place}{visible(finding.message)}", style="yellow")
-    yield from (Text(f"  {line}") for line in evidence_lines(solution))
-    yield from (Text(f"  {line}") for line in flow_lines(solution, FLOWS_SHOWN))
+        yield indented(f"{finding.kind}: {place}{visible(finding.message)}", "yellow")
+    yield from map(indented, evidence_lines(solution))
+    yield from map(indented, flow_lines(solution, FLOWS_SHOWN))
     if solution.second_answers:
         agreeing = sum(answer.agrees for answer in solution.second_answers)
         yield Text(f"  {agreeing} of {len(solution.second_answers)} further programs agree")

@@ -43,6 +43,7 @@ from atc.tui.parts import (
     call_row,
     evidence_lines,
     flow_lines,
+    indented,
     progress_text,
     standing_text,
     summary_line,
@@ -262,7 +263,7 @@ class LiveView:
         if (standing := standing_text(solution)) is not None:
             parts.append(standing)
         facts = [*evidence_lines(solution), *flow_lines(solution)]
-        parts += [Text(f"  {line}", style="dim") for line in facts]
+        parts += [indented(line, "dim") for line in facts]
         self._show(*parts, Text(summary_line(solution), style="dim"))
 
     def _show(self, *parts: RenderableType) -> None:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from rich.console import RenderableType
+from rich.padding import Padding
 from rich.text import Text
 
 from atc.fault import Attribution, Fault
@@ -26,6 +28,7 @@ __all__ = [
     "evidence_lines",
     "fault_text",
     "flow_lines",
+    "indented",
     "progress_text",
     "standing_text",
     "summary_line",
@@ -92,6 +95,11 @@ def attribution_text(attribution: Attribution) -> str:
     alternatives = f"; considered too: {', '.join(other_tools)}" if other_tools else ""
     summary = visible(f"to blame: {attribution.tool}{location} ({ATTRIBUTION_REASONS[attribution.how]}{alternatives})")
     return "\n".join([summary, *(f"  {shorten(visible(fact), FACT_WIDTH)}" for fact in attribution.evidence[:2])])
+
+
+def indented(line: str, style: str = "") -> RenderableType:
+    """A line below a heading; where it is wrapped, its other lines are indented too."""
+    return Padding(Text(line, style=style), (0, 0, 0, 2), expand=False)
 
 
 def progress_text(progress: Progress) -> str:
