@@ -30,6 +30,7 @@ from atc.events import (
     PlanProposed,
     ProgramWritten,
     RunEnded,
+    RunStarted,
     SolveEnded,
     SolveStarted,
 )
@@ -157,6 +158,8 @@ class LiveView:
                 self._tokens += usage.prompt_tokens + usage.completion_tokens
                 self._turn = _CurrentAttempt(attempt, doing, program=program, before=self._faulty, reason=reason)
                 self._faulty = self._reason = ""
+            case RunStarted():  # a program that is run once more, for its planned writes, makes its calls anew
+                self._turn = replace(self._turn, calls=(), pending=(), output="")
             case CallBegan(_, _, _, line):
                 pending = (*self._turn.pending, event)
                 self._turn = replace(self._turn, line=line or self._turn.line, pending=pending)
@@ -169,10 +172,8 @@ class LiveView:
                 self._grow(node)
             case RunEnded():
                 self._turn = replace(self._turn, doing="looking at how it went", pending=())
-            case PlanProposed(_, plan, asks):  # the calls to be shown are those of the run that sends it
-                self._turn = replace(self._turn, calls=(), output="")
-                if not asks:  # who is asked is shown the plan with the question
-                    self._show(*map(Text, plan_lines(plan)))
+            case PlanProposed(_, plan, asks) if not asks:  # who is asked is shown the plan with the question
+                self._show(*map(Text, plan_lines(plan)))
             case FaultFound(_, fault, attribution):
                 self._finish_search()
                 self._finish_attempt(fault, attribution)
