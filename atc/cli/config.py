@@ -43,7 +43,7 @@ _AUTH = re.compile(
     r"(?:[\w-]+=)?(?:(?:header|query|cookie):[^:]+|[^:]+):(?:env:[A-Z_][A-Z0-9_]*|(?:file|keyring):.+)", re.DOTALL
 )
 """A credential by its source. A variable is in capitals, since a value of that form is shown."""
-_PLACE = re.compile(r"(?:FILE|DIR|INDEX|SPEC)$")
+_PLACE = re.compile(r"(?:FILE(?:\.\w+)?|PAGE|DIR|INDEX|SPEC)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,10 @@ def find_config() -> tuple[Path, bool] | None:
         if not file.exists() or file.is_dir():
             raise UsageError(f"ATC_CONFIG names {named}, which is no file; correct it, or unset it")
         return file, True
-    here = Path.cwd()
+    try:
+        here = Path.cwd()
+    except FileNotFoundError:  # the folder was removed
+        return None
     for folder in (here, *here.parents):
         if (folder / NAME).is_file():
             return Path(os.path.relpath(folder / NAME)), False

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -58,7 +59,10 @@ def trust(file: Path, phrases: Sequence[str]) -> None:
     from atc.files import append_line
 
     record = _record()
-    record.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        record.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"{record.parent} cannot be made: {error.strerror or error}; see atc doctor") from None
     append_line(record, _digest(file, phrases), 0o600)
 
 
@@ -77,6 +81,8 @@ def risks(used: Mapping[str, Any]) -> list[str]:
         phrases.append("sends writes without asking")
     if "allow" in values:
         phrases.append(f"lets programs reach {', '.join(values['allow'])}")
+    if "resume" in values:  # a journal is as good as a command line
+        phrases.append(f"goes on with {used['resume']}")
     return phrases + [f"{name.replace('_', '-')} = {used[name]}" for name in ("host", "key_file") if name in values]
 
 
@@ -93,7 +99,8 @@ def _written(ctx: click.Context, config: Config, used: Mapping[str, Any]) -> lis
 def _is_written(option: click.Option) -> bool:
     if isinstance(option.type, click.Path):
         return not option.type.exists
-    return (option.metavar or "") == "FILE" and isinstance(option.type, click.types.FuncParamType)
+    is_place = re.fullmatch(r"FILE(\.\w+)?|PAGE|DIR", option.metavar or "")
+    return is_place is not None and isinstance(option.type, click.types.FuncParamType)
 
 
 def _record() -> Path:

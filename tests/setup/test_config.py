@@ -221,6 +221,16 @@ def test_a_file_is_not_trusted_with_what_could_do_harm(
     assert "a-secret-of-mine" not in result.output
 
 
+def test_a_journal_of_the_folder_is_not_gone_on_with(project: Path) -> None:
+    """A journal names a service, credentials and the writes policy, so a file that names one is not trusted either."""
+    (project / "there.journal").write_text("")
+    (project / "atc.toml").write_text('[solve]\nresume = "there.journal"\n')
+    result = atc("solve")
+
+    assert (result.exit_code, "goes on with" in result.stderr) == (2, True)
+    assert "has not been trusted with that" in result.stderr
+
+
 def test_a_file_that_writes_elsewhere_is_not_trusted(project: Path, tmp_path: Path) -> None:
     """Files of the user's are not overwritten because a folder's file says so."""
     (project / "atc.toml").write_text(f'api = "films.yaml"\n[solve]\nsimulate = true\nout = "{tmp_path / "profile"}"\n')
