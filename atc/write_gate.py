@@ -153,8 +153,8 @@ class WriteGate:
 
     @property
     def unmade(self) -> tuple[str, ...]:
-        """Warnings about approved writes that the program did not make in the end."""
-        writes = self.plan.writes if self.plan is not None else ()
+        """Warnings about approved writes that the program did not make in the end, although none was stopped."""
+        writes = self.plan.writes if self.plan is not None and self.plan.stopped is None else ()
         return tuple(
             f"planned and approved, but not made: write {write.number}, {write.tool}"
             for write in writes
