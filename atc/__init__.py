@@ -18,6 +18,7 @@ LOADERS["saved"] = "atc.saved.tools:load_saved"
 
 if TYPE_CHECKING:
     from atc.agent import Agent
+    from atc.chat import Chat
     from atc.events import (
         CallBegan,
         CallMade,
@@ -49,6 +50,7 @@ __all__ = [
     "CallBegan",
     "CallMade",
     "CallRecord",
+    "Chat",
     "Completion",
     "Event",
     "EventSink",
@@ -79,6 +81,7 @@ _HOMES = {
     "Attempt": "atc.solution",
     "Attribution": "atc.fault",
     "CallRecord": "sandbox.records",
+    "Chat": "atc.chat",
     "Completion": "atc.models.base",
     "Fault": "atc.fault",
     "Message": "atc.models.base",
