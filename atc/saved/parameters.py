@@ -200,6 +200,8 @@ class _Finder:
             case ast.Compare():
                 others = (_key_of(side) for side in (parent.left, *parent.comparators) if side is not node)
                 return next(filter(None, others), ""), None
+            case ast.For(target=ast.Name(id=name)) | ast.comprehension(target=ast.Name(id=name)):
+                return name, None
             case ast.List() | ast.Tuple() | ast.Set():
                 return self._place(parent)
         return "", None
