@@ -66,6 +66,17 @@ def test_an_identifier_of_an_earlier_turn_is_given(towns: LocalAPI) -> None:
     assert alone.solve("How warm is it there?").status == "model_error"
 
 
+def test_tools_of_earlier_turns_are_offered(towns: LocalAPI) -> None:
+    """A follow-up that names nothing is shown what was called, and the best for the question before, too."""
+    model = ScriptedModel(WEATHER.replace('"osl"', 'GET_cities(query="Oslo")["results"][0]["id"]'), NAME)
+    with Agent(towns.protocol, model=model, tools=1, without=["closure"]) as agent, agent.chat() as chat:
+        assert chat.ask("Get the weather of Oslo: how many degrees is it?").answer == "7"
+        chat.ask("And who would have thought that?")
+
+    assert "GET_cities(query" in model.asked[1][-2].content
+    assert "GET_cities_city_id_weather(city_id" in model.asked[1][-2].content
+
+
 def test_reads_are_made_again_where_that_is_asked_for(towns: LocalAPI) -> None:
     """With `refresh` the reads of earlier turns are sent; within the turn each is sent once."""
     model = ScriptedModel(POPULATION, f"{SEARCH}print(city['nothing'])", NAME, NAME)
