@@ -46,7 +46,7 @@ def check(options: _Options) -> None:
     from protocols.contracts.store import ContractStore
     from protocols.dataflow.graph import ProtocolGraph
 
-    protocol = load_specs(options.api)
+    protocol = load_specs(options.api, options.auth)
     program = renamed(read_program(options.file), protocol.aliases)
     contract = ContractStore(options.store).contract(protocol) if options.store is not None else Contract(protocol)
     question = Question(options.query) if options.query is not None else None

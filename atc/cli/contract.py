@@ -37,7 +37,7 @@ class _Options(DocumentOptions):
         from protocols.combined import load_specs
         from protocols.contracts.store import ContractStore
 
-        return load_specs(self.api), ContractStore(self.store)
+        return load_specs(self.api, self.auth), ContractStore(self.store)
 
 
 @dataclass(frozen=True, kw_only=True)

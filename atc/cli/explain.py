@@ -55,7 +55,9 @@ def explain(options: _Options) -> None:
     query = options.query.strip()
     if not query:
         raise UsageError("the question is empty")
-    with Agent(load_specs(options.api), tools=options.tools, store=options.store, profile=options.profile) as agent:
+    with Agent(
+        load_specs(options.api, options.auth), tools=options.tools, store=options.store, profile=options.profile
+    ) as agent:
         opened = agent.opening(query)
         total = len(agent.protocol.tools)
         aliases = agent.protocol.aliases

@@ -258,6 +258,12 @@ class DocumentOptions:
     """The API that a command is about."""
 
     api: tuple[str, ...] = api_option(required=True)
+    auth: tuple[str, ...] = option(
+        "--auth",
+        metavar="KIND:SOURCE",
+        multiple=True,
+        help="A credential for an MCP server, which must be asked for its tools: as in `atc solve`. Repeatable.",
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

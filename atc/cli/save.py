@@ -48,7 +48,7 @@ def save(options: _Options) -> None:
     from protocols.combined import load_specs
 
     reserved = [name.removeprefix("--").replace("-", "_") for parameter in run.params for name in parameter.opts]
-    protocol = load_specs(options.api)
+    protocol = load_specs(options.api, options.auth)
     saved = save_program(
         read_solution(options.file),
         protocol,

@@ -328,6 +328,17 @@ def test_commands_take_a_server(command: Callable[..., tuple[int, str]]) -> None
     assert code == 6 and "the MCP server `python` ended (out of oil)" in output
 
 
+def test_a_question_is_explained_with_the_tools_of_a_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server that needs a variable to start gets it from every command; `--simulate` has nothing to simulate."""
+    monkeypatch.setenv("STOCK_TOKEN", SECRET)
+    options = ["--api", spec("small_server.py"), "--auth", "env:STOCK_TOKEN"]
+    explained = CliRunner().invoke(main, ["explain", "Which file is it?", *options])
+    simulated = CliRunner().invoke(main, ["simulate", spec("small_server.py")])
+
+    assert explained.exit_code == 0 and "files__read(file_path: str = None)" in explained.output
+    assert simulated.exit_code == 2 and "is a tool of an MCP server" in simulated.output
+
+
 def test_no_server_outlives_the_command(tmp_path: Path) -> None:
     """Ctrl-C ends the command and the server, which is busy; so does a kill that leaves the command no time."""
     program = tmp_path / "program.py"

@@ -64,7 +64,7 @@ class Simulator:
         fail_rate: The share of requests that fail with 5xx or 429, drawn from the seed; from 0 to 1.
         rate_limit: Requests a second in each session, more are refused with 429; 0 for no limit.
         log: A file for one JSON line per request: time, method, path, status, ms, session.
-    Raises: UsageError: A tool is a Python function, a number is out of range, the log cannot be written, or the world
+    Raises: UsageError: A tool is a function, a number is out of range, the log cannot be written, or the world
         file is invalid.
     """
 
@@ -82,9 +82,10 @@ class Simulator:
         rate_limit: float = 0.0,
         log: Path | None = None,
     ) -> None:
-        functions = next((tool.name for tool in protocol.tools if tool.function is not None), None)
-        if functions is not None:
-            raise UsageError(f"{functions} is a Python function, which runs as it is; there is nothing to simulate")
+        called = next((tool for tool in protocol.tools if tool.function is not None), None)
+        if called is not None and called.function is not None:
+            kind = "a tool of an MCP server" if called.function.remote else "a Python function"
+            raise UsageError(f"{called.name} is {kind}, which runs as it is; there is nothing to simulate")
         protocol = as_one_api(protocol) if protocol.namespaces else protocol
         self._open = open
         self._world_file = read_world(world, protocol) if world else NO_WORLD
