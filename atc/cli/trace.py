@@ -55,7 +55,9 @@ def _solution_file(file: Path, task: str | None) -> Path:
         return file
     by_id: dict[str, Path] = {}
     for path in sorted((file / "tasks").glob("*.json")):
-        by_id[str(read_json(path).get("id"))] = path
+        task_data = read_json(path)
+        if isinstance(task_data, dict):
+            by_id[str(task_data.get("id"))] = path
     if not by_id:
         raise UsageError(f"{file} holds no run with finished tasks; name a file that `atc solve --out` wrote")
     if task in by_id:
