@@ -62,8 +62,7 @@ class Signer:
             self._warn(f"the program's own cookie {cut(name, 100)!r} was not sent: that is no name")
             del cookies[name]
         for credential in self.credentials_for(target.tool):
-            self._remove_overruled(credential, headers, query, cookies)
-            credential.apply(headers, query, cookies)
+            self._apply(credential, headers, query, cookies)
         prepared = requests.PreparedRequest()
         prepared.prepare_method(planned.method)
         unchanged = query == list(planned.query)
@@ -100,10 +99,10 @@ class Signer:
         """True if a credential of a refused request can be replaced by another. Raises: APIError, UsageError."""
         return any(credential.renew(request.headers) for credential in self.credentials_for(tool))
 
-    def _remove_overruled(
+    def _apply(
         self, credential: Credential, headers: dict[str, str], query: list[tuple[str, str]], cookies: dict[str, str]
     ) -> None:
-        """Take the program's headers out that a credential sets, and warn of all values that it replaces."""
+        """Put a credential in the place of the program's values of that name, and warn of those that differ."""
         own_headers, own_query, own_cookies = dict[str, str](), list[tuple[str, str]](), dict[str, str]()
         credential.apply(own_headers, own_query, own_cookies)
         names = {normalized_header(name) for name in own_headers}
@@ -115,6 +114,9 @@ class Signer:
                 self._warn_replaced(f"query parameter {name}", value != dict(own_query)[name])
         for name in cookies.keys() & own_cookies.keys():
             self._warn_replaced(f"cookie {name}", True)
+        headers.update(own_headers)
+        query[:] = [(name, value) for name, value in query if name not in dict(own_query)] + own_query
+        cookies.update(own_cookies)
 
     def _warn_replaced(self, part: str, differs: bool) -> None:
         if differs:
