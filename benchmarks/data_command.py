@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 __all__ = ["new", "show"]
 
+_SUITE = "manipulation"
+"""The tool-manipulation suite, whose tasks are in no task file."""
+
 _REASONS = {
     "no question": "nothing to ask this way",
     "disagreement": "the second run gave something else",
@@ -107,7 +110,7 @@ class _ShowOptions:
 @click.command()
 @takes(_ShowOptions)
 def show(options: _ShowOptions) -> None:
-    """Show what a benchmark or a task file is made of, by domain and in all.
+    """Show what a benchmark (its NAME as in `atc bench`) or a task file is made of, by domain and in all.
 
     Tasks and tools, mean gold calls and different gold tools for a task, mean tokens of a tool's documentation
     (estimated), and the kind of interface, as the ATC paper's Tables 8 and 9 have them.
@@ -118,14 +121,19 @@ def show(options: _ShowOptions) -> None:
     from benchmarks.tasks.datasets import open_dataset
     from benchmarks.tasks.statistics import statistics
 
-    is_name = options.source in NAMES
-    if not is_name and not Path(options.source).is_file():
-        raise UsageError(f"{options.source} is neither a file nor one of {', '.join(NAMES)}")
-    task_file = None if is_name else Path(options.source)
-    dataset = open_dataset(options.source if is_name else "own", task_file, options.apis, options.subset)
-    for warning in dataset.warnings:
-        say(f"warning: {warning}")
-    rows = statistics(dataset)
+    if options.source == _SUITE:
+        from benchmarks.manipulation.statistics import suite_statistics
+
+        rows = suite_statistics()
+    else:
+        is_name = options.source in NAMES
+        if not is_name and not Path(options.source).is_file():
+            raise UsageError(f"{options.source} is neither a file nor one of {', '.join((*NAMES, _SUITE))}")
+        task_file = None if is_name else Path(options.source)
+        dataset = open_dataset(options.source if is_name else "own", task_file, options.apis, options.subset)
+        for warning in dataset.warnings:
+            say(f"warning: {warning}")
+        rows = statistics(dataset)
     if options.as_json:
         print_json([row.to_json() for row in rows])
         return
