@@ -74,7 +74,7 @@ def init(options: _Options) -> None:
     credentials = _credentials(protocol)
     required = _required(protocol)
     text = _FILE.substitute(
-        title=_line(f"{protocol.title} {protocol.version}, {len(protocol.tools)} tools"),
+        title=_line(f"{protocol.title} {protocol.version}".strip() + f", {len(protocol.tools)} tools"),
         api=_quoted(options.spec),
         base_url=_base_url(protocol, options.spec),
         auth=_auth(credentials, required),
