@@ -352,7 +352,7 @@ def on_terminal(command: list[str], replies: dict[str, str]) -> tuple[int, str]:
         preexec_fn=_controlling,
     ) as process:
         os.close(theirs)
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 110  # a command starts slowly where many run at once
         with suppress(OSError):  # how Linux says that nobody holds the other end any more
             while time.monotonic() < deadline:
                 if select.select([ours], [], [], 0.1)[0]:
