@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import multiprocessing
 import socket
 from contextlib import closing, suppress
 from dataclasses import dataclass
@@ -132,6 +133,8 @@ def _run(settings: ServerSettings, store: RequestStore, keys: ApiKeys | None, li
     server = uvicorn.Server(config)
     with suppress(KeyboardInterrupt):  # raised once more when all has ended
         server.run(sockets=[listener])
+    for process in multiprocessing.active_children():  # a second ctrl-C waits for nothing
+        process.kill()
     if failures:
         raise failures[0]
 

@@ -155,15 +155,12 @@ class SolverPool:
             solver.send(job)
 
     def cancel(self, id: str) -> bool:
-        """Stop a job; gives whether it had not begun, and so is over now. A running one is reported when it stops."""
-        for job in self._waiting:
-            if job.id == id:
-                self._waiting.remove(job)
-                return True
-        for solver in self._solvers:
-            if id in solver.jobs:
-                solver.send(Cancel(id))
-        return False
+        """Stop a job; gives whether it is over now: no process has it. A running one is reported when it stops."""
+        self._waiting = deque(job for job in self._waiting if job.id != id)
+        solvers = [solver for solver in self._solvers if id in solver.jobs]
+        for solver in solvers:
+            solver.send(Cancel(id))
+        return not solvers
 
     async def stop(self, seconds: float) -> None:
         """Begin nothing more, give running jobs so many seconds to end, and end the processes."""

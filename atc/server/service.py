@@ -70,8 +70,8 @@ class SolveService:
     async def stop(self) -> None:
         """Let running solves end; what does not within GRACE seconds goes on at the next start."""
         await self.pool.stop(GRACE)
-        while self._tasks:
-            await asyncio.gather(*self._tasks, return_exceptions=True)
+        if self._tasks:  # on a full disk one may never end; the journal has what it would record
+            await asyncio.wait(self._tasks, timeout=2 * RETRY_SECONDS)
         self._writer.shutdown()
 
     async def _stored(self, work: Callable[[], Result]) -> Result:
@@ -105,6 +105,8 @@ class SolveService:
         return live
 
     def _submit(self, live: LiveSolve, events: bool) -> None:
+        if live.ended.done():  # cancelled while it could not be written down
+            return
         row, request = live.row, live.row.request
         journal = self._store.journal(row.id) if row.durable else None
         self.pool.submit(Job(row.id, request.query, request.mode, request.max_reflections, journal, events))
