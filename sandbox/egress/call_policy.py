@@ -259,7 +259,8 @@ class CallPolicy:
         """Have a simulated API answer a write; nothing leaves this machine. Raises: LimitExceeded."""
         policy = "simulate" if self._planned is None else "plan"
         if call.target.tool is not None and call.target.tool.function is not None:
-            why = f"a function, whose writes cannot be simulated (--writes {policy})"
+            kind = "tool of an MCP server" if call.target.tool.function.remote else "function of this process"
+            why = f"a {kind}, whose writes cannot be simulated (--writes {policy})"
             return self._not_made(call, why, refused=True)
         if call.target.tool is None or self._protocol is None:
             why = f"a write that no protocol describes, so that it cannot be simulated (--writes {policy})"
