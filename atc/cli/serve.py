@@ -123,7 +123,7 @@ def _run(settings: ServerSettings, store: RequestStore, keys: ApiKeys | None, li
             server.should_exit = True
 
     config = uvicorn.Config(
-        create_app(settings, store, keys, on_start),
+        create_app(settings, store, keys, on_start, lambda: server.force_exit),
         log_level="warning",
         access_log=False,
         server_header=False,

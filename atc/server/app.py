@@ -40,13 +40,18 @@ MAX_KEY = 255
 
 
 def create_app(
-    settings: ServerSettings, store: RequestStore, keys: ApiKeys | None, on_start: Callable[[ATCError | None], None]
+    settings: ServerSettings,
+    store: RequestStore,
+    keys: ApiKeys | None,
+    on_start: Callable[[ATCError | None], None],
+    hurries: Callable[[], bool],
 ) -> Starlette:
     """The application.
 
     Args:
         keys: Who may ask; None lets everybody on this machine, who then has to name it by a loopback address.
         on_start: Called when solves are taken, or with the reason why they cannot be.
+        hurries: Whether the end waits for no solve any longer.
     """
 
     @asynccontextmanager
@@ -60,7 +65,7 @@ def create_app(
                 on_start(error)
             yield
         finally:
-            await service.stop()
+            await service.stop(hurries)
 
     # A page in a browser could have its own name resolve to this machine.
     guards = [] if keys else [Middleware(TrustedHostMiddleware, allowed_hosts=["127.0.0.1", "localhost", "[::1]"])]

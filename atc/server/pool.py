@@ -162,11 +162,15 @@ class SolverPool:
             solver.send(Cancel(id))
         return not solvers
 
-    async def stop(self, seconds: float) -> None:
-        """Begin nothing more, give running jobs so many seconds to end, and end the processes."""
+    async def stop(self, seconds: float, hurries: Callable[[], bool]) -> None:
+        """Begin nothing more, give running jobs so many seconds to end, and end the processes.
+
+        Args:
+            hurries: Whether to wait no longer.
+        """
         self._stopping = True
         deadline = time.monotonic() + seconds
-        while self.running and time.monotonic() < deadline:
+        while self.running and time.monotonic() < deadline and not hurries():
             await asyncio.sleep(0.05)
         solvers = list(self._solvers)
         for solver in solvers:

@@ -67,9 +67,10 @@ class SolveService:
         for row in await self._stored(self._store.recover):
             self._begin(row, events=False)
 
-    async def stop(self) -> None:
-        """Let running solves end; what does not within GRACE seconds goes on at the next start."""
-        await self.pool.stop(GRACE)
+    async def stop(self, hurries: Callable[[], bool]) -> None:
+        """Let running solves end; what does not within GRACE seconds, or until somebody hurries, goes on at the next
+        start."""
+        await self.pool.stop(GRACE, hurries)
         if self._tasks:  # on a full disk one may never end; the journal has what it would record
             await asyncio.wait(self._tasks, timeout=2 * RETRY_SECONDS)
         self._writer.shutdown()
