@@ -103,7 +103,7 @@ class SavedProgram:
             if source.startswith(("functions:", "mcp:")):
                 raise UsageError(f"the program calls {visible(spec)}; name that with --api, if you trust it")
             if not source.startswith(("http://", "https://")):
-                path = Path(os.path.normpath(folder / source))
+                path = Path(os.path.normpath(Path.cwd() / folder / source))  # `./functions:x.py` is a file
                 if not path.is_file():
                     raise UsageError(
                         f"the program names the document {visible(str(path))}, which is not there; name it with --api"
@@ -230,11 +230,17 @@ def parse_saved(text: str, where: str) -> SavedProgram | None:
             return None
         lines = text.split("\n")
         lines[node.lineno - 1 : node.end_lineno] = [""] * ((node.end_lineno or 0) - node.lineno + 1)
-        return _adapter().validate_python({**data, "source": "\n".join(lines)})
-    except (ValueError, TypeError, RecursionError, MemoryError) as error:
+        ast.parse(source := "\n".join(lines))
+        saved = _adapter().validate_python({**data, "source": source})
+    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError) as error:
         first = error.errors(include_url=False, include_input=False)[0] if isinstance(error, ValidationError) else None
         why = f"{'.'.join(map(str, first['loc']))}: {first['msg']}" if first else "it is no literal"
         raise UsageError(f"{where}: its {_NAME} is damaged ({why}); save the solution anew") from None
+    names = [parameter.name for parameter in saved.parameters]
+    is_twice = len(set(names)) < len(names)
+    if is_twice or not all(n.isidentifier() and not keyword.iskeyword(n) for n in (saved.function, *names)):
+        raise UsageError(f"{where}: its {_NAME} is damaged (a name is none, or is there twice); save the solution anew")
+    return saved
 
 
 @cache

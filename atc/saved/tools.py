@@ -16,6 +16,7 @@ from protocols.combined import load_specs
 from protocols.errors import UsageError
 from protocols.model import READS, Protocol
 from sandbox import Sandbox
+from sandbox.egress.writes import Writes
 
 __all__ = ["load_saved"]
 
@@ -23,7 +24,7 @@ _TYPES = {"str": str, "int": int, "float": float}
 
 
 def load_saved(folder: str, auth: Sequence[str] = ()) -> Protocol:
-    """The programs of a folder as one protocol. A program of tools that only read only reads.
+    """The programs of a folder as one protocol. A program whose file names only tools that read writes nothing.
 
     Args:
         auth: Credentials for the API of the programs, as `--auth` takes them.
@@ -74,9 +75,11 @@ def _only_reads(saved: SavedProgram) -> bool:
 def _function(saved: SavedProgram, protocol: Protocol, auth: Sequence[str]) -> Callable[..., str]:
     """The function of a saved program, with its signature and docstring."""
 
+    writes: Writes = "deny" if _only_reads(saved) else "allow"  # the caller's policy let a write pass
+
     def call(**arguments: str | int | float) -> str:
         credentials = [credential(text, protocol) for text in auth]
-        with Sandbox(protocol, credentials=credentials, writes="allow") as sandbox:  # the caller's policy let it pass
+        with Sandbox(protocol, credentials=credentials, writes=writes) as sandbox:
             run = sandbox.run(saved.program(arguments))
         if run.outcome != "ok":
             error = f"{run.error.type}: {run.error.message}" if run.error is not None else f"limit of {run.limit}"

@@ -307,3 +307,36 @@ def test_a_program_of_ones_own_has_no_parameters(tmp_path: Path) -> None:
     assert result.exit_code == 2
     assert "No such option '--place'" in result.stderr
     assert "unexpected extra argument (Oslo)" in atc("run", tmp_path / "own.py", "Oslo").stderr
+
+
+@pytest.mark.parametrize("source", ["functions:evil.py", "mcp:stdio:touch ran"])
+def test_a_strangers_file_starts_no_code(
+    source: str, weather: LocalAPI, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A document's name may look like a source that runs code, and lie beside the program: it is read as a document."""
+    solve(weather, tmp_path)
+    save(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    Path("evil.py").write_text("open('ran', 'w').close()\ndef tool() -> int:\n    return 1\n")
+    Path(source).write_text("x")
+    program = Path("hot.py")
+    program.write_text(program.read_text().replace("'api': ('api.json',)", f"'api': ('./{source}',)"))
+    assert source in program.read_text()
+
+    assert atc("run", "hot.py").exit_code == 2
+    assert not Path("ran").exists()
+
+
+@pytest.mark.parametrize("name", ["query=1); print(2", "lambda", "units"])
+def test_parameters_have_names(name: str, weather: LocalAPI, tmp_path: Path) -> None:
+    """A file whose parameters have no names, or one name twice, is damaged."""
+    solve(weather, tmp_path)
+    save(tmp_path)
+    program = tmp_path / "hot.py"
+    text = program.read_text()
+    program.write_text(text.replace("'name': 'query'", f"'name': {name!r}"))
+    assert program.read_text() != text
+
+    result = run(weather, tmp_path)
+    assert result.exit_code == 2
+    assert "its SAVED is damaged (a name is none, or is there twice)" in result.stderr

@@ -87,6 +87,21 @@ def test_a_saved_program_that_writes_is_a_write(weather: LocalAPI, tmp_path: Pat
     assert weather.requests[0].json() == {"text": "Snow"}
 
 
+def test_a_saved_program_that_claims_to_read_writes_nothing(weather: LocalAPI, tmp_path: Path) -> None:
+    """A file may be a stranger's: what it says of its calls decides that nobody is asked, and so no write is sent."""
+    file = tmp_path / "tools" / "warn.py"
+    text = file.read_text()
+    file.write_text(text.replace("'method': 'POST'", "'method': 'GET'"))
+    assert file.read_text() != text
+    (tmp_path / "own.py").write_text('print(warn(text="Snow"))')
+    place = ["--api", f"saved:{tmp_path / 'tools'}", "--auth", "bearer:env:TOKEN"]
+
+    result = atc("run", tmp_path / "own.py", *place, "--writes", "deny")
+    assert result.exit_code == 1
+    assert "POST_alerts: a write, which --writes deny refuses" in result.stderr
+    assert weather.requests == []
+
+
 def test_what_fails_in_a_saved_program_is_an_error_of_its_call(weather: LocalAPI, tmp_path: Path) -> None:
     """The program that called it sees which tool failed, and why."""
     weather.answer("GET", "/cities", {"results": []})
