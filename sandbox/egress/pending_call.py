@@ -138,7 +138,7 @@ def body_value(planned: PlannedRequest) -> object:
     content = planned.body or b""
     if content and len(content) <= MEMORY_LIMIT:
         media_type = next((text for name, text in planned.headers.items() if name.lower() == "content-type"), "")
-        if FORM in media_type.lower():
+        if media_type.partition(";")[0].strip().lower() == FORM:
             return grouped(parse_qsl(content.decode("utf-8", "replace"), keep_blank_values=True))
         with contextlib.suppress(ValueError, RecursionError):
             return json.loads(content, object_pairs_hook=_unique_names)

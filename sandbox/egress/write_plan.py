@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -16,8 +17,9 @@ from typing import Any, Literal
 
 from protocols.calls.path_matching import path_arguments
 from protocols.json_path import Step, readable_path
+from protocols.model import Tool
 from sandbox.body_store import BEGINNING, LargeBody
-from sandbox.egress.pending_call import PendingCall, body_value, grouped, idempotency_header
+from sandbox.egress.pending_call import PendingCall, body_value, grouped, idempotency_header, join_url
 from sandbox.egress.replies import header
 from sandbox.records import CallRecord
 from sandbox.truncation import cut
@@ -32,6 +34,9 @@ _UNCOMPARED = frozenset(
     {"accept", "accept-encoding", "connection", "content-length", "content-type", "cookie", "user-agent"}
 )
 """Headers that say nothing of what a write does, or that are compared by other means."""
+
+_PLACED = re.compile("(query|header|cookie|body) ")
+"""What stands before a name that is no argument, where it is not that of a field of the body."""
 
 _STOPPED = "a write after one that is not in the approved plan"
 _ASIDE = "this program only checks an answer, and writes nothing of its own"
@@ -169,29 +174,31 @@ class WriteRequest:
 def write_request(call: PendingCall, redacted: Callable[[Any], Any]) -> WriteRequest:
     """What a bound call sends; `redacted` takes secrets out of a value.
 
-    A name in two places stands for both: `id` and `body id`.
+    Two requests have the same names and values only if they send the same: a name that is no argument, and no plain
+    field of the body, has its place before it, as in `query id`.
     """
     target, planned = call.target, call.planned
     tool = target.tool
     arguments = tool.arguments if tool is not None else ()
     names: dict[tuple[str, str], str] = {(p.location, p.name): p.argument for p in arguments}
+    ambiguous = {*names.values(), "path", "body", "sha256"}
     values: dict[str, object] = {}
 
     def add(location: str, name: str, value: object) -> None:
-        bare = name if location in ("query", "body", "path") else f"{location} {name}"
-        argument = names.get((location, name), bare)
+        plain = location == "body" and name not in ambiguous and not _PLACED.match(name)
+        argument = names.get((location, name), name if plain else f"{location} {name}")
         while argument in values:
             argument = f"{location} {argument}"
         values[argument] = value
 
-    kind = (header(planned.headers, "content-type") or "").partition(";")[0].strip().lower()
     if tool is not None and tool.envelope is not None:
         values.update(call.arguments)
     else:
-        variables = path_arguments(tool, planned.path) if tool is not None else None
-        values.update({"path": planned.path} if variables is None else variables)
+        values.update(_path_values(tool, planned.path))
         for name, value in grouped(planned.query).items():
             add("query", name, value)
+        if "\ufffd" in repr(planned.query):  # bytes that are no text
+            values["query sha256"] = _sha256(join_url("", planned.query).encode())
         skipped = _UNCOMPARED | ({key.name.lower()} if (key := idempotency_header(tool)) is not None else set())
         for name, text in planned.headers.items():
             if name.lower() not in skipped:
@@ -199,19 +206,42 @@ def write_request(call: PendingCall, redacted: Callable[[Any], Any]) -> WriteReq
         for name, text in planned.cookies.items():
             add("cookie", name, text)
         body = body_value(planned)
-        for name, value in (body if isinstance(body, dict) else {"body": body} if planned.body else {}).items():
-            add("body", name, value)
+        if isinstance(body, dict):
+            for name, value in body.items():
+                add("body", name, value)
+        elif planned.body:
+            values["body"] = body
         if planned.body and not _is_complete(planned.body, body):
-            add("body", "sha256", hashlib.sha256(planned.body).hexdigest())
-    url = str(redacted(call.url))
+            values["sha256"] = _sha256(planned.body)
+    url, kind = str(redacted(call.url)), _media_type(header(planned.headers, "content-type") or "")
     return WriteRequest(tool.name if tool is not None else "", planned.method, url, target.base, kind, redacted(values))
+
+
+def _path_values(tool: Tool | None, path: str) -> dict[str, str]:
+    """The variables of a path, which say all that it has; else the path."""
+    if tool is not None and path.count("/") == tool.path.count("/"):
+        variables = path_arguments(tool, path)
+        if variables is not None and not any("\ufffd" in value for value in variables.values()):
+            return variables
+    return {"path": path}
+
+
+def _media_type(content_type: str) -> str:
+    """A media type with its parameters, but for those that say nothing of what the body means."""
+    kind, *parameters = (part.strip().lower() for part in content_type.split(";"))
+    return "; ".join([kind, *(p for p in parameters if p != "charset=utf-8" and not p.startswith("boundary="))])
+
+
+def _sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
 
 
 def _is_complete(content: bytes, value: object) -> bool:
     """Whether a value says all that a body has."""
     if isinstance(value, str):
         return len(content) <= BEGINNING and value.encode() == content
-    return "\ufffd" not in json.dumps(value, ensure_ascii=False, default=str)
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return not any(sign in text for sign in ("\ufffd", "Infinity", "NaN"))
 
 
 def leaves_of(value: object, place: tuple[Step, ...] = ()) -> Iterator[tuple[tuple[Step, ...], object]]:

@@ -10,7 +10,7 @@ import pytest
 from atc import Agent
 from sandbox import CallRecord
 from sandbox.egress.write_plan import PlannedRun, PlannedValue, PlannedWrite, WritePlan, WriteRequest
-from tests.exact.test_write_plan import ORDER, QUESTION, Approval, Shop
+from tests.exact.test_write_plan import ORDER, QUESTION, Approval, Shop, solved
 from tests.local_api import LocalAPI
 from tests.scripted import ScriptedModel
 
@@ -114,3 +114,38 @@ def test_a_second_look_writes_nothing(shop: Shop) -> None:
     assert len(solution.second_answers) == 3
     assert solution.write_plan is not None
     assert [write.state for write in solution.write_plan.writes] == ["done", "done"]
+
+
+FORM = "application/x-www-form-urlencoded"
+
+
+@pytest.mark.parametrize(
+    ("planned", "sent"),
+    [
+        (("", b'{"customer": "Ada", "x": "1"}', JSON), ("?x=1", b'{"customer": "Ada"}', JSON)),
+        (("?x=1", b'{"customer": "Ada"}', JSON), ("", b'{"customer": "Ada", "query x": "1"}', JSON)),
+        (("", b'["Ada"]', JSON), ("", b'{"body": ["Ada"]}', JSON)),
+        (("?x=%FF", b"{}", JSON), ("?x=%FE", b"{}", JSON)),
+        (("", b'{"customer": 1e999}', JSON), ("", b'{"customer": 2e999}', JSON)),
+        (("", b'{"customer": "+AGE-"}', JSON), ("", b'{"customer": "+AGE-"}', f"{JSON}; charset=utf-7")),
+        (("", b'{"customer": "%41"}', f"{JSON}; a={FORM}"), ("", b'{"customer": "A"}', f"{JSON}; a={FORM}")),
+        (("", b"customer=%FF", FORM), ("", b"customer=%FE", FORM)),
+        (("/", b"{}", JSON), ("", b"{}", JSON)),
+    ],
+)
+def test_a_request_that_reads_like_the_planned_one_is_stopped(
+    planned: tuple[str, bytes, str], sent: tuple[str, bytes, str], shop: Shop
+) -> None:
+    """Query or body, bytes that are no text, numbers without bounds, charsets: what a service may take otherwise."""
+    program = f"""import requests
+order = POST_orders(customer="Ada")
+path, data, kind = {sent!r} if order["code"] == "c1" else {planned!r}
+reply = requests.post({shop.api.url!r} + "/orders" + path, data=data, headers={{"Content-Type": kind}})
+print(order["id"], reply.status_code)
+"""
+    solution = solved(shop, program, approval=Approval(), max_reflections=0)
+
+    assert solution.write_plan is not None
+    assert solution.write_plan.stopped is not None
+    assert [write.state for write in solution.write_plan.writes] == ["done", "approved"]
+    assert shop.sent() == ["POST /orders"]
