@@ -7,7 +7,7 @@ import json
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -99,11 +99,12 @@ def replies() -> Iterator[Callable[..., str]]:
 def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
     """Sets up a model endpoint on localhost, asked as `openai:scripted`: `endpoint(first, second, …)`.
 
-    It gives these answers in turn, and the last one from then on; after None it never answers.
+    It gives these answers in turn, and the last one from then on; after None it never answers. A mapping in place of an
+    answer has one for each question that is under way, by words of it.
     """
     with ExitStack() as closing:
 
-        def start(*answers: str | None) -> None:
+        def start(*answers: str | Mapping[str, str] | None) -> None:
             left = list(answers)
             ended = threading.Event()
             closing.callback(ended.set)
@@ -112,6 +113,8 @@ def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
                 if not request:  # which model that is, it does not tell
                     return 404, "application/json", "{}"
                 text = left.pop(0) if len(left) > 1 else left[0]
+                if isinstance(text, Mapping):
+                    text = next(answer for words, answer in text.items() if words in request.decode())
                 if text is None:
                     ended.wait()
                 message = {"role": "assistant", "content": text}
