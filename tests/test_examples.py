@@ -14,9 +14,9 @@ from nbclient import NotebookClient
 EXAMPLES = Path(__file__).resolve().parent.parent / "docs" / "examples"
 
 FILM = "film = GET_films(query='The Silent Harbor')['films'][0]\n"
-CREW = "crew = GET_films_filmId_credits(filmId=film['filmId'])['crew']\n"
-DIRECTOR = f"{FILM}{CREW}print(next(member['name'] for member in crew if member['job'] == 'Director'))"
-WRITER = DIRECTOR.replace("Director", "Writer")
+RELEASED = f"{FILM}print(film['releaseDate'])"
+MINUTES = f"{FILM}print(GET_films_filmId(filmId=film['filmId'])['runtimeMinutes'])"
+STUDIO = MINUTES.replace("['runtimeMinutes']", "['studio']['name']")
 HEADQUARTERS = """\
 film = GET_films_top_rated()['films'][0]
 studio = GET_films_filmId(filmId=film['filmId'])['studio']
@@ -70,7 +70,7 @@ def test_an_answer_with_a_type(run: Callable[[str], str], endpoint: Callable[...
     """`typed_answer.py`: an answer that does not fit the type is revised, and the right one is an object."""
     details = f"import json\n{FILM}detail = GET_films_filmId(filmId=film['filmId'])\n"
     answer = "{'title': film['title'], 'release_date': film['releaseDate'], 'minutes': detail['runtimeMinutes']}"
-    endpoint(fenced(f"{FILM}print(film['releaseDate'])"), fenced(f"{details}print(json.dumps({answer}))"))
+    endpoint(fenced(RELEASED), fenced(f"{details}print(json.dumps({answer}))"))
 
     assert run("typed_answer.py") == "The Silent Harbor: 1 h 52 min, released in 2019\n"
 
@@ -94,26 +94,25 @@ def test_writes_that_are_not_approved(run: Callable[[str], str], endpoint: Calla
 
 def test_several_sources(run: Callable[[str], str], endpoint: Callable[..., None]) -> None:
     """`several_apis.py`: what a Python function returns is the argument of a call of the API."""
-    program = DIRECTOR.replace("GET_", "cinema__GET_").replace("'The Silent Harbor'", "title")
+    program = MINUTES.replace("GET_", "cinema__GET_").replace("'The Silent Harbor'", "title")
     endpoint(fenced(f"title = friends__favourite_film(friend='Ada')\n{program}"))
     printed = run("several_apis.py")
 
-    assert printed.startswith("Priya Quist\n")
+    assert printed.startswith("112\n")
     assert "call 1: query comes from response" in printed
 
 
 def test_events_and_two_questions_at_once(run: Callable[[str], str], endpoint: Callable[..., None]) -> None:
     """`follow_events.py` prints the fault of a first program and the calls of the next; then two answers."""
-    minutes = "film = GET_films(query='Engines of Autumn')['films'][0]\n"
-    minutes += "print(GET_films_filmId(filmId=film['filmId'])['runtimeMinutes'])"
-    together = {"Who wrote": fenced(WRITER), "How many minutes": fenced(minutes)}
-    endpoint(fenced("print(GET_films_filmId(filmId=99)['title'])"), fenced(DIRECTOR), together)
+    minutes = MINUTES.replace("The Silent Harbor", "Engines of Autumn")
+    together = {"When was": fenced(RELEASED), "How many minutes": fenced(minutes)}
+    endpoint(fenced("print(GET_films_filmId(filmId=99)['studio']['name'])"), fenced(STUDIO), together)
     lines = run("follow_events.py").splitlines()
 
     assert lines[:3] == ["attempt 1: a program of 1 lines", "  line 1: GET_films_filmId -> 404", lines[2]]
     assert lines[2].endswith("to blame: GET_films_filmId")
-    assert "answer: Priya Quist" in lines
-    assert lines[-2] == "Who wrote The Silent Harbor? -> Elena Okafor"
+    assert "answer: Southern Valley Industries" in lines
+    assert lines[-2] == "When was The Silent Harbor released? -> 2019-03-14"
     assert lines[-1].startswith("How many minutes does Engines of Autumn run? -> ")
 
 
@@ -121,7 +120,7 @@ def test_the_notebook(endpoint: Callable[..., None], monkeypatch: pytest.MonkeyP
     """It runs from top to bottom in an empty folder, and is stored without outputs."""
     monkeypatch.setenv("ATC_MODEL", "openai:scripted")
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
-    endpoint(fenced(DIRECTOR), fenced(f"{FILM}print(film['releaseDate'])"), fenced(WRITER))
+    endpoint(fenced(STUDIO), fenced(RELEASED), fenced(MINUTES))
     notebook = nbformat.read(EXAMPLES / "first_steps.ipynb", as_version=4)  # type: ignore[no-untyped-call]
     cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
 
@@ -130,10 +129,11 @@ def test_the_notebook(endpoint: Callable[..., None], monkeypatch: pytest.MonkeyP
     NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(tmp_path)}}).execute()
     shown = "\n".join(str(output) for cell in cells for output in cell.outputs)
 
-    assert "Priya Quist" in shown
+    assert "Southern Valley Industries" in shown
     assert "2019-03-14" in shown
-    assert "Elena Okafor" in shown
-    assert "Who directed The Silent Harbor?" in (tmp_path / "solution.html").read_text("utf-8")
+    assert "112" in shown
+    assert "GET_films from before" in shown
+    assert "Which studio made The Silent Harbor?" in (tmp_path / "solution.html").read_text("utf-8")
 
 
 @pytest.mark.model
@@ -142,4 +142,4 @@ def test_a_question_to_the_local_model(run: Callable[[str], str], monkeypatch: p
     monkeypatch.setenv("ATC_MODEL", "local:qwen2.5-coder-1.5b")
     printed = run("ask.py")
 
-    assert "answer:   Priya Quist" in printed
+    assert "answer:   Graz, Austria" in printed

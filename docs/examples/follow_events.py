@@ -24,11 +24,11 @@ def show(event: Event) -> None:
 
 async def main() -> None:
     async with Agent.from_openapi(sample("cinema"), simulate=True) as agent:
-        async for event in agent.astream("Who directed The Silent Harbor?"):
+        async for event in agent.astream("Which studio made The Silent Harbor?"):
             show(event)
 
         # Two questions share the agent. An endpoint is asked about both at once; a local model answers in turn.
-        questions = ["Who wrote The Silent Harbor?", "How many minutes does Engines of Autumn run?"]
+        questions = ["When was The Silent Harbor released?", "How many minutes does Engines of Autumn run?"]
         for solution in await asyncio.gather(*map(agent.asolve, questions)):
             print(solution.query, "->", solution.answer)
 

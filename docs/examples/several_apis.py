@@ -32,7 +32,7 @@ both = combine({"friends": friends, "cinema": sample("cinema")})
 # A simulated cinema stands in for a real one. With real services leave out `base_url`, and name a credential for each
 # that wants one: auth=["cinema=bearer:env:CINEMA_TOKEN"].
 with Simulator(load(sample("cinema")), auth=False) as service, Agent(both, base_url={"cinema": service.url}) as agent:
-    solution = agent.solve("Who directed Ada's favourite film?")
+    solution = agent.solve("How many minutes does Ada's favourite film run?")
 
 print(solution.answer or solution.message)
 for call in solution.calls:
