@@ -94,11 +94,11 @@ def test_writes_that_are_not_approved(run: Callable[[str], str], endpoint: Calla
 
 def test_several_sources(run: Callable[[str], str], endpoint: Callable[..., None]) -> None:
     """`several_apis.py`: what a Python function returns is the argument of a call of the API."""
-    program = MINUTES.replace("GET_", "cinema__GET_").replace("'The Silent Harbor'", "title")
-    endpoint(fenced(f"title = friends__favourite_film(friend='Ada')\n{program}"))
+    program = RELEASED.replace("GET_", "cinema__GET_").replace("'The Silent Harbor'", "title")
+    endpoint(fenced(f"title = notes__favourite_film()\n{program}"))
     printed = run("several_apis.py")
 
-    assert printed.startswith("112\n")
+    assert printed.startswith("2019-03-14\n")
     assert "call 1: query comes from response" in printed
 
 

@@ -8,31 +8,26 @@ from protocols import Protocol, combine, load
 from protocols.samples import sample
 from protocols.simulator import Simulator
 
-FAVOURITES = {"Ada": "The Silent Harbor", "Ben": "Engines of Autumn"}
 
-
-def favourite_film(friend: str) -> str:
-    """Name the favourite film of a friend.
-
-    Args:
-        friend: The friend's first name.
+def favourite_film() -> str:
+    """Name my favourite film.
 
     Returns: The title of the film.
     """
-    return FAVOURITES[friend]  # an exception would be a failed call, which the program may react to
+    return "The Silent Harbor"  # read from a file or a database; an exception would be a failed call of the program
 
 
 # Functions run in this process, and the program that calls them runs in the sandbox. Hints and docstrings are all that
 # the model knows of them. `reads` names those that change nothing; any other one is a write.
-friends = Protocol.from_functions([favourite_film], name="What my friends like", reads=["favourite_film"])
+notes = Protocol.from_functions([favourite_film], name="My notes", reads=["favourite_film"])
 
-# Each source has a name of its own, which its tools begin with: friends__favourite_film, cinema__GET_films.
-both = combine({"friends": friends, "cinema": sample("cinema")})
+# Each source has a name of its own, which its tools begin with: notes__favourite_film, cinema__GET_films.
+both = combine({"notes": notes, "cinema": sample("cinema")})
 
 # A simulated cinema stands in for a real one. With real services leave out `base_url`, and name a credential for each
 # that wants one: auth=["cinema=bearer:env:CINEMA_TOKEN"].
 with Simulator(load(sample("cinema")), auth=False) as service, Agent(both, base_url={"cinema": service.url}) as agent:
-    solution = agent.solve("How many minutes does Ada's favourite film run?")
+    solution = agent.solve("When was my favourite film released?")
 
 print(solution.answer or solution.message)
 for call in solution.calls:
