@@ -15,8 +15,16 @@ from pydantic import TypeAdapter, ValidationError
 
 from atc.solution import Solution
 from protocols.errors import UsageError
+from sandbox.truncation import nested
 
 __all__ = ["read_json", "read_solution", "solution_data"]
+
+
+MOST_BYTES = 256 * 1024 * 1024
+"""Bytes of a file that is read: it takes several times as much in memory."""
+
+_NESTING = 250
+"""Lists and objects in one another; those of a reply are at most 100 deep (see sandbox.truncation)."""
 
 
 @cache
@@ -25,13 +33,18 @@ def _adapter() -> TypeAdapter[Solution]:
 
 
 def read_json(file: Path) -> object:
-    """The JSON in a file. Raises: UsageError: It cannot be read, or is none."""
+    """The JSON in a file. Raises: UsageError: It cannot be read, is none, or is too large to be looked at."""
     try:
-        return json.loads(file.read_bytes())
+        if file.stat().st_size > MOST_BYTES:
+            raise UsageError(f"{file} has more than {MOST_BYTES} bytes, and no solution has")
+        data: object = json.loads(file.read_bytes())
     except OSError as error:
         raise UsageError(f"{file} cannot be read: {error.strerror or error}") from None
     except (ValueError, RecursionError) as error:
         raise UsageError(f"{file} is no JSON: {str(error) or 'it is nested too deeply'}") from None
+    if nested(data, _NESTING):
+        raise UsageError(f"{file} is nested too deeply for a solution")
+    return data
 
 
 def solution_data(data: object, file: Path) -> Mapping[str, Any]:

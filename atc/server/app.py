@@ -35,6 +35,9 @@ from protocols.errors import ATCError
 
 __all__ = ["create_app"]
 
+BODY_SECONDS = 10.0
+"""Seconds in which the body of a request has to come."""
+
 MAX_KEY = 255
 """Characters of an Idempotency-Key."""
 
@@ -112,15 +115,22 @@ def _client(request: Request) -> Client:
 
 
 async def _body(request: Request) -> bytes:
-    """The body. Raises: BadRequestError: It is too large (413), or of another type (415)."""
+    """The body.
+
+    Raises: BadRequestError: It is too large (413), does not come (408), or is of another type (415); ClientDisconnect.
+    """
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":  # a browser lets a foreign page send any other type without asking us first
         raise BadRequestError(415, "send the body as `Content-Type: application/json`", "Content-Type")
     body = bytearray()
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > MAX_BODY:
-            raise BadRequestError(413, f"the body has more than {MAX_BODY} bytes")
+    try:
+        async with asyncio.timeout(BODY_SECONDS):
+            async for chunk in request.stream():
+                body += chunk
+                if len(body) > MAX_BODY:
+                    raise BadRequestError(413, f"the body has more than {MAX_BODY} bytes")
+    except TimeoutError:
+        raise BadRequestError(408, f"the body did not come within {BODY_SECONDS:g} seconds") from None
     return bytes(body)
 
 
@@ -135,7 +145,10 @@ async def _solve(request: Request) -> Response:
     started = time.monotonic()
     client, service = _client(request), _service(request)
     idempotency = _idempotency(request)
-    asked = read_request(await _body(request))
+    try:
+        asked = read_request(await _body(request))
+    except ClientDisconnect:
+        return Response(status_code=499)  # nobody reads it
     streams = "text/event-stream" in request.headers.get("accept", "") and not asked.background
     id, live = await service.accept(client, asked, idempotency, events=streams)
     headers = {"Location": f"/v1/solve/{id}"}

@@ -59,11 +59,12 @@ class SolveRequest(BaseModel):
     def _is_mode(cls, mode: str | None) -> str | None:
         if mode is not None:
             try:
-                _, tries = parse(mode)
+                name, tries = parse(mode)
             except UsageError as error:
                 raise ValueError(str(error)) from None
             if tries > MAX_TRIES:
                 raise ValueError(f"at most {MAX_TRIES} tries")
+            mode = f"{name}@{tries}" if tries > 1 else name  # one agent is kept for each spelling
         return mode
 
     def digest(self) -> str:

@@ -89,6 +89,7 @@ def test_a_damaged_solution_is_refused_with_its_place(
     [
         ("{", "is no JSON: "),
         ("[" * 100_000, "is no JSON: "),
+        ('{"query": "q", "attempts": [' + "[" * 600 + "]" * 600 + "]}", "is nested too deeply"),
         ("\x00\xff", "is no JSON: "),
         ("[]", "holds no solution"),
         ('{"query": "q"}', "holds no solution"),
@@ -102,6 +103,19 @@ def test_another_file_is_refused(text: str, message: str, tmp_path: Path) -> Non
 
     with pytest.raises(UsageError, match=message):
         read_solution(file)
+
+
+def test_a_file_of_any_size_is_no_load(tmp_path: Path) -> None:
+    """A file that is too large for a solution is not read; in a list it stands with its reason."""
+    file = tmp_path / "large.json"
+    with file.open("wb") as large:
+        large.truncate(2**40)  # takes no room on the disk
+
+    with pytest.raises(UsageError, match="has more than 268435456 bytes, and no solution has"):
+        read_solution(file)
+    assert [stored.problem for stored in stored_solutions(tmp_path) if stored] == [
+        "has more than 268435456 bytes, and no solution has"
+    ]
 
 
 def test_a_folder_is_searched(tmp_path: Path) -> None:
