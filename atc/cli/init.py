@@ -149,11 +149,14 @@ def _trust(file: Path) -> None:
     import tomllib
 
     from atc.cli.solve import solve
-    from atc.cli.trust import risks, trust
+    from atc.cli.trust import destination, risks, trust
 
     config = Config(file, explicit=False, shared=tomllib.loads(file.read_text("utf-8")), tables={})
-    if phrases := risks(command_defaults(config, "solve", solve, own=True)):
-        trust(file, phrases)
+    values = command_defaults(config, "solve", solve, own=True)
+    named = {name: value for name, value in values.items() if name != "auth"}  # what --auth leaves of them
+    for phrases in (risks(values), [*risks(named), *destination(named)]):
+        if phrases:
+            trust(file, phrases)
 
 
 def _steps(protocol: Protocol, spec: str, required: Mapping[str, str]) -> list[str]:

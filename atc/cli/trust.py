@@ -21,9 +21,10 @@ from atc.cli.config import Config
 from protocols.errors import UsageError
 from protocols.naming import split_namespace
 
-__all__ = ["announce", "risks", "trust"]
+__all__ = ["announce", "destination", "risks", "trust"]
 
 _RUNS_CODE = ("functions:", "mcp:stdio:")
+_SIGNS_IN = ("auth", "headers")
 
 
 def announce(ctx: click.Context, config: Config, values: Mapping[str, Any]) -> None:
@@ -36,7 +37,8 @@ def announce(ctx: click.Context, config: Config, values: Mapping[str, Any]) -> N
     }
     if values.get("simulate"):  # then nothing leaves this machine
         used = {name: value for name, value in used.items() if name not in ("auth", "allow", "writes")}
-    phrases = [*risks(used), *_written(ctx, config, used)]
+    own = [name for name in _SIGNS_IN if values.get(name) and name not in used and not values.get("simulate")]
+    phrases = [*risks(used), *(destination(used) if own else ()), *_written(ctx, config, used)]
     if not phrases:
         return
     from atc.cli import say
@@ -71,8 +73,7 @@ def risks(used: Mapping[str, Any]) -> list[str]:
     values = {name: value if isinstance(value, tuple | list) else (value,) for name, value in used.items() if value}
     apis = [str(api) for api in values.get("api", ())]
     phrases = [f"runs {api}" for api in apis if split_namespace(api)[1].lower().startswith(_RUNS_CODE)]
-    urls = used.get("base_url") or apis or "the API of the command line"
-    where = ", ".join(urls.values() if isinstance(urls, Mapping) else [urls] if isinstance(urls, str) else urls)
+    where = _where(used) or "the API of the command line"
     if "auth" in values:
         phrases.append(f"signs in with {', '.join(values['auth'])} at {where}")
     if "headers" in values:
@@ -84,6 +85,20 @@ def risks(used: Mapping[str, Any]) -> list[str]:
     if "resume" in values:  # a journal is as good as a command line
         phrases.append(f"goes on with {used['resume']}")
     return phrases + [f"{name.replace('_', '-')} = {used[name]}" for name in ("host", "key_file") if name in values]
+
+
+def destination(used: Mapping[str, Any]) -> list[str]:
+    """The phrase for a file that says where the credentials of the command line go; none where it does not."""
+    where = _where(used)
+    return [f"sends your credentials to {where}"] if where else []
+
+
+def _where(used: Mapping[str, Any]) -> str:
+    """The service that the values name; empty if they name none."""
+    urls = used.get("base_url") or used.get("api") or ()
+    return ", ".join(
+        map(str, urls.values() if isinstance(urls, Mapping) else [urls] if isinstance(urls, str) else urls)
+    )
 
 
 def _written(ctx: click.Context, config: Config, used: Mapping[str, Any]) -> list[str]:

@@ -221,6 +221,38 @@ def test_a_file_is_not_trusted_with_what_could_do_harm(
     assert "a-secret-of-mine" not in result.output
 
 
+@pytest.mark.parametrize(
+    ("text", "options", "destination"),
+    [
+        ('api = "films.yaml"', (), "films.yaml"),
+        ('base-url = "https://evil.example"', ("--api", "films.yaml"), "https://evil.example"),
+        ('api = "films.yaml"\nbase-url = "https://evil.example"', ("--api", "films.yaml"), "https://evil.example"),
+    ],
+)
+def test_a_file_does_not_choose_where_credentials_of_the_command_line_go(
+    stranger: Path, text: str, options: tuple[str, ...], destination: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not the address, and not the document that names one; with --simulate nothing leaves this machine."""
+    monkeypatch.setenv("GITHUB_TOKEN", "a-secret-of-mine")
+    (stranger / "atc.toml").write_text(text)
+    result = atc("run", "program.py", *options, "--auth", "bearer:env:GITHUB_TOKEN")
+
+    assert result.exit_code == 2
+    assert "sends your credentials to " in result.stderr and destination in result.stderr
+    assert "has not been trusted with that" in result.stderr
+
+
+def test_a_file_of_atc_init_may_choose_it(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who has the file written agrees to what it holds, also with credentials of the command line."""
+    monkeypatch.setenv("MY_TOKEN", "a-secret-of-mine")
+    (project / "program.py").write_text("print(8)")
+    assert atc("init", "films.yaml").exit_code == 0
+    result = atc("run", "program.py", "--base-url", "http://127.0.0.1:9", "--auth", "bearer:env:MY_TOKEN")
+    assert (result.exit_code, result.stdout) == (0, "8\n"), result.stderr
+    result = atc("run", "program.py", "--auth", "bearer:env:MY_TOKEN")
+    assert (result.exit_code, result.stdout) == (0, "8\n"), result.stderr
+
+
 def test_a_journal_of_the_folder_is_not_gone_on_with(project: Path) -> None:
     """A journal names a service, credentials and the writes policy, so a file that names one is not trusted either."""
     (project / "there.journal").write_text("")
