@@ -255,7 +255,7 @@ def _rebased(config: Config, key: str, value: str, option: click.Option) -> str:
         return f"{scheme}:{'+'.join(parts)}" if rest else value
     if value in metavar.split("|") or not (isinstance(option.type, click.Path) or _PLACE.search(metavar)):
         return value
-    prefix = re.match(r"(?:\w[\w-]*=)?(?:functions:)?", value)
+    prefix = re.match(r"(?:\w[\w-]*=)?(?:functions:|saved:)?", value)
     start, rest = value[: prefix.end() if prefix else 0], value[prefix.end() if prefix else 0 :]
     if rest.startswith(("mcp:", "http://", "https://", "file:")):
         return value

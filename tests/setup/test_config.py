@@ -69,6 +69,16 @@ def test_the_file_above_is_found_and_its_paths_start_there(project: Path, monkey
     assert atc("check", "../program.py").exit_code == 0
 
 
+def test_saved_programs_of_the_file_start_there_too(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder of `saved:` is relative to the file, as every path in it."""
+    (project / "atc.toml").write_text('api = "saved:tools"\n')
+    (project / "tools").mkdir()
+    (project / "below").mkdir()
+    monkeypatch.chdir(project / "below")
+
+    assert f"{project / 'tools'} holds no saved program" in atc("check", "../program.py").stderr
+
+
 def test_no_file_above_the_home_folder_is_read(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A file above the user's home is somebody else's."""
     (project / "atc.toml").write_text("broken")
