@@ -6,7 +6,6 @@ import os
 import sqlite3
 import stat
 from contextlib import closing
-from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -16,7 +15,6 @@ from atc.cli import main
 from atc.files import append_line, write_text
 from atc.models import open_model
 from atc.models.replay import Recorder
-from atc.options import SearchSettings
 from protocols.errors import UsageError
 from sandbox import Journal
 
@@ -262,12 +260,9 @@ def test_a_password_in_an_address_is_not_kept(tmp_path: Path) -> None:
 def test_who_resumes_is_told_what_signs_in(tmp_path: Path) -> None:
     """A journal of somebody else may name any variable or file as a credential."""
     file = tmp_path / "journal.db"
-    options = "query api simulate base_url allow seed now model mode max_reflections profile tools strict_sandbox"
-    options_asked = {**dict.fromkeys(options.split(" ")), "effort": "normal", **asdict(SearchSettings())}
+    asked = {"query": "Which film?", "api": [str(tmp_path)], "model": None, "auth": ["bearer:env:GITHUB_TOKEN"]}
     with Journal(file) as journal:
-        journal.note(
-            "asked", {**options_asked, "auth": ["bearer:env:GITHUB_TOKEN"], "writes": "deny", "api": str(tmp_path)}
-        )
+        journal.note("asked", asked)
     result = CliRunner().invoke(main, ["solve", "--resume", str(file)])
 
     assert "bearer:env:GITHUB_TOKEN" in result.stderr

@@ -20,6 +20,7 @@ from atc.cli.options import (
     SearchOptions,
     api_option,
     check_server,
+    open_protocol,
     option,
     record_option,
     strict_option,
@@ -145,9 +146,8 @@ def load_api(options: AgentOptions, *, check: bool) -> Protocol:
     Raises: UsageError, ProtocolError, APIError.
     """
     from protocols.calls.auth import credential, header_of
-    from protocols.combined import load_specs
 
-    protocol = load_specs(options.api, options.auth)
+    protocol = open_protocol(options.api, options.auth)
     if check:
         for text in options.headers:
             header_of(text, protocol)

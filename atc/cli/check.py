@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from atc.cli import print_json
-from atc.cli.options import DocumentOptions, argument, json_option, option, read_program, takes
+from atc.cli.options import DocumentOptions, argument, json_option, open_protocol, option, read_program, takes
 from atc.tui.text import visible
 
 __all__ = ["check"]
@@ -41,12 +41,11 @@ def check(options: _Options) -> None:
     from atc.check import check as diagnose
     from atc.language.question import Question
     from atc.program.source import renamed
-    from protocols.combined import load_specs
     from protocols.contracts.contract import Contract
     from protocols.contracts.store import ContractStore
     from protocols.dataflow.graph import ProtocolGraph
 
-    protocol = load_specs(options.api, options.auth)
+    protocol = open_protocol(options.api, options.auth)
     program = renamed(read_program(options.file), protocol.aliases)
     contract = ContractStore(options.store).contract(protocol) if options.store is not None else Contract(protocol)
     question = Question(options.query) if options.query is not None else None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from atc.cli import print_json
-from atc.cli.options import DocumentOptions, argument, json_option, option, out_file, takes
+from atc.cli.options import DocumentOptions, argument, json_option, open_protocol, option, out_file, takes
 from atc.tui.text import visible
 from protocols.errors import UsageError
 from sandbox.truncation import one_line
@@ -34,10 +34,9 @@ class _Options(DocumentOptions):
 
     def opened(self) -> tuple[Protocol, ContractStore]:
         """The document and the store."""
-        from protocols.combined import load_specs
         from protocols.contracts.store import ContractStore
 
-        return load_specs(self.api, self.auth), ContractStore(self.store)
+        return open_protocol(self.api, self.auth), ContractStore(self.store)
 
 
 @dataclass(frozen=True, kw_only=True)

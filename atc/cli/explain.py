@@ -10,7 +10,16 @@ from typing import Literal
 import click
 
 from atc.cli import print_json
-from atc.cli.options import DocumentOptions, argument, json_option, option, profile_option, takes, tool_count
+from atc.cli.options import (
+    DocumentOptions,
+    argument,
+    json_option,
+    open_protocol,
+    option,
+    profile_option,
+    takes,
+    tool_count,
+)
 from protocols.errors import UsageError
 
 __all__ = ["explain"]
@@ -50,13 +59,12 @@ def explain(options: _Options) -> None:
 
     from atc.agent import Agent
     from atc.tui.text import visible
-    from protocols.combined import load_specs
 
     query = options.query.strip()
     if not query:
         raise UsageError("the question is empty")
     with Agent(
-        load_specs(options.api, options.auth), tools=options.tools, store=options.store, profile=options.profile
+        open_protocol(options.api, options.auth), tools=options.tools, store=options.store, profile=options.profile
     ) as agent:
         opened = agent.opening(query)
         total = len(agent.protocol.tools)

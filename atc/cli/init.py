@@ -71,6 +71,7 @@ def init(options: _Options) -> None:
     if re.match(r"\w+://[^/]*@", options.spec):
         raise UsageError(f"SPEC holds a user name or password, which {NAME} would keep; save the document to a file")
     protocol = load(options.spec)
+    click.get_current_context().call_on_close(protocol.close)
     credentials = _credentials(protocol)
     required = _required(protocol)
     text = _FILE.substitute(

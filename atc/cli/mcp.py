@@ -21,6 +21,7 @@ from atc.cli.options import (
     api_option,
     check_api_options,
     check_server,
+    open_protocol,
     option,
     strict_option,
     takes,
@@ -99,9 +100,8 @@ def serve(options: _Options) -> None:
     from atc.mcp_server.app import create_server, serve_stdio
     from atc.mcp_server.service import ToolService
     from atc.options import Options
-    from protocols.combined import load_specs
 
-    protocol = load_specs(options.api, options.auth)
+    protocol = open_protocol(options.api, options.auth)
     agent_options = Options(**{name: getattr(options, name) for name in _FOR_AGENT}, writes=options.writes)
     if not options.simulate:
         check_server(protocol, options.base_url, options.allow)

@@ -42,6 +42,7 @@ __all__ = [
     "limit_option",
     "model_option",
     "moment",
+    "open_protocol",
     "option",
     "out_file",
     "per_second",
@@ -435,6 +436,15 @@ def read_program(file: Path) -> str:
         raise UsageError(
             f"{file} is not a program: it is no UTF-8 text ({error.reason} at byte {error.start})"
         ) from None
+
+
+def open_protocol(specs: Sequence[str], auth: Sequence[str] = ()) -> Protocol:
+    """The protocol that `--api` names; connections to MCP servers end with the command. Raises: as `load_specs`."""
+    from protocols.combined import load_specs
+
+    protocol = load_specs(specs, auth)
+    click.get_current_context().call_on_close(protocol.close)
+    return protocol
 
 
 def check_api_options(simulate: bool, base_url: BaseURL, auth: tuple[str, ...]) -> None:

@@ -19,6 +19,7 @@ from atc.cli.options import (
     argument,
     check_api_options,
     json_option,
+    open_protocol,
     option,
     read_program,
     strict_option,
@@ -103,12 +104,11 @@ def run(options: _Options) -> None:
     from atc.tui.parts import call_text
     from protocols.calls.auth import credential, header_of
     from protocols.calls.header_names import without_headers
-    from protocols.combined import load_specs
     from sandbox import Sandbox
 
     options, program, saved = _with_parameters(options, read_program(options.file))
     options.check()
-    protocol = load_specs(options.api, options.auth) if options.api else None
+    protocol = open_protocol(options.api, options.auth) if options.api else None
     if saved is not None and protocol is not None:
         saved.check(protocol)
     base_url, now = options.base_url, options.now

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from atc.cli import say
-from atc.cli.options import DocumentOptions, argument, option, out_file, takes
+from atc.cli.options import DocumentOptions, argument, open_protocol, option, out_file, takes
 from protocols.errors import UsageError
 
 if TYPE_CHECKING:
@@ -45,10 +45,9 @@ def save(options: _Options) -> None:
     from atc.saved.saved_program import save_program
     from atc.saved.standalone import standalone_script
     from atc.solution_file import read_solution
-    from protocols.combined import load_specs
 
     reserved = [name.removeprefix("--").replace("-", "_") for parameter in run.params for name in parameter.opts]
-    protocol = load_specs(options.api, options.auth)
+    protocol = open_protocol(options.api, options.auth)
     saved = save_program(
         read_solution(options.file),
         protocol,

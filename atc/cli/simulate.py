@@ -72,8 +72,10 @@ def simulate(options: _Options) -> None:
     from protocols import load
     from protocols.simulator import Simulator
 
+    protocol = load(options.spec)
+    click.get_current_context().call_on_close(protocol.close)
     with Simulator(
-        load(options.spec),
+        protocol,
         seed=options.seed,
         now=options.now,
         auth=not options.no_auth,

@@ -228,7 +228,7 @@ def test_a_demonstration_that_names_no_function(name: str, action: str, message:
         open_original(name, folder)
 
 
-@pytest.mark.parametrize("name", ["sheets", "webshop", "tabletop"])
+@pytest.mark.parametrize("name", [pytest.param("sheets", marks=pytest.mark.manipulation), "webshop", "tabletop"])
 def test_tools_with_scenes_are_refused(name: str, tmp_path: Path) -> None:
     """Their tests need more than the texts."""
     with pytest.raises(UsageError, match=f"the tests of {name} need scene files"):
