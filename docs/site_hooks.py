@@ -33,7 +33,7 @@ _PAGES = {(ROOT / file).resolve(): page for page, file in ELSEWHERE.items()} | {
     (ROOT / "README.md").resolve(): "index.md",
 }
 _LINK = re.compile(r"\[(?P<text>(?:[^\[\]]|\[[^\[\]]*\])*)\]\((?P<target>[^()\s]+)\)")
-_CODE = re.compile(r"(```.*?```|`[^`\n]*`)", re.DOTALL)
+_CODE = re.compile(r"(^```.*?^```)", re.DOTALL | re.MULTILINE)
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import textwrap
 import time
 from collections.abc import Callable
@@ -33,14 +32,16 @@ def run_with(protocol: Protocol, program: str) -> Run:
 
 
 def children(process: str = "self") -> set[str]:
-    """Processes whose parent a process is; we ourselves, if none is named. Neither Python's own tracker nor the type
-    checker, which earlier tests started, is one of the sandbox's."""
+    """Processes of the sandbox whose parent a process is; we ourselves, if none is named.
+
+    Others, which earlier tests started, do not count.
+    """
     children: set[str] = set()
     for task in Path(f"/proc/{process}/task").iterdir():
         with suppress(FileNotFoundError):  # a thread that has just ended
             children.update((task / "children").read_text().split())
     commands = {child: Path(f"/proc/{child}/cmdline").read_bytes() for child in children}
-    return {child for child, command in commands.items() if not re.search(rb"resource_tracker|ty\0server", command)}
+    return {child for child, command in commands.items() if b'ModuleType("sandbox")' in command}
 
 
 def timed(action: Callable[[], object]) -> float:

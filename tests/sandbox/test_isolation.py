@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import re
 import signal
 import subprocess
 import sys
@@ -43,6 +41,7 @@ def thread():
     one.join()
 assert not refused(lambda: socket.create_connection(("127.0.0.1", server)).close())
 """
+from tests.sandbox.runs import children
 
 WALLS = {
     "folder": """
@@ -184,10 +183,7 @@ def test_a_worker_has_no_environment_and_no_descriptors_but_its_own(monkeypatch:
     sandbox = Sandbox(None)
     sandbox.run("print(1)")
     time.sleep(0.3)
-    ours = Path(f"/proc/{os.getpid()}/task")
-    children = {child for task in ours.iterdir() for child in (task / "children").read_text().split()}
-    commands = {child: Path(f"/proc/{child}/cmdline").read_bytes() for child in children}  # of earlier tests, too
-    servers = {child for child, command in commands.items() if not re.search(rb"resource_tracker|ty\0server", command)}
+    servers = children()
     workers = [w for server in servers for w in Path(f"/proc/{server}/task/{server}/children").read_text().split()]
     assert workers
 
