@@ -18,6 +18,7 @@ from protocols.errors import UsageError
 from sandbox import Sandbox
 from sandbox.child.syscalls import system_call_filter
 from sandbox.pool.workers import readable_folders
+from tests.sandbox.runs import children
 
 START = """
 import ctypes, json, os, socket, sys, threading
@@ -41,7 +42,6 @@ def thread():
     one.join()
 assert not refused(lambda: socket.create_connection(("127.0.0.1", server)).close())
 """
-from tests.sandbox.runs import children
 
 WALLS = {
     "folder": """
