@@ -119,8 +119,8 @@ class Chat:
                 self._journal.begin_turn(recalls=not refresh)
                 before = self.turns
             self._keep(before, Turn(query))
-            asked = ChatQuestion(query, tools, self._journal, answer_type, before)
-            solution = self._answer(asked, interruption)
+            question = ChatQuestion(query, tools, self._journal, answer_type, before)
+            solution = self._answer(question, interruption)
             self._keep(before, Turn.of(solution))
             return solution
         finally:

@@ -101,10 +101,10 @@ def read_config(commands: Sequence[str]) -> Config | None:
 
     Raises: UsageError: The file cannot be read, is no TOML, or has an unknown key above its tables.
     """
-    place = find_config()
-    if place is None:
+    config = find_config()
+    if config is None:
         return None
-    file, explicit = place
+    file, explicit = config
     try:
         data = tomllib.loads(file.read_text("utf-8"))
     except tomllib.TOMLDecodeError as error:

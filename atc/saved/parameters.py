@@ -124,8 +124,8 @@ class _Finder:
     def _use(self, node: ast.Constant) -> _Use | None:
         value, parent = node.value, self.flow.parent(node)
         assert isinstance(value, str | int | float)
-        said = self._said(value)
-        if said is None or self._is_key(node, parent) or self._is_label(node, parent):
+        question_value = self._in_question(value)
+        if question_value is None or self._is_key(node, parent) or self._is_label(node, parent):
             return None
         name, argument = self._place(node)
         if str(value) in self._passed:  # it went to the API; what else it is compared with is the same thing
@@ -133,26 +133,26 @@ class _Finder:
         if argument is not None:
             return _Use(node, value, name, argument)
         if isinstance(parent, ast.Compare):
-            folded = said != value and self._is_folded(node, parent)
+            folded = question_value != value and self._is_folded(node, parent)
             if isinstance(value, str) and not isinstance(parent.ops[0], _EQUALITIES):
                 return None
-            return None if value in _TRIVIAL else _Use(node, said if folded else value, name, None, folded)
+            return None if value in _TRIVIAL else _Use(node, question_value if folded else value, name, None, folded)
         if isinstance(value, str):
             names = {entity.text.casefold() for entity in self._question.entities}
             return _Use(node, value, name) if value.casefold() in names else None
         limits = isinstance(parent, ast.Slice) and node is parent.upper
         return _Use(node, value, name) if limits and value not in _TRIVIAL else None
 
-    def _said(self, value: Value) -> Value | None:
+    def _in_question(self, value: Value) -> Value | None:
         """The value as the question spells it; None where the question does not say it."""
         text = str(value).strip()
         if not re.search(r"\w", text):
             return None
         pattern = rf"(?<![\w.]){re.escape(text)}(?!\w|\.\d)"
-        asked = self._question.text
-        if text in asked and re.search(pattern, asked):
+        question_text = self._question.text
+        if text in question_text and re.search(pattern, question_text):
             return value
-        found_text = re.search(pattern, asked, re.IGNORECASE)
+        found_text = re.search(pattern, question_text, re.IGNORECASE)
         return (found_text[0] if isinstance(value, str) else value) if found_text else None
 
     def _is_key(self, node: ast.Constant, parent: ast.AST | None) -> bool:
@@ -187,8 +187,8 @@ class _Finder:
                 tool = self._tools.get(called_tool(call)) if isinstance(call, ast.Call) else None
                 return name, tool.argument(name) if tool is not None else None
             case ast.Call() if (tool := self._tools.get(called_tool(parent))) is not None and node in parent.args:
-                place = parent.args.index(node)
-                argument = tool.positional[place] if place < len(tool.positional) else None
+                position = parent.args.index(node)
+                argument = tool.positional[position] if position < len(tool.positional) else None
                 return (argument.argument if argument else ""), argument
             case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
                 return name, None

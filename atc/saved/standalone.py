@@ -70,8 +70,8 @@ def _base_url(protocol: Protocol, tools: Collection[Tool]) -> str:
     if len(urls) > 1:
         raise UsageError(f"--standalone writes calls of one server, and the tools have {len(urls)}")
     variable, url = f"{_slug(protocol.title)}_URL", urls.pop()
-    known = url.startswith(("http://", "https://"))
-    return f"os.environ.get({variable!r}, {url!r})" if known else f"os.environ[{variable!r}]"
+    is_absolute = url.startswith(("http://", "https://"))
+    return f"os.environ.get({variable!r}, {url!r})" if is_absolute else f"os.environ[{variable!r}]"
 
 
 def _security(tool: Tool, schemes: Mapping[str, SecurityScheme]) -> tuple[str, ...]:
@@ -193,5 +193,5 @@ def _arguments(saved: SavedProgram) -> Iterator[str]:
         flags = repr(f"--{parameter.name.replace('_', '-')}")
         described = visible(f"{parameter.description} [default: {parameter.default}]".strip()).replace("%", "%%")
         choices = f", choices={parameter.choices!r}" if parameter.choices else ""
-        shown = f"type={parameter.type}, default={parameter.default!r}{choices}, help={described!r}"
-        yield f"    parser.add_argument({flags}, {shown})"
+        settings = f"type={parameter.type}, default={parameter.default!r}{choices}, help={described!r}"
+        yield f"    parser.add_argument({flags}, {settings})"

@@ -146,13 +146,13 @@ async def _solve(request: Request) -> Response:
     client, service = _client(request), _service(request)
     idempotency = _idempotency(request)
     try:
-        asked = read_request(await _body(request))
+        solve_request = read_request(await _body(request))
     except ClientDisconnect:
         return Response(status_code=499)  # nobody reads it
-    streams = "text/event-stream" in request.headers.get("accept", "") and not asked.background
-    id, live = await service.accept(client, asked, idempotency, events=streams)
+    streams = "text/event-stream" in request.headers.get("accept", "") and not solve_request.background
+    id, live = await service.accept(client, solve_request, idempotency, events=streams)
     headers = {"Location": f"/v1/solve/{id}"}
-    if asked.background:
+    if solve_request.background:
         return JSONResponse({"id": id}, 202, headers)
     if streams:
         reader = live.read() if live is not None else None  # before it tells its first event
