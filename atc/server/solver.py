@@ -51,6 +51,7 @@ def main(settings: ServerSettings, connection: Connection) -> None:
         process.serve()
     except BaseException:
         traceback.print_exc()
+        os._exit(1)
     os._exit(0)  # as kill -9 would: what is under way goes on from its journal
 
 
