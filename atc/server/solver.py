@@ -26,6 +26,7 @@ from atc.interruption import Interruption
 from atc.models import Model, Usage, default_model, open_model
 from atc.models.names import identity
 from atc.resume import recorded_solution
+from atc.server.compute_turn import ComputeTurn
 from atc.server.messages import Cancel, Cancelled, Ended, Job, JobEvent, Message, Postponed, Ready, Refused
 from atc.server.model_queue import queued
 from atc.server.settings import ServerSettings
@@ -151,18 +152,16 @@ class _SolverProcess:
 
     def _solved(self, job: Job, interruption: Interruption) -> Message:
         """Solve a job, or go on with it. Raises: ATCError, KeyboardInterrupt."""
-        sink = partial(self._on_event, job)
-        with Journal(job.journal) if job.journal is not None else nullcontext() as journal:
+        with Journal(job.journal) if job.journal is not None else nullcontext() as journal, ComputeTurn() as turn:
             if journal is not None and (data := recorded_solution(journal)) is not None:
                 data.pop("exit_code", None)
                 return ended_with(job.id, data)
-            with self._agents.solving(job, sink) as agent:
+            with self._agents.solving(job, partial(self._on_event, job, turn)) as agent:
                 solution = agent.solve(job.query, journal=journal, interruption=interruption)
-        if solution.status == "interrupted":
-            return Cancelled(job.id)
-        return ended_with(job.id, solution.to_json())
+            return Cancelled(job.id) if solution.status == "interrupted" else ended_with(job.id, solution.to_json())
 
-    def _on_event(self, job: Job, event: Event) -> None:
+    def _on_event(self, job: Job, turn: ComputeTurn, event: Event) -> None:
+        turn.follow(event)
         if job.events and not isinstance(event, SolveEnded):  # the serving process sends the Solution itself
             self._send(JobEvent(job.id, type(event).__name__, _json(asdict(event))))
 
