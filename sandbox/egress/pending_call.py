@@ -173,6 +173,10 @@ _VOLATILE = frozenset(
 )
 
 
+_ANY_BYTES = "surrogateescape"
+"""Bytes that are no UTF-8 stay apart in a fingerprint."""
+
+
 def call_key(target: CallTarget, planned: PlannedRequest, hidden: Collection[tuple[str, str]] = ()) -> str:
     """The fingerprint of a call (sha256, in hex), equal for equal calls only.
 
@@ -186,11 +190,14 @@ def call_key(target: CallTarget, planned: PlannedRequest, hidden: Collection[tup
     skipped = {name for place, name in hidden if place == "header"} | _VOLATILE
     if (key := idempotency_header(target.tool)) is not None:
         skipped |= {key.name.lower()}
-    query = [[name, value] for name, value in planned.query if ("query", name.lower()) not in hidden]
+    pairs = planned.query
+    if isinstance(pairs, Query) and pairs.written is not None:
+        pairs = parse_qsl(pairs.written, keep_blank_values=True, errors=_ANY_BYTES)
+    query = [[name, value] for name, value in pairs if ("query", name.lower()) not in hidden]
     content = [
         planned.method,
         target.tool.name if target.tool is not None else target.base,
-        [unquote(part) for part in planned.path.split("/")],
+        [unquote(part, errors=_ANY_BYTES) for part in planned.path.split("/")],
         sorted(query, key=lambda pair: pair[0]),
         sorted([name.lower(), value] for name, value in headers if name.lower() not in skipped),
         _content(planned.body, kind.partition(";")[0].strip().lower()),
@@ -205,7 +212,7 @@ def _content(body: bytes | None, kind: str) -> list[object]:
         return []
     if len(body) <= MEMORY_LIMIT:
         if kind == FORM:
-            pairs = parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True)
+            pairs = parse_qsl(body.decode("utf-8", _ANY_BYTES), keep_blank_values=True, errors=_ANY_BYTES)
             return ["form", sorted(pairs, key=lambda pair: pair[0])]
         try:
             return ["json", json.loads(body)]

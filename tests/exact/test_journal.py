@@ -97,6 +97,26 @@ def runs(protocol: Protocol, journal: Journal | None, *programs: str) -> list[st
 # --- Across attempts
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        "requests.get(base + '/cities?query=%{byte}')",
+        "requests.get(base + '/cities/%{byte}')",
+        "requests.post(base + '/alerts', data=b'text=%{byte}', headers={{'Content-Type': "
+        "'application/x-www-form-urlencoded'}})",
+    ],
+)
+def test_bytes_that_are_no_text_tell_calls_apart(api: LocalAPI, call: str) -> None:
+    program = f"import requests\nbase = {api.url!r}\nprint({call}.status_code)"
+    first, other = (program.format(byte=byte) for byte in ("FF", "FE"))
+    for byte in ("FF", "FE"):
+        api.answer("GET", f"/cities/%{byte}", {"id": byte})
+    with Journal() as journal:
+        runs(api.protocol, journal, first, other, first)
+
+    assert len(api.requests) == 2
+
+
 def test_a_repaired_program_repeats_no_write(api: LocalAPI) -> None:
     """The second program begins with the write of the first one, on another line; the service sees it once."""
     orders = Orders(api)
