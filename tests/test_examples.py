@@ -98,7 +98,7 @@ def test_several_sources(run: Callable[[str], str], endpoint: Callable[..., None
     endpoint(fenced(f"title = notes__favourite_film()\n{program}"))
     printed = run("several_apis.py")
 
-    assert printed.startswith("2019-03-14\n")
+    assert printed.startswith("2019-03-14 (")
     assert "call 1: query comes from response" in printed
 
 
@@ -112,7 +112,7 @@ def test_events_and_two_questions_at_once(run: Callable[[str], str], endpoint: C
     assert lines[:3] == ["attempt 1: a program of 1 lines", "  line 1: GET_films_filmId -> 404", lines[2]]
     assert lines[2].endswith("to blame: GET_films_filmId")
     assert "answer: Southern Valley Industries" in lines
-    assert lines[-2] == "When was The Silent Harbor released? -> 2019-03-14"
+    assert lines[-2] == "When was The Silent Harbor released? -> 2019-03-14 (supported)"
     assert lines[-1].startswith("How many minutes does Engines of Autumn run? -> ")
 
 

@@ -30,7 +30,7 @@ async def main() -> None:
         # Two questions share the agent. An endpoint is asked about both at once; a local model answers in turn.
         questions = ["When was The Silent Harbor released?", "How many minutes does Engines of Autumn run?"]
         for solution in await asyncio.gather(*map(agent.asolve, questions)):
-            print(solution.query, "->", solution.answer)
+            print(solution.query, "->", solution.answer, f"({solution.standing})")
 
 
 asyncio.run(main())

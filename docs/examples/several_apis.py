@@ -29,7 +29,7 @@ both = combine({"notes": notes, "cinema": sample("cinema")})
 with Simulator(load(sample("cinema")), auth=False) as service, Agent(both, base_url={"cinema": service.url}) as agent:
     solution = agent.solve("When was my favourite film released?")
 
-print(solution.answer or solution.message)
+print(solution.answer or solution.message, f"({solution.standing})")
 for call in solution.calls:
     print(call.tool, call.arguments)
 

@@ -362,6 +362,22 @@ def test_what_is_surely_meant_is_put_right() -> None:
 @pytest.mark.parametrize(
     ("wrong", "right"),
     [
+        ('GET_people("Ana Bell")["people"]', 'GET_people(query="Ana Bell")["people"]'),
+        ('GET_films_top_rated(2)["films"]', 'GET_films_top_rated(page=2)["films"]'),
+        ('GET_films("Dune")["films"]', None),
+    ],
+)
+def test_a_value_without_a_name_gets_the_only_one(wrong: str, right: str | None) -> None:
+    """That of the only required argument, or of the only argument."""
+    contract = Contract(load(sample("cinema")))
+    edited = apply_edits(f"print({wrong})", check(f"print({wrong})", contract))
+
+    assert edited == (f"print({right})" if right is not None else None)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [
         ('["cast"] if one["job"] == "Director"', '["crew"] if one["job"] == "Director"'),
         ('["crew"] if one["title"]', '["crew"] if one["name"]'),
         ('["crew"] if one["title"] and one["title"] != "X"', '["crew"] if one["name"] and one["name"] != "X"'),

@@ -93,8 +93,8 @@ def _with_missing_arguments(subject: Subject, report: CheckerReport, name: str, 
 
 
 def _with_argument_name(subject: Subject, report: CheckerReport, tool: Tool) -> Edit | None:
-    """Name a positional value after the only required argument."""
-    needed = [parameter for parameter in tool.arguments if parameter.required]
+    """Name a positional value after the only required argument, or the only one that there is."""
+    needed = [parameter for parameter in tool.arguments if parameter.required or len(tool.arguments) == 1]
     calls = subject.calls(report)
     if len(needed) != 1 or needed[0] in tool.positional or not calls or len(calls[-1].args) != 1:
         return None
