@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import cast
 
 from atc.language.question import Question
+from atc.planning.loops import return_words
 from atc.planning.plan import (
     PLACEHOLDER,
     Call,
@@ -153,7 +154,22 @@ class StepWriter:
             name = new or next(iter(self.question.qualifiers(about)), None) or self.question.name_of(about)
         elif last in (("date",), ("day",)):
             name = self.question.day
+        if name is None and default == PLACEHOLDER and not tool.writes:
+            return self._asked_text(about) or default
         return Literal(name) if name is not None else default
+
+    def _asked_text(self, noun: str) -> Expression | None:
+        """The text that the only tool returns whose words are all in the question, and which needs no argument."""
+        names = [
+            tool.name
+            for tool in self.graph.protocol.tools
+            if tool.name in self.ranking.callable_tools
+            and not (tool.writes or any(parameter.required for parameter in tool.arguments))
+            and tool.response_schema is not None
+            and type_of(tool.response_schema) == "string"
+            and set(map(stem, return_words(tool))) <= set(self.question.stems)
+        ]
+        return Ref(self._variable(Call(names[0], ()), noun)) if len(names) == 1 else None
 
     def _provided(
         self, provider: ProvidedField, noun: str, parameter: Parameter, depth: int, entry: str

@@ -6,8 +6,9 @@ from functools import cache
 
 import pytest
 
-from protocols import load
+from protocols import Protocol, combine, load
 from protocols.dataflow.graph import ProtocolGraph
+from protocols.samples import sample
 from tests.planning.sketches import document, graph, lines, plan_sketch, plan_sketches
 
 
@@ -52,6 +53,27 @@ def test_the_words_of_a_question_choose_the_provider() -> None:
 
     assert rated[0] == 'film = GET_films_top_rated()["films"][0]'
     assert named[0] == 'film = GET_films(query="Dune")["films"][0]'
+
+
+def test_a_text_that_the_question_speaks_of_is_asked_for() -> None:
+    """`my favourite film` is what a function of these words returns; words that it lacks lead to no function."""
+
+    def favourite_film() -> str:
+        """Name my favourite film."""
+        return "Dune"
+
+    notes = Protocol.from_functions([favourite_film], name="Notes", reads=["favourite_film"])
+    flow = ProtocolGraph(combine({"notes": notes, "cinema": sample("cinema")}))
+    callable_tools = ["notes__favourite_film", "cinema__GET_films"]
+
+    def sketched(question: str) -> list[str]:
+        return plan_sketch(flow, "cinema__GET_films_filmId", callable_tools, question)
+
+    assert sketched("When was my favourite film released?")[:2] == [
+        "film = notes__favourite_film()",
+        'film2 = cinema__GET_films(query=film)["films"][0]',
+    ]
+    assert sketched("When was the film released?")[0] == 'film = cinema__GET_films(query="…")["films"][0]'
 
 
 @pytest.mark.parametrize(
