@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from atc.models.files import installed
+from benchmarks.tasks.download import folders
 from tests.browser import DRIVER
 
 # A run in the background ignores ctrl-C, and so would every process that a test starts in order to interrupt it.
@@ -46,6 +47,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if not (DATA / "restbench").is_dir() and "data" in getattr(item, "fixturenames", ()):
             left_out.setdefault(f"no benchmark data at {DATA} (set ATC_DATA)", []).append(item)
+        elif (files := item.get_closest_marker("document")) and not any(map(_at_hand, files.args)):
+            left_out.setdefault(f"no {files.args[0]} (atc data pull openapi)", []).append(item)
         elif item.get_closest_marker("model") and not installed():
             left_out.setdefault("the local model is not on disk (make model)", []).append(item)
         elif item.get_closest_marker("openvino") and importlib.util.find_spec("openvino_genai") is None:
@@ -68,6 +71,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if item.get_closest_marker("model"):  # one process reads the model, and no two ask it at once
             item.add_marker(pytest.mark.xdist_group("model"))
             item.add_marker(pytest.mark.timeout(900))
+
+
+def _at_hand(file: str) -> bool:
+    return any((folder / file).is_file() for folder in (DATA, *folders()))
 
 
 @pytest.fixture(autouse=True)

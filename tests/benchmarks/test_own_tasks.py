@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
 from benchmarks.tasks.datasets import BENCHMARKS, SHIPPED, open_dataset
 from benchmarks.tasks.references import FOLDER, find_reference
-from protocols.errors import UsageError
 
 TASKS = SHIPPED / "own" / "tasks.json"
 FROZEN = "8853b0561618c3f885610fbaa18c2b4e64774b577110034fb3481d0ff75e2727"
@@ -37,11 +37,11 @@ def test_each_task_has_a_reference() -> None:
     assert max(sum(number for _, number in task["solution"]) for task in tasks) <= 6
 
 
-def test_the_tasks_fit_the_documents() -> None:
-    """Every call of a solution is an operation of its document, where the documents are at hand."""
-    try:
-        dataset = open_dataset("own", None, ())
-    except UsageError as error:
-        pytest.skip(str(error))
+@pytest.mark.document(*BENCHMARKS["own"].apis.values())
+def test_the_tasks_fit_the_documents(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every call of a solution is an operation of its document, of those documents that are at hand."""
+    monkeypatch.setenv("ATC_DATA", str(data))
+
+    dataset = open_dataset("own", None, ())
 
     assert {task.domain for task in dataset.tasks} == set(dataset.protocols)
