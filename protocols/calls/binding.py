@@ -69,7 +69,7 @@ def _bind(
             and parameter.argument not in values
             and not (body_complete and parameter.location == "body")
         ):
-            raise _error(tool, f"misses the required argument {parameter.argument!r}", kwargs, missing=True)
+            raise _error(tool, f"missing 1 required argument: {parameter.argument!r}", kwargs, missing=True)
     body, sent = _bind_body(tool, values, whole_body, definitions)
     path = filled_path(tool, values)
     query: list[tuple[str, str]] = []
@@ -104,11 +104,11 @@ def _bind_function(
     kinds = function.kinds
     unknown = next((name for name in kwargs if name not in kinds), None)
     if unknown is not None and not any(kind.name == "VAR_KEYWORD" for kind in kinds.values()):
-        raise _error(tool, f"has no argument {unknown!r}", kwargs, unknown)
+        raise _error(tool, f"got an unexpected keyword argument {unknown!r}", kwargs, unknown)
     try:
         values = function.bind([json_value(value) for value in args], {n: json_value(v) for n, v in kwargs.items()})
     except TypeError as error:
-        text = str(error).replace("missing a required", "misses the required").replace(": '", " '")
+        text = str(error).replace("missing a required", "missing 1 required")
         raise _error(tool, text.replace("too many", f"got {len(args)}, too many"), kwargs, missing=True) from None
     for name, value in values.items():
         _check_function_argument(tool, function, name, value)
@@ -133,7 +133,7 @@ def check_argument(tool: Tool, argument: str, value: object, definitions: Mappin
     """Check one argument of a call alone. Raises: ToolError: It is unknown, or its value is wrong."""
     if tool.function is not None:
         if tool.argument(argument) is None:
-            raise _error(tool, f"has no argument {argument!r}", {}, argument)
+            raise _error(tool, f"got an unexpected keyword argument {argument!r}", {}, argument)
         _check_function_argument(tool, tool.function, argument, json_value(value))
         return
     assigned, whole_body = _assign_arguments(tool, (), {argument: value})
@@ -152,11 +152,13 @@ def _assign_arguments(
     if len(args) > len(positional):
         names = ", ".join(parameter.argument for parameter in positional)
         only = f"only {names} may go without a name" if names else "all its arguments need their names"
-        raise _error(tool, f"got {len(args)} positional arguments; {only}", kwargs)
+        given = f"{len(args)} {'was' if len(args) == 1 else 'were'} given"
+        takes = f"takes {len(positional)} positional argument{'s' if len(positional) != 1 else ''}"
+        raise _error(tool, f"{takes} but {given}; {only}", kwargs)
     assigned: dict[str, object] = {}
     for parameter, value in zip(positional, args, strict=False):
         if parameter.argument in kwargs:
-            raise _error(tool, f"got two values for the argument {parameter.argument!r}", kwargs)
+            raise _error(tool, f"got multiple values for argument {parameter.argument!r}", kwargs)
         assigned[parameter.argument] = value
     by_wire = {parameter.name: parameter.argument for parameter in reversed(tool.arguments) if parameter.name}
     fixed = {p.argument: p.schema["const"] for p in tool.parameters if "const" in p.schema}
@@ -169,7 +171,7 @@ def _assign_arguments(
         elif name in by_wire and by_wire[name] not in kwargs:
             assigned[by_wire[name]] = value
         elif name not in fixed or fixed[name] != value:
-            raise _error(tool, f"has no argument {name!r}", kwargs, name)
+            raise _error(tool, f"got an unexpected keyword argument {name!r}", kwargs, name)
     result = {}
     for name, value in assigned.items():
         parameter = _argument(tool, name)
@@ -279,7 +281,7 @@ def _shared_properties(tool: Tool, values: Mapping[str, object]) -> dict[str, ob
 def _error(
     tool: Tool, problem: str, kwargs: Mapping[str, object], unknown: str | None = None, missing: bool = False
 ) -> ToolError:
-    """`GET_x() has no argument 'name'; did you mean 'query'? It takes: query, page`."""
+    """`GET_x() got an unexpected keyword argument 'name'; did you mean 'query'? It takes: query, page`."""
     names = [parameter.argument for parameter in tool.arguments]
     if tool.body is not None and any(p.location == "body" for p in tool.arguments) and "body" not in names:
         names.append("body")

@@ -123,7 +123,7 @@ class HintReader:
                 raise TypeError(f"must be a {kind.__name__}")
             values = {name: item for name, item in value.items() if name != CLASS}
             if unknown := [name for name in values if name not in fields]:
-                raise TypeError(f"{kind.__name__}() has no argument {unknown[0]!r}")
+                raise TypeError(f"{kind.__name__}() got an unexpected keyword argument {unknown[0]!r}")
             return kind(**{name: fields[name].convert(item) for name, item in values.items()})
 
         return make

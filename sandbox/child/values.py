@@ -32,14 +32,14 @@ class Value:
         known = [field[0] for field in self._fields]
         for key, value in named.items():
             if key not in known:
-                raise TypeError(f"{name}() has no argument {key!r}. It takes: {', '.join(known)}")
+                raise TypeError(f"{name}() got an unexpected keyword argument {key!r}. It takes: {', '.join(known)}")
             if key in values:
-                raise TypeError(f"{name}() got two values for the argument {key!r}")
+                raise TypeError(f"{name}() got multiple values for argument {key!r}")
             values[key] = value
         own = self.__dict__
         for field, required, default, _ in self._fields:
             if field not in values and required:
-                raise TypeError(f"{name}() misses the required argument {field!r}. It takes: {', '.join(known)}")
+                raise TypeError(f"{name}() missing 1 required argument: {field!r}. It takes: {', '.join(known)}")
             own[field] = values.get(field, default)
         own["_given"] = tuple(values)
 

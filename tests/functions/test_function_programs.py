@@ -82,7 +82,7 @@ cart.add("pen", 0)
         ("cart.add(3)", "cart.add(): argument 'name' must be a string, not 3"),
         ("cart.limit(Tag('a'))", "cart.limit(): argument 'most' must be Amount or None, not {'word': 'a'}"),
         ("cart.ad('pen')", "cart has no function 'ad'; did you mean cart.add?"),
-        ("Amount()", "Amount() misses the required argument 'value'. It takes: value, currency"),
+        ("Amount()", "Amount() missing 1 required argument: 'value'. It takes: value, currency"),
         ("Amount(1).value = 2", "Amount cannot be changed; make a new one"),
         ("cart.add = print", "cannot change module 'cart': it is not the program's own"),
         ("cart.broken()", "cart.broken(): its result is no JSON value: it holds an instance of set"),

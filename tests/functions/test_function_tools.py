@@ -73,9 +73,9 @@ def test_a_tool_brings_the_classes_of_its_arguments() -> None:
 @pytest.mark.parametrize(
     ("args", "kwargs", "message"),
     [
-        ((), {}, "misses the required argument 'name'"),
+        ((), {}, "missing 1 required argument: 'name'"),
         (("pen", 1, True), {}, "too many positional arguments"),
-        (("pen",), {"cuont": 2}, "has no argument 'cuont'; did you mean 'count'?"),
+        (("pen",), {"cuont": 2}, "got an unexpected keyword argument 'cuont'; did you mean 'count'?"),
         (("pen",), {"name": "ink"}, "multiple values for argument 'name'"),
         (("pen", "2"), {}, "argument 'count' must be an integer, not '2'"),
         (("pen", True), {}, "argument 'count' must be an integer, not True"),

@@ -76,7 +76,7 @@ def _describe(subject: Subject, report: CheckerReport) -> Diagnostic | None:
         case "unknown-name":
             return describe_name(subject, report, quoted[0] if quoted else "")
         case "possibly-unbound":
-            message = f"{quoted[0]} may have no value here: no line before it is sure to set it"
+            message = f'"{quoted[0]}" is possibly unbound: no line before it is sure to set it'
             return subject.at(report, rule, message, edit=subject.initialization(quoted[0]))
         case "unknown-key":
             return describe_key(subject, report, re.findall(r'Unknown key "([^"]*)"', report.text), quoted)

@@ -25,18 +25,20 @@ def describe_argument(subject: Subject, report: CheckerReport, rule: Rule, quote
     if report.rule == "too-many-positional-arguments":
         path = ", ".join(parameter.argument for parameter in tool.positional)
         only = f"only {path} may go without a name" if path else "all its arguments need their names"
-        message = f"{name}(): {only}; it takes {listed(takes)}"
+        message = f"{name}() takes {len(tool.positional)} positional arguments: {only}; it takes {listed(takes)}"
         if tool.function is not None:
-            message = f"too many arguments without a name: it is called as {signature(tool)}"
+            message = f"too many positional arguments: it is called as {signature(tool)}"
         return subject.at(report, rule, message, name, edit=_with_argument_name(subject, report, tool))
     if rule == "missing-argument":
         missing = [argument for argument in quoted if argument in takes]
         suggestion = f"{missing[0]}=" if missing else None
         edit = _with_missing_arguments(subject, report, name, missing)
-        return subject.at(report, rule, f"{name}() misses {', '.join(missing)}", name, suggestion, edit)
+        number = f"{len(missing)} required argument{'s' if len(missing) > 1 else ''}"
+        message = f"{name}() missing {number}: {' and '.join(map(repr, missing))}"
+        return subject.at(report, rule, message, name, suggestion, edit)
     passed = {keyword.arg for call in subject.calls(report) for keyword in call.keywords}
     near = nearest_argument(tool, quoted[0], [argument for argument in takes if argument not in passed])
-    hint = f"; did you mean {near}?" if near else f"; it takes {listed(takes)}"
+    hint = f"; did you mean {near!r}?" if near else f"; it takes {listed(takes)}"
     protocol = subject.contract.protocol
     other_tools = [
         other_name
@@ -52,7 +54,8 @@ def describe_argument(subject: Subject, report: CheckerReport, rule: Rule, quote
     if edit is None and (instead := _equivalent_tool(subject, tool, passed)) is not None:
         hint += f"; write {instead}"
         edit = _with_function(subject, report, name, instead)
-    return subject.at(report, rule, f"{name}() has no argument {quoted[0]!r}{hint}", name, near, edit)
+    message = f"{name}() got an unexpected keyword argument {quoted[0]!r}{hint}"
+    return subject.at(report, rule, message, name, near, edit)
 
 
 def _equivalent_tool(subject: Subject, tool: Tool, passed: set[str | None]) -> str | None:

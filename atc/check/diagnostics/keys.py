@@ -266,7 +266,7 @@ def describe_entries(subject: Subject) -> Iterator[Diagnostic]:
         if key in holder.keys:
             if _is_text(subject, holder, key) and _is_compared(subject.flow.parent(outer)):
                 edit = Edit.of(subject.lines, outer, NUMBER.format(ast.unparse(outer).replace("'", '"')))
-                message = f"{holder.tool}(…){subscripts((*holder.path, key))} is a text and is compared with a number"
+                message = f"{holder.tool}(…){subscripts((*holder.path, key))} is str and is compared with a number"
                 yield Diagnostic(outer.slice.lineno, column, "wrong-type", message, holder.tool, edit=edit)
             continue
         location = _key_in_entry(subject, accumulated, name, key)

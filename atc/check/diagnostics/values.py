@@ -43,9 +43,9 @@ def describe_value(subject: Subject, report: CheckerReport, quoted: list[str]) -
     if nothing and (subject.is_set_later(report) or subject.source_text(report).startswith("re.")):
         return None
     if report.rule == "not-subscriptable" and quoted and quoted[0] in SCALARS:
-        return subject.wrong_type(report, f"this is of type {quoted[0]}, which has nothing inside", tool)
+        return subject.wrong_type(report, f"'{quoted[0]}' object is not subscriptable", tool)
     if report.rule == "not-iterable" and quoted and quoted[0] in SCALARS:
-        return subject.wrong_type(report, f"this is of type {quoted[0]} and no list", tool)
+        return subject.wrong_type(report, f"'{quoted[0]}' object is not iterable", tool)
     if report.rule == "unsupported-operator" and len(quoted) > 1:  # one type where both are of it
         kinds = [_LITERAL.sub(_plain, kind).rstrip("*") for kind in (quoted[1], quoted[-1])]
         return _operator(subject, report, quoted[0], kinds, tool)
@@ -61,14 +61,16 @@ def _operator(
     if first is not None and any("None" in kind for kind in kinds):
         name, at, value = first
         initialization = Edit.of(subject.lines, at, value)
-        return subject.wrong_type(report, f"{name} is None at first: begin with {value}", tool, value, initialization)
+        message = f'operator "{sign}" not supported for "None": {name} is None at first, begin with {value}'
+        return subject.wrong_type(report, message, tool, value, initialization)
     if not all(kind in SCALARS or kind in subject.stubs.objects for kind in kinds):
         return None
     left_type, right_type = (subject.type_text(kind) for kind in kinds)
     fix = mismatched_operand(subject.tree, begin, end, sign, kinds)
     edit = subject.rewritten(*fix) if fix is not None else None
     hint = f"; write {edit.text}" if edit is not None else ""
-    return subject.wrong_type(report, f"{sign} does not go with {left_type} and {right_type}{hint}", tool, edit=edit)
+    message = f'operator "{sign}" not supported for types "{left_type}" and "{right_type}"{hint}'
+    return subject.wrong_type(report, message, tool, edit=edit)
 
 
 def _attribute(
@@ -80,18 +82,20 @@ def _attribute(
         return describe_name(subject, report, f"{quoted[0]}.{attribute}")
     if (kind := _value_class(subject, quoted[0])) is not None:
         fields = listed([parameter.argument for parameter in kind.arguments])
-        return subject.wrong_type(report, f"{kind.name} has no {attribute!r}; it has {fields}", kind.name)
+        return subject.wrong_type(
+            report, f"{kind.name!r} object has no attribute {attribute!r}; it has {fields}", kind.name
+        )
     if report.text.startswith("Module `datetime` "):
-        message = f"datetime.{attribute} is of the class: from datetime import datetime"
+        message = f"module 'datetime' has no attribute {attribute!r}; did you forget: from datetime import datetime"
         return subject.at(report, "unknown-name", message, edit=import_class(subject))
     if holder is None or not quoted[0].startswith(("_T", "list[_T")):
         return None
     if quoted[0].startswith("list["):
         where = f"{holder.tool}(…){subscripts(holder.path[:-1])}"
-        message = f'{where} is a list: take an item of it first, as in [0]["{attribute}"]'
+        message = f"'list' object has no attribute {attribute!r}: {where} is a list; write [0][\"{attribute}\"]"
         return subject.wrong_type(report, message, holder.tool, f'[0]["{attribute}"]')
     if attribute in holder.keys:
-        message = f'{holder.text} is a dict: write ["{attribute}"] for .{attribute}'
+        message = f"'dict' object has no attribute {attribute!r}: {holder.text} is a dict; write [\"{attribute}\"]"
         return subject.wrong_type(report, message, holder.tool, f'["{attribute}"]')
     return missing_key(subject, report, holder, attribute)
 
@@ -137,7 +141,7 @@ def _argument_type(
     if identifiers and not actual.startswith("list["):
         suggestion = f'["{"id" if "id" in identifiers else identifiers[0]}"]'
     hint = f"; take its {suggestion}" if suggestion else ""
-    message = f"{function}(): {which} is {subject.type_text(actual)}, and {wants} is wanted{hint}"
+    message = f"{function}(): {which} must be {wants}, not {subject.type_text(actual)}{hint}"
     end = Edit(report.end_line, report.end_column, report.end_column, suggestion) if suggestion else None
     return subject.wrong_type(report, message, function, suggestion, end)
 
@@ -184,10 +188,11 @@ def _indexed(subject: Subject, report: CheckerReport, kind: str, holder: Respons
         where = f"{holder.tool}(…){subscripts(holder.path[:-1])}" if holder is not None else "this"
         advice = "it is the list itself" if edit else "take an item of it first, as in [0], or go through it with for"
         tool = holder.tool if holder is not None else None
-        return subject.wrong_type(report, f"{where} is a list: {advice}", tool, None if edit else "[0]", edit)
+        message = f"list indices must be integers or slices, not str: {where} is a list; {advice}"
+        return subject.wrong_type(report, message, tool, None if edit else "[0]", edit)
     loop = _loop(subject, report) if kind == "str" else None
     if kind == "str" and loop is None:
-        return subject.wrong_type(report, "this is a text and has no keys")
+        return subject.wrong_type(report, "string indices must be integers, not 'str'")
     return _dict_loop(subject, report, loop) if loop is not None else None
 
 
@@ -207,7 +212,7 @@ def _unwrapped(subject: Subject, report: CheckerReport) -> Edit | None:
 
 def _dict_loop(subject: Subject, report: CheckerReport, loop: Definition) -> Diagnostic:
     """A loop over a dict: its lists, and the only one with the keys that the program reads."""
-    problem = "going through a dict gives its keys, which are texts"
+    problem = "iterating over a dict gives its keys, which are str"
     iterated = loop.value
     origin = subject.origin_of(iterated) if iterated is not None else None
     if iterated is None or origin is None:
@@ -221,13 +226,13 @@ def _dict_loop(subject: Subject, report: CheckerReport, loop: Definition) -> Dia
     unused_list = _unused_list(subject, used_keys) if not fitting else None
     if unused_list is not None:
         edit = Edit.of(subject.lines, iterated, unused_list)
-        return subject.wrong_type(report, f"{problem}; go through {unused_list}", tool, unused_list, edit)
+        return subject.wrong_type(report, f"{problem}; iterate over {unused_list}", tool, unused_list, edit)
     message = f"{problem}; the lists of {tool}(…){subscripts(path)} are {listed(list(lists))}" if lists else problem
     edit = None
     if len(fitting) == 1 and iterated.lineno == iterated.end_lineno:
         end = iterated.end_col_offset or 0
         edit = Edit(iterated.lineno, end, end, f'["{fitting[0]}"]')
-        message = f'{problem}; go through ["{fitting[0]}"] of {tool}(…){subscripts(path)}'
+        message = f'{problem}; iterate over ["{fitting[0]}"] of {tool}(…){subscripts(path)}'
     return subject.wrong_type(report, message, tool, f'["{fitting[0]}"]' if edit else None, edit)
 
 
