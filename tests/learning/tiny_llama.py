@@ -1,4 +1,4 @@
-"""A llama of two layers with random weights, for transformers and as a GGUF file."""
+"""A llama, qwen2 or qwen3 of two layers with random weights, for transformers and as a GGUF file."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ VOCABULARY = 258
 """A token for each byte, one of two bytes, and an end."""
 
 
-def make_llama(seed: int = 0, context: int = 512) -> Any:
+def make_llama(seed: int = 0, context: int = 512, architecture: str = "llama") -> Any:
     """The model; its embeddings are its output layer, too, as in SmolLM2."""
     import torch
     import transformers
 
     torch.manual_seed(seed)
-    config = transformers.LlamaConfig(
+    config = transformers.AutoConfig.for_model(
+        architecture,
         vocab_size=VOCABULARY,
         hidden_size=HEADS * HEAD_SIZE,
         intermediate_size=96,
@@ -30,8 +31,9 @@ def make_llama(seed: int = 0, context: int = 512) -> Any:
         tie_word_embeddings=True,
         bos_token_id=None,
         eos_token_id=VOCABULARY - 1,
+        head_dim=HEAD_SIZE,
     )
-    return transformers.LlamaForCausalLM(config).float().eval()
+    return transformers.AutoModelForCausalLM.from_config(config).float().eval()
 
 
 def in_gguf_order(rows: Any, heads: int) -> Any:
@@ -43,6 +45,7 @@ def in_gguf_order(rows: Any, heads: int) -> Any:
 
 def write_gguf(model: Any, file: Path) -> None:
     """Write the model with a vocabulary of bytes, in 32 bit."""
+    architecture = model.config.model_type
     import gguf
     from tokenizers.pre_tokenizers import ByteLevel
 
@@ -51,6 +54,8 @@ def write_gguf(model: Any, file: Path) -> None:
         "self_attn.k_proj": "attn_k",
         "self_attn.v_proj": "attn_v",
         "self_attn.o_proj": "attn_output",
+        "self_attn.q_norm": "attn_q_norm",
+        "self_attn.k_norm": "attn_k_norm",
         "mlp.gate_proj": "ffn_gate",
         "mlp.up_proj": "ffn_up",
         "mlp.down_proj": "ffn_down",
@@ -58,7 +63,7 @@ def write_gguf(model: Any, file: Path) -> None:
         "post_attention_layernorm": "ffn_norm",
     }
     config = model.config
-    writer = gguf.GGUFWriter(file, "llama")
+    writer = gguf.GGUFWriter(file, architecture)
     writer.add_block_count(config.num_hidden_layers)
     writer.add_context_length(config.max_position_embeddings)
     writer.add_embedding_length(config.hidden_size)
@@ -67,6 +72,8 @@ def write_gguf(model: Any, file: Path) -> None:
     writer.add_head_count_kv(KV_HEADS)
     writer.add_layer_norm_rms_eps(config.rms_norm_eps)
     writer.add_rope_dimension_count(HEAD_SIZE)
+    writer.add_key_length(HEAD_SIZE)
+    writer.add_value_length(HEAD_SIZE)
     writer.add_vocab_size(VOCABULARY)
     writer.add_tokenizer_model("gpt2")
     writer.add_tokenizer_pre("gpt-2")
@@ -79,9 +86,11 @@ def write_gguf(model: Any, file: Path) -> None:
     writer.add_tensor("output_norm.weight", state["model.norm.weight"])
     for layer in range(config.num_hidden_layers):
         for module, name in names.items():
-            rows = state[f"model.layers.{layer}.{module}.weight"]
-            heads = {"attn_q": HEADS, "attn_k": KV_HEADS}.get(name)
-            writer.add_tensor(f"blk.{layer}.{name}.weight", in_gguf_order(rows, heads) if heads else rows)
+            for part in ("weight", "bias"):
+                rows = state.get(f"model.layers.{layer}.{module}.{part}")
+                heads = {"attn_q": HEADS, "attn_k": KV_HEADS}.get(name) if architecture == "llama" else None
+                if rows is not None:
+                    writer.add_tensor(f"blk.{layer}.{name}.{part}", in_gguf_order(rows, heads) if heads else rows)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
