@@ -30,7 +30,7 @@ from benchmarks.toolbench.retrieval.experiment import ranked, read_corpus
 from benchmarks.toolbench.retrieval.hold_out import HoldOut, hold_out
 from protocols.errors import UsageError
 
-__all__ = ["main"]
+__all__ = ["FILES", "main", "query_file"]
 
 FILES = ("G1_instruction", "G1_category", "G2_instruction")
 FOLDS = 5
@@ -44,7 +44,7 @@ _SCALED_QUERIES = 100
 @json_option()
 def main(out: Path, epochs: int, scale: int | None, as_json: bool) -> None:
     """Compare the ways to find APIs on questions that no encoder was trained on."""
-    files = [_file(name) for name in FILES]
+    files = [query_file(name) for name in FILES]
     documents, judged = read_corpus(files)
     if scale:
         print_json(scaled(out, documents, judged, scale))
@@ -70,7 +70,7 @@ def main(out: Path, epochs: int, scale: int | None, as_json: bool) -> None:
     )
 
 
-def _file(name: str) -> Path:
+def query_file(name: str) -> Path:
     for folder in folders():
         if (file := folder / "stabletoolbench" / f"{name}.json").is_file():
             return file
