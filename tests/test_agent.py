@@ -647,7 +647,7 @@ def test_the_same_program_again_is_drawn_anew() -> None:
     assert (solution.status, solution.reflections, solution.usage.model_calls) == ("answered", 1, 4)
 
 
-def test_who_says_nothing_but_the_same_is_drawn_anew_once() -> None:
+def test_who_says_nothing_but_the_same_is_drawn_anew_each_time() -> None:
     wrong = 'print(GET_films(query="Dune")["films"][77]["title"])'
 
     class Deaf(ScriptedModel):
@@ -663,4 +663,4 @@ def test_who_says_nothing_but_the_same_is_drawn_anew_once() -> None:
         solution = agent.solve("How many films are called Dune?")
 
     assert (solution.status, solution.reflections) == ("failed", 3)
-    assert solution.usage.model_calls == 1 + 3 + 1 + 1  # in the first revision also from the beginning, and drawn
+    assert solution.usage.model_calls == 1 + 3 + 3 + 1  # each revision is drawn, too, and the first begins anew before
