@@ -385,7 +385,7 @@ class _Revision:
         """Ask for the next program; empty when the model's answer holds none.
 
         A small model tends to repeat what it reads, its own failed program most of all. Where it does so although it
-        was told what is wrong, it is asked once more with the facts but without the program, and each time for a sample.
+        was told what is wrong, it is asked once with the facts but without the program, and each time for a sample.
         """
         toolbox = self.toolbox
         toolbox.emit(ModelWaiting(toolbox.number))

@@ -116,6 +116,21 @@ def test_a_revision_shows_all_of_a_few_functions() -> None:
     assert all(name in text for name in ("form.begin(", "form.submit(", "desk.lend(")) and "GET_" not in text
 
 
+def test_an_example_has_plain_functions_where_all_are() -> None:
+    """A model that sees `desk.lend` would call `desk.add` for `add`."""
+
+    def add(left: int, right: int) -> int:
+        """The sum of two numbers."""
+        return left + right
+
+    model = ScriptedModel("print(add('1', 2))\n```", "print(add(1, 2))\n```")
+    solution = Agent(Protocol.from_functions([add]), model=model, writes="allow").solve("What is 1 and 2?")
+
+    texts = ["\n".join(message.content for message in messages) for messages in model.asked]
+    assert solution.answer == "3"
+    assert all("lend(" in text and "desk." not in text for text in texts) and len(texts) == 2
+
+
 @pytest.mark.parametrize(
     ("program", "dated"),
     [

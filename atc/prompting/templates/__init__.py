@@ -23,9 +23,18 @@ def render(name: str, folder: Path = _FOLDER, /, **values: str) -> str:
     return _template(folder / f"{name}.txt").substitute(values)
 
 
+_OBJECT = "desk."
+"""The object whose methods the examples of functions call."""
+
+
 @cache
-def turns(name: str) -> tuple[Message, ...]:
-    """The conversation in `prompts/<name>.txt`; a line `=== user` or `=== assistant` begins a turn."""
+def turns(name: str, objects: bool = True) -> tuple[Message, ...]:
+    """The conversation in `<name>.txt`; a line `=== user` or `=== assistant` begins a turn.
+
+    Args:
+        objects: False where no tool is a method of an object: an example of functions then calls plain ones, too.
+    """
     text = (_FOLDER / f"{name}.txt").read_text("utf-8")
+    text = text if objects else text.replace(_OBJECT, "")
     parts = [part.partition("\n") for part in text.split("=== ") if part]
     return tuple(Message("user" if role == "user" else "assistant", text.strip()) for role, _, text in parts)
