@@ -33,7 +33,7 @@ def describe_argument(subject: Subject, report: CheckerReport, rule: Rule, quote
         missing = [argument for argument in quoted if argument in takes]
         suggestion = f"{missing[0]}=" if missing else None
         edit = _with_missing_arguments(subject, report, name, missing)
-        number = f"{len(missing)} required argument{'s' if len(missing) > 1 else ''}"
+        number = f"{len(missing)} required argument{'s' if len(missing) != 1 else ''}"
         message = f"{name}() missing {number}: {' and '.join(map(repr, missing))}"
         return subject.at(report, rule, message, name, suggestion, edit)
     passed = {keyword.arg for call in subject.calls(report) for keyword in call.keywords}
