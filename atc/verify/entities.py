@@ -147,10 +147,11 @@ def _is_evident(name: str, inspection: Inspection) -> bool:
 
 
 def _used_texts(inspection: Inspection) -> Iterator[str]:
-    """The folded texts that a program holds for more than printing, and those that it sends."""
-    yield from map(fold, inspection.texts - inspection.printed_texts)
+    """The folded texts that a program holds for more than printing, and those that it sends; `ana_bell` is a name."""
+    texts = [*(inspection.texts - inspection.printed_texts)]
     for _, _, value, _ in inspection.all_arguments:
-        yield from (fold(str(part)) for part in (value if isinstance(value, list) else [value]))
+        texts += map(str, value if isinstance(value, list) else [value])
+    yield from (fold(text.replace("_", " ")) for text in texts)
 
 
 def _is_printed(name: str, inspection: Inspection) -> bool:

@@ -110,6 +110,16 @@ def test_a_search_with_a_word_that_nobody_said() -> None:
     assert finding.message.endswith("ask with 'Ana Bell'")
 
 
+@pytest.mark.parametrize(("text", "doubted"), [("ana_bell", False), ("Anna Bel", True)])
+def test_a_code_made_of_a_name_is_no_misspelling(text: str, doubted: bool) -> None:
+    """Services take `ana_bell` for Ana Bell; nobody is told to write the name there."""
+    record = call("GET_people", {"people": [{"born": 1970}]}, query=text)
+    finished = run("1970", record, printed=(Source(0, ("people", 0, "born"), "made"),))
+    program = f'print(GET_people(query="{text}")["people"][0]["born"])'
+
+    assert ("OtherEntity" in kinds(program, finished, "When was Ana Bell born?")) is doubted
+
+
 def test_a_deep_program_is_no_trouble() -> None:
     """Whatever a program is like, its inspection ends."""
     program = f"print(len({'+'.join(['x'] * 900)}))"
