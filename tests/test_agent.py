@@ -184,7 +184,7 @@ def test_a_variable_that_is_called_like_a_function_is_no_function() -> None:
     model = ScriptedModel('print(films_filmId_credits["cast"][0]["name"])', "print(1)")
     with Agent(load(sample("cinema")), model=model, simulate=True) as agent:
         agent.solve("Who acted in Dune?")
-    assert "name 'films_filmId_credits' is not defined" in model.asked[1][-2].content
+    assert '"films_filmId_credits" is not defined' in model.asked[1][-2].content
     assert "did you mean GET_films_filmId_credits?" not in model.asked[1][-2].content
 
     model = ScriptedModel('print(credits["cast"][0]["name"])')
@@ -531,11 +531,7 @@ def test_what_is_wrong_in_several_lines_is_told_once() -> None:
         agent.solve("What is the top rated film?")
 
     told = "\n".join(message.content for message in model.asked[1])
-    assert (
-        told.count("got an unexpected keyword argument 'colour'")
-        == told.count("got an unexpected keyword argument 'taste'")
-        == 1
-    )
+    assert told.count('no parameter named "colour"') == told.count('no parameter named "taste"') == 1
     assert told.count("it takes") == 1
 
 
@@ -647,7 +643,7 @@ def test_the_same_program_again_is_drawn_anew() -> None:
     assert (solution.status, solution.reflections, solution.usage.model_calls) == ("answered", 1, 4)
 
 
-def test_who_says_nothing_but_the_same_is_drawn_anew_each_time() -> None:
+def test_who_says_nothing_but_the_same_is_drawn_anew_once() -> None:
     wrong = 'print(GET_films(query="Dune")["films"][77]["title"])'
 
     class Deaf(ScriptedModel):
@@ -663,4 +659,4 @@ def test_who_says_nothing_but_the_same_is_drawn_anew_each_time() -> None:
         solution = agent.solve("How many films are called Dune?")
 
     assert (solution.status, solution.reflections) == ("failed", 3)
-    assert solution.usage.model_calls == 1 + 3 + 3 + 1  # each revision is drawn, too, and the first begins anew before
+    assert solution.usage.model_calls == 1 + 3 + 1 + 1  # in the first revision also from the beginning, and drawn

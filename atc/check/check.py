@@ -100,7 +100,7 @@ def _interactive_names(flow: DefUse) -> Iterator[Diagnostic]:
     """Names that only an interactive Python defines."""
     for node in nodes_of(flow.tree, ast.Name):
         if node.id in _INTERACTIVE_ONLY and not flow.definitions_of(node.id):
-            message = f"name {node.id!r} is not defined"
+            message = f'"{node.id}" is not defined'
             yield Diagnostic(node.lineno, node.col_offset, "unknown-name", message, key=node.id)
 
 

@@ -385,22 +385,22 @@ class _Revision:
         """Ask for the next program; empty when the model's answer holds none.
 
         A small model tends to repeat what it reads, its own failed program most of all. Where it does so although it
-        was told what is wrong, it is asked once with the facts but without the program, and each time for a sample.
+        was told what is wrong, it is asked once more with the facts but without the program, and then for a sample.
         """
         toolbox = self.toolbox
         toolbox.emit(ModelWaiting(toolbox.number))
         self.diff = ()
         program, usage = self.ask()
         repeated = bool(program) and self.is_tried(program) and not self.confirms()
-        if repeated and self.profile.restart:
-            if self.conversation.facts and not self.restarted:
+        if repeated and not self.restarted and self.profile.restart:
+            self.restarted = True
+            if self.conversation.facts:
                 self.conversation.restart()
                 program, further_usage = self.ask()
                 usage += further_usage
             if program and self.is_tried(program):  # any other program is worth more than the likeliest one
                 program, further_usage = self.ask(sampled=True)
                 usage += further_usage
-            self.restarted = True
         self.conversation.wrote(program)
         if program:
             toolbox.emit(ProgramWritten(toolbox.number, program, usage))

@@ -462,7 +462,7 @@ def test_each_loop_over_a_dict_is_put_right() -> None:
 def test_what_an_interactive_python_has_a_program_has_not() -> None:
     """`credits` is a word of a film service, and not that of Python's authors."""
     (diagnostic,) = checked('print(credits["cast"])', "cinema")
-    assert (diagnostic.rule, diagnostic.message) == ("unknown-name", "name 'credits' is not defined")
+    assert (diagnostic.rule, diagnostic.message) == ("unknown-name", '"credits" is not defined')
     assert checked('credits = {"cast": []}\nprint(credits["cast"])', "cinema") == []
 
 
@@ -541,7 +541,7 @@ def test_the_tool_that_takes_what_is_given_is_called() -> None:
     diagnostics = check(wrong, contract)
 
     assert [diagnostic.message for diagnostic in diagnostics] == [
-        "GET_daily_tides() got an unexpected keyword argument 'date'; it takes place; "
+        'GET_daily_tides(): no parameter named "date"; it takes place; '
         "GET_past_tides and GET_winds take it; write GET_past_tides"
     ]
     better = apply_edits(wrong, diagnostics)

@@ -23,5 +23,5 @@ def test_the_nearest_function_is_meant_whatever_it_is_called() -> None:
     diagnostics = check(program, Contract(protocol), None, None, ProtocolGraph(protocol))
 
     assert [diagnostic.rule for diagnostic in diagnostics] == ["unknown-tool"]
-    assert diagnostics[0].message.endswith("did you mean 'current_weather_for_skies'?")
+    assert diagnostics[0].message.endswith('did you mean "current_weather_for_skies"?')
     assert apply_edits(program, diagnostics) == 'print(current_weather_for_skies(city="Oslo"))\n'

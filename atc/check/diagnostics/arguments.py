@@ -25,7 +25,7 @@ def describe_argument(subject: Subject, report: CheckerReport, rule: Rule, quote
     if report.rule == "too-many-positional-arguments":
         path = ", ".join(parameter.argument for parameter in tool.positional)
         only = f"only {path} may go without a name" if path else "all its arguments need their names"
-        message = f"{name}() takes {len(tool.positional)} positional arguments: {only}; it takes {listed(takes)}"
+        message = f"{name}(): expected {len(tool.positional)} positional arguments, {only}; it takes {listed(takes)}"
         if tool.function is not None:
             message = f"too many positional arguments: it is called as {signature(tool)}"
         return subject.at(report, rule, message, name, edit=_with_argument_name(subject, report, tool))
@@ -33,12 +33,13 @@ def describe_argument(subject: Subject, report: CheckerReport, rule: Rule, quote
         missing = [argument for argument in quoted if argument in takes]
         suggestion = f"{missing[0]}=" if missing else None
         edit = _with_missing_arguments(subject, report, name, missing)
-        number = f"{len(missing)} required argument{'s' if len(missing) != 1 else ''}"
-        message = f"{name}() missing {number}: {' and '.join(map(repr, missing))}"
+        several = "s" if len(missing) != 1 else ""
+        names = " and ".join(f'"{argument}"' for argument in missing)
+        message = f"{name}(): argument{several} missing for parameter{several} {names}"
         return subject.at(report, rule, message, name, suggestion, edit)
     passed = {keyword.arg for call in subject.calls(report) for keyword in call.keywords}
     near = nearest_argument(tool, quoted[0], [argument for argument in takes if argument not in passed])
-    hint = f"; did you mean {near!r}?" if near else f"; it takes {listed(takes)}"
+    hint = f'; did you mean "{near}"?' if near else f"; it takes {listed(takes)}"
     protocol = subject.contract.protocol
     other_tools = [
         other_name
@@ -54,7 +55,7 @@ def describe_argument(subject: Subject, report: CheckerReport, rule: Rule, quote
     if edit is None and (instead := _equivalent_tool(subject, tool, passed)) is not None:
         hint += f"; write {instead}"
         edit = _with_function(subject, report, name, instead)
-    message = f"{name}() got an unexpected keyword argument {quoted[0]!r}{hint}"
+    message = f'{name}(): no parameter named "{quoted[0]}"{hint}'
     return subject.at(report, rule, message, name, near, edit)
 
 

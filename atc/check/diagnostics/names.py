@@ -30,27 +30,26 @@ def describe_name(subject: Subject, report: CheckerReport, name: str) -> Diagnos
     """An undefined name, and the module, tool or variable that was probably meant."""
     if name in _IMPORTS:
         line = _import(subject, name)
-        message = f"name {name!r} is not defined; did you forget: {line}"
+        message = f'"{name}" is not defined; did you forget: {line}'
         diagnostic = subject.at(report, "unknown-name", message, edit=Edit(1, 0, 0, f"{line}\n"))
         return replace(diagnostic, key=name)
     if not (_METHOD.match(name) or (_is_called(subject, report) and not any(map(_METHOD.match, subject.names)))):
         near = get_close_matches(name, subject.names, 1, 0.85) if _is_called(subject, report) else []
-        hint = f"; did you mean {near[0]!r}?" if near else ""
+        hint = f'; did you mean "{near[0]}"?' if near else ""
         rule: Rule = "unknown-tool" if near else "unknown-name"
         edit = subject.replacement(report, near[0] if near else None) or subject.initialization(name)
-        diagnostic = subject.at(
-            report, rule, f"name {name!r} is not defined{hint}", None, near[0] if near else None, edit
-        )
+        message = f'"{name}" is not defined{hint}'
+        diagnostic = subject.at(report, rule, message, None, near[0] if near else None, edit)
         return replace(diagnostic, key=name)
     passed = _argument_names(subject, report)
     best = max(subject.names, key=lambda tool: _fitness(subject, name, passed, tool), default=None)
     near_tool = best if best is not None and _fitness(subject, name, passed, best) >= 0.7 else None
-    hint = f"; did you mean {near_tool!r}?" if near_tool else ""
+    hint = f'; did you mean "{near_tool}"?' if near_tool else ""
     if near_tool is None:
         alike = sorted(subject.names, key=lambda tool: -_fitness(subject, name, passed, tool))[:3]
         hint = f"; there are {', '.join(alike)}" if alike else ""
     holder, _, attribute = name.rpartition(".")
-    problem = f"{holder!r} has no attribute {attribute!r}" if holder else f"name {name!r} is not defined"
+    problem = f'cannot access attribute "{attribute}" of "{holder}"' if holder else f'"{name}" is not defined'
     tool = subject.contract.protocol.tool(near_tool) if near_tool else None
     sure = tool is not None and _may_stand_for(tool, name, passed or ())
     edit = subject.replacement(report, near_tool) if sure else None

@@ -43,9 +43,9 @@ def describe_value(subject: Subject, report: CheckerReport, quoted: list[str]) -
     if nothing and (subject.is_set_later(report) or subject.source_text(report).startswith("re.")):
         return None
     if report.rule == "not-subscriptable" and quoted and quoted[0] in SCALARS:
-        return subject.wrong_type(report, f"'{quoted[0]}' object is not subscriptable", tool)
+        return subject.wrong_type(report, f'object of type "{quoted[0]}" is not subscriptable', tool)
     if report.rule == "not-iterable" and quoted and quoted[0] in SCALARS:
-        return subject.wrong_type(report, f"'{quoted[0]}' object is not iterable", tool)
+        return subject.wrong_type(report, f'object of type "{quoted[0]}" is not iterable', tool)
     if report.rule == "unsupported-operator" and len(quoted) > 1:  # one type where both are of it
         kinds = [_LITERAL.sub(_plain, kind).rstrip("*") for kind in (quoted[1], quoted[-1])]
         return _operator(subject, report, quoted[0], kinds, tool)
@@ -82,20 +82,19 @@ def _attribute(
         return describe_name(subject, report, f"{quoted[0]}.{attribute}")
     if (kind := _value_class(subject, quoted[0])) is not None:
         fields = listed([parameter.argument for parameter in kind.arguments])
-        return subject.wrong_type(
-            report, f"{kind.name!r} object has no attribute {attribute!r}; it has {fields}", kind.name
-        )
+        message = f'cannot access attribute "{attribute}" for class "{kind.name}"; it has {fields}'
+        return subject.wrong_type(report, message, kind.name)
     if report.text.startswith("Module `datetime` "):
-        message = f"module 'datetime' has no attribute {attribute!r}; did you forget: from datetime import datetime"
+        message = f'"{attribute}" is not a known attribute of module "datetime"; write: from datetime import datetime'
         return subject.at(report, "unknown-name", message, edit=import_class(subject))
     if holder is None or not quoted[0].startswith(("_T", "list[_T")):
         return None
     if quoted[0].startswith("list["):
         where = f"{holder.tool}(…){subscripts(holder.path[:-1])}"
-        message = f"'list' object has no attribute {attribute!r}: {where} is a list; write [0][\"{attribute}\"]"
+        message = f'cannot access attribute "{attribute}": {where} is a list; write [0]["{attribute}"]'
         return subject.wrong_type(report, message, holder.tool, f'[0]["{attribute}"]')
     if attribute in holder.keys:
-        message = f"'dict' object has no attribute {attribute!r}: {holder.text} is a dict; write [\"{attribute}\"]"
+        message = f'cannot access attribute "{attribute}": {holder.text} is a dict; write ["{attribute}"]'
         return subject.wrong_type(report, message, holder.tool, f'["{attribute}"]')
     return missing_key(subject, report, holder, attribute)
 
@@ -119,7 +118,7 @@ def _argument_type(
     entry = subject.graph.item_key(function, argument) if subject.graph is not None and argument else ""
     if entry and expected.startswith("Sequence["):
         edit = _as_objects(subject, value, entry, actual)
-        message = f'{function}(): argument {argument!r} takes objects: [{{"{entry}": …}}, …]'
+        message = f'{function}(): argument "{argument}" takes objects: [{{"{entry}": …}}, …]'
         return subject.wrong_type(report, message, function, edit.text if edit else None, edit)
     if actual in ("str", "None"):
         key = value.slice if isinstance(value, ast.Subscript) else None
@@ -131,7 +130,7 @@ def _argument_type(
             or (is_identifier(name) and not _is_numeric_identifier(subject, function, argument))
         ):
             return None
-    which = f"argument {argument!r}" if argument else "an argument"
+    which = f'argument "{argument}"' if argument else "an argument"
     wants = "a number" if number else "a text or number" if expected.startswith("str") else "another type"
     if (python := subject.contract.protocol.tool(function).function) is not None and argument:
         wants = python.hints[argument].text
@@ -188,11 +187,11 @@ def _indexed(subject: Subject, report: CheckerReport, kind: str, holder: Respons
         where = f"{holder.tool}(…){subscripts(holder.path[:-1])}" if holder is not None else "this"
         advice = "it is the list itself" if edit else "take an item of it first, as in [0], or go through it with for"
         tool = holder.tool if holder is not None else None
-        message = f"list indices must be integers or slices, not str: {where} is a list; {advice}"
+        message = f"list indices must be integers: {where} is a list; {advice}"
         return subject.wrong_type(report, message, tool, None if edit else "[0]", edit)
     loop = _loop(subject, report) if kind == "str" else None
     if kind == "str" and loop is None:
-        return subject.wrong_type(report, "string indices must be integers, not 'str'")
+        return subject.wrong_type(report, "string indices must be integers: this is str")
     return _dict_loop(subject, report, loop) if loop is not None else None
 
 
