@@ -185,7 +185,7 @@ def test_a_variable_that_is_called_like_a_function_is_no_function() -> None:
     with Agent(load(sample("cinema")), model=model, simulate=True) as agent:
         agent.solve("Who acted in Dune?")
     assert '"films_filmId_credits" is not defined' in model.asked[1][-2].content
-    assert "did you mean GET_films_filmId_credits?" not in model.asked[1][-2].content
+    assert "did you mean" not in model.asked[1][-2].content
 
     model = ScriptedModel('print(credits["cast"][0]["name"])')
     with Agent(load(sample("cinema")), model=model, simulate=True) as agent:

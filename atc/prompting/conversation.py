@@ -126,7 +126,7 @@ class Conversation:
 
     def _show(self, text: str) -> None:
         name = "function_revise_examples" if self._graph.protocol.of_functions else "revise_examples"
-        examples = templates.turns(name, any("." in tool for tool in self._opened.tools))
+        examples = templates.turns(name, self._opened.tools)
         self.messages = [self.messages[0], *examples, Message("user", text.strip())]
 
     def _add(self, text: str) -> None:

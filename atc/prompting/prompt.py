@@ -94,7 +94,7 @@ class Opening:
         text = templates.render(name, tools=tools, query=self.asked, facts="\n".join(facts))
         return [
             Message("system", templates.render("solve", today=self.today).strip()),
-            *(templates.turns(self.example, any("." in name for name in self.tools)) if self.example else ()),
+            *(templates.turns(self.example, self.tools) if self.example else ()),
             Message("user", text.strip()),
         ]
 

@@ -128,6 +128,7 @@ def draw_browser(picture: _Picture) -> str:
 
 if __name__ == "__main__":
     docs = Path(sys.argv[1])
+    docs.mkdir(parents=True, exist_ok=True)
     for name, picture in PICTURES.items():
         write_text(docs / name, draw(picture.mode, picture.messages))
     write_text(docs / "tui.svg", draw_browser(PICTURES["terminal.svg"]))

@@ -152,9 +152,9 @@ def _assign_arguments(
     if len(args) > len(positional):
         names = ", ".join(parameter.argument for parameter in positional)
         only = f"only {names} may go without a name" if names else "all its arguments need their names"
-        given = f"{len(args)} {'was' if len(args) == 1 else 'were'} given"
-        takes = f"takes {len(positional)} positional argument{'s' if len(positional) != 1 else ''}"
-        raise _error(tool, f"{takes} but {given}; {only}", kwargs)
+        expected = f"{len(positional)} positional argument{'s' if len(positional) != 1 else ''}"
+        verb = "was" if len(args) == 1 else "were"
+        raise _error(tool, f"takes {expected} but {len(args)} {verb} given; {only}", kwargs)
     assigned: dict[str, object] = {}
     for parameter, value in zip(positional, args, strict=False):
         if parameter.argument in kwargs:

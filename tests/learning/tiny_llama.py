@@ -45,7 +45,6 @@ def in_gguf_order(rows: Any, heads: int) -> Any:
 
 def write_gguf(model: Any, file: Path) -> None:
     """Write the model with a vocabulary of bytes, in 32 bit."""
-    architecture = model.config.model_type
     import gguf
     from tokenizers.pre_tokenizers import ByteLevel
 
@@ -63,6 +62,7 @@ def write_gguf(model: Any, file: Path) -> None:
         "post_attention_layernorm": "ffn_norm",
     }
     config = model.config
+    architecture = config.model_type
     writer = gguf.GGUFWriter(file, architecture)
     writer.add_block_count(config.num_hidden_layers)
     writer.add_context_length(config.max_position_embeddings)

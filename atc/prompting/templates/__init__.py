@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from string import Template
@@ -27,13 +28,17 @@ _OBJECT = "desk."
 """The object whose methods the examples of functions call."""
 
 
-@cache
-def turns(name: str, objects: bool = True) -> tuple[Message, ...]:
+def turns(name: str, tools: Iterable[str] = ()) -> tuple[Message, ...]:
     """The conversation in `<name>.txt`; a line `=== user` or `=== assistant` begins a turn.
 
     Args:
-        objects: False where no tool is a method of an object: an example of functions then calls plain ones, too.
+        tools: Those of the prompt; where none is a method of an object, an example of functions has plain ones, too.
     """
+    return _turns(name, any("." in tool for tool in tools))
+
+
+@cache
+def _turns(name: str, objects: bool) -> tuple[Message, ...]:
     text = (_FOLDER / f"{name}.txt").read_text("utf-8")
     text = text if objects else text.replace(_OBJECT, "")
     parts = [part.partition("\n") for part in text.split("=== ") if part]
