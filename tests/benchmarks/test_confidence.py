@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-import numpy as np
+import json
+from pathlib import Path
 
-from benchmarks.micro.confidence import fitted
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from benchmarks.micro.confidence import SIZES, fitted, main
 
 
 def test_evidence_that_tells_is_weighted_and_the_rest_is_not() -> None:
@@ -19,3 +24,15 @@ def test_evidence_that_tells_is_weighted_and_the_rest_is_not() -> None:
     assert figures["AUROC, unseen questions"] > 0.9
     assert figures["calibration error, unseen questions"] < 0.1
     assert figures["n"] == 400
+
+
+def test_an_index_that_has_what_is_needed_is_told_from_others(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On the real questions, an index of each size."""
+    monkeypatch.setenv("ATC_DATA", str(data))
+
+    outcome = CliRunner().invoke(main, ["--indexes", "1", "--json"])
+
+    figures = json.loads(outcome.stdout)
+    assert (figures["sizes"], figures["vectors"]) == (list(SIZES), 0)
+    assert figures["words"] > 0
+    assert 0.7 < figures["AUROC, unseen questions"] < 1
