@@ -49,6 +49,7 @@ __all__ = [
     "main",
     "oracle_script",
     "record_answers",
+    "refuse",
     "simulated_settings",
 ]
 
@@ -252,7 +253,7 @@ def record_answers(dataset: Dataset, file: Path, count: Callable[[str], int], mo
     recorded = 0
     with closing(TaskRunner(settings, dataset.protocols, worlds=find_worlds(dataset.protocols))) as runner:
         for task in track(dataset.tasks, "tasks", console=Console(stderr=True)):
-            runner.model = ScriptedModel("nobody", _refuse)
+            runner.model = ScriptedModel("nobody", refuse)
             offered = candidate_tools(task, dataset.protocols[task.domain], None, settings.seed)
             solution = oracle_script(runner, task, offered)
             if solution is None:
@@ -265,7 +266,8 @@ def record_answers(dataset: Dataset, file: Path, count: Callable[[str], int], mo
     return recorded
 
 
-def _refuse(messages: Sequence[Message]) -> str:
+def refuse(messages: Sequence[Message]) -> str:
+    """The answer of a model that nobody asks. Raises: ModelError."""
     raise ModelError("a reference asks no model")
 
 
