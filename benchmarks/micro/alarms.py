@@ -9,8 +9,9 @@ program: those whose reference only looks at what a solve changed.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
+from typing import Any
 
 import click
 from rich.console import Console
@@ -19,18 +20,15 @@ from rich.progress import track
 from atc.files import to_json
 from atc.language.question import Question
 from atc.verify import inspect
-from atc.verify.printed import judge
 from benchmarks.micro.frame import Measurement, json_option, print_table
-from benchmarks.run.oracle import SOLVED, OracleScript, oracle_script, refuse, simulated_settings
+from benchmarks.run.oracle import oracle_script, refuse, simulated_settings
 from benchmarks.run.scripted_model import ScriptedModel
 from benchmarks.run.task_run import TaskRunner
 from benchmarks.tasks.datasets import BENCHMARKS, Dataset, open_dataset
-from benchmarks.tasks.references import find_reference
-from benchmarks.tasks.task_files import Task
 from benchmarks.worlds import find_worlds
 from protocols.dataflow.graph import ProtocolGraph
 
-__all__ = ["doubted_references", "main"]
+__all__ = ["count_alarms", "doubted_references", "main"]
 
 
 def doubted_references(dataset: Dataset) -> Iterator[tuple[str, ...]]:
@@ -40,43 +38,33 @@ def doubted_references(dataset: Dataset) -> Iterator[tuple[str, ...]]:
     with closing(TaskRunner(settings, dataset.protocols, worlds=find_worlds(dataset.protocols))) as runner:
         runner.model = ScriptedModel("nobody", refuse)
         for task in track(dataset.tasks, dataset.benchmark, console=Console(stderr=True)):
-            script = _right_program(runner, task)
+            script = oracle_script(runner, task, [tool.name for tool in runner.protocols[task.domain].tools])
             if script is None:
                 continue
             with runner.world(task) as world:
                 run = world.run(script.program)
-            if judge(script.program, run) is not None:  # a change whose program prints nothing
-                yield ()
-                continue
             findings = inspect(script.program, run, Question(task.query), graphs[task.domain])
             yield tuple(finding.kind for finding in findings)
 
 
-def _right_program(runner: TaskRunner, task: Task) -> OracleScript | None:
-    """The program of a task's reference, with its answer; None without one."""
-    reference = find_reference(runner.settings.benchmark, task.query)
-    if reference is None or (reference.after and not (SOLVED / runner.settings.benchmark / f"{task.id}.py").is_file()):
-        return None
-    return oracle_script(runner, task, [tool.name for tool in runner.protocols[task.domain].tools])
+def count_alarms(answers: Sequence[tuple[str, ...]]) -> dict[str, Any]:
+    """How many right answers there are, how many are doubted, and the findings by kind."""
+    findings = Counter(kind for kinds in answers for kind in kinds)
+    return {"right": len(answers), "doubted": sum(map(bool, answers)), "findings": dict(findings)}
 
 
 @click.command(cls=Measurement, help=__doc__)
 @click.argument("names", nargs=-1, required=True, type=click.Choice(list(BENCHMARKS)), metavar="NAME…")
 @json_option()
 def main(names: tuple[str, ...], as_json: bool) -> None:
-    doubted = {name: list(doubted_references(open_dataset(name, None, ()))) for name in names}
-    counts = {name: Counter(kind for kinds in answers for kind in kinds) for name, answers in doubted.items()}
+    figures = {name: count_alarms(list(doubted_references(open_dataset(name, None, ())))) for name in names}
     if as_json:
-        figures = {
-            name: {"right": len(answers), "doubted": sum(map(bool, answers)), "findings": dict(counts[name])}
-            for name, answers in doubted.items()
-        }
         click.echo(to_json(figures), nl=False)
         return
-    found = sorted({kind for count in counts.values() for kind in count})
-    rows = [[kind, *(counts[name][kind] for name in names)] for kind in found]
-    rows.append(["doubted", *(f"{sum(map(bool, doubted[name]))} of {len(doubted[name])}" for name in names)])
-    print_table(("finding", *names), rows, figures_from=1, line_below=found[-1:])
+    kinds = sorted({kind for alarms in figures.values() for kind in alarms["findings"]})
+    rows = [[kind, *(figures[name]["findings"].get(kind, 0) for name in names)] for kind in kinds]
+    rows.append(["doubted", *("{doubted} of {right}".format(**figures[name]) for name in names)])
+    print_table(("finding", *names), rows, figures_from=1, line_below=kinds[-1:])
 
 
 if __name__ == "__main__":

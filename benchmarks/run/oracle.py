@@ -140,7 +140,9 @@ _REPLIES: Mapping[str, Callable[[OracleScript], Callable[[str], str]]] = {
 
 
 def oracle_script(runner: TaskRunner, task: Task, offered: Collection[str]) -> OracleScript | None:
-    """The solution of a task with the offered tools, from a run of its reference; None without one.
+    """The solution of a task with the offered tools, from a run of its reference.
+
+    None without one, and where the reference only looks at what a solve changed and no program makes that change.
 
     Raises: ATCError: The reference does not run to its end.
     """
@@ -149,7 +151,10 @@ def oracle_script(runner: TaskRunner, task: Task, offered: Collection[str]) -> O
         return None
     program, answer = reference.program, "It is done."
     if reference.after:
-        program = (SOLVED / runner.settings.benchmark / f"{task.id}.py").read_text("utf-8")
+        file = SOLVED / runner.settings.benchmark / f"{task.id}.py"
+        if not file.is_file():
+            return None
+        program = file.read_text("utf-8")
     with runner.world(task) as world:
         run = world.run(program)
         if run.error is not None:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 
-import pytest
 from click.testing import CliRunner
 
-from atc.verify.findings import Finding
 from benchmarks.micro import alarms
 
 
@@ -19,12 +17,10 @@ def test_no_rule_doubts_the_references_of_tiny() -> None:
     assert json.loads(result.stdout) == {"tiny": {"right": 24, "doubted": 0, "findings": {}}}
 
 
-def test_findings_are_counted_by_their_kind(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_findings_are_counted_by_their_kind() -> None:
     """An answer with two findings is doubted once."""
-    doubt = (Finding("FirstPage", "only page 1"), Finding("OtherEntity", "another one"))
-    monkeypatch.setattr(alarms, "inspect", lambda program, *_: doubt if "GET_parcels" in program else ())
+    answers: list[tuple[str, ...]] = [(), ("FirstPage", "OtherEntity"), ("OtherEntity",)]
 
-    figures = json.loads(CliRunner().invoke(alarms.main, ["tiny", "--json"]).stdout)["tiny"]
+    figures = alarms.count_alarms(answers)
 
-    assert figures["findings"] == {"FirstPage": figures["doubted"], "OtherEntity": figures["doubted"]}
-    assert 0 < figures["doubted"] < figures["right"]
+    assert figures == {"right": 3, "doubted": 2, "findings": {"FirstPage": 1, "OtherEntity": 2}}
