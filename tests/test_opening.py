@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 
 from atc import Agent
+from atc.check import check
 from atc.profile import LARGE
 from protocols import load
+from protocols.contracts.contract import Contract
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.samples import sample
 from tests.planning.sketches import plan_sketch
@@ -100,6 +102,19 @@ def test_what_an_operation_is_called_after_is_done_and_nothing_else() -> None:
 
     assert writes('Play the first of the songs on my shelf "Dusk"') == {"PUT_player_play"}
     assert "POST_shelves_shelf_id_songs" in writes('Play the song "Rain", and put it on my shelf "Dusk"')
+
+
+def test_what_only_the_question_can_give_is_a_name_that_is_not_defined() -> None:
+    """A placeholder text could be sent as it is; a copied name is refused, for a read as for a write."""
+    (shown,) = AGENT.opening("Make a shelf with some songs").sketches
+    diagnostics = check(shown, Contract(AGENT.protocol))
+
+    assert "shelf = POST_shelves(name=name)" in shown
+    assert "songs = GET_search(q=q)" in shown
+    assert [(diagnostic.rule, diagnostic.key) for diagnostic in diagnostics] == [
+        ("unknown-name", "name"),
+        ("unknown-name", "q"),
+    ]
 
 
 WRITER = {"type": "object", "properties": {"id": TEXT, "name": TEXT}}

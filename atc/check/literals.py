@@ -68,7 +68,7 @@ def _passed(call: ast.Call, tool: Tool) -> Iterator[tuple[ast.keyword | ast.expr
 
 
 def placeholders(flow: DefUse, tools: Collection[str]) -> Iterator[tuple[ast.keyword, str, ast.Assign | None]]:
-    """Arguments with the placeholder `…` of plan sketches, and their tools.
+    """Arguments with the placeholder `…`, and their tools.
 
     With the assignment of such a call if its result is not read and its block does not become empty without it.
     """

@@ -182,6 +182,20 @@ class Plan:
         return PLACEHOLDER in self.parts
 
     @property
+    def with_names(self) -> Plan:
+        """The plan, and a value that only the question can give is an undefined name: `search(query=query)`.
+
+        A placeholder text could be sent as it is; an undefined name is refused.
+        """
+
+        def named(part: Expression) -> Expression:
+            if not isinstance(part, Call):
+                return part
+            return replace(part, arguments=tuple((name, _named(name, value)) for name, value in part.arguments))
+
+        return self.mapped(named)
+
+    @property
     def tools(self) -> frozenset[str]:
         """The tools that are called."""
         return frozenset(part.tool for part in self.parts if isinstance(part, Call))
@@ -223,6 +237,11 @@ class Plan:
                 for step in steps
             )
         )
+
+
+def _named(name: str, value: Expression) -> Expression:
+    """An argument's value, with the argument's name in place of each placeholder."""
+    return mapped(value, lambda part: Ref(name) if part == PLACEHOLDER else part)
 
 
 def literal(value: object, observed: bool = False) -> Expression:

@@ -85,7 +85,7 @@ class Opening:
     @property
     def sketches(self) -> tuple[str, ...]:
         """The texts of the plans."""
-        return tuple(map(sketch, self.plans))
+        return tuple(sketch(plan.with_names) for plan in self.plans)
 
     def messages(self, facts: Sequence[str] = ()) -> list[Message]:
         """The prompt. With `facts`, what is known from programs that failed, it begins anew."""
