@@ -14,7 +14,15 @@ import requests
 from protocols import UsageError, load
 from protocols.samples import sample
 from protocols.simulator import Simulator
-from tests.test_simulator import Client, described, faults_of, movie_arguments, music_arguments, music_values, operation
+from tests.simulator.simulated_apis import (
+    Client,
+    described,
+    faults_of,
+    movie_arguments,
+    music_arguments,
+    music_values,
+    operation,
+)
 
 WORLDS = Path(__file__).resolve().parent.parent / "benchmarks" / "worlds"
 TEXT, WHOLE = {"type": "string"}, {"type": "integer"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
@@ -10,8 +10,7 @@ import pytest
 from atc import Agent
 from sandbox import CallRecord
 from sandbox.egress.write_plan import PlannedRun, PlannedValue, PlannedWrite, WritePlan, WriteRequest
-from tests.exact.test_write_plan import ORDER, QUESTION, Approval, Shop, solved
-from tests.local_api import LocalAPI
+from tests.exact.planned_orders import ORDER, QUESTION, Approval, Shop, solved
 from tests.scripted import ScriptedModel
 
 JSON = "application/json"
@@ -92,12 +91,6 @@ def test_a_plan_is_read_back_from_its_json() -> None:
     plan = WritePlan((ONE, TWO)).approved()
 
     assert WritePlan.from_json(plan.to_json()) == plan
-
-
-@pytest.fixture
-def shop() -> Iterator[Shop]:
-    with LocalAPI() as api:
-        yield Shop(api)
 
 
 def test_a_second_look_writes_nothing(shop: Shop) -> None:

@@ -3,20 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
-from tests.exact.test_write_plan import ORDER, Shop, atc, shop_document
+from tests.exact.planned_orders import ORDER, Shop, atc, shop_document
 from tests.exact.test_writes import ATC, on_terminal
-from tests.local_api import LocalAPI
-
-
-@pytest.fixture
-def shop() -> Iterator[Shop]:
-    with LocalAPI() as api:
-        yield Shop(api)
 
 
 def command(shop: Shop, folder: Path, program: str, *options: str) -> list[str]:

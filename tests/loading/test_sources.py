@@ -12,14 +12,7 @@ from pathlib import Path
 import pytest
 
 from protocols import ProtocolError, load
-
-SAMPLES = Path(__file__).parent.parent / "samples"
-INFO = {"title": "t", "version": "1"}
-
-
-@pytest.fixture(autouse=True)
-def _home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ATC_HOME", str(tmp_path_factory.getbasetemp() / "atc-home"))
+from tests.loading.samples import INFO, SAMPLES
 
 
 @pytest.fixture

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -10,11 +12,16 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+from click.testing import CliRunner, Result
+
+from atc.cli import main
 from atc.models import Completion, Message, Usage
 from benchmarks.toolbench.evaluation.convert import convert
 from benchmarks.toolbench.evaluation.judge import Judge
 from benchmarks.toolbench.evaluation.judged import JudgedAnswer, write_converted
+from benchmarks.toolbench.evaluation.sources import JudgedRun
 
+SUBSET = "G1_instruction"
 FUNCTIONS = [
     {"name": "search_for_films", "description": "Find films.", "parameters": {"properties": {"title": {}}}},
     {"name": "credits_for_films", "description": "Who made a film.", "parameters": {"properties": {"id": {}}}},
@@ -159,3 +166,23 @@ def serving(server: JudgeServer) -> Iterator[JudgeServer]:
         http.shutdown()
         http.server_close()
         thread.join()
+
+
+def run(*answers: JudgedAnswer, method: str = "mine") -> JudgedRun:
+    """Answers as a run."""
+    return JudgedRun(method, SUBSET, {entry.query_id: entry for entry in answers})
+
+
+def atc_eval(*arguments: object) -> Result:
+    """Run `atc eval` in this process."""
+    return CliRunner(env={"COLUMNS": "140"}).invoke(main, ["eval", *map(str, arguments)])
+
+
+def summary(folder: Path) -> dict[str, Any]:
+    """What an evaluation left."""
+    return dict(json.loads((folder / "summary.json").read_text()))
+
+
+def table(file: Path) -> list[dict[str, str]]:
+    """A published result table."""
+    return list(csv.DictReader(io.StringIO(file.read_text("utf-8"), newline=""), delimiter="\t"))

@@ -1,0 +1,17 @@
+"""The API that the agent's programs call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.local_api import LocalAPI
+
+
+@pytest.fixture
+def weather() -> Iterator[LocalAPI]:
+    with LocalAPI() as api:
+        api.answer("GET", "/cities", {"results": [{"id": "osl", "name": "Oslo", "population": 717710}]})
+        api.answer("GET", "/cities/osl/weather", {"now": {"rain": True, "degrees": 7}})
+        yield api

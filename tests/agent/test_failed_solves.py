@@ -1,0 +1,134 @@
+"""How a solve ends when the program, the API or the model fails: its status, its exit code, and what is kept."""
+
+from __future__ import annotations
+
+import pytest
+
+from atc import Agent
+from sandbox import Limits
+from tests.local_api import Answer, LocalAPI
+from tests.scripted import ScriptedModel
+
+
+def test_the_loop_ends_after_the_last_reflection(weather: LocalAPI) -> None:
+    """Three reflections allow four programs."""
+    model = ScriptedModel(*(f"print(undefined_{n})" for n in range(5)))
+
+    solution = Agent(weather.protocol, model=model).solve("What?")
+
+    assert (solution.status, len(solution.attempts), solution.reflections) == ("failed", 4, 3)
+    assert solution.answer is None
+
+
+def test_prose_is_no_program(weather: LocalAPI) -> None:
+    model = ScriptedModel(*["I am sorry, I cannot help with that."] * 2)
+
+    solution = Agent(weather.protocol, model=model, max_reflections=1).solve("What?")
+
+    assert (solution.status, solution.exit_code) == ("failed", 1)
+    assert [attempt.fault.type for attempt in solution.attempts if attempt.fault] == ["NoProgram", "NoProgram"]
+
+
+def test_a_refused_program_ends_with_its_own_status(weather: LocalAPI) -> None:
+    model = ScriptedModel("import os\nprint(os.listdir('/'))")
+
+    solution = Agent(weather.protocol, model=model, max_reflections=0).solve("What files?")
+
+    assert (solution.status, solution.exit_code) == ("refused", 3)
+    assert "os" in solution.message
+
+
+def test_an_endless_program_ends_at_its_limit(weather: LocalAPI) -> None:
+    model = ScriptedModel("while True:\n    pass")
+
+    agent = Agent(weather.protocol, model=model, max_reflections=0, limits=Limits(wall=0.5))
+    solution = agent.solve("What?")
+
+    assert (solution.status, solution.exit_code) == ("limit", 4)
+    assert solution.seconds["run"] < 2
+
+
+@pytest.mark.parametrize("status", [401])
+def test_an_api_that_refuses_our_credentials_ends_the_solve(weather: LocalAPI, status: int) -> None:
+    """No program could do better, so the model is not asked again."""
+    weather.answer("GET", "/cities", {"message": "no"}, status=status)
+    model = ScriptedModel('print(GET_cities(query="Oslo"))', 'print("never")')
+
+    solution = Agent(weather.protocol, model=model).solve("Which city?")
+
+    assert (solution.status, solution.exit_code, len(model.asked)) == ("api_error", 6, 1)
+    assert "401" in solution.message
+
+
+def test_an_api_that_answers_a_web_page_ends_the_solve(weather: LocalAPI) -> None:
+    weather.answer("GET", "/cities", "<!DOCTYPE html><html><body>Welcome</body></html>")
+    model = ScriptedModel('print(GET_cities(query="Oslo"))')
+
+    solution = Agent(weather.protocol, model=model).solve("Which city?")
+
+    assert (solution.status, solution.exit_code) == ("api_error", 6)
+    assert "web page" in solution.message
+
+
+def test_an_api_that_is_down_ends_the_solve() -> None:
+    with LocalAPI() as api:
+        protocol = api.protocol
+    model = ScriptedModel('print(GET_cities(query="Oslo"))', 'print("never")')
+
+    solution = Agent(protocol, model=model).solve("Which city?")
+
+    assert (solution.status, solution.exit_code, len(model.asked)) == ("api_error", 6, 1)
+
+
+@pytest.mark.parametrize("mode", ["attribute", "none"])
+def test_an_api_that_is_down_is_told_though_the_program_hides_it(mode: str) -> None:
+    with LocalAPI() as api:
+        protocol = api.protocol
+    model = ScriptedModel('try:\n    print(GET_cities(query="Oslo"))\nexcept Exception as error:\n    print(error)')
+
+    solution = Agent(protocol, model=model, mode=mode).solve("Which city?")
+
+    assert (solution.status, solution.exit_code) == ("api_error", 6)
+
+
+def test_an_api_that_answers_something_is_not_given_up(weather: LocalAPI) -> None:
+    """One tool may be forbidden to us where another one is not, and a program may even expect it."""
+    weather.answer("GET", "/cities/osl/weather", {"message": "no"}, status=401)
+    model = ScriptedModel(
+        'city = GET_cities(query="Oslo")["results"][0]\nprint(GET_cities_city_id_weather(city_id=city["id"]))',
+        'print(GET_cities(query="Oslo")["results"][0]["population"])',
+    )
+
+    solution = Agent(weather.protocol, model=model).solve("How many people live in Oslo?")
+
+    assert (solution.status, solution.answer) == ("answered", "717710")
+
+
+def test_a_program_that_is_stopped_in_a_call_is_no_fault_of_the_api(weather: LocalAPI) -> None:
+    weather.script("GET", "/cities", Answer(body={"results": []}, wait=5))
+    agent = Agent(
+        weather.protocol,
+        model=ScriptedModel('print(GET_cities(query="Oslo"))'),
+        max_reflections=0,
+        limits=Limits(wall=0.5),
+    )
+
+    assert agent.solve("Which city?").status == "limit"
+
+
+def test_a_model_that_fails_when_asked_whom_to_blame_keeps_the_attempt(weather: LocalAPI) -> None:
+    """Two tools on the failing line: the model is asked, and has no answer left."""
+    model = ScriptedModel(
+        'c = GET_cities(query="Oslo")["results"][0]; print(GET_cities_city_id_weather(city_id=c["id"])["then"])'
+    )
+
+    solution = Agent(weather.protocol, model=model).solve("Does it rain?")
+
+    assert (solution.status, len(solution.attempts), len(solution.attempts[0].calls)) == ("model_error", 1, 2)
+
+
+def test_a_model_that_fails_keeps_what_was_tried(weather: LocalAPI) -> None:
+    solution = Agent(weather.protocol, model=ScriptedModel("print(undefined)")).solve("What?")
+
+    assert (solution.status, solution.exit_code, len(solution.attempts)) == ("model_error", 5, 1)
+    assert solution.message == "no answer left"

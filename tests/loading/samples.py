@@ -1,0 +1,23 @@
+"""The sample documents, and what is read from documents like them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from protocols import Tool
+
+SAMPLES = Path(__file__).parent.parent / "samples"
+INFO = {"title": "t", "version": "1"}
+
+
+def answer_schema(tool: Tool) -> dict[str, object]:
+    assert tool.success is not None
+    assert tool.success.schema is not None
+    return dict(tool.success.schema)
+
+
+def properties(schema: object) -> dict[str, dict[str, object]]:
+    assert isinstance(schema, dict)
+    by_name = schema["properties"]
+    assert isinstance(by_name, dict)
+    return by_name
