@@ -42,7 +42,7 @@ def unused_name(inspection: Inspection) -> Finding | None:
     for name in names:
         if " " not in name.strip() and not _is_evident(name, inspection):
             continue
-        wholes = [whole for whole in names if _matches_name(fold(name), whole) or whole == name]
+        wholes = [whole for whole in names if _matches_name(fold(name.replace("_", " ")), whole)]
         if any(_matches_name(text, whole) for whole in wholes for text in used):
             continue
         if _is_abbreviated(name, inspection) or _is_printed(name, inspection) or _is_selected(inspection, name):
@@ -162,22 +162,25 @@ def _is_printed(name: str, inspection: Inspection) -> bool:
 
 
 def _matches_name(text: str, name: str) -> bool:
-    """True if a folded text holds a name, or a part of it."""
-    text_words, name_words = set(text.split()) - _STOP_WORDS, set(fold(name).split()) - _STOP_WORDS
+    """True if a folded text holds a name, or a part of it. Both have spaces for underscores."""
+    folded = fold(name.replace("_", " "))
+    text_words, name_words = set(text.split()) - _STOP_WORDS, set(folded.split()) - _STOP_WORDS
     if not text_words or not name_words:
-        return text == fold(name)
+        return text == folded
     return name_words <= text_words or text_words <= name_words
 
 
 def _is_abbreviated(name: str, inspection: Inspection) -> bool:
     """True if the program may hold a name as a code.
 
-    For one word that is a code such as `FR`, `en-GB` or a genre's number; for several words it is their initials.
+    For one word that is a code such as `FR`, `en-GB` or a genre's number; for several words it is their initials, as a
+    text or as a word of a tool that was called.
     """
     parts = fold(name).split()
     if len(parts) > 1:
         initials = "".join(part[0] for part in parts if part not in _STOP_WORDS)
-        return initials in map(fold, inspection.texts)
+        called = {word for call in inspection.good_calls for word in words(call.tool or "")}
+        return initials in called or initials in map(fold, inspection.texts)
     code = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z]{2})?|\d{2,5}")
     return any(code.fullmatch(str(value)) for _, _, value in inspection.literal_arguments)
 

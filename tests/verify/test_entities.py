@@ -48,6 +48,26 @@ def test_a_search_that_found_something_else() -> None:
     assert kinds('GET_films(city="Salt Road")', filtered, "Which film is shown in Salt Road?") == []
 
 
+def test_a_name_with_underscores_is_used() -> None:
+    """Texts of the program are compared with spaces in their place, and so is the name."""
+    question = "How many films has Harbor_UK made?"
+    films = {"films": [{"filmId": 9, "studio": "Harbor_UK"}, {"filmId": 12, "studio": "Harbor_UK"}]}
+    counted = 'print(len(GET_films(studio="{}")["films"]))'
+
+    assert kinds(counted.format("Harbor_UK"), run("2", call(response=films, studio="Harbor_UK")), question) == []
+    assert kinds(counted.format("Dusk"), run("2", call(response=films, studio="Dusk")), question) == ["OtherEntity"]
+
+
+def test_a_tool_may_have_a_name_by_its_initials() -> None:
+    question = "What do we deduct under the Film Fund Scheme?"
+    response = {"settings": [{"rate": 11}]}
+    fund = run("11", call("GET_FFSSettings", response), printed=(exact("settings", 0, "rate"),))
+    other = run("11", call("GET_settings", response), printed=(exact("settings", 0, "rate"),))
+
+    assert kinds('print(GET_FFSSettings()["settings"][0]["rate"])', fund, question) == []
+    assert kinds('print(GET_settings()["settings"][0]["rate"])', other, question) == ["OtherEntity"]
+
+
 def test_a_slip_in_a_small_word_of_a_name() -> None:
     """What is sent has to be what the question says, also where its great words are right."""
     record = call(response={"films": [{"filmId": 9, "title": "Made y Hand"}]}, query="Made y Hand")
