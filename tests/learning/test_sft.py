@@ -180,10 +180,10 @@ def test_a_run_leaves_an_adapter_a_merged_model_a_curve_and_a_card(tiny: Path, t
 
 @pytest.mark.train
 def test_the_configuration_for_a_gpu_runs_here_too(tiny: Path, tmp_path: Path) -> None:
-    """gpu.yaml, with packing and bf16, makes 20 updates on a processor, and the loss falls."""
+    """gpu.yaml, in bf16 and packed, makes 20 updates on a processor, and the loss falls."""
     out = tmp_path / "out"
     settings = changes(
-        tiny, out, precision="bf16", learning_rate=5e-3, max_steps=20, epochs=200, batch=2, micro_batch=1
+        tiny, out, precision="bf16", packing=True, learning_rate=5e-3, max_steps=20, epochs=200, batch=2, micro_batch=1
     )
 
     result = tune("gpu.yaml", settings)
