@@ -80,7 +80,7 @@ def test_an_answer_that_is_cut_off_says_so(model: Model) -> None:
 
 def test_what_does_not_fit_is_refused_with_its_size(model: Model) -> None:
     """Before anything is read."""
-    with pytest.raises(PromptRefused, match=r"has 90\d\d tokens, and 100 are kept for the answer; .* 8192 together"):
+    with pytest.raises(PromptRefused, match=r"has 90\d\d tokens, and 100 .* 8192 together; offer fewer tools"):
         model.complete([Message("user", "word " * 9000)], max_tokens=100)
 
 

@@ -185,7 +185,7 @@ def check_context_length(name: str, length: int, max_tokens: int, context: int) 
     if length + max_tokens > context:
         raise PromptRefused(
             f"the conversation has {length} tokens, and {max_tokens} are kept for the answer; "
-            f"{name} can hold {context} together"
+            f"{name} can hold {context} together; offer fewer tools, or take a model with a longer context"
         )
 
 
