@@ -48,7 +48,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if not (DATA / "restbench").is_dir() and "data" in getattr(item, "fixturenames", ()):
             left_out.setdefault(f"no benchmark data at {DATA} (set ATC_DATA)", []).append(item)
         elif (files := item.get_closest_marker("document")) and not any(map(_at_hand, files.args)):
-            left_out.setdefault(f"no {files.args[0]} (atc data pull openapi)", []).append(item)
+            folder = files.args[0].partition("/")[0]
+            left_out.setdefault(f"no {files.args[0]} (atc data pull {folder})", []).append(item)
         elif item.get_closest_marker("model") and not installed():
             left_out.setdefault("the local model is not on disk (make model)", []).append(item)
         elif item.get_closest_marker("openvino") and importlib.util.find_spec("openvino_genai") is None:

@@ -42,7 +42,7 @@ def unused_name(inspection: Inspection) -> Finding | None:
     for name in names:
         if " " not in name.strip() and not _is_evident(name, inspection):
             continue
-        wholes = [whole for whole in names if _matches_name(fold(name.replace("_", " ")), whole)]
+        wholes = [whole for whole in names if _matches_name(_spaced(name), whole)]
         if any(_matches_name(text, whole) for whole in wholes for text in used):
             continue
         if _is_abbreviated(name, inspection) or _is_printed(name, inspection) or _is_selected(inspection, name):
@@ -151,7 +151,12 @@ def _used_texts(inspection: Inspection) -> Iterator[str]:
     texts = [*(inspection.texts - inspection.printed_texts)]
     for _, _, value, _ in inspection.all_arguments:
         texts += map(str, value if isinstance(value, list) else [value])
-    yield from (fold(text.replace("_", " ")) for text in texts)
+    yield from map(_spaced, texts)
+
+
+def _spaced(text: str) -> str:
+    """A folded text with spaces for underscores."""
+    return fold(text.replace("_", " "))
 
 
 def _is_printed(name: str, inspection: Inspection) -> bool:
@@ -163,7 +168,7 @@ def _is_printed(name: str, inspection: Inspection) -> bool:
 
 def _matches_name(text: str, name: str) -> bool:
     """True if a folded text holds a name, or a part of it. Both have spaces for underscores."""
-    folded = fold(name.replace("_", " "))
+    folded = _spaced(name)
     text_words, name_words = set(text.split()) - _STOP_WORDS, set(folded.split()) - _STOP_WORDS
     if not text_words or not name_words:
         return text == folded

@@ -117,15 +117,17 @@ print("done")
     assert [call.refused for call in solution.calls] == [False, False, True, True]
 
 
-def test_each_planned_write_is_used_once(shop: Shop) -> None:
-    """A loop that comes out longer is stopped where the plan ends."""
-    shop.api.script("GET", "/stock", Answer(body={"count": 2}), Answer(body={"count": 3}))
-    program = """POST_orders(customer="Ada")
+ORDER_OF_EACH = """POST_orders(customer="Ada")
 for number in range(GET_stock()["count"]):
     POST_orders(customer="Bea")
 print("done")
 """
-    solution = solved(shop, program, approval=Approval())
+
+
+def test_each_planned_write_is_used_once(shop: Shop) -> None:
+    """A loop that comes out longer is stopped where the plan ends."""
+    shop.api.script("GET", "/stock", Answer(body={"count": 2}), Answer(body={"count": 3}))
+    solution = solved(shop, ORDER_OF_EACH, approval=Approval())
 
     assert (solution.exit_code, len(shop.sent("POST"))) == (3, 3)
 
@@ -133,12 +135,7 @@ print("done")
 def test_a_planned_write_that_is_not_made_is_a_warning(shop: Shop) -> None:
     """The second run may do with less; the solution says so."""
     shop.api.script("GET", "/stock", Answer(body={"count": 2}), Answer(body={"count": 1}))
-    program = """POST_orders(customer="Ada")
-for number in range(GET_stock()["count"]):
-    POST_orders(customer="Bea")
-print("done")
-"""
-    solution = solved(shop, program, approval=Approval())
+    solution = solved(shop, ORDER_OF_EACH, approval=Approval())
 
     assert (solution.answer, len(shop.sent("POST"))) == ("done", 2)
     assert "planned and approved, but not made: write 3, POST_orders" in solution.warnings

@@ -20,15 +20,10 @@ import yaml
 from click.testing import CliRunner
 
 from atc.cli import main
+from tests.atc_command import QUESTION, RIGHT
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("atc", "sandbox", "protocols", "probing", "benchmarks")
-QUESTION = "Who directed The Long Tide?"
-PROGRAM = """```python
-film = GET_search_film(query="The Long Tide")["results"][0]
-crew = GET_film_film_id_credits(film_id=film["id"])["crew"]
-print([person["name"] for person in crew if person["job"] == "Director"][0])
-```"""
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +71,7 @@ def test_the_wheel_answers_a_question(
     project = tmp_path / "project"
     project.mkdir()
     shutil.copy(films, project / "openapi.yaml")
-    endpoint(PROGRAM)  # the model's answer, recorded with the checkout
+    endpoint(RIGHT)  # the model's answer, recorded with the checkout
     arguments = ["--api", str(films), "--simulate", "--model", "openai:scripted", "--profile", "small"]
     recorded = CliRunner().invoke(main, ["solve", QUESTION, *arguments, "--record", str(project / "answers.jsonl")])
     assert recorded.exit_code == 0, recorded.stderr

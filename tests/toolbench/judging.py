@@ -12,6 +12,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+import pytest
 from click.testing import CliRunner, Result
 
 from atc.cli import main
@@ -22,6 +23,11 @@ from benchmarks.toolbench.evaluation.judged import JudgedAnswer, write_converted
 from benchmarks.toolbench.evaluation.sources import JudgedRun
 
 SUBSET = "G1_instruction"
+PUBLISHED = pytest.mark.document(
+    f"stabletoolbench/data_example/model_predictions_converted/virtual_chatgpt_cot/{SUBSET}.json"
+)
+"""Of a test that reads StableToolBench's published samples."""
+
 FUNCTIONS = [
     {"name": "search_for_films", "description": "Find films.", "parameters": {"properties": {"title": {}}}},
     {"name": "credits_for_films", "description": "Who made a film.", "parameters": {"properties": {"id": {}}}},

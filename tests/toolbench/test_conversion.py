@@ -12,7 +12,18 @@ from benchmarks.toolbench.evaluation.convert import convert
 from benchmarks.toolbench.evaluation.judged import read_converted
 from benchmarks.toolbench.evaluation.sources import open_answers
 from protocols.errors import UsageError
-from tests.toolbench.judging import FUNCTIONS, SUBSET, answer, atc_eval, call, finish, record, result, write_answers
+from tests.toolbench.judging import (
+    FUNCTIONS,
+    PUBLISHED,
+    SUBSET,
+    answer,
+    atc_eval,
+    call,
+    finish,
+    record,
+    result,
+    write_answers,
+)
 
 
 def test_a_valid_answer_is_its_last_training_messages() -> None:
@@ -139,6 +150,7 @@ def test_bad_answers_are_named(tmp_path: Path) -> None:
     assert "holds no answer" in atc_eval("convert", tmp_path / "empty", "--out", tmp_path / "out.json").stderr
 
 
+@PUBLISHED
 @pytest.mark.parametrize("method", ["virtual_chatgpt_cot", "virtual_chatgpt_dfs"])
 def test_published_answers_become_the_published_conversion(examples: Path, tmp_path: Path, method: str) -> None:
     """Field by field, for both methods; and the reader takes the published file."""

@@ -22,6 +22,7 @@ from benchmarks.toolbench.evaluation.published import PASS_COLUMNS, STATUS_COLUM
 from benchmarks.toolbench.evaluation.sources import read_ids
 from protocols.errors import UsageError
 from tests.toolbench.judging import (
+    PUBLISHED,
     SUBSET,
     JudgeServer,
     always,
@@ -184,6 +185,7 @@ def test_recorded_replies_judge_again_without_the_judge(endpoint_judge: JudgeSer
 # Files
 
 
+@PUBLISHED
 def test_status_files_have_the_published_columns(examples: Path, endpoint_judge: JudgeServer, tmp_path: Path) -> None:
     """All fields but the verdicts are those of the published result files, keys and columns in their order."""
     method = "virtual_chatgpt_cot"
@@ -206,6 +208,7 @@ def test_status_files_have_the_published_columns(examples: Path, endpoint_judge:
     assert summary(tmp_path)["rate"] == pytest.approx(2 / 3)  # 588 has no Finish
 
 
+@PUBLISHED
 def test_preference_files_have_the_published_columns(
     examples: Path, endpoint_judge: JudgeServer, tmp_path: Path
 ) -> None:
