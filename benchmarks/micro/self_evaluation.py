@@ -9,9 +9,8 @@ are left out. The probability is that of Yes where only Yes and No may be writte
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,8 +23,11 @@ from rich.progress import track
 
 from atc.cli import print_json
 from atc.models import Message, open_model
-from atc.models.openvino_model import OpenVINOModel, render
+from atc.models.base import ModelRequest
+from atc.models.openvino_model import OpenVINOModel, render, settings
+from atc.modes.observations import truncate
 from benchmarks.micro.frame import Measurement, json_option, print_table
+from benchmarks.report.grades import call_lines
 from benchmarks.report.runs import TaskRecord, read_run
 from protocols.errors import UsageError
 from sandbox.records import SAFE
@@ -33,9 +35,8 @@ from sandbox.records import SAFE
 __all__ = ["Belief", "figures_of", "main", "messages_for"]
 
 _SYSTEM = "You review answers. A program called an API to answer a question. Reply with Yes or No."
-_MOST_CALLS, _MOST_ITEMS, _MOST_KEYS, _MOST_DEPTH = 6, 2, 8, 4
-_LONG, _SHORT = 500, 40
-"""Characters of a reply and of the answer; of a text in a reply."""
+_CALLS, _ANSWER = 6, 200
+"""Calls that the model is shown, the first ones; tokens of the answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,30 +56,11 @@ def messages_for(task: TaskRecord) -> list[Message]:
     values = {
         "query": task.query,
         "program": solution["program"],
-        "calls": "\n".join(map(_call_line, solution["calls"][:_MOST_CALLS])),
-        "answer": _cut(solution["answer"]),
+        "calls": "\n".join(call_lines(solution)[:_CALLS]),
+        "answer": truncate(solution["answer"], _ANSWER),
     }
     text = Template(Path(__file__).with_suffix(".txt").read_text("utf-8").strip()).substitute(values)
     return [Message("system", _SYSTEM), Message("user", text)]
-
-
-def _call_line(call: Mapping[str, Any]) -> str:
-    arguments = ", ".join(f"{name}={value!r}" for name, value in (call["arguments"] or {}).items())
-    return f"{call['tool']}({arguments}) -> {_cut(json.dumps(_beginning(call['response']), ensure_ascii=False))}"
-
-
-def _beginning(value: object, depth: int = 0) -> object:
-    """The first items, keys and letters of a JSON value."""
-    if isinstance(value, list):
-        return [_beginning(item, depth + 1) for item in value[:_MOST_ITEMS]]
-    if isinstance(value, dict):
-        entries = list(value.items())[:_MOST_KEYS]
-        return {key: _beginning(entry, depth + 1) for key, entry in entries} if depth < _MOST_DEPTH else "…"
-    return value[:_SHORT] if isinstance(value, str) else value
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _LONG else f"{text[:_LONG]} …"
 
 
 def _probability(model: OpenVINOModel, messages: Sequence[Message]) -> float:
@@ -87,11 +69,9 @@ def _probability(model: OpenVINOModel, messages: Sequence[Message]) -> float:
 
     pipeline = model.load()
     tokenizer = pipeline.get_tokenizer()
-    config = openvino_genai.GenerationConfig()
-    config.apply_chat_template = False
-    config.max_new_tokens, config.logprobs = 1, 1
-    config.do_sample, config.temperature, config.top_p, config.top_k = True, 1.0, 1.0, 100_000
-    config.num_assistant_tokens, config.max_ngram_size = 10, 3
+    config = settings(ModelRequest(messages, max_tokens=1, seed=0))
+    config.logprobs = 1
+    config.temperature, config.top_p, config.top_k, config.min_p = 1.0, 1.0, 100_000, 0.0  # the whole distribution
     config.structured_output_config = openvino_genai.StructuredOutputConfig(regex="(Yes|No)")
     reply = pipeline.generate(tokenizer.encode(render(tokenizer, messages), add_special_tokens=False), config)
     drawn = math.exp(reply.scores[0])

@@ -20,9 +20,9 @@ QUERY = "When was Titanic released?"
 def run_folder(folder: Path) -> Path:
     """A right answer, a wrong one, one that no reference tells, and a task without an answer."""
     film = {"results": [{"id": 597, "title": "Titanic", "release_date": "1997-12-19"} for _ in range(5)]}
-    found = [call(0, "GET_search_movie", response=film)]
-    right = solution(QUERY, [{"program": RIGHT_PROGRAM, "calls": found}], "1997-12-19")
-    wrong = solution(QUERY, [{"program": WRONG_PROGRAM, "calls": found}], "597")
+    calls = [call(0, "GET_search_movie", response=film)]
+    right = solution(QUERY, [{"program": RIGHT_PROGRAM, "calls": calls}], "1997-12-19")
+    wrong = solution(QUERY, [{"program": WRONG_PROGRAM, "calls": calls}], "597")
     tasks = [
         task("right", QUERY, solution=right, metrics=metrics(correct=True, standing="supported")),
         task("wrong", QUERY, solution=wrong, metrics=metrics(correct=False, standing="doubtful")),
@@ -38,8 +38,8 @@ def test_the_model_sees_question_program_calls_and_the_beginnings_of_replies(tmp
 
     assert system.role == "system"
     assert user.content.startswith(f"Question: {QUERY}\n\nProgram:\n{RIGHT_PROGRAM}")
-    assert "GET_search_movie(query='Titanic') -> {\"results\"" in user.content
-    assert user.content.count("1997-12-19") == 3  # two of five items, and the answer
+    assert "GET_search_movie(query='Titanic') -> 200 {\"results\"" in user.content
+    assert 1 < user.content.count("1997-12-19") < 6  # some of the five items, and the answer
     assert user.content.endswith("Reply with Yes or No.")
 
 
