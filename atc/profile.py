@@ -44,7 +44,7 @@ class Profile:
     prefill: bool
     reflections: int
     check: bool = _feature("check programs before they run")
-    autofix: bool = _feature("fix what is wrong without the model where there is one way to do it")
+    autofix: bool = _feature("fix what is wrong where there is one way to do it, and leave out reads that nothing uses")
     hints: bool = _feature("say for each identifier which call provides it")
     closure: bool = _feature("offer the providers of the identifiers that an offered tool takes")
     meaning: bool = _feature("choose tools and solved questions by word vectors, and not by words alone")

@@ -26,6 +26,7 @@ from atc.modes.rules import TryEnded
 from atc.modes.toolbox import Toolbox
 from atc.program.edits import line_diff
 from atc.program.source import called, calls_of, extract, parsed, renamed, same, without_fence
+from atc.program.unused_reads import without_unused_reads
 from atc.prompting import templates
 from atc.prompting.conversation import PREFILL, Conversation
 from atc.resume import refused_write
@@ -36,6 +37,7 @@ from atc.verify.write_reasons import intent_mismatch, missing_names
 from atc.write_gate import WriteGate
 from protocols.dataflow.operations import looks_like_read
 from sandbox import CallRecord, Run
+from sandbox.sandbox import snippet
 
 __all__ = ["attribute", "naive", "none"]
 
@@ -125,6 +127,7 @@ class _Revision:
                         return None
                     raise TryEnded("failed", last.type, f"{last.type}: {last.message}")
                 continue
+            program = self.without_unused_reads(program)
             run, verdict = self.tried(program)
             if verdict.is_answer:
                 self.add_attempt(program, "done", run)
@@ -314,6 +317,26 @@ class _Revision:
         self.precheck.mark_reported(diagnostics)
         self.conversation.failed(program, fault, attribution.tool, further_problems(diagnostics))
         return None
+
+    def without_unused_reads(self, program: str) -> str:
+        """The program to run, without reads that nothing uses; those that the question speaks of stay."""
+        toolbox = self.toolbox
+        if not self.profile.autofix or not program:
+            return program
+        lean, left_out = without_unused_reads(program, toolbox.protocol, toolbox.callable_tools, toolbox.question)
+        if not left_out or self.new(lean) is None:
+            return program
+        line, name = left_out[0]
+        lines = ", ".join(str(call.line) for call in left_out)
+        message = f"nothing uses {name}(…); left out: line{'s' * (len(left_out) > 1)} {lines}"
+        if self.diff:  # it was fixed before, and both are one change
+            program = toolbox.attempts[-1].program
+        else:
+            fault = Fault("check", "UnusedRead", message, line, snippet(program, line))
+            self.fail(program, fault, Attribution(name, None, None, "check", (name,)))
+        self.conversation.wrote(lean)
+        self.autofixed(program, lean)
+        return lean
 
     def unfounded_write(self, program: str) -> list[Diagnostic]:
         """Why a program that writes at a real service should not; reported once."""

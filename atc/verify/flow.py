@@ -9,13 +9,13 @@ import ast
 import re
 from collections.abc import Iterator
 
+from atc.language.api_words import SMALL_WORDS, tool_stems
 from atc.program.choices import choices, compares
 from atc.program.def_use import calling, def_use
 from atc.program.tree import nodes_of
 from atc.verify.findings import Finding, Inspection, failed, lists_in, name_of, orders
 from atc.verify.write_reasons import PLACEHOLDER, intent_mismatch, is_dated, missing_names
 from protocols.json_path import Step, leaves, nodes, subscripts
-from protocols.text.word_lists import NAMES, TEXTS
 from protocols.text.words import fold, is_identifier, singular, stem, words
 from sandbox.records import SAFE, CallRecord, Source
 
@@ -42,7 +42,6 @@ __all__ = [
     "weakened",
 ]
 
-_SMALL_WORDS = TEXTS["articles"] | TEXTS["small words"] | NAMES["identifiers"]
 _MIN_WORD_LETTERS = 4
 _DATE = re.compile(r"\d{4}-\d\d|/Date\(|\d\d?:\d\d")
 _MIN_WRITE_CHAIN = 2
@@ -58,10 +57,10 @@ def dead_call(inspection: Inspection) -> Finding | None:
     if inspection.run.provenance is None:
         return None
     live = inspection.contributing_calls
-    live_words = {word for index in live for word in _tool_words(inspection.run.calls[index])}
+    live_words = {word for index in live for word in tool_stems(inspection.run.calls[index].tool or "")}
     question_words = set(inspection.question.stems)
     for call in inspection.good_calls:
-        shared = _tool_words(call) & question_words - live_words
+        shared = tool_stems(call.tool or "") & question_words - live_words
         if call.index in live or call.method not in SAFE or call.line in inspection.lines_behind_output:
             continue
         if (tool := inspection.tools.get(call.tool or "")) is not None and tool.gives_nothing:
@@ -73,12 +72,6 @@ def dead_call(inspection: Inspection) -> Finding | None:
             )
             return Finding.of_call("DeadCall", message, call)
     return None
-
-
-def _tool_words(call: CallRecord) -> set[str]:
-    """The stems of the words in the name of a call's tool."""
-    named = words(call.tool or "")[1:]
-    return {stem(word) for word in named if word not in _SMALL_WORDS and len(word) >= _MIN_WORD_LETTERS}
 
 
 def _list_path(source: Source) -> tuple[Step, ...] | None:
@@ -94,7 +87,7 @@ def _is_limited(inspection: Inspection) -> bool:
 
 def _names_superlative(inspection: Inspection) -> bool:
     """True if a tool of the answer is named after the superlative: `top_rated`."""
-    stems = {word for call in inspection.live_calls for word in _tool_words(call)}
+    stems = {word for call in inspection.live_calls for word in tool_stems(call.tool or "")}
     return not inspection.superlative_stems.isdisjoint(stems)
 
 
@@ -206,9 +199,9 @@ def unasked_write(inspection: Inspection) -> Finding | None:
     question_words = set(inspection.question.stems)
     for call in inspection.writes:
         tool = inspection.tools.get(call.tool or "")
-        named = {stem(word) for word in words(f"{call.tool} {tool.summary if tool else ''}")} - _SMALL_WORDS
+        named = {stem(word) for word in words(f"{call.tool} {tool.summary if tool else ''}")} - SMALL_WORDS
         argument_stems = {stem(word) for _, value in leaves(call.arguments) for word in words(str(value))}
-        if question_words.isdisjoint(named) and question_words.isdisjoint(argument_stems - _SMALL_WORDS):
+        if question_words.isdisjoint(named) and question_words.isdisjoint(argument_stems - SMALL_WORDS):
             message = f"{name_of(call)} changed something that the question does not speak of"
             return Finding.of_call("UnaskedWrite", message, call)
     return None
@@ -339,7 +332,7 @@ def sibling_tool(inspection: Inspection) -> Finding | None:
     question_words = set(inspection.question.stems)
     asked_nouns = {singular(word) for word in inspection.question.words if len(word) >= _MIN_WORD_LETTERS}
     live = [reads[call.tool] for call in inspection.live_calls if call.tool in reads]
-    live_words = {word for call in inspection.live_calls for word in _tool_words(call)}
+    live_words = {word for call in inspection.live_calls for word in tool_stems(call.tool or "")}
     for tool in live:
         parent, _, last = tool.path.rstrip("/").rpartition("/")
         if "{" not in parent or "{" in last or not question_words.isdisjoint(map(stem, words(last))):
