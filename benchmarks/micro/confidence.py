@@ -4,6 +4,9 @@
 made of the documents of some questions and of others at random. A question is asked of an index with its documents and
 of one without any document of its tools. A logistic regression over all of them gives the constants of
 `atc.retrieval.confidence`; five regressions, each over four fifths of the questions, are measured on the rest.
+
+An encoder that `python -m benchmarks.micro.retriever` trained is asked only what it was not trained on:
+`--encoder [hybrid:]runs/retriever/fold-0.encoder --fold 0`.
 """
 
 from __future__ import annotations
@@ -20,8 +23,9 @@ import numpy as np
 from atc.cli import print_json
 from atc.retrieval.tool_index import RetrievalQuery, ToolDocument, ToolIndex, build_index
 from benchmarks.micro.frame import Measurement, json_option, print_table
-from benchmarks.micro.retriever import FILES, query_file
+from benchmarks.micro.retriever import FILES, FOLDS, query_file
 from benchmarks.toolbench.retrieval.experiment import read_corpus
+from benchmarks.toolbench.retrieval.hold_out import hold_out
 
 __all__ = ["main"]
 
@@ -32,12 +36,15 @@ _GROUP = 3
 
 @click.command(cls=Measurement)
 @click.option("--encoder", default="bm25", show_default=True, help="Of the indexes, as `atc retrieve build` takes it.")
+@click.option("--fold", type=click.IntRange(0, FOLDS - 1), help="Ask only the questions that this fold held out.")
 @click.option("--indexes", default=25, show_default=True, help="Indexes of each size.")
 @click.option("--seed", default=0, show_default=True)
 @json_option()
-def main(encoder: str, indexes: int, seed: int, as_json: bool) -> None:
+def main(encoder: str, fold: int | None, indexes: int, seed: int, as_json: bool) -> None:
     """Fit the confidence of a retriever, and measure it on questions that it was not fitted on."""
     documents, judged = read_corpus([query_file(name) for name in FILES])
+    if fold is not None:
+        judged = list(hold_out(documents, judged, "query", fold=fold, folds=FOLDS).test)
     rows = list(_observed(documents, judged, encoder, indexes, random.Random(seed)))
     figures = fitted(np.array([row[1] for row in rows]), np.array([row[2] for row in rows]), [row[0] for row in rows])
     if as_json:
@@ -56,7 +63,7 @@ def _observed(
     """A question, the evidence of an index for it, and whether the index has its documents."""
     tools = {document.id: (document.category, document.tool) for document in documents}
     for size in SIZES * indexes:
-        group = max(_GROUP, size // 20)
+        group = min(max(_GROUP, size // 20), len(judged) // 2)
         drawn = generator.sample(judged, 2 * group)
         answered, absent = drawn[:group], drawn[group:]
         shut_out = {tools[name] for question in absent for name in question.relevant}

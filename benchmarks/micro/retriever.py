@@ -30,7 +30,7 @@ from benchmarks.toolbench.retrieval.experiment import ranked, read_corpus
 from benchmarks.toolbench.retrieval.hold_out import HoldOut, hold_out
 from protocols.errors import UsageError
 
-__all__ = ["FILES", "main", "query_file"]
+__all__ = ["FILES", "FOLDS", "main", "query_file"]
 
 FILES = ("G1_instruction", "G1_category", "G2_instruction")
 FOLDS = 5

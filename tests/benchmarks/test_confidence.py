@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -30,9 +31,12 @@ def test_an_index_that_has_what_is_needed_is_told_from_others(data: Path, monkey
     """On the real questions, an index of each size."""
     monkeypatch.setenv("ATC_DATA", str(data))
 
-    outcome = CliRunner().invoke(main, ["--indexes", "1", "--json"])
+    def measured(*arguments: str) -> dict[str, Any]:
+        figures: dict[str, Any] = json.loads(CliRunner().invoke(main, ["--indexes", "1", "--json", *arguments]).stdout)
+        return figures
 
-    figures = json.loads(outcome.stdout)
+    figures, held_out = measured(), measured("--fold", "0")
     assert (figures["sizes"], figures["vectors"]) == (list(SIZES), 0)
     assert figures["words"] > 0
     assert 0.7 < figures["AUROC, unseen questions"] < 1
+    assert 0 < held_out["n"] < figures["n"]
