@@ -45,6 +45,7 @@ def test_a_read_goes_with_all_that_only_it_is_used_for() -> None:
         "watchlist = GET_me_watchlist()\nprint(watchlist)",
         'PUT_me_watchlist(filmId="f")',
         'x = GET_people(query="Dune")',
+        'day = "2023-06-01"\nx = GET_films_filmId_screenings(date=day)',
         "try:\n    GET_me_watchlist()\nexcept ToolError:\n    print('none')",
         "x = GET_me_watchlist(); y = 2",
         "if len(TOTAL) > 1:\n    GET_me_watchlist()",
@@ -58,7 +59,7 @@ def test_a_read_goes_with_all_that_only_it_is_used_for() -> None:
     ],
 )
 def test_a_call_stays_where_it_may_be_wanted(line: str) -> None:
-    """Used, writing, with a name of the question, made for its error, or with another effect."""
+    """Used, writing, with a text that was chosen for it, made for its error, or with another effect."""
     program = f"{line}\n{USED}"
     assert lean(program) == (program, [])
 

@@ -41,7 +41,7 @@ def without_unused_reads(
     - if another call needs its result, be it one that is left out: a chain that leads nowhere speaks against an answer;
     - if it may change anything, or its statement has another effect or shares a line;
     - if it may be made for its error, inside `try` or `with`;
-    - if it has a text of the question, or the question a word of its tool that no used call has;
+    - if it has a text as an argument, which somebody chose, or the question a word of its tool that no used call has;
     - if its value is replaced before any use: that is more likely a slip;
     - if no call would be left.
 
@@ -63,7 +63,7 @@ def without_unused_reads(
         tool = protocol.tool(called_tool(call))
         if tool.writes or tool.gives_nothing or not wanted.isdisjoint(tool_stems(tool.name)):
             continue
-        further = None if _has_text_of(question, flow, call) else _removable(flow, call, is_call)
+        further = None if _has_text(flow, call) else _removable(flow, call, is_call)
         if further is None or not all(_stands_alone(statement, lines) for statement in further):
             continue
         if _leaves_bodies(flow, statements | further):
@@ -72,10 +72,10 @@ def without_unused_reads(
     return _without(program, statements), sorted(left_out)
 
 
-def _has_text_of(question: Question, flow: DefUse, call: ast.Call) -> bool:
-    """True if an argument of a call is a text that the question says."""
-    texts = [flow.constant(argument) for argument in (*call.args, *(keyword.value for keyword in call.keywords))]
-    return any(isinstance(text, str) and question.says(text) for text in texts)
+def _has_text(flow: DefUse, call: ast.Call) -> bool:
+    """True if an argument of a call is a text that the program says."""
+    arguments = (*call.args, *(keyword.value for keyword in call.keywords))
+    return any(isinstance(flow.constant(argument), str) for argument in arguments)
 
 
 def _without(program: str, statements: Iterable[ast.stmt]) -> str:
