@@ -87,8 +87,8 @@ def test_a_program_is_not_left_without_a_call() -> None:
 
 def test_the_edit_is_an_attempt_of_its_own() -> None:
     """It costs no model call and no revision, and a strong model's program is left alone."""
-    program = f'person = GET_people_personId(personId="x")\n{USED}'
-    with Agent(CINEMA, model=ScriptedModel(f"watchlist = GET_me_watchlist()\n{USED}"), simulate=True) as agent:
+    program = f"watchlist = GET_me_watchlist()\n{USED}"
+    with Agent(CINEMA, model=ScriptedModel(program), simulate=True) as agent:
         solution = agent.solve("Which films are called Dune?")
 
     first, last = solution.attempts

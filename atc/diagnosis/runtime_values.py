@@ -16,7 +16,7 @@ from difflib import get_close_matches
 from atc.diagnosis.provenance import lookup
 from atc.fault import Attribution, Fault
 from atc.program.def_use import DefUse, def_use
-from atc.program.tree import called_name, called_tool, nodes_of
+from atc.program.tree import called_name, called_tool, lines_of, nodes_of
 from protocols.json_path import Step, subscripts
 from sandbox.body_store import LargeBody
 from sandbox.records import CallRecord, Run, Source
@@ -114,7 +114,7 @@ def _fact(access: _Access, source: Source, call: CallRecord, flow: DefUse) -> Ru
 
 def _made(node: ast.Call, call: CallRecord) -> bool:
     """True if an expression made a call."""
-    if call.line is None or not node.lineno <= call.line <= (node.end_lineno or node.lineno):
+    if call.line is None or call.line not in lines_of(node):
         return False
     if call.style == "requests":
         return isinstance(node.func, ast.Attribute) and node.func.attr in _REQUESTS

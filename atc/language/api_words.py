@@ -14,11 +14,11 @@ from protocols.model import Protocol
 from protocols.text.word_lists import NAMES, TEXTS
 from protocols.text.words import singular, stem, words
 
-__all__ = ["SMALL_WORDS", "api_synonyms", "mentioned_values", "tool_stems", "with_api_words"]
+__all__ = ["MIN_WORD_LETTERS", "SMALL_WORDS", "api_synonyms", "mentioned_values", "tool_stems", "with_api_words"]
 
 SMALL_WORDS = TEXTS["articles"] | TEXTS["small words"] | NAMES["identifiers"]
 """Words that say nothing of what a tool is about."""
-_MIN_WORD_LETTERS = 4
+MIN_WORD_LETTERS = 4
 
 _QUOTED = re.compile(r"(\"[^\"]*\"|\u201c[^\u201d]*\u201d|(?<!\w)['\u2018][^'\u2019]*['\u2019](?!\w))")
 _LOWERCASE_WORD = re.compile(r"\b[a-z]+\b")
@@ -59,9 +59,9 @@ def mentioned_values(spoken_stems: Iterable[str], field_values: Mapping[str, fro
     return mentions
 
 
-def tool_stems(name: str) -> frozenset[str]:
+def tool_stems(name: str | None) -> frozenset[str]:
     """The stems of the words in the name of a tool that say what it is about; its HTTP method does not."""
-    about = (word for word in words(name)[1:] if word not in SMALL_WORDS and len(word) >= _MIN_WORD_LETTERS)
+    about = (word for word in words(name or "")[1:] if word not in SMALL_WORDS and len(word) >= MIN_WORD_LETTERS)
     return frozenset(map(stem, about))
 
 

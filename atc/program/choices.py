@@ -14,7 +14,7 @@ from typing import Literal
 from atc.program.control_flow import Definition
 from atc.program.def_use import DefUse, def_use
 from atc.program.source import calls_of
-from atc.program.tree import called_name, nodes_of
+from atc.program.tree import called_name, lines_of, nodes_of
 
 __all__ = ["Choice", "ChoiceKind", "choices", "compares", "lines_behind_output"]
 
@@ -61,7 +61,7 @@ def lines_behind_output(program: str) -> frozenset[int]:
     """The lines of the calls that the output is made of or depends on, as the program is written."""
     flow = def_use(program)
     calls = (node for node in (_behind_output(flow) if flow is not None else ()) if isinstance(node, ast.Call))
-    return frozenset(line for call in calls for line in range(call.lineno, (call.end_lineno or call.lineno) + 1))
+    return frozenset(line for call in calls for line in lines_of(call))
 
 
 def _behind_output(flow: DefUse) -> Iterator[ast.AST]:

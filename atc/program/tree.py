@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TypeVar
 
-__all__ = ["assigned_names", "called_name", "called_tool", "full_name", "nodes_of", "variable_of"]
+__all__ = ["assigned_names", "called_name", "called_tool", "full_name", "lines_of", "nodes_of", "variable_of"]
 
 Node = TypeVar("Node", bound=ast.AST)
 
@@ -37,6 +37,11 @@ def full_name(node: ast.AST) -> str:
 def called_tool(node: ast.AST) -> str:
     """The name of a called function, or `object.method` as a tool may be called; empty for any other node."""
     return full_name(node.func) if isinstance(node, ast.Call) else ""
+
+
+def lines_of(node: ast.expr | ast.stmt) -> range:
+    """The lines of an expression or statement, from 1."""
+    return range(node.lineno, (node.end_lineno or node.lineno) + 1)
 
 
 def variable_of(node: ast.AST) -> str:

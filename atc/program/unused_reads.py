@@ -12,7 +12,7 @@ from typing import NamedTuple
 from atc.language.api_words import tool_stems
 from atc.language.question import Question
 from atc.program.def_use import DefUse, IsSource, calling, def_use
-from atc.program.tree import called_name, called_tool, nodes_of
+from atc.program.tree import called_name, called_tool, lines_of, nodes_of
 from protocols.model import Protocol
 
 __all__ = ["UnusedRead", "without_unused_reads"]
@@ -80,7 +80,7 @@ def _has_text(flow: DefUse, call: ast.Call) -> bool:
 
 def _without(program: str, statements: Iterable[ast.stmt]) -> str:
     """The program without the lines of some statements."""
-    rows = {row for entry in statements for row in range(entry.lineno, (entry.end_lineno or entry.lineno) + 1)}
+    rows = {row for entry in statements for row in lines_of(entry)}
     return "\n".join(text for row, text in enumerate(program.split("\n"), 1) if row not in rows)
 
 
@@ -138,7 +138,7 @@ def _is_guarded(flow: DefUse, statement: ast.stmt) -> bool:
 def _stands_alone(statement: ast.stmt, lines: Sequence[str]) -> bool:
     """True if a statement shares its lines with nothing but a comment."""
     before = lines[statement.lineno - 1].encode()[: statement.col_offset]  # syntax trees count bytes
-    after = lines[(statement.end_lineno or statement.lineno) - 1].encode()[statement.end_col_offset :].strip()
+    after = lines[lines_of(statement)[-1] - 1].encode()[statement.end_col_offset :].strip()
     return not before.strip() and (not after or after.startswith(b"#"))
 
 

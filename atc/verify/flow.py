@@ -9,7 +9,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from atc.language.api_words import SMALL_WORDS, tool_stems
+from atc.language.api_words import MIN_WORD_LETTERS, SMALL_WORDS, tool_stems
 from atc.program.choices import choices, compares
 from atc.program.def_use import calling, def_use
 from atc.program.tree import nodes_of
@@ -42,7 +42,6 @@ __all__ = [
     "weakened",
 ]
 
-_MIN_WORD_LETTERS = 4
 _DATE = re.compile(r"\d{4}-\d\d|/Date\(|\d\d?:\d\d")
 _MIN_WRITE_CHAIN = 2
 """Calls of a write that takes a value from a reply: itself and the other one."""
@@ -57,10 +56,10 @@ def dead_call(inspection: Inspection) -> Finding | None:
     if inspection.run.provenance is None:
         return None
     live = inspection.contributing_calls
-    live_words = {word for index in live for word in tool_stems(inspection.run.calls[index].tool or "")}
+    live_words = {word for index in live for word in tool_stems(inspection.run.calls[index].tool)}
     question_words = set(inspection.question.stems)
     for call in inspection.good_calls:
-        shared = tool_stems(call.tool or "") & question_words - live_words
+        shared = tool_stems(call.tool) & question_words - live_words
         if call.index in live or call.method not in SAFE or call.line in inspection.lines_behind_output:
             continue
         if (tool := inspection.tools.get(call.tool or "")) is not None and tool.gives_nothing:
@@ -87,7 +86,7 @@ def _is_limited(inspection: Inspection) -> bool:
 
 def _names_superlative(inspection: Inspection) -> bool:
     """True if a tool of the answer is named after the superlative: `top_rated`."""
-    stems = {word for call in inspection.live_calls for word in tool_stems(call.tool or "")}
+    stems = {word for call in inspection.live_calls for word in tool_stems(call.tool)}
     return not inspection.superlative_stems.isdisjoint(stems)
 
 
@@ -129,7 +128,7 @@ def foreign_write(inspection: Inspection) -> Finding | None:
         for _, text in leaves(value):
             if not isinstance(text, str) or fold(text) in replied or fold(text) in inspection.enum_values:
                 continue
-            long_words = {word for word in fold(text).split() if len(word) >= _MIN_WORD_LETTERS and word.isalpha()}
+            long_words = {word for word in fold(text).split() if len(word) >= MIN_WORD_LETTERS and word.isalpha()}
             if " " in text.strip() and long_words and long_words.isdisjoint(inspection.question.folded_words):
                 message = f"{name_of(call)} wrote {text[:80]!r}, which neither the question nor a reply says"
                 return Finding.of_call("ForeignText", message, call)
@@ -295,7 +294,7 @@ def other_entry(inspection: Inspection) -> Finding | None:
         for place, item in enumerate(items):
             for field, value in leaves(item):
                 text, own_text = fold(str(value)), fold(str(own.get(field, "")))
-                if place == index or not isinstance(value, str) or len(text) < _MIN_WORD_LETTERS:
+                if place == index or not isinstance(value, str) or len(text) < MIN_WORD_LETTERS:
                     continue
                 if inspection.question.yes_or_no and text in inspection.enum_values:
                     continue  # whether it is so is what the question asks
@@ -330,9 +329,9 @@ def sibling_tool(inspection: Inspection) -> Finding | None:
     """The answer comes from one list of an entity, and the question names another one that it has."""
     reads = {name: tool for name, tool in inspection.tools.items() if not tool.writes}
     question_words = set(inspection.question.stems)
-    asked_nouns = {singular(word) for word in inspection.question.words if len(word) >= _MIN_WORD_LETTERS}
+    asked_nouns = {singular(word) for word in inspection.question.words if len(word) >= MIN_WORD_LETTERS}
     live = [reads[call.tool] for call in inspection.live_calls if call.tool in reads]
-    live_words = {word for call in inspection.live_calls for word in tool_stems(call.tool or "")}
+    live_words = {word for call in inspection.live_calls for word in tool_stems(call.tool)}
     for tool in live:
         parent, _, last = tool.path.rstrip("/").rpartition("/")
         if "{" not in parent or "{" in last or not question_words.isdisjoint(map(stem, words(last))):
@@ -433,7 +432,7 @@ def named_field(inspection: Inspection) -> Finding | None:
 
 def other_list(inspection: Inspection) -> Finding | None:
     """The printed items come from one list of a reply, and a list beside it has items with a word of the question."""
-    question_words = {word for word in inspection.question.stems if len(word) >= _MIN_WORD_LETTERS}
+    question_words = {word for word in inspection.question.stems if len(word) >= MIN_WORD_LETTERS}
     for source in inspection.data_sources:
         call, path = inspection.run.calls[source.call], _list_path(source)
         if not path:

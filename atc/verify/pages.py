@@ -11,7 +11,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from atc.program.tree import called_name, called_tool, nodes_of
+from atc.program.tree import called_name, called_tool, lines_of, nodes_of
 from atc.verify.findings import Finding, Inspection, lists_in, name_of, orders
 from atc.verify.printed import is_negative
 from protocols.json_path import subscripts
@@ -214,7 +214,7 @@ class _ListTraversal:
             return False
         if called_tool(node) == self._call.tool:
             line = self._call.line
-            return line is None or node.lineno <= line <= (node.end_lineno or node.lineno)
+            return line is None or line in lines_of(node)
         if isinstance(node.func, ast.Name):
             return node.func.id in _REORDERING and any(map(self._yields_list, node.args))
         if not isinstance(node.func, ast.Attribute):

@@ -9,7 +9,7 @@ import re
 from atc.language.question import Question
 from atc.program.choices import lines_behind_output
 from atc.program.source import calls_of
-from atc.program.tree import nodes_of
+from atc.program.tree import lines_of, nodes_of
 from atc.verify.changes import account, changes
 from atc.verify.findings import Finding, Inspection, failed, made_writes
 from atc.verify.printed import is_negative
@@ -235,7 +235,7 @@ def _is_replaced(call: CallRecord, inspection: Inspection) -> bool:
 
 
 def _covers(body: list[ast.stmt], line: int | None) -> bool:
-    return line is not None and any(node.lineno <= line <= (node.end_lineno or node.lineno) for node in body)
+    return line is not None and any(line in lines_of(node) for node in body)
 
 
 def _answers_question(call: CallRecord, inspection: Inspection) -> bool:
