@@ -29,6 +29,25 @@ ROOT = Path(__file__).resolve().parent.parent
 DATA = Path(os.environ.get("ATC_DATA", ROOT.parent / "shared" / "data"))
 LEFT_OUT = pytest.StashKey[dict[str, int]]()
 
+EXTRAS = {
+    "hf": "torch",
+    "inspect": "inspect_ai",
+    "local": "xllamacpp",
+    "manipulation": "ironcalc",
+    "openvino": "openvino_genai",
+    "ray": "ray",
+    "service": "prefect",
+    "train": "peft",
+}
+"""A package of each extra whose tests have a marker of that name."""
+
+MISSING = {
+    extra: f"there is no {package} (pip install -c constraints.txt '.[{extra}]')"
+    for extra, package in EXTRAS.items()
+    if importlib.util.find_spec(package) is None
+}
+"""The extras that are not installed, and what to do."""
+
 
 @pytest.fixture(scope="session")
 def data() -> Path:
@@ -52,16 +71,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             left_out.setdefault(f"no {files.args[0]} (atc data pull {folder})", []).append(item)
         elif item.get_closest_marker("model") and not installed():
             left_out.setdefault("the local model is not on disk (make model)", []).append(item)
-        elif item.get_closest_marker("openvino") and importlib.util.find_spec("openvino_genai") is None:
-            left_out.setdefault("there is no OpenVINO (pip install '.[openvino]')", []).append(item)
-        elif item.get_closest_marker("ray") and importlib.util.find_spec("ray") is None:
-            left_out.setdefault("there is no Ray (pip install '.[ray]')", []).append(item)
-        elif item.get_closest_marker("train") and importlib.util.find_spec("peft") is None:
-            left_out.setdefault("there is nothing to train with (pip install '.[train]')", []).append(item)
-        elif item.get_closest_marker("manipulation") and importlib.util.find_spec("ironcalc") is None:
-            left_out.setdefault("there is no spreadsheet engine (pip install '.[manipulation]')", []).append(item)
-        elif item.get_closest_marker("inspect") and importlib.util.find_spec("inspect_ai") is None:
-            left_out.setdefault("there is no Inspect AI (pip install '.[inspect]')", []).append(item)
+        elif missing := next((why for mark, why in MISSING.items() if item.get_closest_marker(mark)), None):
+            left_out.setdefault(missing, []).append(item)
         elif item.get_closest_marker("browser") and not DRIVER:
             left_out.setdefault("there is no browser (apt-get install chromium-driver)", []).append(item)
     for needing in left_out.values():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import importlib.util
 import json
 import os
 import subprocess
@@ -372,9 +371,6 @@ def test_files_that_cannot_be_used(tmp_path: Path) -> None:
 @pytest.fixture(scope="module")
 def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a model of a few thousand random weights, and a tokenizer that knows single characters."""
-    for package in ("torch", "transformers"):
-        if importlib.util.find_spec(package) is None:
-            pytest.skip(f"{package} is not installed: pip install 'atc-toolchain[hf]'")
     import tokenizers
     import torch
     import transformers
@@ -406,6 +402,7 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.hf
 def test_a_model_folder_answers(tiny: Path) -> None:
     """Any causal model works without a chat template; the answer is greedy, so it stays the same, and is counted."""
     model = open_model(f"hf:{tiny}")
@@ -417,6 +414,7 @@ def test_a_model_folder_answers(tiny: Path) -> None:
     assert (first.usage.completion_tokens, first.usage.model_calls, first.finish) == (8, 1, "length")
 
 
+@pytest.mark.hf
 def test_a_model_folder_stops_where_it_is_told(tiny: Path) -> None:
     """A stop sequence ends the answer, is not part of it, and spares the tokens after it."""
     model = open_model(f"hf:{tiny}")
@@ -430,6 +428,7 @@ def test_a_model_folder_stops_where_it_is_told(tiny: Path) -> None:
     assert answer.usage.completion_tokens < 20
 
 
+@pytest.mark.hf
 def test_a_chat_template_is_used(tiny: Path, tmp_path: Path) -> None:
     """Where the tokenizer has a template it writes the prompt, and a prefill stands at its very end."""
     import shutil
@@ -447,12 +446,14 @@ def test_a_chat_template_is_used(tiny: Path, tmp_path: Path) -> None:
     assert prefilled == len(rendered)
 
 
+@pytest.mark.hf
 def test_a_model_folder_says_when_a_conversation_is_too_long(tiny: Path) -> None:
     """The message has both numbers."""
     with pytest.raises(ModelError, match=r"has 302 tokens, and 10 are kept for the answer; hf:.* can hold 256"):
         open_model(f"hf:{tiny}").complete([Message("user", "x" * 300)], max_tokens=10)
 
 
+@pytest.mark.hf
 def test_folders_that_hold_no_model(tiny: Path, tmp_path: Path) -> None:
     """A wrong folder is told at once, a damaged one when it is loaded; both in one sentence."""
     with pytest.raises(ModelError, match=r"no config\.json"):

@@ -12,7 +12,6 @@ Usage:
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import socket
 import subprocess
@@ -26,7 +25,7 @@ from pathlib import Path
 
 import requests
 
-__all__ = ["Service", "Unavailable", "service"]
+__all__ = ["Service", "service"]
 
 _KINDS = (
     *("artifacts", "automations", "block_documents", "block_schemas", "block_types", "concurrency_limits"),
@@ -34,10 +33,6 @@ _KINDS = (
     *("variables", "work_pools", "work_queues"),
 )
 """What is stored, by the path under which one asks for it."""
-
-
-class Unavailable(Exception):  # noqa: N818 - no error: a test that meets it is left out
-    """The service is not installed; the text says what to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,11 +72,8 @@ def service(seconds: float = 120.0) -> Iterator[Service]:
     """Start it in a process of its own, filled with a few things; at the end nothing of it is left.
 
     Raises:
-        Unavailable: It is not installed.
         TimeoutError: It did not answer within `seconds`.
     """
-    if importlib.util.find_spec("prefect") is None:
-        raise Unavailable("there is no module prefect (pip install -c constraints.txt '.[service]')")
     with tempfile.TemporaryDirectory() as folder, Path(folder, "log").open("w+b") as log:
         running = Service(f"http://127.0.0.1:{_free_port()}")
         port = running.url.rpartition(":")[2]

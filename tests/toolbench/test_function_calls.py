@@ -111,13 +111,13 @@ def test_an_endpoint_without_functions(endpoint: ChatEndpoint, param: str | None
         answer(open_model("openai:small"), ModelRequest(QUESTION, functions=FUNCTIONS))
 
 
+@pytest.mark.local
 @pytest.mark.parametrize(
     "request_with_functions",
     [ModelRequest(QUESTION, functions=FUNCTIONS), ModelRequest(CALLED), ModelRequest(CALLED[:3])],
 )
 def test_a_model_of_text_takes_no_functions(request_with_functions: ModelRequest, tmp_path: Path) -> None:
     """It is told before anything is loaded, and names the option that writes calls as text."""
-    pytest.importorskip("xllamacpp", reason="the extra `local` is not installed")
     for model in (ScriptedModel("x"), LocalEngine("local:small", tmp_path / "missing.gguf")):
         assert not calls_functions(model)
         with pytest.raises(UsageError, match="cannot call functions; use --format text"):
