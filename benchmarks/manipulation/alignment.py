@@ -1,8 +1,9 @@
 """Training data for the tools of the suite: samples from templates, several of a tool in one prompt.
 
 A line is a conversation as the action generator has it at test time: functions, solved examples, the goal, and then
-the action as the answer. `learn` marks the actions of the examples. With `loss_on: all` every action is learned (the
-paper's all-shot loss), with `loss_on: last` the answer alone.
+the action as the answer. `learn` marks the actions of the examples; the answer itself is learned with the word
+`Action:` before it. With `loss_on: all` every action is learned (the paper's all-shot loss), with `loss_on: last` the
+answer alone.
 
 Source: Xu et al. (arXiv:2305.16504), section 4.1 and appendix C.
 """
@@ -37,11 +38,12 @@ SAMPLES: Mapping[str, int] = {
 class AlignmentCounts:
     """The data of one tool: samples, conversations, and combinations of functions, also those that a test has too.
 
-    `shared_goals` are samples with the goal of a test. They are left out.
+    `distinct` are the samples without repetitions. `shared_goals` are samples with the goal of a test, and left out.
     """
 
     task: str
     samples: int
+    distinct: int
     conversations: int
     combinations: int
     test_combinations: int
@@ -57,7 +59,10 @@ class AlignmentCounts:
 def alignment_data(
     environment: Environment, count: int, pairs: int, seed: int
 ) -> tuple[list[dict[str, Any]], AlignmentCounts]:
-    """The conversations of a tool, each with up to `pairs` samples, and their counts; no sample is in two of them."""
+    """The conversations of a tool, each with up to `pairs` samples, and their counts.
+
+    Where a tool has few values, samples are drawn more than once, and two conversations may have the same goal.
+    """
     goals = {test.goal for test in environment.tests}
     drawn = list(environment.samples(count, seed))
     samples = [sample for sample in drawn if sample.goal not in goals]
@@ -82,6 +87,7 @@ def count_alignment(
     return AlignmentCounts(
         environment.name,
         len(samples),
+        len({(sample.goal, sample.action) for sample in samples}),
         conversations,
         len(combinations),
         len(of_tests),

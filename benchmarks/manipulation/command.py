@@ -128,7 +128,7 @@ class _ManipulationOptions:
     as_json: bool = json_option("Print summary.json instead of the tables.")
 
 
-@click.command(epilog="\b\nTasks: " + (", ".join(TASKS) or "none yet"))
+@click.command(epilog="\b\nTasks: " + ", ".join(TASKS))
 @takes(_ManipulationOptions)
 def manipulation(options: _ManipulationOptions) -> None:
     """Run the tool-manipulation suite of Xu et al. (arXiv:2305.16504) and print its figures.
@@ -180,17 +180,19 @@ def manipulation(options: _ManipulationOptions) -> None:
 
 
 def _settings(options: _ManipulationOptions, model: str) -> ManipulationSettings:
-    """The settings of the first run. Raises: UsageError: An unknown mode or profile."""
-    from atc.modes import parse
+    """The settings of the first run. Raises: UsageError: An unknown mode, profile or retriever."""
     from atc.profile import open_profile, profile_of
     from benchmarks.manipulation.original import original_digest
     from benchmarks.manipulation.run import ACTION_MODE, BENCHMARK, ManipulationSettings
+    from benchmarks.manipulation.selection import check_retriever
+    from benchmarks.manipulation.solving import agent_mode
     from benchmarks.tasks.datasets import file_digest
 
     chosen = open_profile(options.profile) if options.profile else profile_of(model)
+    check_retriever(options.retriever)
     action = options.mode == ACTION_MODE
     if not action:
-        parse(options.mode)
+        agent_mode(options.mode)
         if options.system_prompt or options.strip_fences or options.max_steps:
             raise click.UsageError("--system-prompt, --strip-fences and --max-steps are of --mode action")
         if options.documents == "none":

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import builtins
 import json
-import keyword
 import re
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 import yaml
 
-from atc.files import read_lines
 from benchmarks.manipulation.complexity import Combination, Complexity, ComplexityTest, complexity
-from benchmarks.manipulation.original import open_original, read_examples, read_text
+from benchmarks.manipulation.environment import Environment
+from benchmarks.manipulation.function_environment import called_functions
+from benchmarks.manipulation.original import json_lines, open_original, read_examples, read_text
 from benchmarks.manipulation.suite import TASKS
 from benchmarks.report.complexity_tables import published_complexity
 from benchmarks.report.runs import RunFolder
@@ -37,8 +37,15 @@ Watch = Callable[[Sequence[Task]], Iterable[Task]]
 
 _NAME_LISTS = ("calls", "names", "tools", "solution")
 _TEXTS = ("completion", "action", "program")
-_CALL = re.compile(r"\b([A-Za-z_]\w*)\s*\(")
-_NO_FUNCTIONS = frozenset(dir(builtins)) | frozenset(keyword.kwlist)
+_LINE_CALL = re.compile(r"^\s*([A-Za-z_][\w.]*)[\[(]", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class _Functions:
+    """The functions of a task, and how the calls of a text are found; without `pool` every name is a function."""
+
+    pool: frozenset[str] | None
+    calls: Callable[[str], tuple[str, ...]]
 
 
 def names() -> tuple[str, ...]:
@@ -79,8 +86,8 @@ def named_complexity(
         for task in dataset.tasks
     ]
     if demonstrations is not None:
-        pool = {tool.name for protocol in dataset.protocols.values() for tool in protocol.tools}
-        return complexity(name, _with(tests, _read_demonstrations(demonstrations, pool)))
+        tools = (tool.name for protocol in dataset.protocols.values() for tool in protocol.tools)
+        return complexity(name, _with(tests, _read_demonstrations(demonstrations, _functions(tools))))
     from atc import Agent
 
     agents = {
@@ -100,11 +107,11 @@ def file_complexity(tests: Path, demonstrations: Path, functions: Path | None = 
             that are called.
     Raises: UsageError: A file is not there or in another form, or an entry calls no function; it says which.
     """
-    pool = _read_functions(functions) if functions is not None else None
-    programs = [(name, _programs(entry, place, pool)) for name, place, entry in _entries(tests)]
-    entries = _read_demonstrations(demonstrations, pool)
+    reading = _functions(_read_functions(functions) if functions is not None else None)
+    programs = [(name, _programs(entry, place, reading)) for name, place, entry in _entries(tests)]
+    entries = _read_demonstrations(demonstrations, reading)
     called = {call for _, accepted in programs for calls in accepted for call in calls}
-    size = len(pool or called.union(*(entry.calls for entry in entries)))
+    size = len(reading.pool or called.union(*(entry.calls for entry in entries)))
     return complexity(tests.stem, [ComplexityTest(name, accepted, size, entries) for name, accepted in programs])
 
 
@@ -123,7 +130,7 @@ def _suite_complexity(name: str, demonstrations: Path | None, samples: int | Non
         functions = data["options"].get(environment.name, len(environment.functions))
         combinations: Sequence[Combination]
         if demonstrations is not None:
-            combinations = _read_demonstrations(demonstrations, {document.name for document in environment.functions})
+            combinations = _read_demonstrations(demonstrations, _functions_of(environment))
         else:
             entries = environment.samples(samples, 0) if samples else environment.demonstrations
             combinations = [
@@ -142,6 +149,21 @@ def _suite_complexity(name: str, demonstrations: Path | None, samples: int | Non
         covered = environment.name in data["covered"]
     scored = complexity(name, tests)
     return replace(scored, score=0.0) if covered else scored
+
+
+def _functions_of(environment: Environment) -> _Functions:
+    """The functions of a task of the suite, whose texts are read as those of its tests are."""
+    called = [*(option for test in environment.tests for option in test.names)]
+    called += [demonstration.names for demonstration in environment.demonstrations]
+    functions = _functions({document.name for document in environment.functions}.union(*called))
+    if not environment.readable:
+        return functions
+
+    def calls(text: str) -> tuple[str, ...]:
+        action = environment.read_action("", text)
+        return _options(action.action, action.names)
+
+    return replace(functions, calls=calls)
 
 
 def _with(tests: Iterable[ComplexityTest], demonstrations: Sequence[Combination]) -> list[ComplexityTest]:
@@ -197,22 +219,33 @@ def _request(line: str) -> str:
     return f"{method[1] if method else 'GET'} {path}?{_parameters(line)}"
 
 
-def _calls(text: str, pool: Iterable[str] | None) -> tuple[str, ...]:
-    """The functions that a text calls, those of a pool alone where one is given."""
+def _functions(pool: Iterable[str] | None) -> _Functions:
+    names_of_functions = frozenset(pool) if pool is not None else None
+    return _Functions(names_of_functions, lambda text: _calls(text, names_of_functions))
+
+
+def _calls(text: str, pool: Collection[str] | None) -> tuple[str, ...]:
+    """The functions that a text calls, those of a pool alone where one is given.
+
+    A text without a call of Python counts by the words that its lines begin with, as in `search[red shoes]`.
+    """
     if text.lstrip().startswith("curl"):
         return (_request(text.strip().splitlines()[0]),)
-    called = _CALL.findall(text)
+    try:
+        called = called_functions(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        called = ()
+    shortened = [(name, name.rpartition(".")[2]) for name in called or _LINE_CALL.findall(text)]
     if pool is None:
-        return tuple(name for name in called if name not in _NO_FUNCTIONS)
-    return tuple(name for name in called if name in pool)
+        return tuple(last for name, last in shortened if not hasattr(builtins, name))
+    return tuple(name if name in pool else last for name, last in shortened if name in pool or last in pool)
 
 
-def _read_demonstrations(place: Path, pool: Iterable[str] | None) -> list[Combination]:
-    names_of_functions = frozenset(pool) if pool is not None else None
+def _read_demonstrations(place: Path, functions: _Functions) -> list[Combination]:
     demonstrations = [
         Combination(name, calls)
         for name, where, entry in _entries(place)
-        for calls in _programs(entry, where, names_of_functions)
+        for calls in _programs(entry, where, functions)
     ]
     if not demonstrations:
         raise UsageError(f"{place} has no demonstration; name a file of JSON lines, or a folder of texts")
@@ -232,7 +265,7 @@ def _entries(place: Path) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
         except ValueError as error:
             raise UsageError(f"{place} cannot be read as JSON: {error}") from None
     else:
-        listed = list(read_lines(place))
+        listed = list(json_lines(place, text))
     if not listed:
         raise UsageError(f"{place} is empty: there is nothing to compute a complexity of")
     for number, (where, entry) in enumerate(listed, 1):
@@ -241,8 +274,9 @@ def _entries(place: Path) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
         yield str(entry.get("id", number)), where, entry
 
 
-def _programs(entry: Mapping[str, Any], where: str, pool: Iterable[str] | None) -> tuple[tuple[str, ...], ...]:
+def _programs(entry: Mapping[str, Any], where: str, functions: _Functions) -> tuple[tuple[str, ...], ...]:
     """The calls of each program of an entry. Raises: UsageError: It has none, or one without a call."""
+    pool = functions.pool
     listed = next((entry[name] for name in _NAME_LISTS if isinstance(entry.get(name), list)), None)
     written = next((entry[name] for name in _TEXTS if name in entry), None)
     if listed is not None:
@@ -250,7 +284,10 @@ def _programs(entry: Mapping[str, Any], where: str, pool: Iterable[str] | None) 
         programs = [_listed(item, where) for item in (listed if several else [listed])]
     elif isinstance(written, str | list):
         texts = [written] if isinstance(written, str) else written
-        programs = [_calls(str(text), pool) for text in texts]
+        try:
+            programs = [functions.calls(str(text)) for text in texts]
+        except UsageError as error:
+            raise UsageError(f"{where}: {error}") from None
     else:
         raise UsageError(
             f"{where}: no calls; an entry has `calls` (names, or a list of names for each accepted program) or a text "
@@ -258,7 +295,11 @@ def _programs(entry: Mapping[str, Any], where: str, pool: Iterable[str] | None) 
         )
     if not programs or not all(programs):
         raise UsageError(f"{where}: it calls no function{'' if pool is None else ' that there is'}")
-    if pool is not None and listed is not None and (strange := {*sum(programs, ())} - set(pool)):
+    if (
+        pool is not None
+        and listed is not None
+        and (strange := {name.partition("?")[0] for name in sum(programs, ())} - pool)
+    ):
         raise UsageError(f"{where}: {sorted(strange)[0]!r} is no function; is the list of functions complete?")
     return tuple(programs)
 

@@ -17,6 +17,7 @@ from protocols.errors import UsageError
 __all__ = ["CurlError", "CurlRequest", "curl_line", "parse_curl"]
 
 _OPTIONS = {"-X": "method", "--request": "method", "-H": "header", "-d": "data", "--data": "data"}
+_PORTS = {"http": 80, "https": 443}
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
 
@@ -26,7 +27,10 @@ class CurlError(UsageError):
 
 @dataclass(frozen=True, slots=True)
 class CurlRequest:
-    """The request of a curl line. `origin` is `https://host`, names of `headers` are in lower case."""
+    """The request of a curl line. `origin` is `https://host`, without the default port of the line's own scheme.
+
+    Names of `headers` are in lower case.
+    """
 
     method: str
     origin: str
@@ -106,9 +110,12 @@ def _address(url: str) -> tuple[str, str, tuple[tuple[str, str], ...]]:
         raise CurlError(f"curl: (3) the address has a blank in it: {url[:80]!r}")
     try:
         parts = urlsplit(url if "://" in url else f"http://{url}")
-        host = parts.hostname
+        host, port = parts.hostname, parts.port
     except ValueError:
         host = None
-    if not host or parts.scheme not in ("http", "https"):
+    if not host or parts.scheme not in _PORTS:
         raise CurlError(f"curl: (3) this is no address: {url[:80]!r}")
-    return f"https://{parts.netloc.lower()}", parts.path or "/", tuple(parse_qsl(parts.query, keep_blank_values=True))
+    origin = f"https://{parts.netloc.lower()}"
+    if port == _PORTS[parts.scheme]:
+        origin = origin.removesuffix(f":{port}")
+    return origin, parts.path or "/", tuple(parse_qsl(parts.query, keep_blank_values=True))

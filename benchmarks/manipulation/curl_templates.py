@@ -179,8 +179,8 @@ def _literal(value: object) -> str:
 def read_templates(file: Path, pools: Mapping[str, Sequence[Value]] | None = None) -> TaskTemplates:
     """Read a file of templates: `origin`, `key_parameter`, `pools`, `phrases` and `kinds`.
 
-    A kind has `call`, `description`, `required`, `optional`, `fixed`, `body`, its own `place` for the phrases that it
-    shares with others (`phrases: NAME`), and further goals under `training` and `tests`.
+    A kind has `call`, `title`, `description`, `required`, `optional`, `fixed`, `demonstrations`, its own `place` for
+    the phrases that it shares with others (`phrases: NAME`), and further goals under `training` and `tests`.
 
     Args:
         pools: Further pools by name.

@@ -173,6 +173,9 @@ class Environment(ABC):
     def act(self, text: str) -> ActionResult:
         """Execute what the action generator wrote, in the sandbox or by parsing; nothing of it is cleaned."""
 
+    def note_calls(self, names: Sequence[str]) -> None:  # noqa: B027 (most environments see their calls)
+        """Take the functions that an agent's program called, where the environment does not see them itself."""
+
     @abstractmethod
     def score(self) -> TestScore:
         """Judge what was done since `reset`, by `act` or by calls of the tools."""

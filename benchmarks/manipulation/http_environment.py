@@ -43,6 +43,8 @@ __all__ = ["HTTPEnvironment", "LocalService", "LoggedRequest"]
 
 _KEY = "{API_KEY}"
 _SECONDS = 10
+_OF_THE_CONNECTION = ("connection", "content-length", "expect", "transfer-encoding")
+"""Headers that say how a request is sent, and are left to who sends it."""
 
 
 class LocalService(ABC):
@@ -67,13 +69,9 @@ class LocalService(ABC):
 
 @dataclass(frozen=True, slots=True)
 class LoggedRequest:
-    """A request and its reply. `name` is the operation; names in `query` are sorted, `body` is parsed."""
+    """A request and its reply; `name` is the operation, with placeholders for its identifiers."""
 
     name: str
-    method: str
-    path: str
-    query: tuple[tuple[str, str], ...]
-    body: object
     reply: SimulatedReply
 
 
@@ -193,13 +191,8 @@ class HTTPEnvironment(Environment):
         request = SimulatedRequest(method, path, pairs, headers, body)
         with self._lock:
             reply = self._service.answer(request)
-            self.log.append(self._logged(request, reply))
+            self.log.append(LoggedRequest(self._service.name(method, path), reply))
         return encode(reply)
-
-    def _logged(self, request: SimulatedRequest, reply: SimulatedReply) -> LoggedRequest:
-        name = self._service.name(request.method, request.path)
-        query = tuple(sorted(pair for pair in request.query if pair[0] != self.key_name))
-        return LoggedRequest(name, request.method, request.path, query, _parsed(request.body), reply)
 
     def protocol(self) -> Protocol:
         """The service's document, with the address of the local server."""
@@ -234,21 +227,21 @@ class HTTPEnvironment(Environment):
             if self.single_quoted and not line.endswith("'"):
                 raise CurlError("the line does not end with a single quote")
             request = parse_curl(line.replace(_KEY, self.secret))
+            if request.origin != self.origin:
+                raise CurlError(f"curl: (6) could not resolve the host of {request.origin}")
+            return self._send(request)
         except CurlError as error:
             self._error = str(error)
-            return ActionResult(error=self._error)
-        if request.origin != self.origin:
-            unknown = SimulatedReply(0)
-            name = f"{request.method} {request.origin}{request.path}"
-            self.log.append(LoggedRequest(name, request.method, request.path, request.query, None, unknown))
-            return ActionResult((name,), f"curl: (6) could not resolve the host of {request.origin}")
-        return self._send(request)
+        except (requests.RequestException, ValueError) as error:  # a header or body that HTTP cannot carry
+            self._error = f"the request cannot be sent: {error}"
+        return ActionResult(error=self._error)
 
     def _send(self, request: CurlRequest) -> ActionResult:
         if self._client is None:
             self._client = requests.Session()
             self._client.trust_env = False
         headers = self.default_headers() | dict(request.headers)
+        headers = {name: value for name, value in headers.items() if name not in _OF_THE_CONNECTION}
         reply = self._client.request(
             request.method,
             self.url + request.path,

@@ -21,7 +21,7 @@ from benchmarks.manipulation.complexity import distance
 from benchmarks.manipulation.environment import Environment, FunctionDocument, GoalAction, ManipulationTest
 from protocols.errors import UsageError
 
-__all__ = ["RETRIEVERS", "DocumentCount", "Selection", "shown_example", "shown_functions"]
+__all__ = ["RETRIEVERS", "DocumentCount", "Selection", "check_retriever", "shown_example", "shown_functions"]
 
 RETRIEVERS = ("bm25", "wordllama", "base")
 """By words; by word vectors; by the packaged sentence transformer. A folder names another one."""
@@ -30,6 +30,14 @@ DocumentCount = int | Literal["paper", "all", "none"]
 """How many functions a prompt shows; "paper" is as the paper does for each tool."""
 
 _WORD = re.compile(r"\b\w\w+\b")
+
+
+def check_retriever(retriever: str) -> None:
+    """Raises: UsageError: It is none of RETRIEVERS, and no folder."""
+    if retriever not in RETRIEVERS and not Path(retriever).is_dir():
+        raise UsageError(
+            f"--retriever takes {', '.join(RETRIEVERS)} or the folder of a sentence transformer, not {retriever!r}"
+        )
 
 
 def shown_functions(functions: Sequence[FunctionDocument]) -> str:
@@ -127,6 +135,7 @@ def _ranking(
         texts: What is searched by words. goals: What is compared by vectors.
     Raises: UsageError: The retriever is unknown, or a package is missing.
     """
+    check_retriever(retriever)
     score = _by_words(texts) if retriever == "bm25" else _by_vectors(retriever, goals)
 
     def rank(query: str) -> list[int]:
@@ -154,10 +163,6 @@ def _by_vectors(retriever: str, texts: Sequence[str]) -> Callable[[str], Any]:
         from atc.retrieval.embeddings import likeness
 
         return lambda query: likeness(query, texts)
-    if retriever != "base" and not Path(retriever).is_dir():
-        raise UsageError(
-            f"--retriever takes {', '.join(RETRIEVERS)} or the folder of a sentence transformer, not {retriever!r}"
-        )
     from atc.retrieval.encoder import encode, trained
 
     encoder = trained(retriever)

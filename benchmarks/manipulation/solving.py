@@ -30,7 +30,7 @@ from protocols.errors import UsageError
 from protocols.model import Protocol
 from sandbox import Journal, Run, Sandbox
 
-__all__ = ["AGENT_MODES", "EpisodeAgent", "SolvedTest"]
+__all__ = ["AGENT_MODES", "EpisodeAgent", "SolvedTest", "agent_mode"]
 
 AGENT_MODES = (*LOOP, "react", "codeact", "restgpt", "conagents")
 """The modes of an agent that never go back."""
@@ -84,6 +84,17 @@ class _ListeningModel(BudgetedModel):
         return super().answer(request)
 
 
+def agent_mode(mode: str) -> str:
+    """The name of a mode, without its number of tries. Raises: UsageError: It goes back along its path, or is none."""
+    name, tries = parse(mode)
+    if name not in AGENT_MODES or (tries > 1 and name not in LOOP):
+        raise UsageError(
+            f"--mode {mode}: a tool of the suite keeps what was done to it, so the modes are action, "
+            f"{', '.join(AGENT_MODES)}, and with @N {', '.join(LOOP)}"
+        )
+    return name
+
+
 class EpisodeAgent:
     """Solves the tests of one environment.
 
@@ -104,12 +115,7 @@ class EpisodeAgent:
         seed: int,
         now: datetime,
     ) -> None:
-        name, tries = parse(mode)
-        if name not in AGENT_MODES or (tries > 1 and name not in LOOP):
-            raise UsageError(
-                f"--mode {mode}: a tool of the suite keeps what was done to it, so the modes are action, "
-                f"{', '.join(AGENT_MODES)}, and with @N {', '.join(LOOP)}"
-            )
+        name = agent_mode(mode)
         self._environment = environment
         self._selection = selection
         self._rewrites = name in LOOP
@@ -150,13 +156,15 @@ class EpisodeAgent:
             agent.on_event = follow
             agent.knowledge.demonstrations = self._demonstrations(test)
             solution = agent.solve(goal)
-        executed = bool(solution.calls)
+        executed, calls = bool(solution.calls), solution.calls
         if self._rewrites:
             final = solution.attempts[-1].run if solution.attempts else None
             if final is not None and final is not standing:
                 environment.reset(test, self._seed)
                 final = self._run(solution.program)
             executed = final is not None and final.outcome == "ok"
+            calls = final.calls if final is not None else ()
+        environment.note_calls([call.tool for call in calls if call.tool])
         return SolvedTest(solution, self._judged(environment.score(), executed), listening.prompt)
 
     def _demonstrations(self, test: ManipulationTest) -> Demonstrations | None:
@@ -184,5 +192,6 @@ class EpisodeAgent:
         if executed:
             return score
         value = 0.0 if self._environment.metric == "success" else score.value
-        details = {name: 0.0 if name == "executable" else figure for name, figure in score.details.items()}
+        details = {name: figure for name, figure in score.details.items() if name != "executable LCS"}
+        details |= {"executable": 0.0} if "executable" in details else {}
         return replace(score, value=value, failure="non-executable", details=details)

@@ -162,6 +162,7 @@ def _print_alignment(counts: Sequence[AlignmentCounts], options: _DataOptions) -
     columns = (
         "tool",
         "samples",
+        "distinct",
         "lines",
         "combinations",
         "those of tests",

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from protocols.functions.host_function import ArgumentError, HostFunction
+from protocols.functions.host_function import HostFunction
 
 __all__ = ["NoReplyError", "Remaining", "RemoteCallError", "RemoteFunction"]
 
@@ -54,12 +54,7 @@ class RemoteFunction(HostFunction):
             RemoteCallError: The server answered that the call failed.
             NoReplyError: It did not answer.
         """
-        converted = {}
-        for name, value in arguments.items():
-            try:
-                converted[name] = self.hints[name].convert(value)
-            except (TypeError, ValueError) as error:
-                raise ArgumentError(f"argument {name!r} {error}") from None
+        converted = {name: self._converted(name, value) for name, value in arguments.items()}
         return self.function(converted, remaining or (lambda: float("inf")))
 
     def close(self) -> None:

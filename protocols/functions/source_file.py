@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import builtins
 import hashlib
 import importlib.util
@@ -29,7 +30,7 @@ def read_functions(source: str) -> tuple[str, dict[str, object], list[str]]:
 
     Returns: The name of the file without its ending, the tools by name, and the names in `READS`, of those that only
     read.
-    Raises: UsageError: There is no such file, it cannot be run, or a name in it is missing.
+    Raises: UsageError: There is no such file, it cannot be run, a name in it is missing, or two functions have one.
     """
     path = Path(source.removeprefix(SCHEME)).expanduser()
     if source == SCHEME:
@@ -37,7 +38,10 @@ def read_functions(source: str) -> tuple[str, dict[str, object], list[str]]:
     if not path.is_file() or path.suffix != ".py":
         raise UsageError(f"{source}: there is no Python file {path}; write functions:FILE.py")
     module = _run(path)
+    _check_names(path)
     listed = getattr(module, "__all__", None)
+    if listed is not None and not isinstance(listed, list | tuple):
+        raise UsageError(f'{path}: __all__ must be a list of names, as in __all__ = ["search"]')
     if listed is None:
         names = [name for name, member in vars(module).items() if _is_own(name, member, module)]
     else:
@@ -55,6 +59,21 @@ def read_functions(source: str) -> tuple[str, dict[str, object], list[str]]:
 
 def _print(*values: object, file: Any = None, **options: Any) -> None:
     builtins.print(*values, file=sys.stderr if file is None else file, **options)
+
+
+def _check_names(path: Path) -> None:
+    """Raises: UsageError: Two functions of the file have one name: the second would silently take its place."""
+    lines: dict[str, int] = {}
+    for statement in ast.parse(path.read_bytes()).body:
+        if not isinstance(statement, ast.FunctionDef) or any(map(_is_overload, statement.decorator_list)):
+            continue
+        first = lines.setdefault(statement.name, statement.lineno)
+        if first != statement.lineno:
+            raise UsageError(f"{path}, line {statement.lineno}: {statement.name} is defined in line {first} already")
+
+
+def _is_overload(decorator: ast.expr) -> bool:
+    return ast.unparse(decorator).rpartition(".")[2] == "overload"
 
 
 def _is_own(name: str, member: object, module: ModuleType) -> bool:

@@ -44,13 +44,18 @@ class ValueClass:
 
 
 def encode(value: object, classes: Mapping[type, ValueClass]) -> object:
-    """A value as JSON. Raises: NotJSONError: It is none, and no instance of a value class."""
+    """A value as JSON; a set becomes a list in a fixed order.
+
+    Raises: NotJSONError: It is none, and no instance of a value class.
+    """
     if value is None or (isinstance(value, str | bool | int) and not isinstance(value, Enum)):
         return value
     if isinstance(value, float):
         if not math.isfinite(value):
             raise NotJSONError(f"{value} is no number of JSON")
         return value
+    if isinstance(value, set | frozenset):
+        return sorted((encode(item, classes) for item in value), key=_place_in_a_set)
     if isinstance(value, list | tuple) and type(value) not in classes:
         return [encode(item, classes) for item in value]
     if isinstance(value, Mapping):
@@ -64,6 +69,13 @@ def encode(value: object, classes: Mapping[type, ValueClass]) -> object:
     if (value_class := classes.get(type(value))) is not None:
         return {CLASS: value_class.name} | {name: encode(getattr(value, name), classes) for name in value_class.fields}
     raise NotJSONError(f"it holds an instance of {type(value).__name__}")
+
+
+def _place_in_a_set(value: object) -> tuple[str, float, str]:
+    """Numbers come first, by their size; other values by how they are written."""
+    if isinstance(value, int | float):
+        return "", value, ""
+    return type(value).__name__, 0, repr(value)
 
 
 def _default(value: object) -> object:

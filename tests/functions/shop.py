@@ -80,7 +80,7 @@ class Cart:
 
     def broken(self) -> object:
         """Give what has no form in JSON."""
-        return {"at": {1, 2}}
+        return {"at": 1j}
 
     def _private(self) -> None: ...
 

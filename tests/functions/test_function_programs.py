@@ -85,7 +85,7 @@ cart.add("pen", 0)
         ("Amount()", "Amount() missing 1 required argument: 'value'. It takes: value, currency"),
         ("Amount(1).value = 2", "Amount cannot be changed; make a new one"),
         ("cart.add = print", "cannot change module 'cart': it is not the program's own"),
-        ("cart.broken()", "cart.broken(): its result is no JSON value: it holds an instance of set"),
+        ("cart.broken()", "cart.broken(): its result is no JSON value: it holds an instance of complex"),
     ],
 )
 def test_what_cannot_be_called_is_said(program: str, message: str) -> None:

@@ -159,6 +159,8 @@ def test_a_python_file_without_its_scheme_is_told_how_it_is_named(tmp_path: Path
     [
         (None, "there is no Python file"),
         ("x = 1\n", "there are no public functions in it"),
+        ("__all__ = 3\n", "__all__ must be a list of names"),
+        ("def f(): ...\n\n\ndef f(): ...\n", "line 4: f is defined in line 1 already"),
         ("__all__ = ['a']\n", "__all__ names 'a'"),
         ("import nothing_of_the_kind\n", "line 1: ModuleNotFoundError"),
         ("def f(:\n", "line 1: SyntaxError: invalid syntax"),

@@ -10,6 +10,7 @@ import pytest
 from protocols import Protocol, ToolError, UsageError
 from protocols.calls.binding import bind, signature
 from protocols.dataflow.graph import ProtocolGraph
+from protocols.functions.values import NotJSONError, encode
 from protocols.render import render
 from tests.functions.shop import Amount, Cart, find, shop
 
@@ -149,3 +150,11 @@ def test_reads_names_functions() -> None:
     """A name that no function has is an error."""
     with pytest.raises(UsageError, match="reads names 'nothing'"):
         Protocol.from_functions([find], reads=["nothing"])
+
+
+def test_a_set_becomes_a_list_in_a_fixed_order() -> None:
+    """Numbers by their size, then texts; a result with a hint `set[int]` is a list of numbers."""
+    assert encode({10, 9, 1.5}, {}) == [1.5, 9, 10]
+    assert encode(frozenset({"b", "a", 2}), {}) == [2, "a", "b"]
+    with pytest.raises(NotJSONError):
+        encode({1j}, {})

@@ -27,6 +27,8 @@ def spoiled(label: str) -> Iterator[tuple[str, str]]:
     yield "pipe", f"{label} | python -m json.tool"
     yield "unknown option", label.replace("curl ", "curl -s ", 1)
     yield "open quote", label[:-1]
+    yield "header without a name", f"{label} -H ''"
+    yield "header beyond Latin-1", f"{label} -H 'x-note: 你好'"
 
 
 def check_counts(environment: HTTPEnvironment, functions: int, demonstrations: int, templates: int) -> None:

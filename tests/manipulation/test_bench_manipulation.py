@@ -380,6 +380,8 @@ def test_repeats_say_how_many_prompts_differed(tmp_path: Path) -> None:
         (["--mode", "attribute", "--system-prompt"], "are of --mode action"),
         (["--mode", "attribute", "--docs", "none"], "an agent knows the functions"),
         (["--mode", "dance"], "unknown mode 'dance'"),
+        (["--mode", "dfsdt"], "a tool of the suite keeps what was done to it"),
+        (["--retriever", "fooo"], "not 'fooo'"),
     ],
 )
 def test_bad_input_is_named(arguments: Sequence[str], message: str, tmp_path: Path) -> None:
@@ -391,6 +393,7 @@ def test_bad_input_is_named(arguments: Sequence[str], message: str, tmp_path: Pa
 
     assert done.exit_code != 0
     assert message in done.output
+    assert not (tmp_path / "out" / "config.json").exists()  # the corrected command may write there
 
 
 def test_techniques_have_the_names_of_the_paper() -> None:

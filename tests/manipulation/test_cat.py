@@ -43,7 +43,7 @@ def of_kind(environment: CatAPI, call: str, part: str = "") -> ManipulationTest:
 def mutants(label: str) -> Iterator[tuple[str, str]]:
     """Kinds of wrong calls; those that the service answers alike are left out."""
     yield "wrong API", label.replace("/v1/", "/v2/")
-    yield "wrong API", label.replace("api.thecatapi.com", "api.cats.example")
+    yield "non-executable", label.replace("api.thecatapi.com", "api.cats.example")
     yield "wrong API", re.sub("-X [A-Z]+", "-X PUT", label)
     yield "wrong API", re.sub("com/v1/[a-z/]+", "com/v1/breeds/", label)
     if "favourites" in label:
@@ -230,3 +230,10 @@ def test_breeds_are_documented(cat: CatAPI) -> None:
 def test_samples_are_no_tests(cat: CatAPI) -> None:
     """Training samples come from templates of their own, and execute."""
     check_samples(cat)
+
+
+def test_headers_of_the_connection_are_left_to_it(cat: CatAPI) -> None:
+    """A length that is wrong would let the service wait for the rest of a body."""
+    test = of_kind(cat, "GET /v1/favourites")
+    for header in ("Content-Length: 5", "Transfer-Encoding: chunked", "Connection: close"):
+        assert judged(cat, test, f"{test.labels[0]} -H '{header}'").value == 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from benchmarks.manipulation import suite
 from benchmarks.manipulation.complexity import Combination, ComplexityTest, complexity, distance, reversed_f1
 from benchmarks.manipulation.complexity_sources import named_complexity
 from benchmarks.manipulation.environment import GoalAction, ManipulationTest
+from benchmarks.manipulation.suite import TASKS, open_environment
 from benchmarks.manipulation.virtualhome.environment import VirtualHome
 from benchmarks.report.complexity_tables import published_complexity, recomputed
 from benchmarks.report.stats import spearman
@@ -161,6 +163,30 @@ def test_a_task_of_the_suite() -> None:
     assert "samples" in sampled.stdout
 
 
+@pytest.mark.parametrize("name", TASKS)
+def test_demonstrations_from_a_file_are_read_as_its_own(name: str, tmp_path: Path) -> None:
+    """A task's own demonstrations in a file give its score again; so do lists of what they call."""
+    with closing(open_environment(name)) as environment:
+        shown = environment.demonstrations
+        texts = lines(tmp_path / "texts.jsonl", *({"action": pair.action} for pair in shown))
+        listed = lines(tmp_path / "lists.jsonl", *({"calls": pair.names} for pair in shown))
+    own = named_complexity(f"manipulation-{name}")
+
+    assert named_complexity(f"manipulation-{name}", texts).score == pytest.approx(own.score)
+    scored = named_complexity(f"manipulation-{name}", listed).score
+    assert name in ("cat", "weather") or scored == pytest.approx(own.score)  # there a list lacks the parameters
+
+
+def test_a_text_of_a_program_is_no_call(tmp_path: Path) -> None:
+    """Words before a bracket in a text, such as a formula, are no functions."""
+    tests = lines(tmp_path / "tests.jsonl", {"action": "worksheet.update('A5', '=SUM(A1:A4)', raw=False)"})
+    shown = lines(tmp_path / "shown.jsonl", {"action": "worksheet.update('A5', 'x')"})
+    [scored] = json.loads(run_complexity("--tests", tests, "--demos", shown, "--json").stdout)["tasks"]
+
+    assert scored["score"] == pytest.approx(math.log(2))
+    assert scored["functions"] == [1, 1]
+
+
 class Shop(VirtualHome):
     """A task that is covered by definition."""
 
@@ -241,6 +267,7 @@ def test_several_tasks_beside_a_run(tmp_path: Path) -> None:
         ('{"id": 1, "calls": ["x"]}', "tests.jsonl, line 1: 'x' is no function; is the list of functions complete?"),
         ('{"id": 1}', "tests.jsonl, line 1: no calls; an entry has `calls`"),
         ("[1]", "tests.jsonl, entry 1: an entry is an object"),
+        ('{"id": 1, "calls": ["a"]}\n{"id": 2, "ca', "tests.jsonl, line 2: no JSON"),
         ("", "tests.jsonl is empty"),
     ],
 )

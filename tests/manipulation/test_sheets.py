@@ -243,3 +243,18 @@ def test_a_label_that_does_not_run_is_named(sheets: SheetsEnvironment) -> None:
     """A test with a broken label is an error of the test, and says which."""
     with pytest.raises(ValueError, match=r"the label .*delete_rows\(9, 2\).* does not run"):
         sheets.reset(test_with("worksheet.delete_rows(9, 2)"))
+
+
+def test_an_agent_that_changes_the_wrong_value_has_wrong_arguments() -> None:
+    """What an agent's program called decides the class of its failure, as for a program of the generator."""
+    environment = SheetsEnvironment()
+    try:
+        test = environment.tests[0]
+        environment.reset(test)
+        environment.note_calls([*test.names[0]])
+        assert environment.score().failure == "wrong arguments"
+        environment.reset(test)
+        environment.note_calls(["worksheet.clear"])
+        assert environment.score().failure == "wrong API"
+    finally:
+        environment.close()

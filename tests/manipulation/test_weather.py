@@ -43,7 +43,7 @@ def mutants(label: str) -> Iterator[tuple[str, str]]:
     }
     yield "wrong API", label.replace(f"{path}?", f"{twins[path]}?")
     yield "wrong API", label.replace(f"{path}?", f"{path}/daily?")
-    yield "wrong API", label.replace("api.openweathermap.org", "api.weather.example")
+    yield "non-executable", label.replace("api.openweathermap.org", "api.weather.example")
     yield "wrong API", label.replace("-X GET", "-X POST")
     yield "wrong arguments", label.replace("{API_KEY}", "YOUR_KEY")
     yield "wrong arguments", label.replace("appid={API_KEY}", "key={API_KEY}")
@@ -157,7 +157,6 @@ def test_a_program_is_judged_by_the_call_of_the_function(weather: OpenWeather) -
             outcomes[program] = weather.score().failure
     assert list(outcomes.values()) == ["", "non-executable", "wrong API"]
     assert [request.name for request in weather.log] == ["GET /data/2.5/forecast"]
-    assert weather.log[0].query == (("q", "Tampere"),)
 
 
 @pytest.mark.parametrize(

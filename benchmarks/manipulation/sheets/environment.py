@@ -135,8 +135,12 @@ class SheetsEnvironment(FunctionEnvironment):
             self._is_label = True
             return ActionResult(self.test.names[self.test.labels.index(text.strip())])
         result = super().act(text)
-        self._called = tuple(name for name in result.names if name not in self._makers)
+        self.note_calls(result.names)
         return replace(result, names=self._called)
+
+    def note_calls(self, names: Sequence[str]) -> None:
+        """Keep those that are no constructors."""
+        self._called = tuple(name for name in names if name not in self._makers)
 
     def score(self) -> TestScore:
         """1 if the program ran to its end and left the worksheet as a label does, else 0."""

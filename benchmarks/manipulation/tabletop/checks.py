@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from benchmarks.manipulation.tabletop.phrases import ORDINALS, in_direction
+from benchmarks.manipulation.tabletop.phrases import DIRECTIONS, ORDINALS, in_direction
 from benchmarks.manipulation.tabletop.scene import ANCHORS, BLOCK, CORNERS, SIDES, Placement, Point, distance
 
 __all__ = ["CHECKS", "THRESHOLD", "Table", "target_point", "targets"]
@@ -23,7 +23,6 @@ THRESHOLD = 0.05
 """How far a block may be from where it is to be, in metres."""
 
 _LENGTHS = {"10 cm": 0.1, "0.2 m": 0.2}
-_STEPS: Mapping[str, Point] = {"left": (-1, 0), "right": (1, 0), "top": (0, 1), "bottom": (0, -1)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +96,7 @@ def targets(table: Table, kind: str) -> list[str]:
             ranked = sorted(table.blocks, key=lambda block: distance(before[block].point, table.bowl))
             return [ranked[0 if values["extreme"].startswith("closest") else -1]]
         case "SI_7":
-            x, y = _STEPS[values["direction"]]
+            x, y = DIRECTIONS[values["direction"]]
             ranked = sorted(table.blocks, key=lambda block: -(before[block].x * x + before[block].y * y))
             return [ranked[ORDINALS.index(values["nth"])]]
         case "SI_0" | "UI_3" | "UI_4":
@@ -110,7 +109,7 @@ def target_point(table: Table, kind: str) -> Point:
     """Where UI_3 and UI_4 want their block."""
     x, y = table.bowl
     if kind == "UI_3":
-        length, step = _LENGTHS[table.values["distance"]], _STEPS[table.values["direction"]]
+        length, step = _LENGTHS[table.values["distance"]], DIRECTIONS[table.values["direction"]]
         return x + step[0] * length, y + step[1] * length
     ranked = sorted(CORNERS.values(), key=lambda corner: distance(corner, table.bowl))
     return ranked[0 if table.values["extreme"].startswith("closest") else -1]

@@ -19,7 +19,7 @@ import yaml
 from benchmarks.manipulation.environment import ManipulationTest
 from benchmarks.manipulation.function_environment import called_functions
 from benchmarks.manipulation.tabletop.checks import CHECKS, Table, target_point, targets
-from benchmarks.manipulation.tabletop.scene import ANCHORS, COLOURS, CORNERS, SIDES, Placement, distance
+from benchmarks.manipulation.tabletop.scene import ANCHORS, COLOURS, CORNERS, SIDES, WORKSPACE, Placement, distance
 from benchmarks.manipulation.tabletop.shapes import along
 
 __all__ = ["SETUPS", "called", "goal_text", "layout", "make_tests"]
@@ -172,8 +172,8 @@ def _order_is_clear(table: Table) -> bool:
 
 
 def _target_is_free(table: Table) -> bool:
-    x, y = point = target_point(table, "UI_3")
-    in_reach = -0.3 <= x <= 0.3 and -0.8 <= y <= -0.2
+    point = target_point(table, "UI_3")
+    in_reach = all(low <= value <= high for value, (low, high) in zip(point, WORKSPACE, strict=True))
     return in_reach and all(distance(point, place.point) >= _CLEAR for place in table.before.values())
 
 

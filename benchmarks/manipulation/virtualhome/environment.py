@@ -106,13 +106,19 @@ class VirtualHome(Environment):
         return ActionResult(names, error=next((line.error for line in lines if line.error), ""))
 
     def score(self) -> TestScore:
-        """LCS with the nearest program; `executable` is 1 where every line is, `empty` where there is none."""
+        """LCS with the nearest program; `executable` is 1 where every line is, `empty` where there is none.
+
+        `executable LCS` is the same LCS, and there only where every line is executable.
+        """
         test = self.test
         written = [line.text for line in self._lines]
         value = max(likeness(written, label.splitlines()) for label in test.labels)
         executable = not any(line.error for line in self._lines) and (bool(written) or self.compat)
         failure = "" if value == 1 else failure_of(executable, [line.name for line in self._lines], test)
-        return TestScore(value, failure, {"executable": float(executable), "empty": float(not written)})
+        details = {"executable": float(executable), "empty": float(not written)}
+        if executable:
+            details["executable LCS"] = value
+        return TestScore(value, failure, details)
 
 
 def likeness(written: Sequence[str], label: Sequence[str]) -> float:
