@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import random
 import time
+from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import click
+from click.core import ParameterSource
 
 from atc.cli import print_json
 from atc.cli.options import json_option, option, out_file, takes
@@ -27,6 +29,9 @@ __all__ = ["data"]
 
 _COUNT = 1000
 """Pairs, where their number is not given."""
+
+_PROTOCOL_OPTIONS = ("exclude", "kind", "candidates", "profile", "processes")
+_TASK_OPTIONS = ("pairs",)
 
 _REASONS = {
     "no question": "nothing to ask this way",
@@ -101,9 +106,19 @@ def data(options: _DataOptions) -> None:
     if (options.api is None) == (not options.tasks):
         raise click.UsageError("give one of --from-protocol SPEC and --from-task NAME")
     if options.tasks:
+        _refuse(_PROTOCOL_OPTIONS, "--from-task")
         _from_tasks(options)
         return
+    _refuse(_TASK_OPTIONS, "--from-protocol")
     _from_protocol(options, options.api or "", options.count or _COUNT)
+
+
+def _refuse(names: Iterable[str], source: str) -> None:
+    """Raises: click.UsageError: One of the options is given, and would have no effect."""
+    context = click.get_current_context()
+    for name in names:
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            raise click.UsageError(f"--{name} has no effect with {source}: leave it out")
 
 
 def _from_tasks(options: _DataOptions) -> None:
@@ -132,10 +147,12 @@ def _from_protocol(options: _DataOptions, api: str, count: int) -> None:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+    from atc.profile import open_profile
     from atc.training.data.generation import PairSettings, generate
     from benchmarks.training.exclusion import read_gold
     from protocols import load
 
+    open_profile(options.profile)  # an unknown one is told now, not by each process
     protocol = load(api)
     excluded = read_gold(options.exclude, protocol)
     settings = PairSettings(

@@ -13,6 +13,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from atc.agent import SIMULATED_NOW, Agent
+from atc.cli import main
 from atc.files import read_lines
 from atc.training.data.code import constant, part, print_program, request, shape, statements
 from atc.training.data.draft import NoQuestion, QuestionPair
@@ -225,3 +226,30 @@ def test_words_of_questions() -> None:
     assert superlative("colour", "highest", Random(1)) is None
     assert [plural(noun) for noun in ("company", "person", "search")] == ["companies", "people", "searches"]
     assert form("Show 3 films of Ada Dahl", ["Ada Dahl"]) == "show … films of …"
+
+
+@pytest.mark.parametrize("content", ['{"mine": 1}', '{"mine": [1,', "notes\nof mine"])
+def test_a_file_of_something_else_is_left_alone(tmp_path: Path, content: str) -> None:
+    """Nothing is cut from a file that has no pairs."""
+    file = tmp_path / "mine.json"
+    file.write_text(content)
+    result = CliRunner().invoke(main, ["train", "data", "--from-protocol", str(CINEMA), "--out", str(file)])
+
+    assert result.exit_code == 2
+    assert file.read_text() == content
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--from-task", "home", "--exclude", __file__], "--exclude has no effect with --from-task"),
+        (["--from-protocol", "cinema.yaml", "--pairs", "2"], "--pairs has no effect with --from-protocol"),
+        (["--from-protocol", "cinema.yaml", "--profile", "nosuch"], "there is no profile 'nosuch'"),
+    ],
+)
+def test_options_without_effect_are_refused(tmp_path: Path, options: list[str], message: str) -> None:
+    """An exclusion that is not done would look like one."""
+    result = CliRunner().invoke(main, ["train", "data", *options, "--out", str(tmp_path / "pairs.jsonl")])
+
+    assert result.exit_code == 2
+    assert message in " ".join(result.stderr.split())

@@ -103,7 +103,7 @@ def test_a_published_corpus_collapses_its_repeated_rows(tmp_path: Path) -> None:
     lines = ["docid\tdocument_content"]
     lines += [f'{id}\t"{json.dumps(record).replace(chr(34), chr(34) * 2)}"' for id, record in rows]
     (tmp_path / "corpus.tsv").write_text("\n".join(lines), "utf-8")
-    (tmp_path / "qrels.test.tsv").write_text("7\t0\t2\t1\n7\t0\t1\t1\n", "utf-8")
+    (tmp_path / "qrels.test.tsv").write_text("7\t0\t2\t1\n7\t0\t1\t1\n7\t0\t3\t0\n", "utf-8")
     (tmp_path / "test.query.txt").write_text("7\tWill it rain?\n7\tWill it rain?\n", "utf-8")
 
     assert [document.id for document in read_documents(str(tmp_path / "corpus.tsv"))] == ["1", "2"]
@@ -203,3 +203,22 @@ def test_bad_input_is_told(
 
     assert result.exit_code == 2
     assert message in result.stderr
+
+
+def test_questions_that_fit_no_index_are_told(tmp_path: Path) -> None:
+    """Figures of 0 would look like measured ones; and two files of one name would be one row."""
+    query = {"query": "Will it rain?", "query_id": 1, "api_list": RECORDS, "relevant APIs": [_name(RECORDS[0])]}
+    files = [tmp_path / folder / "q.json" for folder in ("a", "b")]
+    for file in files:
+        file.parent.mkdir()
+        file.write_text(json.dumps([query]), "utf-8")
+    assert run("build", str(sample("cinema")), "--out", str(tmp_path / "index"), "--encoder", "bm25").exit_code == 0
+
+    foreign = run("eval", str(tmp_path / "index"), str(files[0]))
+    assert (foreign.exit_code, "none of its relevant APIs is in" in " ".join(foreign.stderr.split())) == (2, True)
+    same = run("eval", str(tmp_path / "index"), *map(str, files))
+    assert (same.exit_code, "needs a name of its own" in " ".join(same.stderr.split())) == (2, True)
+
+
+def _name(record: dict[str, object]) -> list[object]:
+    return [record["tool_name"], record["api_name"]]

@@ -32,6 +32,7 @@ Excluded = Callable[[Sequence[str]], bool]
 _BATCH, _AHEAD = 16, 6
 """Pairs of a batch, and batches under way; drafts depend on them, so their number is fixed."""
 _FEW_PAIRS, _MAX_CALLS = 10, 5
+_PAIR = b'{"id": "'
 _CHOICES = 4
 _BARREN = 6000
 """Drafts without a pair after which there is nothing more to ask."""
@@ -258,21 +259,33 @@ class _Drafts:
 def _read(settings: PairSettings, protocol: Protocol) -> Tally:
     """The tally of a file that is there already. Raises: UsageError."""
     out, tally = settings.out, Tally()
-    if out.is_file():
-        _cut_unfinished(out)
-    for where, line in read_lines(out):
+    lines = list(read_lines(out))
+    for where, line in lines:
         if not isinstance(line, dict) or not isinstance(line.get("tools"), list) or "-" not in str(line.get("id")):
             raise UsageError(f"{where}: no pair of `atc train data`; name another file with --out")
-        seed, _, number = str(line["id"]).rpartition("-")
+        seed = str(line["id"]).rpartition("-")[0]
         if seed != str(settings.seed):
             raise UsageError(f"{where}: made with --seed {seed}; give that seed, or name another file with --out")
         unknown = [name for name in line["tools"] if name not in protocol]
         if unknown:
             raise UsageError(f"{where}: {protocol.title} has no tool {unknown[0]}; name another file with --out")
+    if out.is_file():
+        if not lines and not _begins_with_a_pair(out):
+            raise UsageError(f"{out}: no pair of `atc train data`; name another file with --out")
+        _cut_unfinished(out)
+    for _, line in read_lines(out):
+        number = str(line["id"]).rpartition("-")[2]
         tally.note(line)
         tally.before += 1
         tally.next_draft = int(number) + 1
     return tally
+
+
+def _begins_with_a_pair(file: Path) -> bool:
+    """Whether a file without a whole line is empty, or has the beginning of the first pair."""
+    with file.open("rb") as stream:
+        content = stream.read(len(_PAIR))
+    return _PAIR.startswith(content)
 
 
 def _cut_unfinished(file: Path) -> None:

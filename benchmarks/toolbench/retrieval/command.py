@@ -161,6 +161,12 @@ def evaluate(index: Path, files: tuple[Path, ...], rerank: str | None, as_json: 
 
     opened, reranker = ToolIndex(index), Reranker(rerank) if rerank else None
     judged = {file.stem: read_judged(file) for file in files}
+    if len(judged) < len(files) or (len(files) > 1 and "all" in judged):
+        raise click.UsageError("each of QUERIES needs a name of its own, and none is `all`: rename a file")
+    indexed = {document.id for document in opened.documents}
+    for file in files:
+        if not any(question.relevant & indexed for question in judged[file.stem]):
+            raise UsageError(f"{file}: none of its relevant APIs is in {index}; build the index from the same source")
     tasks = [(name, question) for name, questions in judged.items() for question in questions]
     results: dict[str, list[Mapping[str, float]]] = {name: [] for name in judged}
     for name, question in track(tasks, "queries", console=Console(stderr=True)):

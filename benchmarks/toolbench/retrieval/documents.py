@@ -104,8 +104,9 @@ def _published(file: Path) -> list[RetrievalQuery]:
     pairs: dict[str, set[str]] = {}
     try:
         for line in (file.parent / f"qrels.{split}.tsv").read_text("utf-8").splitlines():
-            query_id, _, document_id, _ = line.split("\t")
-            pairs.setdefault(query_id, set()).add(document_id)
+            query_id, _, document_id, relevance = line.split("\t")
+            if int(relevance) > 0:
+                pairs.setdefault(query_id, set()).add(document_id)
         texts = dict(line.split("\t", 1) for line in file.read_text("utf-8").splitlines() if line.strip())
     except (OSError, ValueError) as error:
         raise UsageError(f"{file} and qrels.{split}.tsv beside it are no judged questions: {error}") from None
