@@ -18,7 +18,7 @@ from click.testing import CliRunner, Result
 from atc.files import read_lines
 from atc.training.sft.checkpoints import find_checkpoint, seal_checkpoint
 from atc.training.sft.examples import IGNORED, TokenizedExample, tokenize_conversation
-from atc.training.sft.plan import make_plan, pack
+from atc.training.sft.plan import make_plan, pack, split_dev
 from atc.training.sft.settings import CONFIGS, TuningConfig, read_config
 from benchmarks.micro.overfit import measure_overfit
 from benchmarks.training.sft_command import sft
@@ -127,6 +127,18 @@ def test_positions_are_interpolated(tiny: Path) -> None:
     torch.testing.assert_close(at_double, expected)
     assert not torch.allclose(at_same, expected, atol=1e-4)
     assert stretched.config.max_position_embeddings == 2 * plain.config.max_position_embeddings
+
+
+def test_steps_of_one_dialogue_are_on_one_side() -> None:
+    """What is held out shares no dialogue with what is learned, and is about the share."""
+    examples = [TokenizedExample([0] * 2, [0] * 2, f"query {number // 3}") for number in range(60)]
+    training, held_out = split_dev(examples, 0.1, seed=0)
+
+    assert len(held_out) == 6
+    assert len(training) + len(held_out) == 60
+    assert {example.group for example in training}.isdisjoint(example.group for example in held_out)
+    assert split_dev(examples[:3], 0.1, seed=0) == (examples[:3], [])
+    assert split_dev(examples, 0, seed=0) == (examples, [])
 
 
 def test_the_plan_is_known_before_training() -> None:

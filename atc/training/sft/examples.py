@@ -11,7 +11,7 @@ its content: `[[first, end], …]`, in characters.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -29,10 +29,14 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class TokenizedExample:
-    """One row of training: `ids` and `labels` have the same length, and a label is its token or IGNORED."""
+    """One row of training: `ids` and `labels` have the same length, and a label is its token or IGNORED.
+
+    Examples of one `group` come from one line, or from lines with the same `query_id`; with an empty one from any.
+    """
 
     ids: list[int]
     labels: list[int]
+    group: str = ""
 
 
 @dataclass(slots=True)
@@ -75,7 +79,9 @@ def read_examples(
         for where, line in wrap(list(read_lines(Path(name)))):
             conversation = read_conversation(where, line)
             counts.conversations += 1
-            examples += _tokenized(tokenizer, conversation, render(where, conversation), max_length, loss_on, counts)
+            group = f"{name}, query {line['query_id']}" if "query_id" in line else where
+            tokenized = _tokenized(tokenizer, conversation, render(where, conversation), max_length, loss_on, counts)
+            examples += [replace(example, group=group) for example in tokenized]
     counts.examples = len(examples)
     counts.tokens = sum(len(example.ids) for example in examples)
     counts.target_tokens = sum(label != IGNORED for example in examples for label in example.labels)

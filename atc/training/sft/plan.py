@@ -43,9 +43,19 @@ class TrainingPlan:
 def split_dev(
     examples: Sequence[TokenizedExample], share: float, seed: int
 ) -> tuple[list[TokenizedExample], list[TokenizedExample]]:
-    """Training and held-out examples; at least one is held out if the share is not 0 and two exist."""
-    count = min(max(round(share * len(examples)), 1 if share else 0), len(examples) - 1)
-    held_out = set(random.Random(f"{seed} dev").sample(range(len(examples)), count))
+    """Training and held-out examples: whole groups, so that no dialogue is on both sides.
+
+    About the share is held out; if that is not 0, one group at least, where there are two.
+    """
+    groups: dict[str, list[int]] = {}
+    for place, example in enumerate(examples):
+        groups.setdefault(example.group or f"example {place}", []).append(place)
+    count = max(round(share * len(examples)), 1 if share else 0)
+    held_out: set[int] = set()
+    for group in random.Random(f"{seed} dev").sample(list(groups), len(groups))[:-1]:
+        if len(held_out) >= count:
+            break
+        held_out.update(groups[group])
     training = [example for place, example in enumerate(examples) if place not in held_out]
     return training, [examples[place] for place in sorted(held_out)]
 
