@@ -83,9 +83,10 @@ class Hit:
 def build_index(folder: Path, documents: Iterable[ToolDocument], encoder: str) -> int:
     """Write an index of documents, with those that the folder already has; returns how many it then has.
 
-    The folder is replaced as a whole at the end.
+    The folder is replaced as a whole at the end; whatever stops that, the earlier index stays.
 
-    Raises: UsageError: There is no document, the encoder is unknown, or the folder holds another kind of index.
+    Raises: UsageError: There is no document, the encoder is unknown, the folder holds another kind of index, or it
+        cannot be written.
     """
     _check_encoder(encoder)
     earlier = ToolIndex(folder) if (folder / "index.json").is_file() else None
@@ -97,16 +98,22 @@ def build_index(folder: Path, documents: Iterable[ToolDocument], encoder: str) -
     listed.update((document.id, document) for document in documents)
     if not listed:
         raise UsageError("there is no document to index")
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    fresh = Path(mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
     try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        beside = Path(mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+    except OSError as error:
+        raise UsageError(f"{folder} cannot be written: {error.strerror}; name another folder") from None
+    fresh, replaced = beside / "fresh", beside / "replaced"
+    try:
+        fresh.mkdir()
         _write(fresh, list(listed.values()), encoder, earlier)
         if folder.exists():
-            shutil.rmtree(folder)
+            folder.rename(replaced)
         fresh.rename(folder)
-    except BaseException:
-        shutil.rmtree(fresh, ignore_errors=True)
-        raise
+    finally:
+        if replaced.exists() and not folder.exists():
+            replaced.rename(folder)
+        shutil.rmtree(beside, ignore_errors=True)
     return len(listed)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -84,6 +85,33 @@ def test_an_index_grows_and_is_replaced_as_a_whole(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="there is no document"):
         build_index(tmp_path / "empty", [], "bm25")
     assert sorted(file.name for file in tmp_path.iterdir()) == ["index"]
+
+
+def test_an_index_outlives_a_stop_while_it_is_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C between the two renamings leaves the earlier index; a new one can be read by others."""
+    folder = tmp_path / "index"
+    assert run("build", str(sample("cinema")), "--out", str(folder), "--encoder", "bm25").exit_code == 0
+    rename = Path.rename
+
+    def stop(self: Path, target: Path) -> Path:
+        if self.name == "fresh":
+            raise KeyboardInterrupt
+        return rename(self, target)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "rename", stop)
+        assert run("build", str(sample("cinema")), "--out", str(folder), "--encoder", "bm25").exit_code != 0
+
+    assert run("query", str(folder), "a film").exit_code == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["index"]
+    assert folder.stat().st_mode & 0o777 == 0o777 & ~current_umask()
+
+
+def current_umask() -> int:
+    """The mask of this process, which can only be read by setting it."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
 
 
 def test_a_document_has_the_published_text() -> None:
@@ -192,6 +220,7 @@ def test_the_library_for_ndcg_may_be_missing(tmp_path: Path, monkeypatch: pytest
         (("query", "nowhere", "x"), "is no index"),
         (("build", "nowhere.json", "--out", "x"), "nowhere.json"),
         (("build", "{sample}", "--out", "x", "--encoder", "nothing"), "unknown encoder 'nothing'"),
+        (("build", "{sample}", "--out", "file/x", "--encoder", "bm25"), "file/x cannot be written"),
     ],
 )
 def test_bad_input_is_told(
@@ -199,6 +228,7 @@ def test_bad_input_is_told(
 ) -> None:
     """Exit code 2, with the place."""
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").touch()
     result = run(*(str(sample("cinema")) if argument == "{sample}" else argument for argument in arguments))
 
     assert result.exit_code == 2
