@@ -107,11 +107,14 @@ def open_to_append(path: Path, mode: int = 0o644) -> int:
     return descriptor
 
 
-def read_lines(path: Path) -> Iterator[tuple[str, Any]]:
+def read_lines(path: Path, *, growing: bool = True) -> Iterator[tuple[str, Any]]:
     """The JSON values of a file's lines, each with its place in words: `FILE, line N`.
 
-    A missing file has none. Empty lines and an unfinished last line are left out. NaN and infinities become None: an
-    API may have sent them, but no figure can be one.
+    A missing file has none. Empty lines are left out. NaN and infinities become None: an API may have sent them, but no
+    figure can be one.
+
+    Args:
+        growing: The file may be in use: an unfinished last line is left out, and no error.
     Raises: UsageError: The file cannot be read, or a line is no JSON.
     """
     try:
@@ -126,7 +129,7 @@ def read_lines(path: Path) -> Iterator[tuple[str, Any]]:
         try:
             data = json.loads(line, parse_constant=lambda name: None)
         except (ValueError, RecursionError) as error:
-            if number == len(lines):
+            if growing and number == len(lines):
                 return
             raise UsageError(f"{path}, line {number}: no JSON: {error}; delete the line") from None
         yield f"{path}, line {number}", data

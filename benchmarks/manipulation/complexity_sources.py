@@ -15,10 +15,11 @@ from urllib.parse import parse_qsl, urlsplit
 
 import yaml
 
+from atc.files import read_lines
 from benchmarks.manipulation.complexity import Combination, Complexity, ComplexityTest, complexity
 from benchmarks.manipulation.environment import Environment
 from benchmarks.manipulation.function_environment import called_functions
-from benchmarks.manipulation.original import json_lines, open_original, read_examples, read_text
+from benchmarks.manipulation.original import open_original, read_examples, read_text
 from benchmarks.manipulation.suite import TASKS
 from benchmarks.report.complexity_tables import published_complexity
 from benchmarks.report.runs import RunFolder
@@ -265,7 +266,7 @@ def _entries(place: Path) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
         except ValueError as error:
             raise UsageError(f"{place} cannot be read as JSON: {error}") from None
     else:
-        listed = list(json_lines(place, text))
+        listed = list(read_lines(place, growing=False))
     if not listed:
         raise UsageError(f"{place} is empty: there is nothing to compute a complexity of")
     for number, (where, entry) in enumerate(listed, 1):

@@ -11,13 +11,13 @@ Source: the layout of github.com/sambanova/toolbench.
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+from atc.files import read_lines
 from benchmarks.manipulation.environment import (
     ActionResult,
     Environment,
@@ -30,7 +30,7 @@ from benchmarks.manipulation.suite import open_environment
 from protocols.errors import UsageError
 from protocols.model import Protocol
 
-__all__ = ["OriginalFiles", "json_lines", "open_original", "original_digest", "read_examples", "read_text"]
+__all__ = ["OriginalFiles", "open_original", "original_digest", "read_examples", "read_text"]
 
 _EXAMPLE = re.compile(r"\s*Task:(?P<goal>.*?)^[ \t]*Action:[ \t]*\n?(?P<action>.*)", re.DOTALL | re.MULTILINE)
 _TESTS = "test.jsonl"
@@ -218,26 +218,11 @@ def _read_functions(folder: Path) -> list[FunctionDocument]:
     return documents
 
 
-def json_lines(file: Path, text: str) -> Iterator[tuple[str, Any]]:
-    """Place in words and value of each line of a file that is not empty.
-
-    Raises: UsageError: A line is no JSON, the last one included: no file that is read here is being written.
-    """
-    for number, line in enumerate(text.split("\n"), 1):
-        if not line.strip():
-            continue
-        try:
-            yield f"{file}, line {number}", json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise UsageError(f"{file}, line {number}: no JSON: {error}") from None
-
-
 def _read_records(file: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Place and data of each test. Raises: UsageError: The file cannot be read, or a line is in another form."""
-    text = read_text(file)
-    if not text.strip():
+    if not read_text(file).strip():
         raise UsageError(f"{file} has no test")
-    for line_place, record in json_lines(file, text):
+    for line_place, record in read_lines(file, growing=False):
         match record:
             case {"prompt": str(), "completion": str()}:
                 yield line_place, record

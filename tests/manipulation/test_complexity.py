@@ -167,9 +167,9 @@ def test_a_task_of_the_suite() -> None:
 def test_demonstrations_from_a_file_are_read_as_its_own(name: str, tmp_path: Path) -> None:
     """A task's own demonstrations in a file give its score again; so do lists of what they call."""
     with closing(open_environment(name)) as environment:
-        shown = environment.demonstrations
-        texts = lines(tmp_path / "texts.jsonl", *({"action": pair.action} for pair in shown))
-        listed = lines(tmp_path / "lists.jsonl", *({"calls": pair.names} for pair in shown))
+        demonstrations = environment.demonstrations
+        texts = lines(tmp_path / "texts.jsonl", *({"action": pair.action} for pair in demonstrations))
+        listed = lines(tmp_path / "lists.jsonl", *({"calls": pair.names} for pair in demonstrations))
     own = named_complexity(f"manipulation-{name}")
 
     assert named_complexity(f"manipulation-{name}", texts).score == pytest.approx(own.score)
@@ -180,8 +180,8 @@ def test_demonstrations_from_a_file_are_read_as_its_own(name: str, tmp_path: Pat
 def test_a_text_of_a_program_is_no_call(tmp_path: Path) -> None:
     """Words before a bracket in a text, such as a formula, are no functions."""
     tests = lines(tmp_path / "tests.jsonl", {"action": "worksheet.update('A5', '=SUM(A1:A4)', raw=False)"})
-    shown = lines(tmp_path / "shown.jsonl", {"action": "worksheet.update('A5', 'x')"})
-    [scored] = json.loads(run_complexity("--tests", tests, "--demos", shown, "--json").stdout)["tasks"]
+    demonstrations = lines(tmp_path / "demonstrations.jsonl", {"action": "worksheet.update('A5', 'x')"})
+    [scored] = json.loads(run_complexity("--tests", tests, "--demos", demonstrations, "--json").stdout)["tasks"]
 
     assert scored["score"] == pytest.approx(math.log(2))
     assert scored["functions"] == [1, 1]

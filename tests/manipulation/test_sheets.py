@@ -251,7 +251,7 @@ def test_an_agent_that_changes_the_wrong_value_has_wrong_arguments() -> None:
     try:
         test = environment.tests[0]
         environment.reset(test)
-        environment.note_calls([*test.names[0]])
+        environment.note_calls(test.names[0])
         assert environment.score().failure == "wrong arguments"
         environment.reset(test)
         environment.note_calls(["worksheet.clear"])

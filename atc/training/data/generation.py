@@ -33,6 +33,7 @@ _BATCH, _AHEAD = 16, 6
 """Pairs of a batch, and batches under way; drafts depend on them, so their number is fixed."""
 _FEW_PAIRS, _MAX_CALLS = 10, 5
 _PAIR = b'{"id": "'
+"""What each line of a file of pairs begins with."""
 _CHOICES = 4
 _BARREN = 6000
 """Drafts without a pair after which there is nothing more to ask."""
