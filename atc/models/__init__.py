@@ -91,7 +91,7 @@ def _open(name: str, seed: int, keep: bool, threads: int | None) -> Model:
             if parts.adapter is not None:
                 raise UsageError(
                     f"openvino: takes no adapter, since it knows no layers of a converted model by their names; give "
-                    f"local:{model_name}"
+                    f"local:{model_name}, or one file that `atc train adapter FOLDER --merge` writes"
                 )
             file = files.path(parts.base)
             return OpenVINOModel(name, file, files.converted(file), threads or default_threads())

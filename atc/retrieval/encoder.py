@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from protocols.errors import UsageError
 
-__all__ = ["MOST_TOKENS", "base_encoder", "encode", "load_encoder", "trained"]
+__all__ = ["MOST_TOKENS", "base_encoder", "encode", "encoder_digest", "load_encoder", "trained"]
 
 MOST_TOKENS = 192
 """The length to which texts are cut."""
 
 _MISSING = "a trained encoder needs more packages: pip install 'atc-toolchain[train]'"
 _BATCH = 32
+_ENCODER_FILES = frozenset({".bin", ".json", ".safetensors", ".txt"})
 
 
 def base_encoder() -> str:
@@ -46,6 +49,25 @@ def load_encoder(name: str) -> Any:
         ) from None
     encoder.max_seq_length = min(MOST_TOKENS, encoder.max_seq_length or MOST_TOKENS)
     return encoder.eval()
+
+
+def encoder_digest(name: str) -> str:
+    """The SHA-256 of an encoder's files, weights and settings; `base` is the packaged one.
+
+    Raises: UsageError: It is no folder that can be read.
+    """
+    folder = Path(base_encoder() if name == "base" else name)
+    digest = hashlib.sha256()
+    try:
+        files = sorted(file for file in folder.rglob("*") if file.suffix in _ENCODER_FILES)
+        for file in files:
+            digest.update(f"{file.relative_to(folder)}\n".encode())
+            digest.update(hashlib.sha256(file.read_bytes()).digest())
+    except OSError as error:
+        raise UsageError(f"{folder} cannot be read: {error.strerror}") from None
+    if not files:
+        raise UsageError(f"{folder} holds no encoder; name the folder of one that `atc retrieve train` wrote")
+    return digest.hexdigest()
 
 
 @lru_cache(maxsize=2)

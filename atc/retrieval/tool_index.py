@@ -25,7 +25,7 @@ import numpy as np
 from atc.files import write_json
 from atc.retrieval.confidence import confidence, evidence
 from atc.retrieval.embeddings import embed
-from atc.retrieval.encoder import encode, trained
+from atc.retrieval.encoder import encode, encoder_digest, trained
 from protocols.errors import UsageError
 
 __all__ = ["ENCODERS", "Hit", "RetrievalQuery", "ToolDocument", "ToolIndex", "build_index"]
@@ -41,7 +41,7 @@ _RANK_OFFSET = 60
 _DEPTH = 200
 """Documents of each ranking that are fused."""
 
-_VERSION = 2
+_VERSION = 3
 _BATCH = 512
 _DOCUMENTS = "documents.jsonl.gz"
 
@@ -88,7 +88,7 @@ def build_index(folder: Path, documents: Iterable[ToolDocument], encoder: str) -
     Raises: UsageError: There is no document, the encoder is unknown, the folder holds another kind of index, or it
         cannot be written.
     """
-    _check_encoder(encoder)
+    encoder = _named(encoder)
     earlier = ToolIndex(folder) if (folder / "index.json").is_file() else None
     if earlier is not None and earlier.encoder != encoder:
         raise UsageError(f"{folder} is an index of the encoder {earlier.encoder}; choose another folder for {encoder}")
@@ -117,12 +117,21 @@ def build_index(folder: Path, documents: Iterable[ToolDocument], encoder: str) -
     return len(listed)
 
 
-def _check_encoder(encoder: str) -> None:
-    name = encoder.removeprefix("hybrid:")
-    if encoder not in ENCODERS and name != "base" and not Path(name).is_dir():
+def _named(encoder: str) -> str:
+    """An encoder by a name that holds in every folder. Raises: UsageError: There is none of that name."""
+    kind, colon, name = encoder.rpartition(":") if encoder.startswith("hybrid:") else ("", "", encoder)
+    if encoder in ENCODERS or name == "base":
+        return encoder
+    if not Path(name).is_dir():
         raise UsageError(
             f"unknown encoder {encoder!r}: choose one of {', '.join(ENCODERS)}, base, or the folder of a trained one"
         )
+    return f"{kind}{colon}{Path(name).resolve()}"
+
+
+def _weights(encoder: str) -> str:
+    """The digest of a trained encoder's files; empty for one without any."""
+    return "" if encoder in ENCODERS else encoder_digest(encoder.removeprefix("hybrid:"))
 
 
 def _write(folder: Path, documents: Sequence[ToolDocument], encoder: str, earlier: ToolIndex | None) -> None:
@@ -138,12 +147,14 @@ def _write(folder: Path, documents: Sequence[ToolDocument], encoder: str, earlie
         words = bm25s.BM25()
         words.index(_tokens([document.text for document in documents]), show_progress=False)
         words.save(folder / "bm25")
+    weights = _weights(encoder)
     if encoder != "bm25":
-        vectors = _vectors(documents, encoder, earlier)
+        same = earlier is not None and earlier.weights == weights
+        vectors = _vectors(documents, encoder, earlier if same else None)
         digest.update(vectors.tobytes())
         np.save(folder / "vectors.npy", vectors)
-    facts = {"version": _VERSION, "encoder": encoder, "documents": len(documents), "digest": digest.hexdigest()}
-    write_json(folder / "index.json", facts)
+    facts = {"version": _VERSION, "encoder": encoder, "weights": weights, "documents": len(documents)}
+    write_json(folder / "index.json", {**facts, "digest": digest.hexdigest()})
 
 
 def _vectors(documents: Sequence[ToolDocument], encoder: str, earlier: ToolIndex | None) -> Any:
@@ -188,12 +199,14 @@ class ToolIndex:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self._checked = False
         try:
             data = json.loads((folder / "index.json").read_text("utf-8"))
             if data["version"] != _VERSION:
-                raise UsageError(f"{folder} is an index of version {data['version']}; build it again")
+                raise UsageError(f"{folder} is an index of version {data['version']}; build it again in another folder")
             self.encoder: str = data["encoder"]
             self.digest: str = data["digest"]
+            self.weights: str = data["weights"]
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise UsageError(f"{folder} is no index: {error}; atc retrieve build makes one") from None
 
@@ -204,13 +217,20 @@ class ToolIndex:
             with gzip.open(self.folder / _DOCUMENTS, "rt", encoding="utf-8") as file:
                 return tuple(ToolDocument(**json.loads(line)) for line in file)
         except (OSError, EOFError, ValueError, TypeError) as error:
-            raise UsageError(f"{self.folder / _DOCUMENTS} is damaged: {error}; build the index again") from None
+            raise self._damaged(_DOCUMENTS, error) from None
 
     @cached_property
     def vectors(self) -> Any:
-        """The vectors of the documents, memory-mapped; None without any."""
-        file = self.folder / "vectors.npy"
-        return np.load(file, mmap_mode="r") if file.is_file() else None
+        """The vectors of the documents, memory-mapped; None without any. Raises: UsageError."""
+        if self.encoder == "bm25":
+            return None
+        try:
+            vectors = np.load(self.folder / "vectors.npy", mmap_mode="r")
+        except (OSError, EOFError, ValueError) as error:
+            raise self._damaged("vectors.npy", error) from None
+        if vectors.ndim != 2 or len(vectors) != len(self.documents):
+            raise self._damaged("vectors.npy", f"{vectors.shape} for {len(self.documents)} documents")
+        return vectors
 
     @cached_property
     def _matrix(self) -> Any:
@@ -220,7 +240,17 @@ class ToolIndex:
     def _words(self) -> Any:
         import bm25s
 
-        return bm25s.BM25.load(self.folder / "bm25", mmap=True)
+        try:
+            words = bm25s.BM25.load(self.folder / "bm25", mmap=True)
+            documents = int(words.scores["num_docs"])
+        except (OSError, EOFError, ValueError, KeyError, TypeError) as error:
+            raise self._damaged("bm25", error) from None
+        if documents != len(self.documents):
+            raise self._damaged("bm25", f"{documents} of {len(self.documents)} documents")
+        return words
+
+    def _damaged(self, name: str, reason: object) -> UsageError:
+        return UsageError(f"{self.folder / name} is damaged: {reason}; build the index again in another folder")
 
     def search(self, query: str, k: int = 5, way: str | None = None) -> list[Hit]:
         """The k nearest documents, the nearest first; `way` as in `scores`."""
@@ -270,7 +300,17 @@ class ToolIndex:
         known = [token for token in tokens if token in self._words.vocab_dict]
         return self._words.get_scores(known) if known else np.zeros(len(self.documents), dtype=np.float32)
 
+    def _check_weights(self) -> None:
+        """See that the encoder is still the one of the vectors. Raises: UsageError."""
+        if not self._checked and _weights(self.encoder) != self.weights:
+            raise UsageError(
+                f"the encoder {self.encoder.removeprefix('hybrid:')} has other weights than when {self.folder} was "
+                "built; repeat atc retrieve build"
+            )
+        self._checked = True
+
     def _vector_scores(self, query: str) -> Any:
+        self._check_weights()
         [vector] = _encode([query], self.encoder)
         # By one thread: those of a matrix product would wait for the encoder's, which spin for a while when done.
         return np.einsum("ij,j->i", self._matrix, np.asarray(vector, dtype=np.float32))

@@ -23,7 +23,19 @@ from atc.models.gguf_metadata import ROPE_FACTOR
 from atc.models.names import ADAPTER_FILES, ROPE_FILE
 from protocols.errors import ModelError, UsageError
 
-__all__ = ["AdapterFile", "convert", "default_base"]
+__all__ = [
+    "AdaptedLayer",
+    "AdapterFile",
+    "BaseFile",
+    "check_packages",
+    "convert",
+    "default_base",
+    "permuted",
+    "read_base",
+    "read_layers",
+    "tensor_name",
+    "trained_rope_factor",
+]
 
 ARCHITECTURES = ("llama", "qwen2", "qwen3")
 """Those whose tensors are the projections of transformers, but for the order of rows in `_PERMUTED`."""
@@ -46,7 +58,22 @@ class AdapterFile:
 
 
 @dataclass(frozen=True, slots=True)
-class _Base:
+class AdaptedLayer:
+    """What is added to a tensor of the model: `scale * up @ down`, with rows in the order of the file."""
+
+    tensor: str
+    down: Any
+    up: Any
+    scale: float
+
+    @property
+    def rank(self) -> int:
+        """Rows of `down`."""
+        return int(self.down.shape[0])
+
+
+@dataclass(frozen=True, slots=True)
+class BaseFile:
     """The model of an adapter; `shapes` has (inputs, outputs) by the name of a tensor."""
 
     file: Path
@@ -66,29 +93,40 @@ def convert(folder: Path, base: Path, out: Path) -> AdapterFile:
         UsageError: The adapter has parts that llama.cpp cannot add, or `out` cannot be written.
         ModelError: A file is missing or damaged, the adapter does not fit the model, or a package is not installed.
     """
+    check_packages()
+    model = read_base(base)
+    layers = read_layers(folder, model)
+    alpha = float(_config(folder)["lora_alpha"])
+    tensors: dict[str, Any] = {}
+    for layer in layers:
+        tensors[f"{layer.tensor}.lora_a"] = layer.down
+        tensors[f"{layer.tensor}.lora_b"] = layer.up * (layer.scale * layer.rank / alpha)
+    rank = max(layer.rank for layer in layers)
+    _write(out, model.architecture, alpha, tensors, trained_rope_factor(folder))
+    return AdapterFile(out, model.architecture, len(layers), rank, out.stat().st_size)
+
+
+def check_packages() -> None:
+    """See that what a conversion needs is installed. Raises: ModelError."""
     missing = [name for name in ("gguf", "safetensors", "torch") if importlib.util.find_spec(name) is None]
     if missing:
         raise ModelError(f"a conversion needs {' and '.join(missing)}: pip install 'atc-toolchain[train]'")
+
+
+def read_layers(folder: Path, base: BaseFile) -> list[AdaptedLayer]:
+    """The layers of an adapter, by the names of the base's tensors. Raises: UsageError, ModelError: see `convert`."""
     config = _config(folder)
-    pairs = _pairs(folder)
-    model = _base(base)
-    alpha = float(config["lora_alpha"])
-    tensors: dict[str, Any] = {}
-    rank = 0
-    for module, (down, up) in sorted(pairs.items()):
-        name = _tensor_name(module, model)
-        expected, actual = model.shapes[name], (down.shape[1], up.shape[0])
+    layers = []
+    for module, (down, up) in sorted(_pairs(folder).items()):
+        name = tensor_name(f"{module}.weight", base)
+        expected, actual = base.shapes[name], (down.shape[1], up.shape[0])
         if expected != actual or down.shape[0] != up.shape[1]:
             raise ModelError(
-                f"{folder}: {module} has {actual[0]} inputs and {actual[1]} outputs, and {name} in {base} has "
+                f"{folder}: {module} has {actual[0]} inputs and {actual[1]} outputs, and {name} in {base.file} has "
                 f"{' and '.join(map(str, expected))}: the adapter was trained on another model; name it with --base"
             )
-        rank = max(rank, down.shape[0])
-        factor = _scale(config, module, down.shape[0]) * down.shape[0] / alpha
-        tensors[f"{name}.lora_a"] = down
-        tensors[f"{name}.lora_b"] = _permuted(up, name, model) * factor
-    _write(out, model.architecture, alpha, tensors, _rope_factor(folder))
-    return AdapterFile(out, model.architecture, len(pairs), rank, out.stat().st_size)
+        layers.append(AdaptedLayer(name, down, permuted(up, name, base), _scale(config, module, down.shape[0])))
+    return layers
 
 
 def default_base(folder: Path) -> str:
@@ -98,6 +136,8 @@ def default_base(folder: Path) -> str:
     """
     from atc.models.files import is_listed
 
+    if not (folder / ADAPTER_FILES[0]).is_file() and (folder / "config.json").is_file():
+        raise UsageError(f"{folder} is a whole model, which does not name its base; give its GGUF file with --base")
     name = str(_config(folder).get("base_model_name_or_path") or "")
     place = Path(name).expanduser()
     if is_listed(name) or (name.endswith(".gguf") and place.is_file()):
@@ -133,7 +173,7 @@ def _config(folder: Path) -> dict[str, Any]:
     return config
 
 
-def _rope_factor(folder: Path) -> float:
+def trained_rope_factor(folder: Path) -> float:
     """The factor by which positions were interpolated in the training; 1 if they were not. Raises: ModelError."""
     file = folder / ROPE_FILE
     if not file.is_file():
@@ -169,7 +209,7 @@ def _pairs(folder: Path) -> dict[str, tuple[Any, Any]]:
     return {module: (half["lora_A"], half["lora_B"]) for module, half in halves.items()}
 
 
-def _base(file: Path) -> _Base:
+def read_base(file: Path) -> BaseFile:
     """Read what the conversion needs of a model. Raises: UsageError: Its architecture is none of ARCHITECTURES."""
     from gguf import GGUFReader
 
@@ -186,23 +226,23 @@ def _base(file: Path) -> _Base:
     except (ValueError, KeyError, IndexError, OSError) as error:
         raise ModelError(f"{file} is damaged: {error}; remove it and pull the model again") from error
     counts = {"head_count": heads, "head_count_kv": int(metadata.get(fields[3]) or heads)}
-    return _Base(file, architecture, int(metadata.get(fields[1]) or 0), counts, shapes)
+    return BaseFile(file, architecture, int(metadata.get(fields[1]) or 0), counts, shapes)
 
 
-def _tensor_name(module: str, base: _Base) -> str:
-    """The tensor of a module, such as blk.0.attn_q.weight. Raises: UsageError, ModelError: The model has none."""
+def tensor_name(parameter: str, base: BaseFile) -> str:
+    """The tensor of a parameter, such as blk.0.attn_q.weight. Raises: UsageError, ModelError: The model has none."""
     import gguf
 
     number = next(key for key, name in gguf.MODEL_ARCH_NAMES.items() if name == base.architecture)
-    name = gguf.get_tensor_name_map(number, base.blocks).get_name(module)
-    if name == "output" and f"{name}.weight" not in base.shapes:
+    name = gguf.get_tensor_name_map(number, base.blocks).get_name(parameter, (".weight", ".bias"))
+    if name == "output.weight" and name not in base.shapes:
         raise UsageError(
-            f"{base.file} uses its embeddings as output layer, too, so that an adapter of {module} cannot be added; "
+            f"{base.file} uses its embeddings as output layer, too, so that {parameter} cannot be changed alone; "
             "train without that layer"
         )
-    if name is None or f"{name}.weight" not in base.shapes:
-        raise ModelError(f"{base.file} has no tensor for {module}: the adapter was trained on another model")
-    return f"{name}.weight"
+    if name is None or name not in base.shapes:
+        raise ModelError(f"{base.file} has no tensor for {parameter}: this was trained on another model")
+    return str(name)
 
 
 def _scale(config: Mapping[str, Any], module: str, rank: int) -> float:
@@ -213,13 +253,13 @@ def _scale(config: Mapping[str, Any], module: str, rank: int) -> float:
     return alpha / (math.sqrt(rank) if config.get("use_rslora") else rank)
 
 
-def _permuted(up: Any, name: str, base: _Base) -> Any:
-    """The rows of lora_b in the order of the tensor `name`: of each head both halves of a pair side by side."""
+def permuted(matrix: Any, name: str, base: BaseFile) -> Any:
+    """The rows of a matrix in the order of the tensor `name`: of each head both halves of a pair side by side."""
     field = _PERMUTED.get(base.architecture, {}).get(name.split(".")[-2])
     if field is None:
-        return up
-    rows, rank = up.shape
-    return up.reshape(base.heads[field], 2, -1, rank).swapaxes(1, 2).reshape(rows, rank)
+        return matrix
+    rows, columns = matrix.shape
+    return matrix.reshape(base.heads[field], 2, -1, columns).swapaxes(1, 2).reshape(rows, columns)
 
 
 def _write(out: Path, architecture: str, alpha: float, tensors: Mapping[str, Any], factor: float = 1.0) -> None:

@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
+from atc.cli import main
 from atc.models import Message, open_model
 from atc.models.files import CATALOGUE
 from atc.models.local import Engine
@@ -158,6 +160,16 @@ def llama_tokens(file: Path, adapter: Path | None, tokens: list[int]) -> list[in
     return [reply["tokens"][0] if reply["tokens"] else VOCABULARY - 1 for reply in replies]
 
 
+def error_of(file: Path, tensor: str, weights: Any) -> float:
+    """The largest difference of a tensor in a file, as a share of the largest weight."""
+    from gguf import GGUFReader
+    from gguf.quants import dequantize
+
+    [stored] = [entry for entry in GGUFReader(file).tensors if entry.name == tensor]
+    expected = weights.detach().numpy()
+    return float(abs(dequantize(stored.data, stored.tensor_type) - expected).max() / abs(expected).max())
+
+
 def agreement(left: list[int], right: list[int]) -> float:
     """The share of positions with the same token."""
     return sum(a == b for a, b in zip(left, right, strict=True)) / len(left)
@@ -185,6 +197,62 @@ def test_both_engines_write_the_same_with_an_adapter(architecture: str, tmp_path
     assert (written.architecture, written.tensors, written.rank) == (architecture, 14, 8)
     assert agreement(llama_tokens(tiny / "base.gguf", written.file, tokens), expected) >= 0.95
     assert agreement(llama_tokens(tiny / "base.gguf", None, tokens), expected) < 0.5
+
+
+@pytest.mark.train
+@pytest.mark.parametrize("kind", ["adapter", "whole"])
+def test_a_tuned_model_is_a_file_of_its_own(kind: str, tiny: Path, tmp_path: Path) -> None:
+    """`--merge` writes what transformers merges, or all weights of a full tuning; llama.cpp reads it as a base."""
+    import peft
+    import torch
+    import transformers
+
+    plain = transformers.AutoModelForCausalLM.from_pretrained(tiny / "base")
+    merged = peft.PeftModel.from_pretrained(plain, str(tiny / "adapter")).merge_and_unload()
+    merged.save_pretrained(tmp_path / "whole")
+    folder = tiny / "adapter" if kind == "adapter" else tmp_path / "whole"
+    out = tmp_path / "tuned.gguf"
+    asked = ["train", "adapter", str(folder), "--base", str(tiny / "base.gguf"), "--merge", "--out", str(out), "--json"]
+    written = CliRunner().invoke(main, asked)
+    generator = random.Random(3)
+    tokens = [generator.randrange(VOCABULARY - 1) for _ in range(POSITIONS)]
+    with torch.inference_mode():
+        expected = merged(torch.tensor([tokens])).logits[0].argmax(-1).tolist()
+
+    figures = json.loads(written.stdout)
+    assert (figures["architecture"], figures["file"], figures["size"]) == ("llama", str(out), out.stat().st_size)
+    assert figures["tensors"] == (14 if kind == "adapter" else 20)
+    # Of weights drawn at random many next tokens are nearly as likely, and 8 bit may change their order.
+    assert agreement(llama_tokens(out, None, tokens), expected) >= 0.85
+    assert agreement(llama_tokens(tiny / "base.gguf", None, tokens), expected) < 0.5
+    assert error_of(out, "blk.1.ffn_down.weight", merged.model.layers[1].mlp.down_proj.weight) < 0.01
+
+
+@pytest.mark.train
+def test_a_model_that_cannot_be_merged_is_told(tiny: Path, adapter: Path, tmp_path: Path) -> None:
+    """Each message names the file and what to give instead; no file is left."""
+    from atc.training.gguf_model import merge
+
+    (adapter / "rope.json").write_text('{"rope_type": "linear", "factor": 2.0}')
+    whole = Path(shutil.copytree(tiny / "base", tmp_path / "whole"))
+    (whole / "model.safetensors").write_bytes(b"damaged")
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    without = tmp_path / "without"
+    without.mkdir()
+    shutil.copy(tiny / "base" / "config.json", without)
+    cases: list[tuple[Path, type[ATCError], str]] = [
+        (adapter, UsageError, "trained with interpolated positions, which this file cannot hold"),
+        (whole, ModelError, r"model\.safetensors is damaged"),
+        (empty, ModelError, r"empty is neither an adapter nor a model: config\.json"),
+        (without, ModelError, r"without has no weights: no file \*\.safetensors"),
+    ]
+    for folder, error, message in cases:
+        with pytest.raises(error, match=message):
+            merge(folder, tiny / "base.gguf", tmp_path / "tuned.gguf")
+    asked = ["train", "adapter", str(tiny / "base"), "--merge", "--out", str(tmp_path / "tuned.gguf")]
+    assert "give its GGUF file with --base" in " ".join(CliRunner().invoke(main, asked).stderr.split())
+    assert not list(tmp_path.glob("*.gguf")) and not list(tmp_path.glob(".*.part"))
 
 
 @pytest.mark.train
@@ -293,7 +361,7 @@ def test_damaged_weights_are_told(tiny: Path, adapter: Path, tmp_path: Path) -> 
     name = next(iter(tensors))
     contents = {
         r"has numbers without a value": {**tensors, name: tensors[name] * float("nan")},
-        r"lm_head cannot be added": {
+        r"lm_head.weight cannot be changed alone": {
             f"base_model.model.lm_head.{part}.weight": tensors[name] for part in ("lora_A", "lora_B")
         },
         r"train the adapter on linear layers alone": {

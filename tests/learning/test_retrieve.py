@@ -114,6 +114,21 @@ def current_umask() -> int:
     return mask
 
 
+@pytest.mark.parametrize(
+    ("file", "content"), [("vectors.npy", b"\x93NUMPY"), ("bm25/params.index.json", b"{"), ("documents.jsonl.gz", b"x")]
+)
+def test_a_damaged_index_is_named(tmp_path: Path, file: str, content: bytes) -> None:
+    """The message names the file."""
+    index = tmp_path / "index"
+    build_index(index, [ToolDocument("sky", "Weather", "Sky", "Tide", "When water is high.")], "hybrid")
+    (index / file).write_bytes(content)
+
+    result = run("query", index, "tides")
+
+    assert result.exit_code == 2
+    assert f"{index / file.partition('/')[0]} is damaged" in result.stderr
+
+
 def test_a_document_has_the_published_text() -> None:
     """Names, description, and parameters and template as JSON; missing fields are empty."""
     record = {**RECORDS[0], "required_parameters": [{"name": "port"}], "template_response": {"at": "str"}}

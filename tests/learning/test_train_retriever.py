@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
 from atc.cli import main
-from atc.retrieval.tool_index import RetrievalQuery, ToolDocument
+from atc.retrieval.tool_index import RetrievalQuery, ToolDocument, ToolIndex, build_index
 from benchmarks.toolbench.corpus.distances import DISTANCES
 from benchmarks.toolbench.retrieval.hold_out import hold_out
 from protocols.errors import UsageError
@@ -91,6 +92,34 @@ def test_an_encoder_is_trained_described_and_used(tmp_path: Path) -> None:
     assert "2 questions kept out by query" in (encoder / "README.md").read_text("utf-8")
     assert built.exit_code == 0
     assert {hit["tool"] for hit in hits[:2]} == {"Tool 5"}
+
+
+@pytest.mark.train
+def test_an_index_is_of_the_weights_it_was_built_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Trained anew in the same folder, the encoder is refused until the index is built again, with new vectors."""
+    import torch
+
+    from atc.retrieval.encoder import load_encoder, trained
+
+    document = ToolDocument("sky", "Weather", "Sky", "Tide", "When water is high.")
+    index, encoder = tmp_path / "index", load_encoder("base")
+    encoder.save(str(tmp_path / "encoder"))
+    monkeypatch.chdir(tmp_path)
+    build_index(index, [document], "encoder")
+    before = np.array(ToolIndex(index).vectors)
+    monkeypatch.chdir(tmp_path.parent)
+    [hit] = ToolIndex(index).search("tides")
+    with torch.no_grad():
+        next(encoder.parameters()).add_(0.5)
+    encoder.save(str(tmp_path / "encoder"))
+    trained.cache_clear()
+
+    with pytest.raises(UsageError, match=r"other weights than when .* was built; repeat atc retrieve build"):
+        ToolIndex(index).search("tides")
+    build_index(index, [], str(tmp_path / "encoder"))
+    assert hit.document == document
+    assert ToolIndex(index).search("tides")
+    assert not np.array_equal(before, ToolIndex(index).vectors)
 
 
 @pytest.mark.train
