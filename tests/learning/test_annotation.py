@@ -321,6 +321,25 @@ def test_no_two_parts_share_what_they_are_split_by(tmp_path: Path) -> None:
         assert parts != split(tmp_path, distance, first, second, seed=1)
 
 
+def test_a_tool_that_a_query_does_not_list_counts(tmp_path: Path) -> None:
+    """A query of the open domain is in the part of those that list its tool; one that nobody lists is on its own."""
+    asked = [query(number, f"C{number}", f"T{number}") for number in range(12)]
+    unlisted = [
+        {"query": f"And {number}?", "query_id": 100 + number, "relevant APIs": [[f"T{number}", "Find"]]}
+        for number in range(8, 16)
+    ]
+    file = write(tmp_path / "a.json", *asked, *unlisted)
+    for distance in ("tool", "category"):
+        parts = split(tmp_path, distance, file)
+        tools = [
+            {(entry.get("api_list") or [{"tool_name": entry["relevant APIs"][0][0]}])[0]["tool_name"] for entry in part}
+            for part in parts.values()
+        ]
+
+        assert sum(map(len, parts.values())) == 20
+        assert all(tools) and not tools[0] & tools[1] | tools[0] & tools[2] | tools[1] & tools[2]
+
+
 def test_queries_that_hang_together_cannot_be_split(tmp_path: Path) -> None:
     """All share a category: the message says so, and what to do."""
     file = write(tmp_path / "a.json", *(query(number) for number in range(10)))

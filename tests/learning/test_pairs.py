@@ -228,6 +228,28 @@ def test_words_of_questions() -> None:
     assert form("Show 3 films of Ada Dahl", ["Ada Dahl"]) == "show … films of …"
 
 
+def test_command_refuses_the_file_of_other_settings(tmp_path: Path) -> None:
+    """Pairs of another prompt or of an excluded task do not come into one file; the message says which option."""
+    out, tasks = tmp_path / "pairs.jsonl", tmp_path / "tasks.json"
+    run_command(out, "--count", "2", "--candidates", "3")
+    before = out.read_bytes()
+    tasks.write_text(json.dumps([{"query": "Which ones?", "solution": lines_of(out)[0]["tools"]}]))
+    cases = [
+        (["--candidates", "4"], "its prompt is another one (program, 3 candidates, tiny) than now (program, 4"),
+        (["--candidates", "3", "--kind", "select"], "than now (select, 3 candidates, tiny); give the same options"),
+        (["--candidates", "3", "--profile", "small"], "than now (program, 3 candidates, small)"),
+        (["--candidates", "3", "--exclude", str(tasks)], "has the tools of an excluded task; give the same --exclude"),
+    ]
+
+    for options, message in cases:
+        result = CliRunner().invoke(
+            main, ["train", "data", "--from-protocol", str(CINEMA), "--out", str(out), *options]
+        )
+        assert result.exit_code == 2
+        assert message in " ".join(result.stderr.split())
+    assert out.read_bytes() == before
+
+
 @pytest.mark.parametrize("content", ['{"mine": 1}', '{"mine": [1,', "notes\nof mine"])
 def test_a_file_of_something_else_is_left_alone(tmp_path: Path, content: str) -> None:
     """Nothing is cut from a file that has no pairs."""

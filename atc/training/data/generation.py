@@ -34,6 +34,7 @@ _BATCH, _AHEAD = 16, 6
 _FEW_PAIRS, _MAX_CALLS = 10, 5
 _PAIR = b'{"id": "'
 """What each line of a file of pairs begins with."""
+_KEYS = frozenset({"id", "question", "tools", "shape", "form"})
 _CHOICES = 4
 _BARREN = 6000
 """Drafts without a pair after which there is nothing more to ask."""
@@ -61,6 +62,11 @@ class PairSettings:
     profile: str = "tiny"
     service: RealService | None = None
     trials: int | None = None
+
+    @property
+    def prompt(self) -> str:
+        """What the messages of each line are; empty where there are none."""
+        return f"{self.kind}, {self.candidates} candidates, {self.profile}" if self.candidates else ""
 
 
 @dataclass
@@ -125,9 +131,10 @@ def generate(protocol: Protocol, settings: PairSettings, excluded: Excluded, on_
     Args:
         excluded: True for tools whose pairs are left out.
         on_pair: Told of the number of pairs after each one.
-    Raises: UsageError: The file is of another seed or API, or nothing can be asked of the API.
+    Raises: UsageError: The file is of another seed, API or prompt, or has pairs that are excluded, or nothing can be
+        asked of the API.
     """
-    tally = _read(settings, protocol)
+    tally = _read(settings, protocol, excluded)
     on_pair(tally.before)
     if tally.before >= settings.count:
         return tally
@@ -173,7 +180,8 @@ def _write(
             elif tally.multisets[tools] >= tally.per_tools:
                 tally.drop("tools", pair.question)
             else:
-                append_line(settings.out, json.dumps(tried.line, ensure_ascii=False))
+                line = {**tried.line, "prompt": settings.prompt} if settings.prompt else tried.line
+                append_line(settings.out, json.dumps(line, ensure_ascii=False))
                 tally.note(tried)
                 tally.written += 1
                 on_pair(tally.before + tally.written)
@@ -257,19 +265,13 @@ class _Drafts:
         return None
 
 
-def _read(settings: PairSettings, protocol: Protocol) -> Tally:
+def _read(settings: PairSettings, protocol: Protocol, excluded: Excluded) -> Tally:
     """The tally of a file that is there already. Raises: UsageError."""
     out, tally = settings.out, Tally()
     lines = list(read_lines(out))
     for where, line in lines:
-        if not isinstance(line, dict) or not isinstance(line.get("tools"), list) or "-" not in str(line.get("id")):
-            raise UsageError(f"{where}: no pair of `atc train data`; name another file with --out")
-        seed = str(line["id"]).rpartition("-")[0]
-        if seed != str(settings.seed):
-            raise UsageError(f"{where}: made with --seed {seed}; give that seed, or name another file with --out")
-        unknown = [name for name in line["tools"] if name not in protocol]
-        if unknown:
-            raise UsageError(f"{where}: {protocol.title} has no tool {unknown[0]}; name another file with --out")
+        if (why := _why_not_ours(line, settings, protocol, excluded)) is not None:
+            raise UsageError(f"{where}: {why}, or name another file with --out")
     if out.is_file():
         if not lines and not _begins_with_a_pair(out):
             raise UsageError(f"{out}: no pair of `atc train data`; name another file with --out")
@@ -280,6 +282,26 @@ def _read(settings: PairSettings, protocol: Protocol) -> Tally:
         tally.before += 1
         tally.next_draft = int(number) + 1
     return tally
+
+
+def _why_not_ours(line: object, settings: PairSettings, protocol: Protocol, excluded: Excluded) -> str | None:
+    """Why a line is no pair of these settings, and what to do; None where it is one."""
+    if not isinstance(line, dict) or not line.keys() >= _KEYS or not isinstance(line["tools"], list):
+        return "no pair of `atc train data`; delete the line"
+    seed, dash, number = str(line["id"]).rpartition("-")
+    if not dash or not number.isdecimal():
+        return "no pair of `atc train data`; delete the line"
+    if seed != str(settings.seed):
+        return f"made with --seed {seed}; give that seed"
+    absent = [name for name in line["tools"] if name not in protocol]
+    if absent:
+        return f"{protocol.title} has no tool {absent[0]}; give the document of these pairs"
+    if line.get("prompt", "") != settings.prompt:
+        made = line.get("prompt") or "none, or by an earlier version"
+        return f"its prompt is another one ({made}) than now ({settings.prompt or 'none'}); give the same options"
+    if excluded(line["tools"]):
+        return "it has the tools of an excluded task; give the same --exclude"
+    return None
 
 
 def _begins_with_a_pair(file: Path) -> bool:

@@ -7,8 +7,8 @@ nothing is left out. ToolLLM tests at the same three distances.
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,9 @@ from protocols.errors import UsageError
 __all__ = ["PARTS", "SplitDistance", "numbered", "read_entries", "split_queries"]
 
 PARTS = ("train", "dev", "test")
+
+ToolPlace = tuple[str, str]
+"""A tool's category, as a folder name, and its standard name."""
 
 Entry = tuple[dict[str, Any], ToolQuery]
 """A query as it is in its file, and as it is read."""
@@ -70,24 +73,36 @@ def _groups(entries: Sequence[Entry], distance: SplitDistance) -> list[list[int]
     """The places of queries that belong together."""
     import networkx as nx
 
+    by_name: dict[str, set[ToolPlace]] = defaultdict(set)
+    for _, query in entries:
+        for place in _listed(query):
+            by_name[place[1]].add(place)
     graph: nx.Graph[tuple[str, Hashable]] = nx.Graph()
-    for place, (_, query) in enumerate(entries):
-        graph.add_node(("query", place))
-        for key in _keys(query, distance):
-            graph.add_edge(("query", place), ("key", key))
+    for number, (_, query) in enumerate(entries):
+        graph.add_node(("query", number))
+        for key in _keys(query, distance, by_name):
+            graph.add_edge(("query", number), ("key", key))
     components = nx.connected_components(graph)
     return [
-        sorted(place for kind, place in component if kind == "query" and isinstance(place, int))
+        sorted(number for kind, number in component if kind == "query" and isinstance(number, int))
         for component in components
     ]
 
 
-def _keys(query: ToolQuery, distance: SplitDistance) -> set[Hashable]:
-    """What a query may share with others. An API that it lists counts, whether it needs it or not."""
+def _keys(query: ToolQuery, distance: SplitDistance, by_name: Mapping[str, set[ToolPlace]]) -> set[Hashable]:
+    """What a query may share with others. An API that it lists counts, whether it needs it or not.
+
+    A tool that it needs and does not list is any of that name which another query lists (`by_name`).
+    """
     if distance == "query":
         return {" ".join(query.text.casefold().split())}
-    places = {(category_folder(name.category), standard_name(name.tool)) for name in query.names}
-    if distance == "category":
-        return {category for category, _ in places}
-    unlisted = {("", standard_name(tool)) for tool, _ in query.relevant} if not query.records else set[Hashable]()
-    return {*places, *unlisted}
+    places = _listed(query)
+    names = {name for _, name in places}
+    for tool in {standard_name(tool) for tool, _ in query.relevant} - names:
+        places |= by_name.get(tool, {("", tool)})
+    return {category or name for category, name in places} if distance == "category" else set(places)
+
+
+def _listed(query: ToolQuery) -> set[ToolPlace]:
+    """The tools that a query lists."""
+    return {(category_folder(name.category), standard_name(name.tool)) for name in query.names}
