@@ -15,7 +15,7 @@ from typing import Any
 
 from protocols.errors import UsageError
 from protocols.functions.docstrings import Docstring, read_docstring
-from protocols.functions.hints import Hint, HintError, HintReader
+from protocols.functions.hints import Hint, HintError, HintReader, constructor_hints
 from protocols.functions.host_function import HostFunction
 
 __all__ = ["collect"]
@@ -89,7 +89,9 @@ def _is_name(text: str) -> bool:
 
 
 def _members(name: str | None, target: Any) -> Iterator[tuple[str, Any]]:
-    if isinstance(target, (type, *_PLAIN)):
+    if isinstance(target, (type, *_PLAIN)) or inspect.isfunction(
+        inspect.unwrap(target)
+    ):  # as functools.cache wraps one
         yield name or target.__name__, target
         return
     if isinstance(target, types.ModuleType | str | bytes | int | float | type(None)):
@@ -191,7 +193,7 @@ def _constructor(kind: type, reader: HintReader, turn: RLock) -> HostFunction:
     if own:
         document = Docstring(document.summary, document.description, read_docstring(own).arguments)
     made = reader.classes[kind]
-    types_of = typing.get_type_hints(kind.__init__, include_extras=True)  # type: ignore[misc]
+    types_of = constructor_hints(kind)
     hints = {name: _hint(reader, types_of[name], place) for name in made.fields}
     return HostFunction(
         kind.__name__, kind, made.signature, hints, _value_hint(reader, kind, place), document, place,

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal, Union
 
 from protocols.functions.values import CLASS, ValueClass
 
-__all__ = ["Hint", "HintError", "HintReader"]
+__all__ = ["Hint", "HintError", "HintReader", "constructor_hints"]
 
 Convert = Callable[[Any], object]
 
@@ -45,6 +45,15 @@ class Hint:
     schema: Mapping[str, object]
     convert: Convert
     text: str
+
+
+def constructor_hints(kind: type) -> dict[str, Any]:
+    """The hints of a constructor's arguments; a NamedTuple or pydantic model has them on the class.
+
+    Raises: NameError, TypeError, ValueError: They cannot be resolved.
+    """
+    hints = typing.get_type_hints(kind, include_extras=True)
+    return hints | typing.get_type_hints(kind.__init__, include_extras=True)  # type: ignore[misc]
 
 
 class HintReader:
@@ -91,14 +100,14 @@ class HintReader:
         if kind in self._hints:
             return self._hints[kind]
         name = kind.__name__
-        own = kind.__init__ is not object.__init__  # type: ignore[misc]
+        own = kind.__init__ is not object.__init__ or hasattr(kind, "_fields")  # type: ignore[misc]
         if kind.__module__ == "builtins" or not own:
             raise HintError(
                 f"{name} is no value class: it needs a constructor with named arguments, as a dataclass has"
             )
         try:
             signature = inspect.signature(kind)
-            hints = typing.get_type_hints(kind.__init__)  # type: ignore[misc]
+            hints = constructor_hints(kind)
         except (NameError, TypeError, ValueError) as error:
             raise HintError(f"the constructor of {name} cannot be read: {error}") from None
         parameters = signature.parameters

@@ -77,7 +77,8 @@ def _is_overload(decorator: ast.expr) -> bool:
 
 
 def _is_own(name: str, member: object, module: ModuleType) -> bool:
-    return inspect.isfunction(member) and not name.startswith("_") and member.__module__ == module.__name__
+    function = inspect.unwrap(member) if callable(member) else None  # functools.cache makes another object of one
+    return inspect.isfunction(function) and not name.startswith("_") and function.__module__ == module.__name__
 
 
 def _run(path: Path) -> ModuleType:

@@ -118,6 +118,36 @@ def test_single_steps_call_functions(source: str, mode: str) -> None:
     assert solution.answer == "3"
 
 
+SHAPES = '''
+import functools
+from typing import NamedTuple
+from pydantic import BaseModel, Field
+
+class Spot(NamedTuple):
+    """A place."""
+    x: int
+    y: int = 0
+
+class Item(BaseModel):
+    """A thing with a price."""
+    name: str
+    price: float = Field(gt=0)
+
+@functools.cache
+def double(value: int) -> int:
+    """Twice a number."""
+    return 2 * value
+
+def moved(spot: Spot) -> Spot:
+    """The place beside a place."""
+    return Spot(spot.x + 1, spot.y)
+
+def cost(item: Item) -> float:
+    """What a thing costs."""
+    return item.price
+'''
+
+
 def test_commands_take_a_file_of_functions(source: str, tmp_path: Path) -> None:
     """`atc run` and `atc check` work; `atc simulate` says why not."""
     program = tmp_path / "program.py"
@@ -133,6 +163,23 @@ def test_commands_take_a_file_of_functions(source: str, tmp_path: Path) -> None:
     assert good.exit_code == 0
     assert bad.exit_code == 1 and 'did you mean "counter.add"?' in bad.output
     assert simulate.exit_code == 2 and "there is nothing to simulate" in simulate.output
+
+
+def test_values_may_be_named_tuples_and_models(tmp_path: Path) -> None:
+    """As a dataclass may; and a function that remembers its results is a function. A wrong value is refused."""
+    file = tmp_path / "shapes.py"
+    file.write_text(SHAPES)
+    program = tmp_path / "program.py"
+    program.write_text("spot = moved(Spot(1, 2))\nprint(spot, spot.y, double(4), cost(Item(name='pen', price=1.5)))")
+    wrong = tmp_path / "wrong.py"
+    wrong.write_text("print(cost(Item(name='pen', price=-1)))")
+
+    run, refused = (
+        CliRunner().invoke(main, ["run", str(path), "--api", f"functions:{file}"]) for path in (program, wrong)
+    )
+
+    assert (run.exit_code, run.stdout.strip()) == (0, "Spot(x=2, y=2) 2 8 1.5"), run.output
+    assert refused.exit_code == 1 and "greater than 0" in refused.output
 
 
 def test_what_functions_print_is_not_printed_by_the_program(tmp_path: Path) -> None:
