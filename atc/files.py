@@ -14,7 +14,7 @@ from typing import Any
 from protocols.errors import UsageError
 from sandbox.private import not_ours
 
-__all__ = ["append_line", "open_to_append", "read_lines", "to_json", "write_json", "write_text"]
+__all__ = ["append_line", "make_folder", "open_to_append", "read_lines", "to_json", "write_json", "write_text"]
 
 
 def to_json(data: object) -> str:
@@ -70,6 +70,14 @@ def _umask() -> int:
     mask = os.umask(0o077)
     os.umask(mask)
     return mask
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder, and those above it, where it is missing. Raises: UsageError."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"the folder {path} cannot be made: {error.strerror or error}; name another one") from error
 
 
 def append_line(path: Path, line: str, mode: int = 0o644) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -431,8 +432,6 @@ def test_a_model_folder_stops_where_it_is_told(tiny: Path) -> None:
 @pytest.mark.hf
 def test_a_chat_template_is_used(tiny: Path, tmp_path: Path) -> None:
     """Where the tokenizer has a template it writes the prompt, and a prefill stands at its very end."""
-    import shutil
-
     folder = tmp_path / "with-template"
     shutil.copytree(tiny, folder)
     (folder / "chat_template.jinja").write_text(
@@ -461,9 +460,13 @@ def test_folders_that_hold_no_model(tiny: Path, tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="there is no model folder"):
         open_model(f"hf:{tmp_path / 'missing'}")
     (tmp_path / "config.json").write_text("{}")
-    with pytest.raises(ModelError, match="transformers cannot load") as caught:
-        open_model(f"hf:{tmp_path}").complete(QUESTION)
-    assert "\n" not in str(caught.value)
+    torn, listed = (Path(shutil.copytree(tiny, tmp_path / name)) for name in ("torn", "listed"))
+    (torn / "model.safetensors").write_bytes(b"torn")
+    (listed / "generation_config.json").write_text("[1]")
+    for folder in (tmp_path, torn, listed):
+        with pytest.raises(ModelError, match=f"transformers cannot load hf:{folder}: .*; if {folder} is dam") as caught:
+            open_model(f"hf:{folder}").complete(QUESTION)
+        assert "\n" not in str(caught.value)
 
 
 # The local engine

@@ -77,6 +77,8 @@ def moment(text: str) -> datetime:
 def out_file(text: str) -> Path:
     """A file to write at the end; what will not do is told before any work. Raises: click.BadParameter."""
     path = Path(text)
+    if path.parent.is_file():
+        raise click.BadParameter(f"{str(path.parent)!r} is a file, and no folder; name a file in a folder")
     if not path.parent.is_dir():
         raise click.BadParameter(f"the folder {str(path.parent)!r} does not exist; make it first")
     if path.is_dir():

@@ -11,10 +11,10 @@ import threading
 import time
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from atc.models import files
 from atc.models.base import (
     TEMPERATURE,
     Completion,
@@ -28,6 +28,7 @@ from atc.models.base import (
     split_prefill,
 )
 from atc.models.names import ADAPTER_FILES, ROPE_FILE
+from atc.models.pretrained import find_base, load_tokenizer, load_weights
 from atc.models.role_layout import role_prompt
 from protocols.errors import ModelError
 
@@ -47,7 +48,7 @@ class TransformersModel(ModelBase):
     def __init__(self, base: str, adapter: Path | None = None, name: str = "") -> None:
         self.name = name or f"hf:{base}"
         self._adapter = adapter
-        self._source = self._source_of(base)
+        self._base = replace(find_base(base), name=self.name)
         self._check_packages()
         if adapter is not None and not all((adapter / name).is_file() for name in ADAPTER_FILES):
             raise ModelError(
@@ -61,21 +62,9 @@ class TransformersModel(ModelBase):
         self._lock = threading.Lock()
         self._loaded: tuple[Any, Any] | None = None
 
-    def _source_of(self, base: str) -> dict[str, str]:
-        """Where transformers finds the model, as arguments of its `from_pretrained`. Raises: ModelError."""
-        folder = Path(base).expanduser()
-        if files.is_listed(base) or base.endswith(".gguf"):
-            file = files.path(base)
-            return {"pretrained_model_name_or_path": str(file.parent), "gguf_file": file.name}
-        if folder.is_dir() and not (folder / "config.json").is_file():
-            raise ModelError(f"{folder} is no model folder: it has no config.json")
-        if not folder.is_dir() and base.startswith((".", "/", "~")):
-            raise ModelError(f"there is no model folder {folder}")
-        return {"pretrained_model_name_or_path": str(folder) if folder.is_dir() else base}
-
     def _check_packages(self) -> None:
         needed = {"torch": "hf", "transformers": "hf"}
-        needed |= {"gguf": "train"} if "gguf_file" in self._source else {}
+        needed |= {"gguf": "train"} if self._base.gguf else {}
         needed |= {"peft": "train"} if self._adapter is not None else {}
         missing = [package for package in needed if importlib.util.find_spec(package) is None]
         if missing:
@@ -120,20 +109,9 @@ class TransformersModel(ModelBase):
     def _load(self) -> tuple[Any, Any]:
         if self._loaded is None:
             import torch
-            import transformers
 
-            transformers.logging.set_verbosity_error()
-            transformers.logging.disable_progress_bar()
-            try:
-                tokenizer = transformers.AutoTokenizer.from_pretrained(**self._source)
-                options: dict[str, Any] = {"dtype": "auto"}
-                if "gguf_file" in self._source and hasattr(transformers, "GgufConfig"):  # of 5.23: else packed weights
-                    options["quantization_config"] = transformers.GgufConfig(dequantize=True)
-                model = transformers.AutoModelForCausalLM.from_pretrained(**self._source, **options)
-            except (OSError, ValueError, KeyError, ImportError) as error:
-                raise ModelError(
-                    f"transformers cannot load {self.name}: {str(error).strip().splitlines()[0]}"
-                ) from error
+            tokenizer = load_tokenizer(self._base)
+            model = load_weights(self._base, dtype="auto")
             if self._adapter is not None:
                 model = self._adapted(model, self._adapter)
             model = model.to("cuda" if torch.cuda.is_available() else "cpu").eval()

@@ -15,6 +15,7 @@ import math
 import os
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -42,6 +43,9 @@ ARCHITECTURES = ("llama", "qwen2", "qwen3")
 
 _PERMUTED = {"llama": {"attn_q": "head_count", "attn_k": "head_count_kv"}}
 """By architecture and kind of tensor, the field with the number of heads."""
+
+_LARGEST = 3.4e38
+"""Of a number in 32 bit, as the file has it."""
 
 _TENSOR = re.compile(r"^base_model\.model\.(?P<module>.+)\.(?P<kind>lora_[AB]|lora_embedding_[AB])(\.weight)?$")
 
@@ -155,9 +159,9 @@ def _config(folder: Path) -> dict[str, Any]:
         config: object = json.loads(file.read_text("utf-8"))
     except OSError as error:
         raise ModelError(f"{folder} is no adapter's folder: {file.name}: {error.strerror or error}") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ModelError(f"{file} is damaged: {error}") from error
-    if not isinstance(config, dict) or config.get("peft_type") != "LORA" or not isinstance(config.get("r"), int):
+    if not isinstance(config, dict) or config.get("peft_type") != "LORA":
         raise UsageError(f"{file} describes no LoRA adapter; train one with `method: lora`")
     unusual = [
         *(name for name in ("use_dora", "lora_bias", "fan_in_fan_out", "use_qalora") if config.get(name)),
@@ -170,7 +174,23 @@ def _config(folder: Path) -> dict[str, Any]:
         )
     if not config.get("lora_alpha"):
         raise UsageError(f"{file}: lora_alpha is missing or 0, so that the adapter changes nothing")
+    _check_alphas(file, config)
     return config
+
+
+def _check_alphas(file: Path, config: Mapping[str, Any]) -> None:
+    """See that each layer gets a factor. Raises: ModelError: The settings are damaged."""
+    patterns = config.get("alpha_pattern") or {}
+    if not isinstance(patterns, dict):
+        raise ModelError(f"{file} is damaged: alpha_pattern is {patterns!r}, and must be an object")
+    for name, number in (("r", config.get("r")), ("lora_alpha", config["lora_alpha"]), *patterns.items()):
+        if isinstance(number, bool) or not isinstance(number, int | float) or not 0 < number < _LARGEST:
+            raise ModelError(f"{file} is damaged: {name} is {number!r}, and must be a number larger than 0")
+    for pattern in patterns:
+        try:
+            re.compile(pattern)
+        except re.error as error:
+            raise ModelError(f"{file} is damaged: {pattern!r} in alpha_pattern is no pattern: {error}") from None
 
 
 def trained_rope_factor(folder: Path) -> float:
@@ -179,9 +199,12 @@ def trained_rope_factor(folder: Path) -> float:
     if not file.is_file():
         return 1.0
     try:
-        return float(json.loads(file.read_text("utf-8"))["factor"])
+        factor = float(json.loads(file.read_text("utf-8"))["factor"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ModelError(f"{file} is damaged: {error}") from error
+    if not 1 <= factor < math.inf:
+        raise ModelError(f"{file} is damaged: the factor is {factor}, and must be at least 1")
+    return factor
 
 
 def _pairs(folder: Path) -> dict[str, tuple[Any, Any]]:
@@ -199,7 +222,7 @@ def _pairs(folder: Path) -> dict[str, tuple[Any, Any]]:
     halves: dict[str, dict[str, Any]] = {}
     for name, tensor in tensors.items():
         match = _TENSOR.match(name)
-        if match is None or "embedding" in match["kind"]:
+        if match is None or "embedding" in match["kind"] or tensor.dim() != 2:
             raise UsageError(f"{file}: llama.cpp cannot add {name}; train the adapter on linear layers alone")
         if not bool(tensor.isfinite().all()):
             raise ModelError(f"{file}: {name} has numbers without a value; take an earlier checkpoint of the training")
@@ -285,4 +308,5 @@ def _write(out: Path, architecture: str, alpha: float, tensors: Mapping[str, Any
     except OSError as error:
         raise UsageError(f"{out} cannot be written: {error.strerror or error}") from error
     finally:
-        partial.unlink(missing_ok=True)
+        with suppress(NotADirectoryError):
+            partial.unlink(missing_ok=True)

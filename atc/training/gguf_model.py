@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -144,7 +145,8 @@ def _write(out: Path, base: Path, architecture: str, changes: Mapping[str, Chang
     except OSError as error:
         raise UsageError(f"{out} cannot be written: {error.strerror or error}") from error
     finally:
-        partial.unlink(missing_ok=True)
+        with suppress(NotADirectoryError):
+            partial.unlink(missing_ok=True)
 
 
 def _quantized(weights: Any) -> tuple[Any, Any]:

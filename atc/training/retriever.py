@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from atc.files import make_folder
 from atc.retrieval.encoder import encode, load_encoder
 from atc.retrieval.tool_index import RetrievalQuery, ToolDocument
 from atc.training.memory import keep_freed_memory
@@ -62,7 +63,8 @@ def train_encoder(
 
     Args:
         base: A folder or hub name of a sentence transformer; `base` is the packaged one.
-    Raises: UsageError: A package is missing, the base cannot be read, or no question has a document of `documents`.
+    Raises: UsageError: A package is missing, the base cannot be read, no question has a document of `documents`, or
+        the folder cannot be made.
     """
     places = {document.id: place for place, document in enumerate(documents)}
     questions = [
@@ -72,10 +74,10 @@ def train_encoder(
     if not questions:
         raise UsageError("no question has a relevant document: there is nothing to train on")
     encoder = load_encoder(base)
+    make_folder(out)
     longest, encoder.max_seq_length = encoder.max_seq_length, settings.tokens
     losses = _Trainer(encoder, [document.text for document in documents], questions, settings).run(on_step)
     encoder.max_seq_length = longest
-    out.mkdir(parents=True, exist_ok=True)
     encoder.save(str(out), create_model_card=False)
     return losses
 

@@ -16,7 +16,8 @@ from pathlib import Path
 import click
 
 from atc.files import to_json
-from atc.training.sft.base import find_base, load_model, load_tokenizer
+from atc.models.pretrained import find_base
+from atc.training.sft.base import load_model, load_tokenizer
 from atc.training.sft.examples import IGNORED, TokenizedExample, read_examples
 from atc.training.sft.run import prepare, run
 from atc.training.sft.settings import TuningConfig

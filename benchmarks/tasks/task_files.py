@@ -21,7 +21,7 @@ from protocols.calls.path_matching import match_gold
 from protocols.errors import UsageError
 from protocols.model import Protocol
 
-__all__ = ["Task", "candidate_tools", "read_entries", "read_tasks"]
+__all__ = ["Task", "candidate_tools", "gold_item", "read_entries", "read_tasks"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ def read_entries(file: Path) -> list[object]:
     """The entries of a task file. Raises: UsageError."""
     try:
         data = json.loads(file.read_text("utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise UsageError(f"{file} cannot be read as JSON: {error}") from None
     if not isinstance(data, list) or not data:
         raise UsageError(f"{file} is no task file: it must be a JSON list of tasks")
@@ -95,7 +95,7 @@ def _task(entry: object, position: int, domain: str, file: Path, protocol: Proto
     counts: Counter[str] = Counter()
     counted = False
     for item in solution:
-        name, number = _gold_item(item, where)
+        name, number = gold_item(item, where)
         counted = counted or number is not None
         counts[_resolve(name, where, protocol, notes)] += number or 1
     return Task(
@@ -108,8 +108,8 @@ def _task(entry: object, position: int, domain: str, file: Path, protocol: Proto
     )
 
 
-def _gold_item(item: object, where: str) -> tuple[str, int | None]:
-    """A gold call's name, and how often it is needed where the file says so."""
+def gold_item(item: object, where: str) -> tuple[str, int | None]:
+    """A gold call's name, and how often it is needed where the file says so. Raises: UsageError."""
     match item:
         case str(name):
             return name, None

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from atc.cli import print_json, say
-from atc.cli.options import argument, json_option, option, takes
+from atc.cli.options import argument, json_option, option, out_file, takes
 
 __all__ = ["adapter"]
 
@@ -17,9 +17,7 @@ __all__ = ["adapter"]
 @dataclass(frozen=True, kw_only=True)
 class _AdapterOptions:
     folder: Path = argument(type=click.Path(path_type=Path), metavar="FOLDER")
-    out: Path = option(
-        "--out", type=click.Path(dir_okay=False, path_type=Path), required=True, metavar="FILE", help="A .gguf file."
-    )
+    out: Path = option("--out", type=out_file, required=True, metavar="FILE", help="A .gguf file.")
     base: str | None = option(
         "--base",
         metavar="MODEL",

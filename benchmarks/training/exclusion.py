@@ -9,7 +9,7 @@ from pathlib import Path
 import yaml
 
 from benchmarks.tasks.query_tasks import query_tasks
-from benchmarks.tasks.task_files import read_entries
+from benchmarks.tasks.task_files import gold_item, read_entries
 from protocols.calls.path_matching import match_gold
 from protocols.errors import UsageError
 from protocols.model import Protocol
@@ -18,14 +18,18 @@ __all__ = ["GoldSets", "read_gold"]
 
 
 class GoldSets:
-    """The tools of tasks: each with the number of its calls where the file counts them, else each once."""
+    """The tools of tasks: each with the number of its calls where the file counts them, else each once.
+
+    Its length is the number of tasks.
+    """
 
     def __init__(self, golds: Sequence[tuple[Mapping[str, int], bool]]) -> None:
+        self._tasks = len(golds)
         self._counted = {_frozen(calls) for calls, counted in golds if counted}
         self._once = {frozenset(calls) for calls, _ in golds}
 
     def __len__(self) -> int:
-        return len(self._counted | {_frozen(dict.fromkeys(names, 1)) for names in self._once})
+        return self._tasks
 
     def __call__(self, tools: Sequence[str]) -> bool:
         """True if these calls, or each of their tools once, are the gold of a task."""
@@ -48,17 +52,18 @@ def _golds(file: Path, protocol: Protocol) -> list[tuple[Mapping[str, int], bool
         return [(task.gold.calls, task.gold.counted) for task in tasks if all(n in protocol for n in task.gold.calls)]
     golds: list[tuple[Mapping[str, int], bool]] = []
     for position, entry in enumerate(entries):
+        where = f"{file}, task {position}"
         solution = entry.get("solution") if isinstance(entry, Mapping) else None
         if not isinstance(solution, list) or not solution:
-            raise UsageError(f"{file}, task {position}: no `solution`; --exclude takes task files")
-        names = [(item, 1) if isinstance(item, str) else (str(item[0]), int(item[1])) for item in solution]
+            raise UsageError(f"{where}: no `solution`; --exclude takes task files")
+        names = [gold_item(item, where) for item in solution]
         calls: Counter[str] = Counter()
         try:
             for name, number in names:
-                calls[match_gold(protocol, name)] += number
+                calls[match_gold(protocol, name)] += number or 1
         except UsageError:
             continue  # a task of another API
-        golds.append((calls, any(not isinstance(item, str) for item in solution)))
+        golds.append((calls, any(number is not None for _, number in names)))
     return golds
 
 
@@ -66,8 +71,8 @@ def _entries(file: Path) -> list[object]:
     if file.suffix in (".yaml", ".yml"):
         try:
             data = yaml.safe_load(file.read_text("utf-8"))
-        except (OSError, yaml.YAMLError) as error:
-            raise UsageError(f"{file} cannot be read as YAML: {error}") from None
+        except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
+            raise UsageError(f"{file} cannot be read as YAML: {' '.join(str(error).split())}") from None
         tasks = data.get("tasks") if isinstance(data, Mapping) else data
         if not isinstance(tasks, list) or not tasks:
             raise UsageError(f"{file} is no task file: it must hold a list of tasks")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -13,6 +12,7 @@ import click
 
 from atc.cli import print_json, say
 from atc.cli.options import json_option, option, takes
+from atc.training.sft.trainer import is_main_process, process_count
 
 if TYPE_CHECKING:
     from atc.training.sft.run import TuningEstimate
@@ -58,8 +58,7 @@ def sft(options: _TuningOptions) -> None:
     if summary is not None:
         _tell(f"{config.out} is finished; delete it, or --set out=…, to train anew")
     else:
-        processes = int(os.environ.get("WORLD_SIZE", "1"))
-        prepared = prepare(config, _reading, processes)
+        prepared = prepare(config, _reading, process_count())
         if options.dry_run:
             _print_estimate(estimate(prepared), options)
             return
@@ -69,19 +68,15 @@ def sft(options: _TuningOptions) -> None:
             f"{counts.dropped:,} answers too long); {prepared.plan.steps:,} updates"
         )
         summary = run(prepared, _command(options), _tell, _training)
-    if options.as_json and _is_main():
+    if options.as_json and is_main_process():
         print_json(summary)
-    elif _is_main():
+    elif is_main_process():
         click.echo("\n".join(f"{name.replace('_', ' '):<12} {_cell(value)}" for name, value in summary.items()))
-
-
-def _is_main() -> bool:
-    return os.environ.get("RANK", "0") == "0"
 
 
 def _tell(message: str) -> None:
     """As `say`; of several processes only the first does."""
-    if _is_main():
+    if is_main_process():
         say(message)
 
 
@@ -95,7 +90,7 @@ def _reading(lines: Sequence[Any]) -> Iterable[Any]:
     from rich.console import Console
     from rich.progress import track
 
-    return track(lines, "reading", console=Console(stderr=True), disable=not _is_main())
+    return track(lines, "reading", console=Console(stderr=True), disable=not is_main_process())
 
 
 @contextmanager
@@ -111,7 +106,9 @@ def _training(steps: int) -> Iterator[Callable[[int, float], None]]:
     )
 
     columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
-    bar = Progress(TextColumn("{task.description}"), *columns, console=Console(stderr=True), disable=not _is_main())
+    bar = Progress(
+        TextColumn("{task.description}"), *columns, console=Console(stderr=True), disable=not is_main_process()
+    )
     with bar:
         task = bar.add_task("training", total=steps)
         yield lambda step, loss: bar.update(task, completed=step, description=f"loss {loss:.3f}")

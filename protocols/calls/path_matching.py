@@ -129,7 +129,10 @@ def _path_within_server(protocol: Protocol, path: str) -> str:
     for server in protocol.servers:
         if path.startswith(server.url + "/"):
             return path[len(server.url) :]
-    return urlsplit(path).path if "://" in path else path
+    try:
+        return urlsplit(path).path if "://" in path else path
+    except ValueError:  # an address that is none, such as http://[
+        return path
 
 
 def _anonymous(path: str) -> str:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from atc.training.sft.examples import ExampleCounts, TokenizedExample, read_examples
 from benchmarks.micro.tiny_model import make_model
 
 
@@ -38,6 +40,23 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "pairs.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     make_model(folder / "base", [turn["content"] for line in lines for turn in line["messages"]])
     return folder
+
+
+ExamplesOf = Callable[..., tuple[list[TokenizedExample], ExampleCounts]]
+
+
+@pytest.fixture
+def examples_of(tokenizer: Any, tmp_path: Path) -> ExamplesOf:
+    """Reads conversations from a file: `examples_of(turns, …, max_length=512, loss_on="all", layout="chat")`."""
+
+    def read(
+        *conversations: Sequence[Mapping[str, Any]], max_length: int = 512, **options: Any
+    ) -> tuple[list[TokenizedExample], ExampleCounts]:
+        file = tmp_path / "conversations.jsonl"
+        file.write_text("".join(json.dumps({"messages": list(turns)}) + "\n" for turns in conversations))
+        return read_examples([str(file)], tokenizer, max_length, **options)
+
+    return read
 
 
 @pytest.fixture

@@ -350,6 +350,49 @@ def test_what_cannot_be_converted_is_refused(
 
 
 @pytest.mark.train
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"r": "x"}, "r is 'x', and must be a number larger than 0"),
+        ({"r": None}, "r is None, and must be a number larger than 0"),
+        ({"lora_alpha": "x"}, "lora_alpha is 'x', and must be a number"),
+        ({"lora_alpha": float("nan")}, "lora_alpha is nan, and must be a number"),
+        ({"lora_alpha": None}, "lora_alpha is missing or 0"),
+        ({"alpha_pattern": 5}, "alpha_pattern is 5, and must be an object"),
+        ({"alpha_pattern": {"down_proj": "x"}}, "down_proj is 'x', and must be a number"),
+        ({"alpha_pattern": {"(": 1}}, r"'\(' in alpha_pattern is no pattern"),
+    ],
+)
+def test_damaged_settings_are_told(
+    tiny: Path, adapter: Path, tmp_path: Path, change: dict[str, Any], message: str
+) -> None:
+    """The message has the file and the setting."""
+    from atc.training.gguf_adapter import convert
+
+    file = adapter / "adapter_config.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), **change}))
+    with pytest.raises(ATCError, match=rf"adapter_config\.json.*: {message}"):
+        convert(adapter, tiny / "base.gguf", tmp_path / "a.gguf")
+
+
+@pytest.mark.train
+@pytest.mark.parametrize("more", [[], ["--merge"]])
+def test_an_output_below_a_file_is_told(tiny: Path, tmp_path: Path, more: list[str]) -> None:
+    """The command says so at once, and the functions behind it do, too."""
+    from atc.training.gguf_adapter import convert
+    from atc.training.gguf_model import merge
+
+    (tmp_path / "file").touch()
+    out = tmp_path / "file" / "a.gguf"
+    done = CliRunner().invoke(main, ["train", "adapter", str(tiny / "adapter"), "--out", str(out), *more])
+
+    assert done.exit_code == 2
+    assert f"'{tmp_path / 'file'}' is a file, and no folder" in " ".join(done.stderr.split())
+    with pytest.raises(UsageError, match=r"a\.gguf cannot be written: Not a directory"):
+        (merge if more else convert)(tiny / "adapter", tiny / "base.gguf", out)
+
+
+@pytest.mark.train
 def test_damaged_weights_are_told(tiny: Path, adapter: Path, tmp_path: Path) -> None:
     """A file that ends early, numbers without a value, and an adapter of embeddings; nothing is left of the output."""
     from safetensors.torch import load_file, save_file
@@ -367,12 +410,17 @@ def test_damaged_weights_are_told(tiny: Path, adapter: Path, tmp_path: Path) -> 
         r"train the adapter on linear layers alone": {
             "base_model.model.model.embed_tokens.lora_embedding_A": tensors[name]
         },
+        r"cannot add .*; train the adapter on linear layers alone": {name: tensors[name][0]},
         r"is incomplete": {name: tensors[name]},
     }
     for message, content in contents.items():
         save_file({key: tensor.clone() for key, tensor in content.items()}, file)
         with pytest.raises(ATCError, match=message):
             convert(adapter, tiny / "base.gguf", tmp_path / "a.gguf")
+    (adapter / "rope.json").write_text('{"factor": NaN}')
+    shutil.copy(tiny / "adapter" / file.name, file)
+    with pytest.raises(ModelError, match=r"rope\.json is damaged: the factor is nan, and must be at least 1"):
+        convert(adapter, tiny / "base.gguf", tmp_path / "a.gguf")
     file.write_bytes(file.read_bytes()[:50])
     with pytest.raises(ModelError, match="missing or damaged"):
         convert(adapter, tiny / "base.gguf", tmp_path / "a.gguf")

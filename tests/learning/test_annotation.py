@@ -213,6 +213,36 @@ def test_what_was_changed_does_not_replay(
     assert why in replayed.stderr
 
 
+@pytest.mark.parametrize(
+    ("form", "change", "why"),
+    [
+        ("toolllama", {"query_id": [1]}, "its query [1] is not in the queries.json beside the file"),
+        ("openai", {"query_id": {}}, "its query {} is not in the queries.json"),
+        ("toolllama", {"conversations": []}, "no turn of its conversation is the assistant's"),
+        ("toolllama", {"conversations": [{"from": "user", "value": "?"}]}, "no turn of its conversation is the"),
+        ("toolllama", {"conversations": [5]}, "its conversation is no list of turns with `from`"),
+        ("toolllama", {"conversations": [{"from": "assistant"}, {"from": "function"}]}, "('value' is missing)"),
+        ("openai", {"messages": [{"role": "user", "content": "?"}]}, "no turn of its conversation is the assistant's"),
+        ("openai", {"messages": [5]}, "its conversation is no list of turns with `role`"),
+        ("program", {"protocol": []}, "there is nothing to call"),
+    ],
+)
+def test_a_line_that_is_no_export_is_named(
+    tmp_path: Path, endpoint: Callable[..., None], form: str, change: dict[str, Any], why: str
+) -> None:
+    """It would look like one that gives the recorded result; the message has the file and the line."""
+    endpoint(PROGRAM)
+    out = tmp_path / "out"
+    solve(write(tmp_path / "queries.json", query(1)), out, "--mode", "attribute")
+    file = out / f"{form}.jsonl"
+    file.write_text(json.dumps({**lines(file)[-1], **change}) + "\n")
+    replayed = annotate("--check", file)
+
+    assert replayed.exit_code == 2
+    assert f"{file}, line 1: " in replayed.stderr
+    assert why in " ".join(replayed.stderr.split())
+
+
 def test_only_passed_solutions_are_kept(tmp_path: Path, endpoint: Callable[..., None]) -> None:
     """An answer without a call of a relevant API has not passed; a finished query is not asked again."""
     endpoint('Thought: I know that.\nAction: finish(answer="At noon.")')
@@ -268,6 +298,8 @@ def test_stats_count_what_was_annotated(tmp_path: Path, endpoint: Callable[..., 
         assert (counted["queries"], counted["pairs"], counted["pair_calls"], counted["steps"]) == (2, 2, 2, 2.0)
     folder = CliRunner().invoke(main, ["toolbench", "stats", str(out), "--json"])
     assert (json.loads(folder.stdout)["pairs"], json.loads(folder.stdout)["answers"]) == (2, 2)
+    assert json.loads(folder.stdout)["unread"] == []
+    assert "warning" not in CliRunner().invoke(main, ["toolbench", "stats", str(tmp_path)]).stderr
 
 
 @pytest.mark.parametrize(

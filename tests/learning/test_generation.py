@@ -219,6 +219,93 @@ def test_a_run_goes_on_where_it_was(tools: Path, tmp_path: Path, endpoint: Calla
     assert "another seed" in seeded.stderr
 
 
+def attempt(number: int, **changed: Any) -> dict[str, Any]:
+    """A line of an accepted attempt."""
+    written = {"query": "When?", "api_list": [], "relevant APIs": [["Sea Levels", "levels"]]}
+    return {"number": number, "refused_by": "", "query": {**written, **changed}}
+
+
+@pytest.mark.parametrize(
+    ("place", "line", "why"),
+    [
+        (0, 5, "these are not the settings of attempts; take another --out, or delete the file"),
+        (0, {"settings": [1]}, "these are not the settings"),
+        (2, 5, "this is not attempt 1; delete this line and all after it to go on from there"),
+        (2, {"number": 1}, "this is not attempt 1"),
+        (2, {"number": 1, "refused_by": None}, "this is not attempt 1"),
+        (2, {"number": 1, "refused_by": "taste"}, "this is not attempt 1"),
+        (2, {"number": 1, "refused_by": ""}, "this is not attempt 1"),
+        (2, {"number": 1, "refused_by": "", "query": 5}, "this is not attempt 1"),
+        (2, attempt(1, query=5), "this is not attempt 1"),
+        (2, attempt(1, api_list=None), "this is not attempt 1"),
+        (2, attempt(1, **{"relevant APIs": [[1]]}), "this is not attempt 1"),
+    ],
+)
+def test_damaged_attempts_are_named(
+    tools: Path, tmp_path: Path, endpoint: Callable[..., None], place: int, line: object, why: str
+) -> None:
+    """The message has the file and the line; without it and those after it the run goes on."""
+    endpoint("Where is a parcel kept that nobody took, and how does one find out about it there? " * 3)
+    out, file = tmp_path / "queries.json", tmp_path / "queries.attempts.jsonl"
+    arguments = command(tools, out, "--count", "1")
+    whole = CliRunner().invoke(main, arguments)
+    lines = file.read_text().splitlines()
+    assert whole.exit_code == 0 and [json.loads(text).get("number") for text in lines] == [None, 0, 1]
+
+    file.write_text("\n".join([*lines[:place], json.dumps(line), *lines[place + 1 :]]) + "\n")
+    damaged = CliRunner().invoke(main, arguments)
+    file.write_text("".join(f"{text}\n" for text in lines[:place]))
+    again = CliRunner().invoke(main, arguments)
+
+    assert damaged.exit_code == 2
+    assert f"{file}, line {place + 1}: {why}" in " ".join(damaged.stderr.split())
+    assert json.loads(again.stdout) == json.loads(whole.stdout)
+
+
+def test_tools_of_a_collection_that_no_source_has_are_named(
+    tools: Path, tmp_path: Path, endpoint: Callable[..., None]
+) -> None:
+    """A collection names a tool as its file is named; one that is left out is said on stderr, with its right name."""
+    endpoint("nothing")
+    collections = tmp_path / "collections.json"
+    named = ["Travel/Harbour Tides", "Travel/parcel_desk", "Science/parcel_lab", "Sport/Darts"]
+    collections.write_text(json.dumps({"_about": "by hand", "sea": named}))
+    more = ("--count", "1", "--max-tokens", "900", "--kind", "I3", "--collections", str(collections))
+    done = CliRunner().invoke(main, command(tools, tmp_path / "queries.json", *more))
+
+    assert done.exit_code == 0, done.output
+    assert (
+        f"warning: {collections}: 2 of 4 tools are in no source, and are left out: Travel/Harbour Tides, Sport/Darts; "
+        "write Travel/harbour_tides for Travel/Harbour Tides"
+    ) in " ".join(done.stderr.split())
+
+
+@pytest.mark.parametrize(
+    ("sources", "why"),
+    [
+        (["nofile.json"], "there is no file or folder nofile.json; name a folder of tools, or query files"),
+        ([], "name the tools as SOURCE (a folder toolenv/tools, or query files)"),
+    ],
+)
+def test_sources_that_are_none_are_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sources: list[str], why: str
+) -> None:
+    """The message names no option that the command does not have."""
+    monkeypatch.delenv("ATC_DATA", raising=False)
+    done = CliRunner().invoke(main, ["toolbench", "collections", *sources, "--out", str(tmp_path / "c.json")])
+
+    assert done.exit_code == 2
+    assert why in " ".join(done.stderr.split())
+    assert "--data" not in done.stderr
+
+
+def test_help_names_the_file_of_attempts() -> None:
+    """It is named after the query file, without its ending."""
+    done = CliRunner().invoke(main, ["toolbench", "generate", "--help"])
+
+    assert "of NAME.json every attempt is in NAME.attempts.jsonl" in " ".join(done.stdout.split())
+
+
 @pytest.mark.parametrize(
     ("more", "why"),
     [

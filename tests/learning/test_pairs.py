@@ -262,6 +262,48 @@ def test_a_file_of_something_else_is_left_alone(tmp_path: Path, content: str) ->
 
 
 @pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("t.json", b"5", "is no task file: it must be a JSON list of tasks"),
+        ("t.json", b"[1, 2]", "task 0: no `solution`; --exclude takes task files"),
+        ("t.json", b'[{"query": "?"}]', "task 0: no `solution`"),
+        ("t.json", b'[{"solution": [5]}]', "task 0: 5 in `solution` is neither a call nor"),
+        ("t.json", b'[{"solution": [["GET /films"]]}]', r"task 0: \['GET /films'\] in `solution` is neither"),
+        ("t.json", b'[{"solution": [["GET /films", "x"]]}]', "in `solution` is neither a call nor"),
+        ("t.json", b'[{"solution": [{}]}]', "in `solution` is neither a call nor"),
+        ("t.json", b"\xff\xfe\0", "cannot be read as JSON"),
+        ("t.json", b"[" * 100_000, "cannot be read as JSON: maximum recursion"),
+        ("t.yaml", b"\xff\xfe\0", "cannot be read as YAML"),
+        ("t.yaml", b"2024-13-45", "cannot be read as YAML: month must be"),
+        ("t.yaml", b"tasks: 5", "it must hold a list of tasks"),
+        ("t.yaml", b"- {solution: [5]}", "task 0: 5 in `solution` is neither"),
+    ],
+)
+def test_a_file_that_holds_no_tasks_excludes_nothing(
+    trial: Trial, tmp_path: Path, name: str, content: bytes, message: str
+) -> None:
+    """The message has the file and the task."""
+    file = tmp_path / name
+    file.write_bytes(content)
+
+    with pytest.raises(UsageError, match=message) as caught:
+        read_gold([file], trial.protocol)
+    assert str(file) in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_tasks_of_another_api_are_passed_over(trial: Trial, tmp_path: Path) -> None:
+    """An address that is none is no tool either; the tasks beside it count."""
+    file = tmp_path / "tasks.json"
+    solutions = [["GET http://["], ["GET /ports"], ["GET /people", ["GET /films", 2]]]
+    file.write_text(json.dumps([{"solution": solution} for solution in solutions]))
+
+    gold = read_gold([file], trial.protocol)
+
+    assert gold(["GET_people", "GET_films", "GET_films"])
+    assert not gold(["GET_ports"])
+
+
+@pytest.mark.parametrize(
     ("options", "message"),
     [
         (["--from-task", "home", "--exclude", __file__], "--exclude has no effect with --from-task"),

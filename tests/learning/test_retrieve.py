@@ -154,6 +154,25 @@ def test_a_published_corpus_collapses_its_repeated_rows(tmp_path: Path) -> None:
     assert (judged.text, sorted(judged.relevant)) == ("Will it rain?", ["1", "2"])
 
 
+@pytest.mark.parametrize(
+    ("column", "problem"),
+    [
+        ("\t[1]", "no JSON object"),
+        ("\tnull", "no JSON object"),
+        ("\t{", r"no JSON \(Expecting"),
+        ("\t" + "[" * 100_000, r"no JSON \(maximum recursion"),
+        ("", "it has one column"),
+    ],
+)
+def test_a_row_without_a_record_is_named(tmp_path: Path, column: str, problem: str) -> None:
+    """The message has the file, the row, and what a row is."""
+    file = tmp_path / "corpus.tsv"
+    file.write_text(f"docid\tdocument_content\n1\t{{}}\n2{column}\n", "utf-8")
+
+    with pytest.raises(UsageError, match=rf"corpus\.tsv, row 3: .*{problem}.*; a row of a corpus is a docid, a tab"):
+        read_documents(str(file))
+
+
 def test_any_api_document_is_a_source(tmp_path: Path) -> None:
     """Each operation is a document."""
     documents = read_documents(str(sample("cinema")))

@@ -9,11 +9,15 @@ from typing import Any, cast
 import pytest
 
 from atc.models import Message
+from atc.models.gguf_metadata import read_metadata
+from atc.models.pretrained import find_base, load_tokenizer
 from atc.models.role_layout import role_prompt
 from atc.modes.formats.toolllama import write_message
-from atc.training.sft.examples import IGNORED, ExampleCounts, TokenizedExample, read_examples, tokenize_conversation
+from atc.training.sft.examples import IGNORED, TokenizedExample, read_examples
 from benchmarks.micro.tiny_model import CHATML
 from protocols.errors import UsageError
+from tests.learning.conftest import ExamplesOf
+from tests.learning.tiny_llama import VOCABULARY, make_llama, write_gguf
 
 SYSTEM_ADDED = (
     "{% for message in messages %}{% if loop.first and message.role != 'system' %}<|im_start|>system\nBe brief."
@@ -68,11 +72,11 @@ def targets(tokenizer: Any, example: TokenizedExample) -> list[str]:
 
 @pytest.mark.train
 @pytest.mark.parametrize("template", [CHATML, SYSTEM_ADDED], ids=["chatml", "system added"])
-def test_the_loss_is_taken_of_answers_alone(tokenizer: Any, template: str) -> None:
+def test_the_loss_is_taken_of_answers_alone(tokenizer: Any, examples_of: ExamplesOf, template: str) -> None:
     """Every token of every assistant turn and of its end counts, and no other token does."""
     tokenizer.chat_template = template
 
-    [example] = tokenize_conversation(tokenizer, TURNS, 512)
+    [example], _ = examples_of(TURNS)
 
     expected: list[int] = []
     for turn in TURNS:
@@ -92,9 +96,9 @@ def test_the_loss_is_taken_of_answers_alone(tokenizer: Any, template: str) -> No
 
 
 @pytest.mark.train
-def test_the_loss_on_the_last_answer_alone(tokenizer: Any) -> None:
+def test_the_loss_on_the_last_answer_alone(tokenizer: Any, examples_of: ExamplesOf) -> None:
     """`loss_on: last` leaves the earlier turns in the context, and learns the last."""
-    [example] = tokenize_conversation(tokenizer, TURNS, 512, "last")
+    [example], _ = examples_of(TURNS, loss_on="last")
 
     assert "".join(targets(tokenizer, example)) == "print(add(3, 3))<|im_end|>"
     assert "print(add(1, 2))" in tokenizer.decode(example.ids)
@@ -102,15 +106,15 @@ def test_the_loss_on_the_last_answer_alone(tokenizer: Any) -> None:
 
 @pytest.mark.train
 @pytest.mark.parametrize("template", [CHATML, SYSTEM_ADDED, PLAIN], ids=["chatml", "system added", "plain"])
-def test_solved_examples_in_a_question_are_learned_too(tokenizer: Any, template: str) -> None:
+def test_solved_examples_in_a_question_are_learned_too(tokenizer: Any, examples_of: ExamplesOf, template: str) -> None:
     """What a turn has to `learn` is learned with all answers, and not with the last alone."""
     tokenizer.chat_template = template
     question = "\nAdd 3 and 4.\nprint(add(3, 4))\nAdd 1 and 2."
     first = question.index("print")
     turns: list[dict[str, Any]] = [{"role": "user", "content": question, "learn": [(first, first + 16)]}, TURNS[1]]
 
-    [example] = tokenize_conversation(tokenizer, turns, 512)
-    [last] = tokenize_conversation(tokenizer, turns, 512, "last")
+    [example], _ = examples_of(turns)
+    [last], _ = examples_of(turns, loss_on="last")
 
     ending = "\n" if template is PLAIN else "<|im_end|>"
     assert "".join(targets(tokenizer, example)) == f"print(add(3, 4))print(add(1, 2)){ending}"
@@ -118,11 +122,11 @@ def test_solved_examples_in_a_question_are_learned_too(tokenizer: Any, template:
 
 
 @pytest.mark.train
-def test_a_template_that_renders_the_last_turn_otherwise(tokenizer: Any) -> None:
+def test_a_template_that_renders_the_last_turn_otherwise(tokenizer: Any, examples_of: ExamplesOf) -> None:
     """Each answer then is an example of its own, as it looks when the model is asked for it."""
     tokenizer.chat_template = THINKING
 
-    first, second = tokenize_conversation(tokenizer, TURNS, 512)
+    [first, second], _ = examples_of(TURNS)
 
     assert "".join(targets(tokenizer, first)) == "<think>\n\n</think>\n\nprint(add(1, 2))<|im_end|>"
     assert "".join(targets(tokenizer, second)) == "<think>\n\n</think>\n\nprint(add(3, 3))<|im_end|>"
@@ -130,11 +134,11 @@ def test_a_template_that_renders_the_last_turn_otherwise(tokenizer: Any) -> None
 
 
 @pytest.mark.train
-def test_a_template_without_marks(tokenizer: Any) -> None:
+def test_a_template_without_marks(tokenizer: Any, examples_of: ExamplesOf) -> None:
     """Where a turn ends with a line end, that is learned as its end."""
     tokenizer.chat_template = PLAIN
 
-    [example] = tokenize_conversation(tokenizer, TURNS, 512)
+    [example], _ = examples_of(TURNS)
 
     assert "".join(targets(tokenizer, example)) == "print(add(1, 2))\nprint(add(3, 3))\n"
 
@@ -198,7 +202,7 @@ def test_tool_calls_are_never_left_out(tokenizer: Any, tmp_path: Path, template:
 
 
 @pytest.mark.train
-def test_the_roles_layout_is_the_prompt_of_the_toolllama_format(tokenizer: Any) -> None:
+def test_the_roles_layout_is_the_prompt_of_the_toolllama_format(tokenizer: Any, examples_of: ExamplesOf) -> None:
     """Each answer is learned after the text that the model reads at inference, up to the end token."""
     turns = [
         {"role": "system", "content": "Call functions."},
@@ -209,7 +213,7 @@ def test_the_roles_layout_is_the_prompt_of_the_toolllama_format(tokenizer: Any) 
     ]
     messages = [Message(cast(Any, turn["role"]), turn["content"]) for turn in turns]
 
-    examples = tokenize_conversation(tokenizer, turns, 512, layout="roles")
+    examples, _ = examples_of(turns, layout="roles")
 
     for example, place in zip(examples, (2, 4), strict=True):
         prompt = tokenizer(role_prompt(messages[:place]))["input_ids"]
@@ -217,17 +221,29 @@ def test_the_roles_layout_is_the_prompt_of_the_toolllama_format(tokenizer: Any) 
         assert example.ids == [*prompt, *answer]
         assert example.labels == [*[IGNORED] * len(prompt), *answer]
     with pytest.raises(UsageError, match=r"no tool calls; train on toolllama\.jsonl"):
-        tokenize_conversation(tokenizer, CALLS["messages"], 512, layout="roles")
+        examples_of(CALLS["messages"], layout="roles")
 
 
 @pytest.mark.train
-def test_the_prompt_is_tokenized_as_at_inference(tokenizer: Any) -> None:
+def test_an_answer_ends_with_the_token_at_which_engines_stop(tmp_path: Path) -> None:
+    """For a GGUF file that is the one of its metadata, whatever version of transformers reads it."""
+    file = tmp_path / "base.gguf"
+    write_gguf(make_llama(), file)
+
+    tokenizer = load_tokenizer(find_base(str(file)))
+
+    assert (tokenizer.eos_token, tokenizer.eos_token_id) == ("<end>", VOCABULARY - 1)
+    assert read_metadata(file, ["tokenizer.ggml.eos_token_id"]) == {"tokenizer.ggml.eos_token_id": VOCABULARY - 1}
+
+
+@pytest.mark.train
+def test_the_prompt_is_tokenized_as_at_inference(tokenizer: Any, examples_of: ExamplesOf) -> None:
     """An answer that begins with a line end is not joined with the line end before it."""
     tokenizer.add_tokens(["\n\n"])
     turns = [TURNS[0], {"role": "assistant", "content": "\nThought: add"}]
     prompt = tokenizer.apply_chat_template(turns[:1], tokenize=False, add_generation_prompt=True)
 
-    [example] = tokenize_conversation(tokenizer, turns, 512)
+    [example], _ = examples_of(turns)
 
     read = tokenizer(prompt)["input_ids"]
     assert example.ids[: len(read)] == read
@@ -235,30 +251,25 @@ def test_the_prompt_is_tokenized_as_at_inference(tokenizer: Any) -> None:
 
 
 @pytest.mark.train
-def test_a_long_context_is_cut_on_its_left(tokenizer: Any) -> None:
+def test_a_long_context_is_cut_on_its_left(tokenizer: Any, examples_of: ExamplesOf) -> None:
     """The answer stays whole, with the end of its context before it; an answer that does not fit is counted."""
     long = [{"role": "user", "content": "Add 1 and 2. " * 60 + "Quick!"}, TURNS[1]]
-    counts = ExampleCounts()
+    lost = [TURNS[0], {"role": "assistant", "content": "x(7)" * 80}]
 
-    [example] = tokenize_conversation(tokenizer, long, 40, counts=counts)
-    lost = tokenize_conversation(
-        tokenizer, [TURNS[0], {"role": "assistant", "content": "x(7)" * 80}], 40, counts=counts
-    )
+    [example], counts = examples_of(long, lost, max_length=40)
 
     assert len(example.ids) == 40
     assert "".join(targets(tokenizer, example)) == "print(add(1, 2))<|im_end|>"
     assert "Quick!" in tokenizer.decode(example.ids)
-    assert lost == []
     assert (counts.truncated, counts.dropped) == (1, 1)
 
 
 @pytest.mark.train
-def test_turns_beyond_the_length_get_examples_of_their_own(tokenizer: Any) -> None:
+def test_turns_beyond_the_length_get_examples_of_their_own(tokenizer: Any, examples_of: ExamplesOf) -> None:
     """No answer of a long conversation is lost: those that do not fit from its beginning stand alone."""
     turns = TURNS * 4
-    counts = ExampleCounts()
 
-    examples = tokenize_conversation(tokenizer, turns, 100, counts=counts)
+    examples, counts = examples_of(turns, max_length=100)
 
     answers = "".join(text for example in examples for text in targets(tokenizer, example))
     assert answers == "print(add(1, 2))<|im_end|>print(add(3, 3))<|im_end|>" * 4

@@ -11,6 +11,7 @@ from click.testing import CliRunner
 
 from atc.cli import main
 from atc.retrieval.tool_index import RetrievalQuery, ToolDocument, ToolIndex, build_index
+from atc.training.retriever import EncoderTraining, train_encoder
 from benchmarks.toolbench.corpus.distances import DISTANCES
 from benchmarks.toolbench.retrieval.hold_out import hold_out
 from protocols.errors import UsageError
@@ -53,6 +54,28 @@ def test_training_needs_an_empty_folder(tmp_path: Path) -> None:
 
     assert done.exit_code == 2
     assert "is not empty" in done.output
+
+
+@pytest.mark.train
+def test_a_folder_that_cannot_be_made_is_told_before_the_training(tmp_path: Path) -> None:
+    """A path below a file is no folder; the message names it."""
+    out = queries(tmp_path) / "encoder"
+    documents = [ToolDocument("1", "Weather", "Sky", "Tide", "high water")]
+    steps: list[int] = []
+
+    done = CliRunner().invoke(main, ["retrieve", "train", str(out.parent), "--out", str(out)])
+    with pytest.raises(UsageError, match=r"the folder .*encoder cannot be made: Not a directory; name another one"):
+        train_encoder(
+            documents,
+            [RetrievalQuery("1", "tides", frozenset({"1"}))],
+            out,
+            EncoderTraining(),
+            on_step=lambda step, total, loss: steps.append(step),
+        )
+
+    assert done.exit_code == 2
+    assert "cannot be made: Not a directory" in " ".join(done.stderr.split())
+    assert steps == []
 
 
 def queries(folder: Path) -> Path:
@@ -126,7 +149,7 @@ def test_an_index_is_of_the_weights_it_was_built_with(tmp_path: Path, monkeypatc
 def test_the_tools_of_one_question_do_not_compete() -> None:
     """A question's second tool is no negative of its first: with both alone, there is nothing left to learn."""
     from atc.retrieval.encoder import load_encoder
-    from atc.training.retriever import EncoderTraining, _Trainer
+    from atc.training.retriever import _Trainer
 
     texts, asked = ["finds rain", "lists rain", "plays music"], "Will it rain?"
     alone = _Trainer(load_encoder("base"), texts[:2], [(asked, [0, 1])], EncoderTraining())

@@ -1,39 +1,30 @@
-"""The model that is tuned: a file of the catalogue, a GGUF file, a folder, or a name on the hub."""
+"""The model that is tuned: its tokenizer, its architecture and its weights, as a configuration wants them."""
 
 from __future__ import annotations
 
 import importlib.util
 from collections.abc import Iterable
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from atc.models import files
+from atc.models import pretrained
+from atc.models.pretrained import BaseModelFiles, load_part, load_weights
 from atc.training.sft.examples import TokenizedExample
 from atc.training.sft.settings import TuningConfig
-from protocols.errors import ModelError, UsageError
+from protocols.errors import UsageError
 
-__all__ = ["BaseModelFiles", "check_vocabulary", "find_base", "load_model", "load_tokenizer", "model_config", "require"]
+__all__ = ["check_vocabulary", "load_model", "load_tokenizer", "model_config", "require"]
 
 _NEEDED = ("torch", "transformers", "peft", "accelerate", "matplotlib")
 
 
-@dataclass(frozen=True, slots=True)
-class BaseModelFiles:
-    """Where transformers finds a model: a folder or hub name, and the GGUF file in that folder if it is one."""
+def require(method: str, gguf: bool) -> None:
+    """See that what a training needs is installed. Raises: UsageError: Something is missing.
 
-    name: str
-    source: str
-    gguf: str | None = None
-
-    def options(self) -> dict[str, str]:
-        """The keywords of `from_pretrained`."""
-        return {"gguf_file": self.gguf} if self.gguf else {}
-
-
-def require(method: str) -> None:
-    """See that what a training needs is installed. Raises: UsageError: Something is missing."""
-    missing = [name for name in _NEEDED if importlib.util.find_spec(name) is None]
+    Args:
+        gguf: The base is a GGUF file.
+    """
+    needed = (*_NEEDED, "gguf") if gguf else _NEEDED
+    missing = [name for name in needed if importlib.util.find_spec(name) is None]
     if missing:
         raise UsageError(f"fine-tuning needs {', '.join(missing)}: pip install 'atc-toolchain[train]'")
     if method != "qlora":
@@ -46,28 +37,6 @@ def require(method: str) -> None:
         raise UsageError("method qlora needs a GPU, and torch sees none; take --set method=lora")
 
 
-def find_base(name: str) -> BaseModelFiles:
-    """Find the files of a base. Raises: ModelError: There are none."""
-    short = name.removeprefix("local:")
-    if short in {model.name for model in files.CATALOGUE} or name.startswith("local:"):
-        file = files.path(short)
-        return BaseModelFiles(short, str(file.parent), file.name)
-    path = Path(name).expanduser()
-    if path.suffix == ".gguf":
-        if not path.is_file():
-            raise ModelError(f"there is no model file {path}")
-        if importlib.util.find_spec("gguf") is None:
-            raise UsageError("to read a GGUF file takes gguf: pip install 'atc-toolchain[train]'")
-        return BaseModelFiles(path.stem, str(path.parent), path.name)
-    if path.is_dir():
-        if not (path / "config.json").is_file():
-            raise ModelError(f"{path} is no model folder: it has no config.json")
-        return BaseModelFiles(path.name, str(path))
-    if name.startswith((".", "/", "~")):
-        raise ModelError(f"there is no model folder {path}")
-    return BaseModelFiles(name, name)
-
-
 def load_tokenizer(base: BaseModelFiles, layout: str) -> Any:
     """The tokenizer of a base.
 
@@ -75,9 +44,7 @@ def load_tokenizer(base: BaseModelFiles, layout: str) -> Any:
         ModelError: It cannot be had.
         UsageError: It has no chat template, and the layout is "chat".
     """
-    import transformers
-
-    tokenizer = _loaded(base, transformers.AutoTokenizer.from_pretrained)
+    tokenizer = pretrained.load_tokenizer(base)
     if tokenizer.chat_template is None and layout == "chat":
         raise UsageError(
             f"the tokenizer of {base.name} has no chat template; tune an instruct model, or take a copy in a folder "
@@ -90,7 +57,7 @@ def model_config(base: BaseModelFiles, config: TuningConfig) -> Any:
     """The architecture of a base, with its positions stretched as `rope` says. Raises: ModelError, UsageError."""
     import transformers
 
-    architecture = _loaded(base, transformers.AutoConfig.from_pretrained)
+    architecture = load_part(base, transformers.AutoConfig.from_pretrained)
     if config.rope:
         _stretch(architecture, config.factor, base.name)
     return architecture
@@ -118,36 +85,15 @@ def load_model(base: BaseModelFiles, config: TuningConfig) -> Any:
     frozen = config.method != "full"
     options: dict[str, Any] = {"config": model_config(base, config)}
     options["dtype"] = torch.bfloat16 if frozen and config.precision == "bf16" else torch.float32
-    if base.gguf and hasattr(transformers, "GgufConfig"):  # since 5.23 blocks stay packed unless this is said
-        options["quantization_config"] = transformers.GgufConfig(dequantize=True)
     if config.method == "qlora":
         if base.gguf:
             raise UsageError("method qlora quantizes the base itself; name a folder or a hub name instead of a GGUF")
         options["quantization_config"] = transformers.BitsAndBytesConfig(
             load_in_4bit=True, bnb_4bit_quant_type="nf4", bnb_4bit_compute_dtype=torch.bfloat16
         )
-    model = _loaded(base, transformers.AutoModelForCausalLM.from_pretrained, **options)
+    model = load_weights(base, **options)
     model.config.use_cache = False
     return model
-
-
-def _loaded(base: BaseModelFiles, load: Any, **options: Any) -> Any:
-    """What transformers loads of a base. Raises: ModelError."""
-    import transformers
-
-    transformers.logging.set_verbosity_error()
-    transformers.logging.disable_progress_bar()
-    try:
-        return load(base.source, **base.options(), **options)
-    except (OSError, ValueError, KeyError, ImportError) as error:
-        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        remedy = ""
-        if not Path(base.source).is_dir():
-            remedy = (
-                "; if the hub cannot be reached from here, download the model elsewhere "
-                "(`hf download NAME --local-dir FOLDER`) and give the folder as `base`"
-            )
-        raise ModelError(f"transformers cannot load {base.name}: {reason}{remedy}") from error
 
 
 def check_vocabulary(base: BaseModelFiles, rows: int, tokenizer: Any, examples: Iterable[TokenizedExample]) -> None:

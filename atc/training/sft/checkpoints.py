@@ -46,6 +46,8 @@ def _defect(checkpoint: Path) -> str | None:
         files = json.loads((checkpoint / _MANIFEST).read_text("utf-8"))
     except (OSError, ValueError):
         return "it was not written to its end"
+    if not isinstance(files, dict):
+        return f"{_MANIFEST} is corrupt"
     for name, fingerprint in files.items():
         if not (checkpoint / name).is_file():
             return f"{name} is missing"

@@ -19,7 +19,7 @@ from atc.files import read_lines
 from atc.training.sft.conversations import Render, TrainingConversation, read_conversation, renderer
 from protocols.errors import UsageError
 
-__all__ = ["IGNORED", "ExampleCounts", "TokenizedExample", "read_examples", "tokenize_conversation"]
+__all__ = ["IGNORED", "ExampleCounts", "TokenizedExample", "read_examples"]
 
 IGNORED = -100
 """The label of a token that no loss is taken of."""
@@ -91,13 +91,13 @@ def read_examples(
     return examples, counts
 
 
-def tokenize_conversation(
+def _tokenized(
     tokenizer: Any,
-    turns: Sequence[Mapping[str, Any]],
+    conversation: TrainingConversation,
+    render: Render,
     max_length: int,
-    loss_on: str = "all",
-    counts: ExampleCounts | None = None,
-    layout: str = "chat",
+    loss_on: str,
+    counts: ExampleCounts,
 ) -> list[TokenizedExample]:
     """Token ids and labels of a conversation: one example, or several where it is too long for one.
 
@@ -108,19 +108,6 @@ def tokenize_conversation(
         loss_on: "all" assistant turns and what other turns have to `learn`, or the "last" assistant turn.
     Raises: UsageError: The conversation cannot be rendered, or not turn by turn.
     """
-    conversation = TrainingConversation(turns)
-    render = renderer(tokenizer, layout)("the conversation", conversation)
-    return _tokenized(tokenizer, conversation, render, max_length, loss_on, counts or ExampleCounts())
-
-
-def _tokenized(
-    tokenizer: Any,
-    conversation: TrainingConversation,
-    render: Render,
-    max_length: int,
-    loss_on: str,
-    counts: ExampleCounts,
-) -> list[TokenizedExample]:
     turns = conversation.turns
     answers = [place for place, turn in enumerate(turns) if turn["role"] == "assistant"]
     text, spans = _render_spans(render, turns[: answers[-1] + 1], answers)

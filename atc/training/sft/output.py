@@ -10,10 +10,12 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from atc.files import read_lines, write_json, write_text
+from atc.files import write_json, write_text
 from atc.models.names import ROPE_FILE
-from atc.training.sft.base import BaseModelFiles, load_model
+from atc.models.pretrained import BaseModelFiles
+from atc.training.sft.base import load_model
 from atc.training.sft.settings import TuningConfig
+from atc.training.sft.trainer import read_log
 
 __all__ = ["draw_losses", "loss_figures", "save_model", "write_card"]
 
@@ -75,9 +77,13 @@ def loss_figures(out: Path) -> dict[str, float | None]:
 
 
 def _curves(out: Path) -> tuple[list[tuple[int, float]], list[tuple[int, float]]]:
-    lines = [line for _, line in read_lines(out / "log.jsonl")]
-    losses = [(line["step"], line["loss"]) for line in lines if "loss" in line]
-    return losses, [(line["step"], line["dev_loss"]) for line in lines if "dev_loss" in line]
+    """By update, the losses and the dev losses of a log; those that were no numbers are left out."""
+    lines = read_log(out / "log.jsonl")
+    losses, dev_losses = (
+        [(line["step"], line[name]) for line in lines if isinstance(line.get(name), int | float)]
+        for name in ("loss", "dev_loss")
+    )
+    return losses, dev_losses
 
 
 def draw_losses(out: Path) -> None:

@@ -12,16 +12,9 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from atc.files import write_json
-from atc.training.sft.base import (
-    BaseModelFiles,
-    check_vocabulary,
-    find_base,
-    load_model,
-    load_tokenizer,
-    model_config,
-    require,
-)
+from atc.files import make_folder, write_json
+from atc.models.pretrained import BaseModelFiles, find_base, loading
+from atc.training.sft.base import check_vocabulary, load_model, load_tokenizer, model_config, require
 from atc.training.sft.examples import ExampleCounts, TokenizedExample, read_examples
 from atc.training.sft.plan import TrainingPlan, TrainingRow, make_plan, pack, split_dev
 from atc.training.sft.settings import TuningConfig
@@ -65,30 +58,49 @@ class TuningEstimate:
 def finished(config: TuningConfig) -> dict[str, Any] | None:
     """The summary of a run that is over, or None. A run that its time limit stopped is not if the limit was raised.
 
-    Raises: UsageError: The output folder holds a run with another configuration or other data.
+    Raises: UsageError: The output folder holds a run with another configuration or other data, which has trained
+        already; or a file in it is damaged.
     """
     out = Path(config.out)
-    try:
-        begun = json.loads((out / "run.json").read_text("utf-8"))
-    except FileNotFoundError:
+    begun = _stored(out / "run.json", f"delete {out} to begin anew")
+    if begun is None:
         return None
-    except (OSError, ValueError) as error:
-        raise UsageError(f"{out / 'run.json'} cannot be read: {error}; delete {out} to begin anew") from None
     now = _identity(config)
     begun = {**{entry.name: entry.default for entry in fields(TuningConfig)}, **begun}  # of a field that was none yet
     changed = [name for name in now if begun.get(name) != now[name]]
+    file = out / "summary.json"
+    if changed and not file.exists() and not any((out / "checkpoints").glob("checkpoint-*")):
+        return None  # it came to nothing, and there is nothing to be mixed with
     if changed:
         raise UsageError(
             f"{out} holds a run with other settings ({', '.join(changed)}); name another folder (--set out=…), or "
             "delete that one"
         )
-    if not (out / "summary.json").is_file():
+    remedy = "delete this file, and the same command writes it again from the last checkpoint"
+    summary = _stored(file, remedy)
+    if summary is None:
         return None
-    summary: dict[str, Any] = json.loads((out / "summary.json").read_text("utf-8"))
+    if not isinstance(summary.get("stopped_by"), str) or not isinstance(summary.get("seconds"), int | float):
+        raise UsageError(f"{file} is damaged: it does not say how the run ended; {remedy}")
     stopped = summary["stopped_by"] == "max_seconds" and (
         not config.max_seconds or config.max_seconds > summary["seconds"]
     )
     return None if stopped else summary
+
+
+def _stored(file: Path, remedy: str) -> dict[str, Any] | None:
+    """The JSON object in a file of a run, or None without the file. Raises: UsageError: It holds none."""
+    try:
+        data = json.loads(file.read_text("utf-8"))
+    except FileNotFoundError:
+        return None
+    except NotADirectoryError:
+        raise UsageError(f"{file.parent} is, or lies below, a file; name a folder with --set out=…") from None
+    except (OSError, ValueError, RecursionError) as error:
+        raise UsageError(f"{file} cannot be read: {error}; {remedy}") from None
+    if not isinstance(data, dict):
+        raise UsageError(f"{file} is damaged: it holds no JSON object; {remedy}")
+    return data
 
 
 def _identity(config: TuningConfig) -> dict[str, Any]:
@@ -100,8 +112,11 @@ def _identity(config: TuningConfig) -> dict[str, Any]:
             raise UsageError(
                 f"there is no data file {name}; `atc train data` writes one, --set data=FILE names another"
             )
-        with Path(name).open("rb") as file:
-            digests[name] = hashlib.file_digest(file, "sha256").hexdigest()
+        try:
+            with Path(name).open("rb") as file:
+                digests[name] = hashlib.file_digest(file, "sha256").hexdigest()
+        except OSError as error:
+            raise UsageError(f"the data file {name} cannot be read: {error.strerror or error}") from None
     decisive = config.decisive()
     del decisive["out"]
     return {**json.loads(json.dumps(decisive)), "sha256": digests}
@@ -109,14 +124,14 @@ def _identity(config: TuningConfig) -> dict[str, Any]:
 
 def prepare(config: TuningConfig, wrap: Wrap = iter, processes: int = 1) -> PreparedTuning:
     """Read the data and plan the training. Raises: UsageError, ModelError."""
-    require(config.method)
+    base = find_base(config.base)
+    require(config.method, base.gguf is not None)
     warnings.filterwarnings("ignore", category=FutureWarning, module="transformers")  # names that it will change
     if config.batch % (config.micro_batch * processes):
         raise UsageError(
             f"batch is {config.batch}, and must be a multiple of micro_batch ({config.micro_batch}) times "
             f"{processes} processes"
         )
-    base = find_base(config.base)
     architecture = model_config(base, config)
     context = getattr(architecture, "max_position_embeddings", config.max_length)
     if config.max_length > context:
@@ -156,7 +171,8 @@ def estimate(prepared: PreparedTuning) -> TuningEstimate:
 
     config, text = prepared.config, prepared.architecture.get_text_config()
     with torch.device("meta"):
-        model = transformers.AutoModelForCausalLM.from_config(prepared.architecture)
+        with loading(prepared.base):
+            model = transformers.AutoModelForCausalLM.from_config(prepared.architecture)
         parameters = sum(parameter.numel() for parameter in model.parameters())
         if config.method == "qlora":
             trained = _trained(adapted(model, TuningConfig(**{**asdict(config), "method": "lora"})))
@@ -211,10 +227,11 @@ def run(
     config, counts = prepared.config, prepared.counts
     out = Path(config.out)
     if is_main_process():
-        out.mkdir(parents=True, exist_ok=True)
-        write_json(out / "run.json", _identity(config))
+        make_folder(out)
     transformers.set_seed(config.seed)
     model = adapted(load_model(prepared.base, config), config)
+    if is_main_process():  # not before there is something to train: another base or other layers may be tried here
+        write_json(out / "run.json", _identity(config))
     trained, parameters = _trained(model), sum(parameter.numel() for parameter in model.parameters())
     with progress(prepared.plan.steps) as on_step:
         outcome = train(model, prepared.plan, prepared.dev, config, say, on_step)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from protocols.errors import UsageError
 
@@ -24,6 +25,10 @@ _CHOICES = {
 }
 _POSITIVE = ("rank", "alpha", "learning_rate", "epochs", "batch", "micro_batch", "max_length", "save_every")
 _MAY_BE_ZERO = ("dropout", "warm_up", "weight_decay", "max_tokens", "max_seconds", "max_steps", "seed")
+_BELOW = {"dropout": 1, "warm_up": 1, "rank": 2**16, "epochs": 10**6, "seed": 2**32}
+"""What a number is less than; others are less than _LARGEST."""
+_LARGEST = 10**12
+_MOST_STRETCHED = 10**6
 _MAY_CHANGE = ("micro_batch", "gradient_checkpointing", "max_seconds", "merge")
 """What a run that is continued may set anew."""
 
@@ -111,8 +116,8 @@ def read_config(name: str, changes: Sequence[str] = ()) -> TuningConfig:
         raise UsageError(f"there is no configuration {name!r}: name a YAML file, or one of {shipped}")
     try:
         data = yaml.safe_load(file.read_text("utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise UsageError(f"{file} cannot be read as a configuration: {error}") from None
+    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
+        raise UsageError(f"{file} cannot be read as a configuration: {' '.join(str(error).split())}") from None
     if not isinstance(data, dict):
         raise UsageError(f"{file}: a configuration has lines `key: value`, the first of them `base:`")
     for change in changes:
@@ -121,7 +126,7 @@ def read_config(name: str, changes: Sequence[str] = ()) -> TuningConfig:
             raise UsageError(f"--set {change!r}: write KEY=VALUE")
         try:
             data[key] = yaml.safe_load(text)
-        except yaml.YAMLError:
+        except (ValueError, RecursionError, yaml.YAMLError):
             raise UsageError(f"--set {change!r}: the value is no YAML") from None
     return _checked(str(file), data)
 
@@ -136,17 +141,28 @@ def _checked(where: str, data: dict[Any, Any]) -> TuningConfig:
             raise UsageError(f"{where}: `{key}` is missing; write it into the file, or give --set {key}=…")
     values: dict[str, Any] = {key: _value(f"{where}: {key}", key, known[key], value) for key, value in data.items()}
     config = TuningConfig(**values)
-    if isinstance(config.dev, float) and not 0 <= config.dev <= 0.5:
-        raise UsageError(f"{where}: dev is {config.dev}, and must be a file or a share from 0 to 0.5")
-    if config.rope is not None and (config.rope.get("type") != "linear" or not _is_number(config.rope.get("factor"))):
-        raise UsageError(f"{where}: rope is {dict(config.rope)}, and must be like {{type: linear, factor: 2}}")
-    if config.factor < 1:
-        raise UsageError(f"{where}: the factor of rope is {config.factor}, and must be at least 1")
+    if config.dev == "" or (isinstance(config.dev, float) and not 0 <= config.dev <= 0.5):
+        raise UsageError(f"{where}: dev is {config.dev!r}, and must be a file or a share from 0 to 0.5")
+    if not config.targets:
+        raise UsageError(f"{where}: targets is empty, and must be all-linear, or a list like [q_proj, v_proj]")
+    if config.rope is not None:
+        _check_rope(where, config.rope)
     if config.batch % config.micro_batch:
         raise UsageError(
             f"{where}: batch is {config.batch}, and must be a multiple of micro_batch, {config.micro_batch}"
         )
     return config
+
+
+def _check_rope(where: str, rope: Mapping[str, Any]) -> None:
+    """See that positions can be stretched so. Raises: UsageError."""
+    factor = rope.get("factor")
+    if set(rope) != {"type", "factor"} or rope["type"] != "linear" or not _is_number(factor):
+        raise UsageError(f"{where}: rope is {dict(rope)}, and must be like {{type: linear, factor: 2}}")
+    if not 1 <= factor < _MOST_STRETCHED:
+        raise UsageError(
+            f"{where}: the factor of rope is {factor}, and must be at least 1 and less than {_MOST_STRETCHED:,}"
+        )
 
 
 def _value(where: str, key: str, kind: str, value: Any) -> Any:
@@ -165,12 +181,22 @@ def _value(where: str, key: str, kind: str, value: Any) -> Any:
     fits = isinstance(value, _classes(kind))
     if not fits or (isinstance(value, bool) and kind != "bool"):
         raise UsageError(f"{where} is {value!r}, and must be {kind}")
-    if (key in _POSITIVE and value <= 0) or (key in _MAY_BE_ZERO and value < 0):
-        raise UsageError(f"{where} is {value}, and must be larger")
+    if key in _POSITIVE + _MAY_BE_ZERO:
+        _check_number(where, key, value)
     return value
 
 
-def _is_number(value: object) -> bool:
+def _check_number(where: str, key: str, value: float) -> None:
+    """See that a number is within its limits. Raises: UsageError."""
+    if isinstance(value, float) and math.isnan(value):
+        raise UsageError(f"{where} is {value}, and must be a number")
+    if value < 0 or (key in _POSITIVE and value == 0):
+        raise UsageError(f"{where} is {value}, and must be larger")
+    if value >= (limit := _BELOW.get(key, _LARGEST)):
+        raise UsageError(f"{where} is {value}, and must be less than {limit:,}")
+
+
+def _is_number(value: object) -> TypeGuard[int | float]:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -17,9 +18,9 @@ from atc.training.sft.checkpoints import find_checkpoint, seal_checkpoint, step_
 from atc.training.sft.examples import IGNORED
 from atc.training.sft.plan import TrainingPlan, TrainingRow
 from atc.training.sft.settings import TuningConfig
-from protocols.errors import LimitReached
+from protocols.errors import LimitReached, UsageError
 
-__all__ = ["TrainingLog", "TrainingOutcome", "adapted", "is_main_process", "process_count", "train"]
+__all__ = ["TrainingLog", "TrainingOutcome", "adapted", "is_main_process", "process_count", "read_log", "train"]
 
 _CHECKPOINTS = 3
 """How many are kept: the best and the newest two."""
@@ -52,7 +53,7 @@ class TrainingLog:
 
     def begin(self, step: int) -> None:
         """Forget the lines after `step`, where the run goes on, and start the clock."""
-        lines = [line for _, line in read_lines(self.path) if line["step"] <= step and step]
+        lines = [line for line in read_log(self.path) if line["step"] <= step] if step else []
         if is_main_process():
             write_text(self.path, "".join(json.dumps(line) + "\n" for line in lines))
         self._started = time.monotonic() - max((line["seconds"] for line in lines), default=0.0)
@@ -70,6 +71,16 @@ class TrainingLog:
             append_line(self.path, json.dumps(line))
 
 
+def read_log(path: Path) -> list[dict[str, Any]]:
+    """The lines of a log; a loss that was no number is None. Raises: UsageError: One has no step or no seconds."""
+    lines = []
+    for where, line in read_lines(path):
+        if not isinstance(line, dict) or not all(isinstance(line.get(key), int | float) for key in ("step", "seconds")):
+            raise UsageError(f"{where}: this is no line of a training's log; delete it, and repeat the command")
+        lines.append(line)
+    return lines
+
+
 @dataclass(frozen=True, slots=True)
 class TrainingOutcome:
     """The model of the best checkpoint (of the last update without held-out rows), and how the training ended."""
@@ -84,7 +95,12 @@ class TrainingOutcome:
 
 
 def adapted(model: Any, config: TuningConfig) -> Any:
-    """The model with what is trained: itself, or a fresh LoRA adapter. The adapter is fp32, also on a bf16 base."""
+    """The model with what is trained: itself, or a fresh LoRA adapter. The adapter is fp32, also on a bf16 base.
+
+    Raises:
+        UsageError: The model has no layers of the names in `targets`, or they cannot be adapted.
+        LimitReached: Out of memory.
+    """
     if config.method == "full":
         return model
     import peft
@@ -99,7 +115,16 @@ def adapted(model: Any, config: TuningConfig) -> Any:
         lora_dropout=config.dropout,
         target_modules=targets,
     )
-    return peft.get_peft_model(model, settings)
+    try:
+        with _memory(f"with adapters of rank {config.rank}; lower rank, or name fewer layers in targets"):
+            adapter = peft.get_peft_model(model, settings)
+    except (ValueError, re.error) as error:  # a text is a regular expression of names
+        reason = str(error).partition(". ")[0]
+        raise UsageError(
+            f"targets is {targets}, which cannot be adapted in {config.base}: {reason}; give all-linear, or a list of "
+            "the ends of layers' names, like [q_proj, v_proj]"
+        ) from error
+    return adapter
 
 
 def train(
@@ -124,7 +149,12 @@ def train(
     trainer = _make_trainer(model, plan, dev, config, log, on_step)
     checkpoint = find_checkpoint(out / "checkpoints", say)
     log.begin(step_of(checkpoint) if checkpoint else 0)
-    with _memory(config), _inputs_as_they_are(model, config):
+    remedy = (
+        f"with micro_batch {config.micro_batch} and max_length {config.max_length}; lower micro_batch or set "
+        "gradient_checkpointing: true (both may change in a continued run), else lower max_length; the same command "
+        "then goes on from the last checkpoint"
+    )
+    with _memory(remedy), _inputs_as_they_are(model, config):
         if checkpoint:
             say(f"continued after update {step_of(checkpoint)} of {plan.steps}")
         trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
@@ -149,7 +179,7 @@ def _inputs_as_they_are(model: Any, config: TuningConfig) -> Iterator[None]:
 
 
 @contextmanager
-def _memory(config: TuningConfig) -> Iterator[None]:
+def _memory(remedy: str) -> Iterator[None]:
     """Tell what to do where memory ends. Raises: LimitReached."""
     import torch
 
@@ -159,11 +189,7 @@ def _memory(config: TuningConfig) -> Iterator[None]:
         texts = ("out of memory", "can't allocate memory", "not enough memory")
         if not isinstance(error, MemoryError) and not any(text in str(error).lower() for text in texts):
             raise
-        raise LimitReached(
-            f"out of memory with micro_batch {config.micro_batch} and max_length {config.max_length}; lower "
-            "micro_batch or set gradient_checkpointing: true (both may change in a continued run), else lower "
-            "max_length; the same command then goes on from the last checkpoint"
-        ) from error
+        raise LimitReached(f"out of memory {remedy}") from error
 
 
 def _arguments(plan: TrainingPlan, dev: Sequence[TrainingRow], config: TuningConfig) -> Any:

@@ -7,7 +7,7 @@ run, and must print the recorded answer.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime
@@ -22,7 +22,7 @@ from atc.modes.formats import toolllama
 from atc.modes.rules import TryEnded
 from benchmarks.toolbench.annotation.exports import FINISH
 from benchmarks.toolbench.corpus.queries import ToolQuery, served_protocol
-from protocols.errors import APIError, UsageError
+from protocols.errors import APIError, ProtocolError, UsageError
 from sandbox import Limits, Sandbox
 
 __all__ = ["ReplayedLine", "replay"]
@@ -62,7 +62,8 @@ def replay(file: Path, queries: Mapping[int, ToolQuery], server: str, now: datet
         count += 1
         if not isinstance(line, dict) or not isinstance(line.get("messages"), list):
             raise UsageError(f"{where}: this is no line of an export")
-        query = queries.get(line.get("query_id", -1))
+        number = line.get("query_id")
+        query = queries.get(number) if isinstance(number, int) else None
         if query is None:
             raise UsageError(f"{where}: its query {line.get('query_id')} is not in the queries.json beside the file")
         try:
@@ -71,8 +72,11 @@ def replay(file: Path, queries: Mapping[int, ToolQuery], server: str, now: datet
             else:
                 calls = list(_spoken(line) if "conversations" in line else _called(line))
                 yield ReplayedLine(where, len(calls), _difference(calls, query, server))
+        except ProtocolError as error:
+            raise UsageError(f"{where}: {error}") from None
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise UsageError(f"{where}: this is no line of an export: {type(error).__name__} {error}") from None
+            reason = f"{error} is missing" if isinstance(error, KeyError) else error
+            raise UsageError(f"{where}: this is no line of an export ({reason}); export the queries again") from None
         except BadActionError as error:
             yield ReplayedLine(where, 0, f"a message cannot be read: {error}")
     if not count:
@@ -81,7 +85,7 @@ def replay(file: Path, queries: Mapping[int, ToolQuery], server: str, now: datet
 
 def _spoken(line: Mapping[str, Any]) -> Iterator[_RecordedCall]:
     """The calls of a conversation in ToolLLaMA's form that have a result. Raises: BadActionError."""
-    turns = line["conversations"]
+    turns = _turns(line["conversations"], "from")
     for turn, following in pairwise(turns):
         if turn["from"] == "assistant" and following["from"] == "function":
             message = toolllama.read_message(turn["value"])
@@ -91,11 +95,25 @@ def _spoken(line: Mapping[str, Any]) -> Iterator[_RecordedCall]:
 
 def _called(line: Mapping[str, Any]) -> Iterator[_RecordedCall]:
     """The tool calls of a conversation, each with its result."""
-    results = {turn["tool_call_id"]: turn["content"] for turn in line["messages"] if turn["role"] == "tool"}
-    for turn in line["messages"]:
+    turns = _turns(line["messages"], "role")
+    results = {turn["tool_call_id"]: turn["content"] for turn in turns if turn["role"] == "tool"}
+    for turn in turns:
         for call in turn.get("tool_calls") or ():
             function = call["function"]
             yield _RecordedCall(function["name"], json.loads(function["arguments"]), results[call["id"]])
+
+
+def _turns(conversation: Any, role: str) -> Sequence[Mapping[str, Any]]:
+    """The turns of a conversation. Raises: ValueError: There are none, or none of the assistant.
+
+    Args:
+        role: The key of a turn that says whose it is.
+    """
+    if not isinstance(conversation, list) or not all(isinstance(turn, dict) and role in turn for turn in conversation):
+        raise ValueError(f"its conversation is no list of turns with `{role}`")
+    if not any(turn[role] == "assistant" for turn in conversation):
+        raise ValueError("no turn of its conversation is the assistant's")
+    return conversation
 
 
 def _difference(calls: list[_RecordedCall], query: ToolQuery, server: str) -> str:

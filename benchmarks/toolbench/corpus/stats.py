@@ -114,8 +114,17 @@ def corpus_stats(places: Sequence[Path]) -> CorpusStats:
 
 
 def _files(folder: Path) -> Iterator[Path]:
-    yield from folder.rglob("*.json")
+    yield from (file for file in folder.rglob("*.json") if not _is_of_run(file))
     yield from (file for file in folder.rglob("*.jsonl") if file.name in _EXPORTS)
+
+
+def _is_of_run(file: Path) -> bool:
+    """True of the settings and the tasks in the folder of a run; its answers are in files of their own."""
+    is_task = file.parent.name == "tasks"
+    if not is_task and file.name != "config.json":
+        return False
+    folder = file.parent.parent if is_task else file.parent
+    return (folder / "config.json").is_file() and (folder / "tasks").is_dir()
 
 
 def _count(file: Path, stats: CorpusStats, queries: list[ToolQuery], answers: list[Answer]) -> None:

@@ -11,16 +11,16 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from math import inf
 from typing import Any
 
-from benchmarks.toolbench.generation.pool import PooledAPI
+from benchmarks.toolbench.generation.pool import PooledAPI, required_names
 from benchmarks.toolbench.generation.writing import FEWEST_WORDS, WrittenInstruction
 from benchmarks.toolbench.server.address import VirtualCall
 from benchmarks.toolbench.server.filtering import why_dropped
 from benchmarks.toolbench.server.upstream import Upstream
-from protocols.documents.record_names import function_name, parameter_name
+from protocols.documents.record_names import function_name
 from protocols.errors import APIError
 from protocols.text.words import singular, words
 
@@ -113,7 +113,7 @@ class InstructionChecks:
     def _runs(self, instruction: WrittenInstruction, apis: Sequence[PooledAPI]) -> str:
         assert self._server is not None
         for api in apis:
-            arguments = {name: instruction.values[name] for name in _names_of(api.required)}
+            arguments = {name: instruction.values[name] for name in required_names([api])}
             reply = self._server.answer(VirtualCall(api.address, arguments))
             if reply is None:
                 raise APIError(f"{self._server.problem or 'the server gives no reply'}; repeat the command to go on")
@@ -128,7 +128,7 @@ def _related(instruction: WrittenInstruction, apis: Sequence[PooledAPI]) -> str:
     text = _spaced(instruction.text)
     for api in apis:
         described = _content_words(f"{api.tool} {api.name} {api.record['api_description']}")
-        values = [instruction.values[name] for name in _names_of(api.required)]
+        values = [instruction.values[name] for name in required_names([api])]
         if described and not described & spoken and not any(_spaced(str(value)) in text for value in values):
             return f"it does not ask for {api.name}"
     return ""
@@ -160,7 +160,7 @@ def _concrete(instruction: WrittenInstruction, apis: Sequence[PooledAPI]) -> str
     if gap := _PLACEHOLDER.search(instruction.text):
         return f"{gap[0]!r} is a placeholder"
     text = _spaced(instruction.text)
-    for name in dict.fromkeys(name for api in apis for name in _names_of(api.required)):
+    for name in required_names(apis):
         value = instruction.values[name]
         if value in (None, "") or isinstance(value, dict | list) or _is_placeholder(value, name):
             return f"the {name} is {value!r}"
@@ -174,11 +174,6 @@ def _is_placeholder(value: Any, name: str) -> bool:
     spoken = {word for word in words(str(value)) if not word.isdigit()}
     repeats = bool(spoken) and spoken <= {*words(name), "value", "example", "string", "your", "number"}
     return repeats or _PLACEHOLDER.search(str(value)) is not None
-
-
-def _names_of(parameters: Iterable[Mapping[str, Any]]) -> list[str]:
-    """The published names of parameters."""
-    return [parameter_name(str(parameter["name"])) for parameter in parameters]
 
 
 def _content_words(text: str) -> set[str]:

@@ -91,7 +91,8 @@ class _GenerateOptions:
         required=True,
         type=out_file,
         metavar="FILE",
-        help="The query file; every attempt is in FILE.attempts.jsonl beside it. To go on, repeat the command.",
+        help="The query file; of NAME.json every attempt is in NAME.attempts.jsonl beside it. To go on, repeat the "
+        "command.",
     )
     seed: int = option("--seed", type=int, default=0, show_default=True, help="Of what is drawn, and of the model.")
     max_tokens: int = option(
@@ -130,6 +131,8 @@ def generate(options: _GenerateOptions) -> None:
     catalogue = _catalogue(options.sources)
     pool = ToolPool(catalogue)
     collections = read_collections(options.collections) if options.collections else {}
+    if gap := pool.gap(collections):
+        say(f"warning: {options.collections}: {gap}")
     name = options.model or default_model()
     settings = GenerationSettings(
         kind=cast("InstructionKind", options.kind),
@@ -159,7 +162,7 @@ def _catalogue(sources: tuple[Path, ...]) -> Catalogue:
     """The tools of the sources, or of the releases under `ATC_DATA`; what cannot be read is told."""
     from benchmarks.toolbench.server.catalogue import Catalogue, default_sources
 
-    catalogue = Catalogue(sources or default_sources())
+    catalogue = Catalogue(sources or default_sources("as SOURCE"))
     for warning in catalogue.warnings:
         say(f"warning: {warning}")
     return catalogue

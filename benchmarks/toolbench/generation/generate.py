@@ -1,8 +1,8 @@
 """Write instructions until there are enough: draw APIs, ask, check, and keep what came of it.
 
-Each attempt is a line in `FILE.attempts.jsonl` beside the query file, refused ones included; the query file is made of
-the accepted ones. A repeated command goes on after the last attempt. An attempt depends on its number, on the settings
-and on the model's seed for it; whether it is new depends on the attempts before it.
+Each attempt is a line in `queries.attempts.jsonl` beside the query file `queries.json`, refused ones included; the
+query file is made of the accepted ones. A repeated command goes on after the last attempt. An attempt depends on its
+number, on the settings and on the model's seed for it; whether it is new depends on the attempts before it.
 """
 
 from __future__ import annotations
@@ -182,7 +182,7 @@ def _attempt(
 
 
 def _resume(file: Path, settings: GenerationSettings, names: Sequence[str]) -> InstructionRun:
-    """What the attempts in a file came to. Raises: UsageError: They are of other settings, or none can be kept."""
+    """What the attempts in a file came to. Raises: UsageError: They are of other settings, or the file is damaged."""
     run, lines = InstructionRun(), list(read_lines(file))
     if not lines:
         file.unlink(missing_ok=True)
@@ -190,14 +190,35 @@ def _resume(file: Path, settings: GenerationSettings, names: Sequence[str]) -> I
         return run
     where, head = lines[0]
     earlier = head.get("settings") if isinstance(head, dict) else None
+    if not isinstance(earlier, dict):
+        raise UsageError(f"{where}: these are not the settings of attempts; take another --out, or delete the file")
     if earlier != asdict(settings):
-        differing = [name for name, value in asdict(settings).items() if (earlier or {}).get(name) != value]
+        differing = [name for name, value in asdict(settings).items() if earlier.get(name) != value]
         raise UsageError(f"{where}: these attempts were made with another {', '.join(differing)}: take another --out")
     for where, entry in lines[1:]:
-        if not isinstance(entry, dict) or entry.get("number") != run.attempts or "refused_by" not in entry:
-            raise UsageError(f"{where}: this is not attempt {run.attempts}; delete the file to begin anew")
+        if not _is_attempt(entry, run.attempts):
+            raise UsageError(
+                f"{where}: this is not attempt {run.attempts}; delete this line and all after it to go on from there, "
+                "or the file to begin anew"
+            )
         _take(entry, run, names)
     return run
+
+
+def _is_attempt(entry: object, number: int) -> bool:
+    """True of what `_attempt` makes under this number."""
+    if not isinstance(entry, dict) or entry.get("number") != number or entry.get("refused_by") not in ("", *CHECKS):
+        return False
+    query = entry.get("query")
+    if entry["refused_by"] or not isinstance(query, dict):
+        return bool(entry["refused_by"])
+    pairs = query.get("relevant APIs")
+    return (
+        isinstance(query.get("query"), str)
+        and isinstance(query.get("api_list"), list)
+        and isinstance(pairs, list)
+        and all(isinstance(pair, list) and list(map(type, pair)) == [str, str] for pair in pairs)
+    )
 
 
 def _take(entry: Mapping[str, Any], run: InstructionRun, names: Sequence[str]) -> None:

@@ -10,16 +10,17 @@ from __future__ import annotations
 import hashlib
 import json
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from benchmarks.toolbench.server.address import APIAddress
 from benchmarks.toolbench.server.catalogue import Catalogue
+from protocols.documents.record_names import category_folder, parameter_name, standard_name
 from protocols.errors import UsageError
 
-__all__ = ["COMMENT", "InstructionKind", "PooledAPI", "ToolPool", "read_collections"]
+__all__ = ["COMMENT", "InstructionKind", "PooledAPI", "ToolPool", "read_collections", "required_names"]
 
 InstructionKind = Literal["I1", "I2", "I3"]
 ToolKey = tuple[str, str]
@@ -60,6 +61,11 @@ class PooledAPI:
     def parameters(self) -> list[Mapping[str, Any]]:
         """Its parameters, required ones first."""
         return [*self.required, *_parameters(self.record["optional_parameters"])]
+
+
+def required_names(apis: Iterable[PooledAPI]) -> list[str]:
+    """The published names of the required parameters; those of the same name in two APIs have one value."""
+    return list(dict.fromkeys(parameter_name(str(parameter["name"])) for api in apis for parameter in api.required))
 
 
 class ToolPool:
@@ -124,6 +130,17 @@ class ToolPool:
         if kind != "I1" and len(tools) == 1:
             chosen[-1] = generator.choice([api for api in drawn if api.address.tool not in tools])
         return chosen
+
+    def gap(self, collections: Mapping[str, Sequence[ToolKey]]) -> str:
+        """Which tools of collections are not drawn, since no source documents them; empty if all can be."""
+        listed = list(dict.fromkeys(key for tools in collections.values() for key in tools))
+        missing = [key for key in listed if key not in self.tools]
+        if not missing:
+            return ""
+        names = ", ".join("/".join(key) for key in missing)
+        near = ((key, (category_folder(key[0]), standard_name(key[1]))) for key in missing)
+        hint = next((f"; write {'/'.join(new)} for {'/'.join(old)}" for old, new in near if new in self.tools), "")
+        return f"{len(missing)} of {len(listed)} tools are in no source, and are left out: {names}{hint}"
 
     def _categories(self) -> list[list[ToolKey]]:
         """The tools of each category with two or more."""

@@ -17,7 +17,7 @@ from typing import Any
 
 from atc.models import Message, Model
 from atc.models.base import ModelRequest, answer
-from benchmarks.toolbench.generation.pool import PooledAPI
+from benchmarks.toolbench.generation.pool import PooledAPI, required_names
 from protocols.documents.record_names import parameter_name
 from protocols.text.words import words
 
@@ -59,7 +59,7 @@ def ask_values(model: Model, apis: Sequence[PooledAPI], seed: int) -> str:
 
     Raises: ModelError: The model cannot be had, or the prompt is too long for it; LimitReached.
     """
-    needed = _needed(apis)
+    needed = required_names(apis)
     if not needed:
         return "{}"
     example = _example(apis, seed)
@@ -105,7 +105,7 @@ def read_values(text: str, apis: Sequence[PooledAPI]) -> dict[str, Any]:
         raise BadInstructionError("text follows the JSON")
     if not isinstance(values, dict):
         raise BadInstructionError("the values are no object")
-    needed = set(_needed(apis))
+    needed = set(required_names(apis))
     if differing := sorted(needed ^ set(values)):
         raise BadInstructionError(f"{differing[0]} is {'missing' if differing[0] in needed else 'no parameter'}")
     return values
@@ -126,12 +126,6 @@ def _continue(model: Model, messages: Sequence[Message], begun: str, anew: str, 
     request = ModelRequest([*messages, Message("assistant", begun)], ("\n",), _MAX_TOKENS, seed)
     text = answer(model, request).text.rstrip()
     return text.lstrip() if text.lstrip().startswith(anew) else begun + text
-
-
-def _needed(apis: Sequence[PooledAPI]) -> list[str]:
-    """The published names of the required parameters; those of the same name in two APIs have one value."""
-    names = (parameter_name(str(parameter["name"])) for api in apis for parameter in api.required)
-    return list(dict.fromkeys(names))
 
 
 def _values_request(apis: Iterable[str], names: Iterable[str]) -> str:

@@ -9,7 +9,7 @@ import csv
 import hashlib
 import json
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -68,15 +68,30 @@ def protocol_documents(protocol: Protocol) -> list[ToolDocument]:
 
 
 def _corpus(file: Path) -> Iterator[ToolDocument]:
-    """The rows of a published corpus, which repeat."""
+    """The rows of a published corpus, which repeat. Raises: UsageError."""
     csv.field_size_limit(sys.maxsize)
     try:
         with file.open(encoding="utf-8", newline="") as lines:
-            for row in csv.reader(lines, delimiter="\t"):
+            for number, row in enumerate(csv.reader(lines, delimiter="\t"), 1):
                 if row and row[0] != "docid":
-                    yield replace(record_document(json.loads(row[1])), id=row[0])
-    except (OSError, ValueError, IndexError, csv.Error) as error:
+                    yield _corpus_document(f"{file}, row {number}", row)
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise UsageError(f"{file} is no corpus (docid TAB record as JSON): {error}") from None
+
+
+def _corpus_document(where: str, row: Sequence[str]) -> ToolDocument:
+    """The document in a row. Raises: UsageError: It has none."""
+    try:
+        record = json.loads(row[1])
+    except IndexError:
+        problem = "it has one column"
+    except (ValueError, RecursionError) as error:
+        problem = f"its second column is no JSON ({error})"
+    else:
+        if isinstance(record, dict):
+            return replace(record_document(record), id=row[0])
+        problem = "its second column is no JSON object"
+    raise UsageError(f"{where}: {problem}; a row of a corpus is a docid, a tab, and a record as a JSON object")
 
 
 def read_judged(file: Path) -> list[RetrievalQuery]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -11,6 +10,7 @@ from string import Template
 
 from atc.files import write_json, write_text
 from atc.training.retriever import EncoderTraining
+from benchmarks.tasks.datasets import file_digest
 from benchmarks.toolbench.retrieval.hold_out import HoldOut
 
 __all__ = ["write_card"]
@@ -27,7 +27,7 @@ def write_card(
     figures: Mapping[str, float],
 ) -> None:
     """Write `training.json` and `README.md` into the folder of an encoder."""
-    files = {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in sources}
+    files = {digest["file"]: digest["sha256"] for digest in map(file_digest, sources)}
     facts = {
         "sources": files,
         "base": base,

@@ -52,14 +52,18 @@ class CataloguedTool:
             self.records[published] = {**known, "template_response": record["template_response"]}
 
 
-def default_sources() -> list[Path]:
-    """The shared releases under `ATC_DATA`. Raises: UsageError: There are none."""
+def default_sources(option: str = "with --data") -> list[Path]:
+    """The shared releases under `ATC_DATA`. Raises: UsageError: There are none.
+
+    Args:
+        option: How a command takes sources, for the message.
+    """
     root = os.environ.get("ATC_DATA")
     sources = [Path(root) / name for name in ("toolbench", "stabletoolbench")] if root else []
     present = [source for source in sources if source.is_dir()]
     if not present:
         where = f"there is no toolbench or stabletoolbench in {root}" if root else "ATC_DATA is not set"
-        raise UsageError(f"name the tools with --data (a folder toolenv/tools, or query files); {where}")
+        raise UsageError(f"name the tools {option} (a folder toolenv/tools, or query files); {where}")
     return present
 
 
@@ -77,14 +81,12 @@ class Catalogue:
         self._listed: dict[Key, CataloguedTool] = {}
         for source in sources:
             if not source.exists():
-                raise UsageError(f"--data {source} does not exist")
+                raise UsageError(f"there is no file or folder {source}; name a folder of tools, or query files")
             for file in [source] if source.is_file() else self._candidates(source):
                 self._read_file(file)
         if not self._files and not self._listed:
             shown = ", ".join(map(str, sources))
-            raise UsageError(
-                f"--data {shown}: neither tool files (CATEGORY/TOOL.json) nor query files (api_list) in it"
-            )
+            raise UsageError(f"{shown}: neither tool files (CATEGORY/TOOL.json) nor query files (api_list) in it")
         self._tool = lru_cache(maxsize=512)(self._load_tool)
 
     def __len__(self) -> int:
