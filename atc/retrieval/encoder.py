@@ -71,8 +71,8 @@ def encoder_digest(name: str) -> str:
 
 
 @lru_cache(maxsize=2)
-def trained(name: str) -> Any:
-    """A sentence transformer, loaded once. Raises: UsageError."""
+def trained(name: str, digest: str = "") -> Any:
+    """A sentence transformer, loaded once, or anew where its files have another digest. Raises: UsageError."""
     return load_encoder(name)
 
 

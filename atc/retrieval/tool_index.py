@@ -150,14 +150,14 @@ def _write(folder: Path, documents: Sequence[ToolDocument], encoder: str, earlie
     weights = _weights(encoder)
     if encoder != "bm25":
         same = earlier is not None and earlier.weights == weights
-        vectors = _vectors(documents, encoder, earlier if same else None)
+        vectors = _vectors(documents, encoder, weights, earlier if same else None)
         digest.update(vectors.tobytes())
         np.save(folder / "vectors.npy", vectors)
     facts = {"version": _VERSION, "encoder": encoder, "weights": weights, "documents": len(documents)}
     write_json(folder / "index.json", {**facts, "digest": digest.hexdigest()})
 
 
-def _vectors(documents: Sequence[ToolDocument], encoder: str, earlier: ToolIndex | None) -> Any:
+def _vectors(documents: Sequence[ToolDocument], encoder: str, weights: str, earlier: ToolIndex | None) -> Any:
     """The vectors of documents as half-precision rows; those of unchanged documents are taken over."""
     kept = {}
     if earlier is not None and earlier.vectors is not None:
@@ -165,17 +165,17 @@ def _vectors(documents: Sequence[ToolDocument], encoder: str, earlier: ToolIndex
             (entry.id, entry.text): vector for entry, vector in zip(earlier.documents, earlier.vectors, strict=True)
         }
     missing = [entry.text for entry in documents if (entry.id, entry.text) not in kept]
-    batches = [_encode(missing[start : start + _BATCH], encoder) for start in range(0, len(missing), _BATCH)]
+    batches = [_encode(missing[start : start + _BATCH], encoder, weights) for start in range(0, len(missing), _BATCH)]
     fresh = iter(np.concatenate(batches)) if batches else iter(())
     rows = [vector if (vector := kept.get((entry.id, entry.text))) is not None else next(fresh) for entry in documents]
     return np.stack(rows).astype(np.float16)
 
 
-def _encode(texts: Sequence[str], encoder: str) -> Any:
+def _encode(texts: Sequence[str], encoder: str, weights: str) -> Any:
     """Unit vectors of texts. Raises: UsageError: A trained encoder needs a library that is not installed."""
     if encoder in ENCODERS:
         return embed(texts)
-    return encode(trained(encoder.removeprefix("hybrid:")), texts)
+    return encode(trained(encoder.removeprefix("hybrid:"), weights), texts)
 
 
 def _tokens(texts: Sequence[str]) -> Any:
@@ -311,7 +311,7 @@ class ToolIndex:
 
     def _vector_scores(self, query: str) -> Any:
         self._check_weights()
-        [vector] = _encode([query], self.encoder)
+        [vector] = _encode([query], self.encoder, self.weights)
         # By one thread: those of a matrix product would wait for the encoder's, which spin for a while when done.
         return np.einsum("ij,j->i", self._matrix, np.asarray(vector, dtype=np.float32))
 

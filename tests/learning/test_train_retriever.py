@@ -122,7 +122,7 @@ def test_an_index_is_of_the_weights_it_was_built_with(tmp_path: Path, monkeypatc
     """Trained anew in the same folder, the encoder is refused until the index is built again, with new vectors."""
     import torch
 
-    from atc.retrieval.encoder import load_encoder, trained
+    from atc.retrieval.encoder import load_encoder
 
     document = ToolDocument("sky", "Weather", "Sky", "Tide", "When water is high.")
     index, encoder = tmp_path / "index", load_encoder("base")
@@ -135,7 +135,6 @@ def test_an_index_is_of_the_weights_it_was_built_with(tmp_path: Path, monkeypatc
     with torch.no_grad():
         next(encoder.parameters()).add_(0.5)
     encoder.save(str(tmp_path / "encoder"))
-    trained.cache_clear()
 
     with pytest.raises(UsageError, match=r"other weights than when .* was built; repeat atc retrieve build"):
         ToolIndex(index).search("tides")
