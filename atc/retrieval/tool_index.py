@@ -119,7 +119,7 @@ def build_index(folder: Path, documents: Iterable[ToolDocument], encoder: str) -
 
 def _named(encoder: str) -> str:
     """An encoder by a name that holds in every folder. Raises: UsageError: There is none of that name."""
-    kind, colon, name = encoder.rpartition(":") if encoder.startswith("hybrid:") else ("", "", encoder)
+    kind, colon, name = encoder.partition(":") if encoder.startswith("hybrid:") else ("", "", encoder)
     if encoder in ENCODERS or name == "base":
         return encoder
     if not Path(name).is_dir():
