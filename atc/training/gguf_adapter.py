@@ -14,8 +14,8 @@ import json
 import math
 import os
 import re
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,7 @@ __all__ = [
     "check_packages",
     "convert",
     "default_base",
+    "gguf_file",
     "permuted",
     "read_base",
     "read_layers",
@@ -287,12 +288,9 @@ def permuted(matrix: Any, name: str, base: BaseFile) -> Any:
 
 def _write(out: Path, architecture: str, alpha: float, tensors: Mapping[str, Any], factor: float = 1.0) -> None:
     """Write the file as a whole or not at all. Raises: UsageError."""
-    import gguf
     import numpy as np
 
-    partial = out.with_name(f".{out.name}.{os.getpid()}.part")
-    try:
-        writer = gguf.GGUFWriter(partial, architecture)
+    with gguf_file(out, architecture) as writer:
         writer.add_type("adapter")
         writer.add_string("adapter.type", "lora")
         writer.add_float32("adapter.lora.alpha", alpha)
@@ -300,6 +298,17 @@ def _write(out: Path, architecture: str, alpha: float, tensors: Mapping[str, Any
             writer.add_float32(ROPE_FACTOR, factor)
         for name, array in tensors.items():
             writer.add_tensor(name, np.ascontiguousarray(array, np.float16))
+
+
+@contextmanager
+def gguf_file(out: Path, architecture: str) -> Iterator[Any]:
+    """A GGUFWriter; what it was given is in the file at the end, as a whole or not at all. Raises: UsageError."""
+    import gguf
+
+    partial = out.with_name(f".{out.name}.{os.getpid()}.part")
+    try:
+        writer = gguf.GGUFWriter(partial, architecture)
+        yield writer
         writer.write_header_to_file()
         writer.write_kv_data_to_file()
         writer.write_tensors_to_file()

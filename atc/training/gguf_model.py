@@ -7,9 +7,7 @@ metadata and vocabulary included. What it changed is written in 8 bit (Q8_0).
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +17,7 @@ from atc.training.gguf_adapter import (
     AdaptedLayer,
     BaseFile,
     check_packages,
+    gguf_file,
     permuted,
     read_base,
     read_layers,
@@ -124,10 +123,8 @@ def _write(out: Path, base: Path, architecture: str, changes: Mapping[str, Chang
     """Write the file as a whole or not at all. Raises: UsageError."""
     import gguf
 
-    partial = out.with_name(f".{out.name}.{os.getpid()}.part")
     reader = gguf.GGUFReader(base)
-    try:
-        writer = gguf.GGUFWriter(partial, architecture)
+    with gguf_file(out, architecture) as writer:
         for name, entry in reader.fields.items():
             if name != "general.architecture" and not name.startswith("GGUF."):
                 kind, *parts = entry.types
@@ -137,16 +134,6 @@ def _write(out: Path, base: Path, architecture: str, changes: Mapping[str, Chang
             if (change := changes.get(tensor.name)) is not None:
                 data, kind = _quantized(change(gguf.quants.dequantize(data, kind)))
             writer.add_tensor(tensor.name, data, raw_dtype=kind)
-        writer.write_header_to_file()
-        writer.write_kv_data_to_file()
-        writer.write_tensors_to_file()
-        writer.close()
-        partial.replace(out)
-    except OSError as error:
-        raise UsageError(f"{out} cannot be written: {error.strerror or error}") from error
-    finally:
-        with suppress(NotADirectoryError):
-            partial.unlink(missing_ok=True)
 
 
 def _quantized(weights: Any) -> tuple[Any, Any]:

@@ -89,9 +89,8 @@ def _is_name(text: str) -> bool:
 
 
 def _members(name: str | None, target: Any) -> Iterator[tuple[str, Any]]:
-    if isinstance(target, (type, *_PLAIN)) or inspect.isfunction(
-        inspect.unwrap(target)
-    ):  # as functools.cache wraps one
+    is_wrapped = inspect.isfunction(inspect.unwrap(target))  # as by functools.cache
+    if isinstance(target, (type, *_PLAIN)) or is_wrapped:
         yield name or target.__name__, target
         return
     if isinstance(target, types.ModuleType | str | bytes | int | float | type(None)):

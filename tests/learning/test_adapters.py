@@ -212,8 +212,18 @@ def test_a_tuned_model_is_a_file_of_its_own(kind: str, tiny: Path, tmp_path: Pat
     merged.save_pretrained(tmp_path / "whole")
     folder = tiny / "adapter" if kind == "adapter" else tmp_path / "whole"
     out = tmp_path / "tuned.gguf"
-    asked = ["train", "adapter", str(folder), "--base", str(tiny / "base.gguf"), "--merge", "--out", str(out), "--json"]
-    written = CliRunner().invoke(main, asked)
+    command = [
+        "train",
+        "adapter",
+        str(folder),
+        "--base",
+        str(tiny / "base.gguf"),
+        "--merge",
+        "--out",
+        str(out),
+        "--json",
+    ]
+    written = CliRunner().invoke(main, command)
     generator = random.Random(3)
     tokens = [generator.randrange(VOCABULARY - 1) for _ in range(POSITIONS)]
     with torch.inference_mode():
@@ -250,8 +260,8 @@ def test_a_model_that_cannot_be_merged_is_told(tiny: Path, adapter: Path, tmp_pa
     for folder, error, message in cases:
         with pytest.raises(error, match=message):
             merge(folder, tiny / "base.gguf", tmp_path / "tuned.gguf")
-    asked = ["train", "adapter", str(tiny / "base"), "--merge", "--out", str(tmp_path / "tuned.gguf")]
-    assert "give its GGUF file with --base" in " ".join(CliRunner().invoke(main, asked).stderr.split())
+    command = ["train", "adapter", str(tiny / "base"), "--merge", "--out", str(tmp_path / "tuned.gguf")]
+    assert "give its GGUF file with --base" in " ".join(CliRunner().invoke(main, command).stderr.split())
     assert not list(tmp_path.glob("*.gguf")) and not list(tmp_path.glob(".*.part"))
 
 

@@ -355,12 +355,12 @@ def test_no_two_parts_share_what_they_are_split_by(tmp_path: Path) -> None:
 
 def test_a_tool_that_a_query_does_not_list_counts(tmp_path: Path) -> None:
     """A query of the open domain is in the part of those that list its tool; one that nobody lists is on its own."""
-    asked = [query(number, f"C{number}", f"T{number}") for number in range(12)]
+    listing = [query(number, f"C{number}", f"T{number}") for number in range(12)]
     unlisted = [
         {"query": f"And {number}?", "query_id": 100 + number, "relevant APIs": [[f"T{number}", "Find"]]}
         for number in range(8, 16)
     ]
-    file = write(tmp_path / "a.json", *asked, *unlisted)
+    file = write(tmp_path / "a.json", *listing, *unlisted)
     for distance in ("tool", "category"):
         parts = split(tmp_path, distance, file)
         tools = [
