@@ -24,6 +24,7 @@ from benchmarks.report.manipulation_tables import manipulation_tables, published
 from benchmarks.report.runs import read_runs
 from benchmarks.run.runner import prepare_folder
 from protocols.errors import UsageError
+from tests.manipulation.suite_tasks import SUITE
 from tests.manipulation.tiny_environment import TinyEnvironment, TinySteps
 from tests.scripted import ScriptedModel
 
@@ -423,9 +424,7 @@ def test_each_kind_of_episode_is_measured(tiny: TinyEnvironment, tmp_path: Path)
     assert all(rate > 0 for rate in rates.values())
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[pytest.mark.manipulation] * (name == "sheets")) for name in suite.TASKS]
-)
+@pytest.mark.parametrize("name", SUITE)
 def test_a_perfect_model_solves_the_tasks_in_both_ways(name: str, tmp_path: Path) -> None:
     """The first and the last test of each task, by labels with the generator and by programs with an agent."""
     with closing(suite.open_environment(name)) as environment:

@@ -15,11 +15,12 @@ from benchmarks.manipulation import suite
 from benchmarks.manipulation.complexity import Combination, ComplexityTest, complexity, distance, reversed_f1
 from benchmarks.manipulation.complexity_sources import named_complexity
 from benchmarks.manipulation.environment import GoalAction, ManipulationTest
-from benchmarks.manipulation.suite import TASKS, open_environment
+from benchmarks.manipulation.suite import open_environment
 from benchmarks.manipulation.virtualhome.environment import VirtualHome
 from benchmarks.report.complexity_tables import published_complexity, recomputed
 from benchmarks.report.stats import spearman
 from tests.benchmarks.report_runs import metrics, task, write_run
+from tests.manipulation.suite_tasks import SUITE
 
 FIRST, SECOND = tuple("abcd"), tuple("ae")
 TESTS = [("t1", tuple("abdef")), ("t2", tuple("ae"))]
@@ -163,7 +164,7 @@ def test_a_task_of_the_suite() -> None:
     assert "samples" in sampled.stdout
 
 
-@pytest.mark.parametrize("name", TASKS)
+@pytest.mark.parametrize("name", SUITE)
 def test_demonstrations_from_a_file_are_read_as_its_own(name: str, tmp_path: Path) -> None:
     """A task's own demonstrations in a file give its score again; so do lists of what they call."""
     with closing(open_environment(name)) as environment:
