@@ -1,7 +1,7 @@
 """A tuned model as one GGUF file: a base with an adapter added to its weights, or all weights after a full tuning.
 
 Both engines read it, where OpenVINO takes no adapter. What the tuning did not change stays as the base's file has it,
-metadata and vocabulary included. What it changed is written in 8 bit (Q8_0).
+metadata and vocabulary included. What it changed is written in 8 bit (Q8_0), or in the base's own 16 or 32 bit.
 """
 
 from __future__ import annotations
@@ -132,15 +132,16 @@ def _write(out: Path, base: Path, architecture: str, changes: Mapping[str, Chang
         for tensor in reader.tensors:
             data, kind = tensor.data, tensor.tensor_type
             if (change := changes.get(tensor.name)) is not None:
-                data, kind = _quantized(change(gguf.quants.dequantize(data, kind)))
+                data, kind = _stored(change(gguf.quants.dequantize(data, kind)), kind)
             writer.add_tensor(tensor.name, data, raw_dtype=kind)
 
 
-def _quantized(weights: Any) -> tuple[Any, Any]:
-    """Weights and the type that they are stored in: 8 bit for a matrix, 32 bit for a bias or a norm."""
+def _stored(weights: Any, kind: Any) -> tuple[Any, Any]:
+    """Weights and the type that they are stored in, given the base's: OpenVINO reads no 8 bit in a file of 16."""
     import gguf
     import numpy as np
 
-    whole = weights.ndim < 2 or weights.shape[-1] % _BLOCK
-    kind = gguf.GGMLQuantizationType.F32 if whole else gguf.GGMLQuantizationType.Q8_0
+    types = gguf.GGMLQuantizationType
+    if kind not in (types.F32, types.F16, types.BF16):
+        kind = types.F32 if weights.ndim < 2 or weights.shape[-1] % _BLOCK else types.Q8_0
     return gguf.quants.quantize(np.ascontiguousarray(weights, np.float32), kind), kind

@@ -117,8 +117,8 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return random_model(tmp_path_factory.mktemp("tiny"), "llama")
 
 
-def random_model(folder: Path, architecture: str) -> Path:
-    """Write base and adapter of an architecture."""
+def random_model(folder: Path, architecture: str, stored: str = "F32") -> Path:
+    """Write base and adapter of an architecture; the GGUF file holds matrices as `stored`."""
     import peft
     import torch
 
@@ -126,7 +126,7 @@ def random_model(folder: Path, architecture: str) -> Path:
     for name, weights in model.named_parameters():  # a bias or a norm of a fresh model changes nothing
         if name.endswith(("bias", "q_norm.weight", "k_norm.weight")):
             torch.nn.init.normal_(weights, mean=1.0 if "norm" in name else 0.0, std=0.3)
-    write_gguf(model, folder / "base.gguf")
+    write_gguf(model, folder / "base.gguf", stored)
     model.save_pretrained(folder / "base")
     settings = peft.LoraConfig(
         r=8,
@@ -160,6 +160,39 @@ def llama_tokens(file: Path, adapter: Path | None, tokens: list[int]) -> list[in
     return [reply["tokens"][0] if reply["tokens"] else VOCABULARY - 1 for reply in replies]
 
 
+def openvino_tokens(file: Path, tokens: list[int]) -> list[int]:
+    """The next token of OpenVINO after each beginning of a text."""
+    import numpy as np
+    import openvino
+    from openvino_genai import GenerationConfig, LLMPipeline, TokenizedInputs
+
+    pipeline = LLMPipeline(str(file), "CPU", INFERENCE_PRECISION_HINT="f32")
+    config = GenerationConfig()
+    config.max_new_tokens = 1
+    prompts = [np.array([tokens[: end + 1]]) for end in range(len(tokens))]
+    inputs = [TokenizedInputs(openvino.Tensor(ids), openvino.Tensor(np.ones_like(ids))) for ids in prompts]
+    return [pipeline.generate(prompt, config).tokens[0][0] for prompt in inputs]
+
+
+def merged_model(folder: Path) -> Any:
+    """A random model with its adapter, as transformers and peft add them."""
+    import peft
+    import transformers
+
+    plain = transformers.AutoModelForCausalLM.from_pretrained(folder / "base")
+    return peft.PeftModel.from_pretrained(plain, str(folder / "adapter")).merge_and_unload()
+
+
+def expected_tokens(model: Any) -> tuple[list[int], list[int]]:
+    """A text of random tokens, and the model's next token after each beginning of it."""
+    import torch
+
+    generator = random.Random(1)
+    tokens = [generator.randrange(VOCABULARY - 1) for _ in range(POSITIONS)]
+    with torch.inference_mode():
+        return tokens, model(torch.tensor([tokens])).logits[0].argmax(-1).tolist()
+
+
 def error_of(file: Path, tensor: str, weights: Any) -> float:
     """The largest difference of a tensor in a file, as a share of the largest weight."""
     from gguf import GGUFReader
@@ -179,20 +212,11 @@ def agreement(left: list[int], right: list[int]) -> float:
 @pytest.mark.parametrize("architecture", ["llama", "qwen2", "qwen3"])
 def test_both_engines_write_the_same_with_an_adapter(architecture: str, tmp_path: Path) -> None:
     """llama.cpp with the converted adapter has the next token of the merged model at 95 % of 200 positions."""
-    import peft
-    import torch
-    import transformers
-
     from atc.training.gguf_adapter import convert
 
     tiny = random_model(tmp_path, architecture)
     written = convert(tiny / "adapter", tiny / "base.gguf", tmp_path / "a.gguf")
-    generator = random.Random(1)
-    tokens = [generator.randrange(VOCABULARY - 1) for _ in range(POSITIONS)]
-    plain = transformers.AutoModelForCausalLM.from_pretrained(tiny / "base")
-    merged = peft.PeftModel.from_pretrained(plain, str(tiny / "adapter")).merge_and_unload()
-    with torch.inference_mode():
-        expected = merged(torch.tensor([tokens])).logits[0].argmax(-1).tolist()
+    tokens, expected = expected_tokens(merged_model(tiny))
 
     assert (written.architecture, written.tensors, written.rank) == (architecture, 14, 8)
     assert agreement(llama_tokens(tiny / "base.gguf", written.file, tokens), expected) >= 0.95
@@ -204,40 +228,40 @@ def test_both_engines_write_the_same_with_an_adapter(architecture: str, tmp_path
 @pytest.mark.parametrize("kind", ["adapter", "whole"])
 def test_a_tuned_model_is_a_file_of_its_own(kind: str, architecture: str, tmp_path: Path) -> None:
     """`--merge` writes what transformers merges, or all weights of a full tuning; llama.cpp reads it as a base."""
-    import peft
-    import torch
-    import transformers
-
-    tiny = random_model(tmp_path, architecture)
-    plain = transformers.AutoModelForCausalLM.from_pretrained(tiny / "base")
-    merged = peft.PeftModel.from_pretrained(plain, str(tiny / "adapter")).merge_and_unload()
+    tiny = random_model(tmp_path, architecture, "Q8_0")
+    merged = merged_model(tiny)
     merged.save_pretrained(tmp_path / "whole")
-    folder = tiny / "adapter" if kind == "adapter" else tmp_path / "whole"
-    out = tmp_path / "tuned.gguf"
-    command = [
-        "train",
-        "adapter",
-        str(folder),
-        "--base",
-        str(tiny / "base.gguf"),
-        "--merge",
-        "--out",
-        str(out),
-        "--json",
-    ]
-    written = CliRunner().invoke(main, command)
-    generator = random.Random(3)
-    tokens = [generator.randrange(VOCABULARY - 1) for _ in range(POSITIONS)]
-    with torch.inference_mode():
-        expected = merged(torch.tensor([tokens])).logits[0].argmax(-1).tolist()
+    folder, out = tmp_path / kind, tmp_path / "tuned.gguf"
+    command = ["train", "adapter", folder, "--base", tiny / "base.gguf", "--merge", "--out", out, "--json"]
+    written = CliRunner().invoke(main, list(map(str, command)))
+    tokens, expected = expected_tokens(merged)
 
     figures = json.loads(written.stdout)
     assert (figures["architecture"], figures["file"], figures["size"]) == (architecture, str(out), out.stat().st_size)
-    assert figures["tensors"] == (14 if kind == "adapter" else len(plain.state_dict()) - 1)  # an output is tied
+    assert figures["tensors"] == (14 if kind == "adapter" else len(merged.state_dict()) - 1)  # an output is tied
     # Of weights drawn at random many next tokens are nearly as likely, and 8 bit may change their order.
     assert agreement(llama_tokens(out, None, tokens), expected) >= 0.85
     assert agreement(llama_tokens(tiny / "base.gguf", None, tokens), expected) < 0.5
-    assert error_of(out, "blk.1.ffn_down.weight", merged.model.layers[1].mlp.down_proj.weight) < 0.01
+    assert error_of(out, "blk.1.ffn_down.weight", merged.model.layers[1].mlp.down_proj.weight) < 0.02
+
+
+@pytest.mark.train
+@pytest.mark.openvino
+@pytest.mark.parametrize("architecture", ["llama", "qwen2", "qwen3"])
+@pytest.mark.parametrize("stored", ["F16", "Q8_0"])
+def test_openvino_reads_a_tuned_model(stored: str, architecture: str, tmp_path: Path) -> None:
+    """What takes no adapter takes the merged file, whose weights of 16 bit stay so."""
+    from atc.training.gguf_model import merge
+
+    tiny = random_model(tmp_path, architecture, stored)
+    merged = merged_model(tiny)
+    tokens, expected = expected_tokens(merged)
+    merge(tiny / "adapter", tiny / "base.gguf", tmp_path / "tuned.gguf")
+
+    assert agreement(openvino_tokens(tmp_path / "tuned.gguf", tokens), expected) >= (0.95 if stored == "F16" else 0.8)
+    assert error_of(tmp_path / "tuned.gguf", "blk.0.attn_v.weight", merged.model.layers[0].self_attn.v_proj.weight) < (
+        0.001 if stored == "F16" else 0.02
+    )
 
 
 @pytest.mark.train

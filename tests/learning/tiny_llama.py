@@ -43,8 +43,8 @@ def in_gguf_order(rows: Any, heads: int) -> Any:
     return rows[order]
 
 
-def write_gguf(model: Any, file: Path) -> None:
-    """Write the model with a vocabulary of bytes, in 32 bit."""
+def write_gguf(model: Any, file: Path, kind: str = "F32") -> None:
+    """Write the model with a vocabulary of bytes, its matrices in a type of the format."""
     import gguf
     from tokenizers.pre_tokenizers import ByteLevel
 
@@ -64,6 +64,9 @@ def write_gguf(model: Any, file: Path) -> None:
     config = model.config
     architecture = config.model_type
     writer = gguf.GGUFWriter(file, architecture)
+    stored = gguf.GGMLQuantizationType[kind]
+    writer.add_file_type(gguf.LlamaFileType["ALL_F32" if kind == "F32" else f"MOSTLY_{kind}"])
+    writer.add_rope_freq_base(config.rope_parameters["rope_theta"])
     writer.add_block_count(config.num_hidden_layers)
     writer.add_context_length(config.max_position_embeddings)
     writer.add_embedding_length(config.hidden_size)
@@ -82,15 +85,22 @@ def write_gguf(model: Any, file: Path) -> None:
     writer.add_token_merges(["a b"])
     writer.add_eos_token_id(VOCABULARY - 1)
     state = {name: tensor.detach().float().numpy() for name, tensor in model.state_dict().items()}
-    writer.add_tensor("token_embd.weight", state["model.embed_tokens.weight"])
-    writer.add_tensor("output_norm.weight", state["model.norm.weight"])
+
+    def add(name: str, rows: Any) -> None:
+        is_matrix = rows.ndim == 2
+        writer.add_tensor(
+            name, gguf.quants.quantize(rows, stored) if is_matrix else rows, raw_dtype=stored if is_matrix else None
+        )
+
+    add("token_embd.weight", state["model.embed_tokens.weight"])
+    add("output_norm.weight", state["model.norm.weight"])
     for layer in range(config.num_hidden_layers):
         for module, name in names.items():
             for part in ("weight", "bias"):
                 rows = state.get(f"model.layers.{layer}.{module}.{part}")
                 heads = {"attn_q": HEADS, "attn_k": KV_HEADS}.get(name) if architecture == "llama" else None
                 if rows is not None:
-                    writer.add_tensor(f"blk.{layer}.{name}.{part}", in_gguf_order(rows, heads) if heads else rows)
+                    add(f"blk.{layer}.{name}.{part}", in_gguf_order(rows, heads) if heads else rows)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
