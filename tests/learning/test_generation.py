@@ -208,6 +208,7 @@ def test_a_run_goes_on_where_it_was(tools: Path, tmp_path: Path, endpoint: Calla
     attempts = (tmp_path / "queries.attempts.jsonl").read_text().splitlines()
     endpoint("Where is a parcel kept that nobody took, and how does one find out about it there? " * 3)
     again = CliRunner().invoke(main, arguments)
+    finished = CliRunner().invoke(main, arguments)
     seeded = CliRunner().invoke(main, [*arguments, "--seed", "1"])
 
     assert "budget of 900 tokens" in stopped.stderr
@@ -215,6 +216,7 @@ def test_a_run_goes_on_where_it_was(tools: Path, tmp_path: Path, endpoint: Calla
     assert again.exit_code == 0, again.output
     assert json.loads(again.stdout)["accepted"] == 1
     assert (tmp_path / "queries.attempts.jsonl").read_text().splitlines()[: len(attempts)] == attempts
+    assert (finished.stdout, "1/1" in finished.stderr) == (again.stdout, True)
     assert seeded.exit_code == 2
     assert "another seed" in seeded.stderr
 

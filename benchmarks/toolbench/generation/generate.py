@@ -119,7 +119,7 @@ def generate(
     Args:
         collections: The tools of each collection, for I3.
         server: What the calls of an instruction are tried against; None leaves that check out.
-        progress: Called after each attempt.
+        progress: Called with what there is already, and after each attempt.
     Raises:
         ModelError, APIError: The model or the server cannot be had. What there is is in the file.
         UsageError: The file holds instructions of other settings, or cannot be written.
@@ -128,6 +128,7 @@ def generate(
     names = [name for name in CHECKS if name != "runs" or server is not None]
     run = _resume(file, settings, names)
     checks = InstructionChecks(SeenTexts(query["query"] for query in run.queries), server)
+    progress(run)
     try:
         while len(run.queries) < count:
             if run.attempts >= _TRIES * (count + 5):
