@@ -15,6 +15,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
+from protocols.functions.values import default_json
 from protocols.naming import argument_name
 
 if TYPE_CHECKING:
@@ -232,9 +233,11 @@ class Protocol:
     def from_functions(cls, functions: object, *, name: str = "functions", reads: Collection[str] = ()) -> Protocol:
         """Make tools of Python functions, which run in this process when a program calls them.
 
-        Docstrings (`Args:` sections) and type hints describe them. A program calls a function by its name, positionally
-        too, and a method of an object as `object.method(…)`. Classes whose instances are arguments or results
-        (dataclasses, and classes whose constructor keeps its arguments as attributes) are constructors in a program.
+        Docstrings (`Args:` sections), type hints and `Annotated[int, "what it is"]` describe them. A program calls a
+        function by its name, positionally too, and a method of an object as `object.method(…)`. Classes whose instances
+        are arguments or results (dataclasses, and classes whose constructor keeps its arguments as attributes) are
+        constructors in a program. Dates, paths and UUIDs are texts there, a Decimal is a number, a timedelta its
+        seconds, and a TypedDict a dict.
 
         Args:
             functions: A function, a class, an object (all its public methods, under its class's name in lower case),
@@ -363,9 +366,11 @@ def tool_of(function: HostFunction) -> Tool:
         schema = dict(function.hints[name].schema)
         variadic = parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
         required = parameter.default is parameter.empty and not variadic
-        if isinstance(parameter.default, str | int | float):
-            schema["default"] = parameter.default
-        description = function.document.arguments.get(name, "")
+        default = default_json(parameter.default)
+        if isinstance(default, str | int | float):
+            schema["default"] = default
+        described = schema.pop("description", "")  # of its hint
+        description = function.document.arguments.get(name, "") or str(described)
         parameters.append(Parameter(name, name, "function", required, schema, description))
     result = function.result.schema
     response = Response("200", function.document.returns, "application/json", result) if result != NOTHING else None

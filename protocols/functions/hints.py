@@ -7,12 +7,11 @@ import inspect
 import types
 import typing
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from datetime import date, datetime, time
+from dataclasses import dataclass, replace
 from enum import Enum
-from typing import Annotated, Any, Literal, Union
+from typing import Annotated, Any, Literal, NotRequired, Required, Union
 
-from protocols.functions.values import CLASS, ValueClass
+from protocols.functions.values import CLASS, WRITTEN, ValueClass, Written
 
 __all__ = ["Hint", "HintError", "HintReader", "constructor_hints"]
 
@@ -21,7 +20,6 @@ Convert = Callable[[Any], object]
 _LISTS = (list, collections.abc.Sequence, collections.abc.Iterable, collections.abc.Collection)
 _SETS = (set, frozenset, collections.abc.Set)
 _DICTS = (dict, collections.abc.Mapping, collections.abc.MutableMapping)
-_TIMES: Mapping[Any, str] = {datetime: "date-time", date: "date", time: "time"}
 _SCALARS: Mapping[Any, tuple[str, tuple[type, ...]]] = {
     str: ("string", (str,)),
     bool: ("boolean", (bool,)),
@@ -74,9 +72,13 @@ class HintReader:
         if hint is None:
             return self.read(type(None))
         if origin is Annotated:
+            return _described(self.read(arguments[0]), arguments[1:])
+        if origin in (Required, NotRequired):
             return self.read(arguments[0])
         if isinstance(hint, typing.NewType):
             return self.read(hint.__supertype__)
+        if type(hint).__name__ == "TypeAliasType":  # of Python 3.12, or of typing_extensions
+            return self.read(hint.__value__)
         if origin is Literal:
             texts = ", ".join(map(repr, arguments))
             return Hint({"enum": list(arguments)} | _enum_type(arguments), _member(arguments), f"Literal[{texts}]")
@@ -86,11 +88,14 @@ class HintReader:
             return self._list(origin or hint, arguments)
         if (origin or hint) in _DICTS:
             return self._dict(arguments)
-        if isinstance(hint, type) and hint in _TIMES:
-            return Hint({"type": "string", "format": _TIMES[hint]}, hint.fromisoformat, "str")  # type: ignore[attr-defined]
+        for base, written in WRITTEN.items():
+            if isinstance(hint, type) and issubclass(hint, base):
+                return _written(hint, written)
         if isinstance(hint, type) and issubclass(hint, Enum):
             members = [member.value for member in hint]
             return Hint({"enum": members} | _enum_type(members), hint, f"Literal[{', '.join(map(repr, members))}]")
+        if typing.is_typeddict(hint):
+            return self._typed_dict(hint)
         if isinstance(hint, type):
             return self.value_class(hint)
         raise HintError(f"the hint {_name(hint)} has no form in JSON; use str, int, float, bool, list, dict or a class")
@@ -119,11 +124,38 @@ class HintReader:
         self.classes[kind] = ValueClass(name, kind, signature)
         fields: dict[str, Hint] = {}
         schema: dict[str, object] = {"type": "object", "title": name}
-        self._hints[kind] = hint = Hint(schema, self._maker(kind, fields), name)
+        inner = self._hints[kind] = Hint(schema, self._maker(kind, fields), name)  # where it stands in itself
         fields.update({field: self.read(hints[field]) for field in parameters})
-        schema["properties"] = {field: read.schema for field, read in fields.items()}
+        properties = {field: read.schema for field, read in fields.items()}
         required = [field for field, parameter in parameters.items() if parameter.default is parameter.empty]
-        schema |= {"required": required, "additionalProperties": False}
+        schema = {**schema, "properties": properties, "required": required, "additionalProperties": False}
+        self._hints[kind] = hint = replace(inner, schema=schema)
+        return hint
+
+    def _typed_dict(self, kind: Any) -> Hint:
+        """A dictionary with the keys of a TypedDict."""
+        if kind in self._hints:
+            return self._hints[kind]
+        fields: dict[str, Hint] = {}
+
+        def convert(value: Any) -> object:
+            if not isinstance(value, Mapping) or CLASS in value:
+                raise TypeError("must be a dict")
+            if missing := [name for name in required if name not in value]:
+                raise TypeError(f"has no key {missing[0]!r}")
+            if unknown := [name for name in value if name not in fields]:
+                raise TypeError(f"has no key {unknown[0]!r} among {', '.join(fields)}")
+            return {name: fields[name].convert(item) for name, item in value.items()}
+
+        inner = self._hints[kind] = Hint({"type": "object"}, convert, "dict")  # where it stands in itself
+        hints = _resolved(kind)
+        required = [name for name, field in hints.items() if _is_required(kind, name, field)]
+        fields.update({name: self.read(field) for name, field in hints.items()})
+        properties = {name: field.schema for name, field in fields.items()}
+        optional = {name: f"NotRequired[{field.text}]" for name, field in fields.items() if name not in required}
+        text = ", ".join(f"{name!r}: {optional.get(name, field.text)}" for name, field in fields.items())
+        schema = {**inner.schema, "properties": properties, "required": required}
+        self._hints[kind] = hint = replace(inner, schema=schema, text=f"{{{text}}}")
         return hint
 
     def _maker(self, kind: type, fields: Mapping[str, Hint]) -> Convert:
@@ -187,6 +219,44 @@ class HintReader:
             return {name: item.convert(part) for name, part in value.items()}
 
         return Hint({"type": "object", "additionalProperties": item.schema or True}, convert, f"dict[str, {item.text}]")
+
+
+def _described(hint: Hint, metadata: tuple[Any, ...]) -> Hint:
+    """A hint with the description that its metadata have: a text, pydantic's Field(description=…), or Doc."""
+    for part in metadata:
+        text = part if isinstance(part, str) else getattr(part, "description", getattr(part, "documentation", None))
+        if isinstance(text, str) and text and "title" not in hint.schema:  # a class describes itself
+            return replace(hint, schema={**hint.schema, "description": text})
+    return hint
+
+
+def _written(kind: type, written: Written) -> Hint:
+    """The hint of a type whose values are written as a text or a number."""
+    is_text = written.schema["type"] == "string"
+
+    def convert(value: Any) -> object:
+        if isinstance(value, bool) or not isinstance(value, str if is_text else (int, float)):
+            raise TypeError(f"must be {'str' if is_text else 'float'}")
+        try:
+            return written.read(kind, value)
+        except (ValueError, OverflowError):
+            raise ValueError(f"must be a {written.schema.get('format', kind.__name__)}") from None
+
+    return Hint(written.schema, convert, "str" if is_text else "float")
+
+
+def _resolved(kind: type) -> dict[str, Any]:
+    """The hints of the keys of a TypedDict. Raises: HintError."""
+    try:
+        return typing.get_type_hints(kind, include_extras=True)
+    except (NameError, TypeError, ValueError) as error:
+        raise HintError(f"the keys of {kind.__name__} cannot be read: {error}") from None
+
+
+def _is_required(kind: Any, name: str, hint: Any) -> bool:
+    """Whether a TypedDict needs a key; where hints are texts, its own list does not know NotRequired and Required."""
+    origin = typing.get_origin(hint)
+    return origin is Required or (origin is not NotRequired and name in kind.__required_keys__)
 
 
 def _fixed_tuple(items: list[Hint]) -> Hint:

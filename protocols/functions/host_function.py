@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from protocols.functions.docstrings import Docstring
 from protocols.functions.hints import Hint
-from protocols.functions.values import NotJSONError, ValueClass, encode
+from protocols.functions.values import NotJSONError, ValueClass, default_json, encode
 
 __all__ = ["ArgumentError", "FunctionCallError", "HostFunction", "ResultError"]
 
@@ -90,7 +90,9 @@ class HostFunction:
             if kind == "KEYWORD_ONLY" and before not in ("KEYWORD_ONLY", "VAR_POSITIONAL"):
                 parts.append("*")
             stars = {"VAR_POSITIONAL": "*", "VAR_KEYWORD": "**"}.get(kind, "")
-            value = "" if parameter.default is parameter.empty else f" = {default or repr(parameter.default)}"
+            shown = default_json(parameter.default)
+            shown = repr(parameter.default if shown is None else shown)
+            value = "" if parameter.default is parameter.empty else f" = {default or shown}"
             parts.append(f"{stars}{name}: {types[name]}{value}")
             before = kind
         return ", ".join([*parts, "/"] if before == "POSITIONAL_ONLY" else parts)

@@ -8,12 +8,16 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import date, datetime, time
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
 from enum import Enum
+from pathlib import PurePath
+from typing import Any
+from uuid import UUID
 
-__all__ = ["CLASS", "NotJSONError", "ValueClass", "encode", "plain"]
+__all__ = ["CLASS", "WRITTEN", "NotJSONError", "ValueClass", "Written", "default_json", "encode", "plain"]
 
 CLASS = "__class__"
 """The key under which an instance has the name of its class."""
@@ -34,13 +38,42 @@ class ValueClass:
     def description(self) -> list[tuple[str, bool, object, bool]]:
         """Each field: its name, whether it is required, its default as JSON, and whether it goes by its name only."""
         return [
-            (name, p.default is p.empty, _default(p.default), p.kind is p.KEYWORD_ONLY)
+            (name, p.default is p.empty, default_json(p.default), p.kind is p.KEYWORD_ONLY)
             for name, p in self.signature.parameters.items()
         ]
 
     @property
     def fields(self) -> tuple[str, ...]:
         return tuple(self.signature.parameters)
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """How values of a type are written in JSON: the schema, and the ways from there (given the type) and to there."""
+
+    schema: Mapping[str, object]
+    read: Callable[[Any, Any], object]
+    write: Callable[[Any], str | float]
+
+
+def _iso(form: str) -> Written:
+    return Written({"type": "string", "format": form}, lambda kind, text: kind.fromisoformat(text), _isoformat)
+
+
+def _isoformat(value: Any) -> str:
+    return str(value.isoformat())
+
+
+WRITTEN: Mapping[type, Written] = {
+    datetime: _iso("date-time"),
+    date: _iso("date"),
+    time: _iso("time"),
+    timedelta: Written({"type": "number"}, lambda kind, seconds: kind(seconds=seconds), timedelta.total_seconds),
+    Decimal: Written({"type": "number"}, lambda kind, number: kind(str(number)), float),
+    UUID: Written({"type": "string", "format": "uuid"}, lambda kind, text: kind(text), str),
+    PurePath: Written({"type": "string"}, lambda kind, text: kind(text), str),
+}
+"""Types of the standard library that a text or a number stands for; a timedelta is its seconds."""
 
 
 def encode(value: object, classes: Mapping[type, ValueClass]) -> object:
@@ -64,8 +97,9 @@ def encode(value: object, classes: Mapping[type, ValueClass]) -> object:
         return {key: encode(item, classes) for key, item in value.items()}
     if isinstance(value, Enum):
         return encode(value.value, classes)
-    if isinstance(value, date | datetime | time):
-        return value.isoformat()
+    for kind, written in WRITTEN.items():
+        if isinstance(value, kind):
+            return encode(written.write(value), classes)
     if (value_class := classes.get(type(value))) is not None:
         return {CLASS: value_class.name} | {name: encode(getattr(value, name), classes) for name in value_class.fields}
     raise NotJSONError(f"it holds an instance of {type(value).__name__}")
@@ -78,7 +112,8 @@ def _place_in_a_set(value: object) -> tuple[str, float, str]:
     return type(value).__name__, 0, repr(value)
 
 
-def _default(value: object) -> object:
+def default_json(value: object) -> object:
+    """A default of a parameter as JSON; None if there is none, or none in JSON."""
     try:
         return encode(value, {}) if value is not inspect.Parameter.empty else None
     except NotJSONError:  # the host has it

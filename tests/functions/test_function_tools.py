@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+from decimal import Decimal
+from enum import Enum
+from pathlib import Path
+from typing import Annotated, Any, NotRequired, TypedDict
+from uuid import UUID
 
 import pytest
 
@@ -98,6 +105,115 @@ def test_a_value_of_a_class_is_checked() -> None:
     for wrong in ({"__class__": "Tag", "word": "a"}, {"value": "3"}, {"value": -1}, "3"):
         with pytest.raises(ToolError, match="argument 'most' must be Amount or None"):
             bind(tool, [wrong], {})
+
+
+class Row(TypedDict):
+    """A row of a price list."""
+
+    name: str
+    price: NotRequired[Decimal]
+    parts: NotRequired[list[Row]]
+
+
+class Size(Enum):
+    SMALL = "S"
+    LARGE = "L"
+
+
+def order(
+    row: Annotated[Row, "What is ordered"],
+    number: UUID,
+    day: date = date(2026, 1, 2),
+    wait: timedelta = timedelta(hours=1),
+    *,
+    size: Size = Size.SMALL,
+    file: Path | None = None,
+) -> list[Row]:
+    """Order by a price list.
+
+    Args:
+        number: Of the order.
+    """
+    assert (type(number), type(wait), type(file or Path())) == (UUID, timedelta, type(Path()))
+    return [row, {"name": f"{number.hex[:4]} {day:%d.%m.} {size.name}", "price": Decimal(str(wait.total_seconds()))}]
+
+
+NUMBER = "12345678-1234-5678-1234-567812345678"
+
+
+def test_types_of_the_standard_library_are_texts_and_numbers() -> None:
+    """They are shown, checked and given as such, defaults too; a TypedDict is a dict with its keys."""
+    protocol = Protocol.from_functions([order])
+    tool = protocol.tool("order")
+    text = render(protocol.tools, ProtocolGraph(protocol))
+    row = "{'name': str, 'price': NotRequired[float], 'parts': NotRequired[list[dict]]}"
+
+    assert (
+        f"order(row: {row}, number: str, day: str = '2026-01-02', wait: float = 3600.0, *, "
+        f"size: Literal['S', 'L'] = 'S', file: str | None = None) -> list[{row}]"
+    ) in text
+    assert "  row: What is ordered\n  number: Of the order." in text
+    assert [argument.schema.get("default") for argument in tool.arguments] == [
+        None,
+        None,
+        "2026-01-02",
+        3600,
+        "S",
+        None,
+    ]
+    assert tool.function is not None
+    given = {"row": {"name": "pen", "price": 2.5, "parts": [{"name": "cap"}]}, "number": NUMBER}
+    assert tool.function.call(given) == [given["row"], {"name": "1234 02.01. SMALL", "price": 3600.0}]
+    assert "1234 02.01. LARGE" in str(tool.function.call({**given, "size": "L", "file": "a/b"}))
+
+
+@dataclass
+class Folder:
+    """A folder and those in it."""
+
+    name: str
+    folders: list[Folder] = field(default_factory=list)
+
+
+def depth(folder: Folder) -> int:
+    """How deep a folder goes."""
+    return 1 + max(map(depth, folder.folders), default=0)
+
+
+def test_a_class_may_hold_its_own_kind() -> None:
+    """Its schema ends where it stands in itself; values are checked and made as deep as they go."""
+    protocol = Protocol.from_functions([depth])
+    tool = protocol.tool("depth")
+    nested = {"name": "a", "folders": [{"name": "b", "folders": [{"name": "c"}]}]}
+
+    assert protocol.with_values(["depth"]) == ("depth", "Folder")
+    assert json.dumps(tool.arguments[0].schema).count("Folder") == 2
+    assert tool.function is not None and tool.function.call({"folder": nested}) == 3
+    with pytest.raises(ToolError, match="unexpected keyword argument 'size'"):
+        bind(tool, [{"name": "a", "folders": [{"name": "b", "size": 1}]}], {})
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"number": "12"}, "argument 'number' must be a uuid, not '12'"),
+        ({"day": "soon"}, "argument 'day' must be a date, not 'soon'"),
+        ({"wait": "1"}, "argument 'wait' must be a number, not '1'"),
+        ({"wait": 1e300}, "argument 'wait' must be a timedelta, not 1e+300"),
+        ({"size": "M"}, "argument 'size' must be one of 'S', 'L', not 'M'"),
+        ({"row": {"price": 1}}, "argument 'row' has no key 'name'"),
+        ({"row": {"name": "pen", "weight": 1}}, "argument 'row' has no key 'weight' among name, price, parts"),
+        ({"row": {"name": "pen", "price": "2"}}, "argument 'row' must be float"),
+    ],
+)
+def test_a_text_that_is_no_value_of_its_type_is_refused(wrong: dict[str, object], message: str) -> None:
+    """The message has the argument and what it must be."""
+    given = {"row": {"name": "pen"}, "number": NUMBER, **wrong}
+
+    with pytest.raises(ToolError) as caught:
+        bind(Protocol.from_functions([order]).tool("order"), (), given)
+
+    assert message in str(caught.value)
 
 
 def no_hint(name) -> None:  # type: ignore[no-untyped-def]
