@@ -90,9 +90,9 @@ class HostFunction:
             if kind == "KEYWORD_ONLY" and before not in ("KEYWORD_ONLY", "VAR_POSITIONAL"):
                 parts.append("*")
             stars = {"VAR_POSITIONAL": "*", "VAR_KEYWORD": "**"}.get(kind, "")
-            shown = default_json(parameter.default)
-            shown = repr(parameter.default if shown is None else shown)
-            value = "" if parameter.default is parameter.empty else f" = {default or shown}"
+            as_json = default_json(parameter.default) if self.made is None else self.made.default(name)
+            written = default or repr(parameter.default if as_json is None else as_json)
+            value = "" if parameter.default is parameter.empty else f" = {written}"
             parts.append(f"{stars}{name}: {types[name]}{value}")
             before = kind
         return ", ".join([*parts, "/"] if before == "POSITIONAL_ONLY" else parts)

@@ -38,9 +38,18 @@ class ValueClass:
     def description(self) -> list[tuple[str, bool, object, bool]]:
         """Each field: its name, whether it is required, its default as JSON, and whether it goes by its name only."""
         return [
-            (name, p.default is p.empty, default_json(p.default), p.kind is p.KEYWORD_ONLY)
+            (name, p.default is p.empty, self.default(name), p.kind is p.KEYWORD_ONLY)
             for name, p in self.signature.parameters.items()
         ]
+
+    def default(self, name: str) -> object:
+        """The default of a field as JSON, also of one that a dataclass or pydantic model makes anew as an empty list
+        or dict; None if there is none, or none in JSON."""
+        fields = getattr(self.kind, "__dataclass_fields__", getattr(self.kind, "model_fields", {}))
+        factory = getattr(fields.get(name), "default_factory", None)
+        if factory in (list, tuple, set, frozenset):
+            return []
+        return {} if factory is dict else default_json(self.signature.parameters[name].default)
 
     @property
     def fields(self) -> tuple[str, ...]:

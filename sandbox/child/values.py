@@ -18,7 +18,7 @@ CLASS = "__class__"
 class Value:
     """Base of all value classes. Each has its fields: names, whether they are required, defaults, and kinds.
 
-    `_given` are the names of the fields that the program set; the host knows the defaults of the rest.
+    `_given` are the names of the fields that the program set or may fill; the host knows the defaults of the rest.
     """
 
     _fields: Sequence[tuple[str, bool, object, bool]] = ()
@@ -40,6 +40,8 @@ class Value:
         for field, required, default, _ in self._fields:
             if field not in values and required:
                 raise TypeError(f"{name}() missing 1 required argument: {field!r}. It takes: {', '.join(known)}")
+            if field not in values and isinstance(default, (list, dict)):
+                values[field] = default.copy()  # each instance has its own, which the program may fill
             own[field] = values.get(field, default)
         own["_given"] = tuple(values)
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from protocols import Protocol
 
-__all__ = ["Amount", "Cart", "Tag", "find", "shop"]
+__all__ = ["Amount", "Cart", "Tag", "depth", "find", "shop"]
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,19 @@ class Tag:
 
     def __init__(self, word: str) -> None:
         self.word = word
+
+
+@dataclass
+class Folder:
+    """A folder and those in it."""
+
+    name: str
+    folders: list[Folder] = field(default_factory=list)
+
+
+def depth(folder: Folder) -> int:
+    """How deep a folder goes."""
+    return 1 + max(map(depth, folder.folders), default=0)
 
 
 class EmptyCartError(Exception):

@@ -9,7 +9,7 @@ import pytest
 
 from protocols import Protocol
 from sandbox import Journal, Limits, Run, Sandbox
-from tests.functions.shop import Amount, Cart, shop
+from tests.functions.shop import Amount, Cart, depth, shop
 
 
 def run(cart: Cart, program: str, **options: object) -> Run:
@@ -46,6 +46,20 @@ print([tag.word for tag in cart.tagged(Tag("a"))])
     assert calls[2] == ("cart.limit", "CALL", {"most": {"value": 20, "currency": "USD"}}, 200, None)
     assert calls[3][2] == {"orders": [["name", "des"]], "options": {"fast": True}}
     assert calls[4] == ("cart.total", "READ", {}, 200, {"value": 7.5, "currency": "EUR"})
+
+
+def test_a_list_that_a_class_makes_anew_may_be_filled() -> None:
+    """It is a list of its own in each instance, and what the program puts into it reaches the function."""
+    with Sandbox(Protocol.from_functions([depth])) as sandbox:
+        result = sandbox.run(
+            """
+top = Folder("a")
+top.folders.append(Folder("b"))
+print(depth(top), depth(Folder("c")), Folder("c"))
+"""
+        )
+
+    assert result.stdout == "2 1 Folder(name='c', folders=[])\n", result.error
 
 
 def test_an_exception_reaches_the_program() -> None:

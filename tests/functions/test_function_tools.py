@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from datetime import date, timedelta
 from decimal import Decimal
 from enum import Enum
@@ -19,7 +18,7 @@ from protocols.calls.binding import bind, signature
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.functions.values import NotJSONError, encode
 from protocols.render import render
-from tests.functions.shop import Amount, Cart, find, shop
+from tests.functions.shop import Amount, Cart, depth, find, shop
 
 
 def test_hints_and_docstrings_describe_a_tool() -> None:
@@ -167,19 +166,6 @@ def test_types_of_the_standard_library_are_texts_and_numbers() -> None:
     assert "1234 02.01. LARGE" in str(tool.function.call({**given, "size": "L", "file": "a/b"}))
 
 
-@dataclass
-class Folder:
-    """A folder and those in it."""
-
-    name: str
-    folders: list[Folder] = field(default_factory=list)
-
-
-def depth(folder: Folder) -> int:
-    """How deep a folder goes."""
-    return 1 + max(map(depth, folder.folders), default=0)
-
-
 def test_a_class_may_hold_its_own_kind() -> None:
     """Its schema ends where it stands in itself; values are checked and made as deep as they go."""
     protocol = Protocol.from_functions([depth])
@@ -187,6 +173,7 @@ def test_a_class_may_hold_its_own_kind() -> None:
     nested = {"name": "a", "folders": [{"name": "b", "folders": [{"name": "c"}]}]}
 
     assert protocol.with_values(["depth"]) == ("depth", "Folder")
+    assert "Folder(name: str, folders: list[Folder] = [])" in render(protocol.tools, ProtocolGraph(protocol))
     assert json.dumps(tool.arguments[0].schema).count("Folder") == 2
     assert tool.function is not None and tool.function.call({"folder": nested}) == 3
     with pytest.raises(ToolError, match="unexpected keyword argument 'size'"):
