@@ -133,8 +133,8 @@ class _ManipulationOptions:
 def manipulation(options: _ManipulationOptions) -> None:
     """Run the tool-manipulation suite of Xu et al. (arXiv:2305.16504) and print its figures.
 
-    Each finished test is one JSON file in DIR/tasks, the figures are in DIR/summary.json. To go on after a stop, repeat
-    the command.
+    Each finished test is one JSON file in DIR/tasks, the figures of the last command are in DIR/summary.json. To go on
+    after a stop, repeat the command.
     """
     from atc.cli.model import offer_pull
     from atc.files import write_json
@@ -191,6 +191,8 @@ def _settings(options: _ManipulationOptions, model: str) -> ManipulationSettings
     chosen = open_profile(options.profile) if options.profile else profile_of(model)
     check_retriever(options.retriever)
     action = options.mode == ACTION_MODE
+    if action and options.max_reflections is not None:
+        raise click.UsageError("--max-reflections is of the modes of an agent: the action generator corrects nothing")
     if not action:
         agent_mode(options.mode)
         if options.system_prompt or options.strip_fences or options.max_steps:

@@ -38,20 +38,27 @@ _POINT = 0.01
 
 @dataclass(frozen=True, slots=True)
 class _Setting:
-    """Runs that differ in nothing but the repeat; `name` is of the first."""
+    """Runs that differ in nothing but the repeat; `label` is their technique, and what tells them from others of it."""
 
-    name: str
+    label: str
     config: Mapping[str, Any]
     runs: tuple[RunFolder, ...]
+
+    @property
+    def name(self) -> str:
+        """Label and model."""
+        return f"{self.label}, {self.config.get('model', '?')}"
 
     def tasks(self, task: str) -> list[TaskRecord]:
         """The records of a task, of all runs."""
         return [record for run in self.runs for record in run.tasks if record.dataset == task]
 
-    def value(self, task: str) -> float | None:
-        """The mean of a task's measure, from 0 to 1."""
-        records = self.tasks(task)
-        return statistics.fmean(record.metrics.success for record in records) if records else None
+    def means(self, task: str) -> dict[str, float]:
+        """The mean of a task's measure over the runs, from 0 to 1, by test."""
+        values: dict[str, list[float]] = {}
+        for record in self.tasks(task):
+            values.setdefault(record.id, []).append(record.metrics.success)
+        return {test: statistics.fmean(measures) for test, measures in values.items()}
 
 
 def technique(config: Mapping[str, Any]) -> str:
@@ -80,14 +87,29 @@ def _settings(runs: Sequence[RunFolder]) -> list[_Setting]:
     for run in runs:
         config = {name: value for name, value in run.config.items() if name != "repeat"}
         groups.setdefault(json.dumps(config, sort_keys=True), []).append(run)
-    return [_Setting(group[0].name, group[0].config, tuple(group)) for group in groups.values()]
+    configs = [group[0].config for group in groups.values()]
+    return [
+        _Setting(_label(config, configs), config, tuple(group))
+        for config, group in zip(configs, groups.values(), strict=True)
+    ]
+
+
+def _label(config: Mapping[str, Any], configs: Sequence[Mapping[str, Any]]) -> str:
+    """The technique, and each setting in which others of the same technique and model differ."""
+    name = technique(config)
+    rivals = [rival for rival in configs if technique(rival) == name and rival.get("model") == config.get("model")]
+    differing = [key for key in config if key != "repeat" and any(rival.get(key) != config[key] for rival in rivals)]
+    values = {key: config[key] for key in differing}
+    if "files" in values:
+        values["files"] = "original" if "original" in values["files"] else "own"
+    return f"{name} ({', '.join(f'{key} {value}' for key, value in values.items())})" if values else name
 
 
 def _ablation(settings: Sequence[_Setting], tasks: Sequence[str]) -> TextTable:
     """As Table 12, with the counts of Table 7 in the last column."""
     rows = [
         (
-            technique(setting.config),
+            setting.label,
             str(setting.config.get("model", "?")),
             *(_cell(setting, task) for task in tasks),
             _gains(setting, settings, tasks),
@@ -96,8 +118,9 @@ def _ablation(settings: Sequence[_Setting], tasks: Sequence[str]) -> TextTable:
     ]
     remarks = [
         "Success in %, of virtualhome executability / longest common subsequence, of webshop reward x 100. Below it is "
-        "the 95 % interval over the tests, or the least and the greatest of several runs. Better / worse: tasks that "
-        "gain or lose at least a point against the zero-shot run of the same model and mode."
+        "the 95 % interval over the tests, or the least and the greatest of several runs. Each run is shown with all "
+        "its tests. Better / worse: tasks that gain or lose at least a point against the zero-shot run of the same "
+        "model and mode, in the tests that both have."
     ]
     remarks += [text for setting in settings if (text := _prompts_that_differ(setting))]
     columns = ("technique", "model", *tasks, "better / worse")
@@ -109,12 +132,12 @@ def _cell(setting: _Setting, task: str) -> str:
     if not records:
         return "-"
     values = [record.metrics.success for record in records]
-    if len(setting.runs) > 1:
-        means = [
-            100 * statistics.fmean(record.metrics.success for record in run.tasks if record.dataset == task)
-            for run in setting.runs
-            if any(record.dataset == task for record in run.tasks)
-        ]
+    means = [
+        100 * statistics.fmean(record.metrics.success for record in run.tasks if record.dataset == task)
+        for run in setting.runs
+        if any(record.dataset == task for record in run.tasks)
+    ]
+    if len(means) > 1:
         below = f"[{min(means):.1f}, {max(means):.1f}] in {len(means)} runs"
     else:
         interval = estimate(values, share=all(value in (0, 1) for value in values))
@@ -129,15 +152,19 @@ def _gains(setting: _Setting, settings: Sequence[_Setting], tasks: Sequence[str]
     base = next((candidate for candidate in settings if _is_base(candidate.config, setting.config)), None)
     if base is None or base is setting:
         return ""
-    pairs = [(base.value(task), setting.value(task)) for task in tasks]
-    changes = [after - before for before, after in pairs if before is not None and after is not None]
+    changes = [
+        statistics.fmean(mean - before[test] for test, mean in after.items() if test in before)
+        for before, after in ((base.means(task), setting.means(task)) for task in tasks)
+        if before.keys() & after.keys()
+    ]
     better, worse = sum(change >= _POINT for change in changes), sum(change <= -_POINT for change in changes)
     return f"{better} / {worse} of {len(changes)}"
 
 
 def _is_base(config: Mapping[str, Any], of: Mapping[str, Any]) -> bool:
     """Whether these are the settings of the zero-shot run that another one is compared with."""
-    same = all(config.get(name) == of.get(name) for name in ("mode", "documents", "compat", "strip_fences"))
+    alike = ("mode", "documents", "compat", "strip_fences", "max_steps", "profile", "prefill", "seed", "files")
+    same = all(config.get(name) == of.get(name) for name in alike)
     bare = not (config.get("shots") or config.get("oracle") or config.get("system_prompt"))
     return same and bare and config.get("model") == str(of.get("model")).partition("+")[0]
 
@@ -152,8 +179,9 @@ def _prompts_that_differ(setting: _Setting) -> str:
             prompts.setdefault((record.dataset, record.id), []).append(record.prompt)
     several = [digests for digests in prompts.values() if len(digests) > 1]
     differing = sum(len(set(digests)) > 1 for digests in several)
-    name = f"{technique(setting.config)}, {setting.config.get('model')}"
-    return f"{name}: the seeds changed the first prompt of {differing} of {len(several)} tests."
+    if not several:
+        return ""
+    return f"{setting.name}: the seeds changed the first prompt of {differing} of {len(several)} tests."
 
 
 def _failures(settings: Sequence[_Setting], tasks: Sequence[str]) -> TextTable:
@@ -164,7 +192,7 @@ def _failures(settings: Sequence[_Setting], tasks: Sequence[str]) -> TextTable:
         groups = [(task, records) for task, records in groups if records]
         if len(groups) > 1:
             groups.append(("all", [record for _, records in groups for record in records]))
-        name = f"{technique(setting.config)}, {setting.config.get('model', '?')}"
+        name = setting.name
         for task, records in groups:
             counts = Counter(record.metrics.error for record in records if record.metrics.error)
             shares = (sum(counts.values()), *(counts[kind] for kind in CLASSES))
@@ -182,7 +210,7 @@ def _details(settings: Sequence[_Setting], tasks: Sequence[str]) -> list[TextTab
     names = list(dict.fromkeys(name for _, _, records in groups for record in records for name in record.details))
     rows = [
         (
-            f"{technique(setting.config)}, {setting.config.get('model', '?')}",
+            setting.name,
             task,
             *(_mean([record.details[name] for record in records if name in record.details]) for name in names),
         )

@@ -24,6 +24,7 @@ from benchmarks.report.manipulation_tables import manipulation_tables, published
 from benchmarks.report.runs import read_runs
 from benchmarks.run.runner import prepare_folder
 from protocols.errors import UsageError
+from tests.benchmarks.report_runs import metrics, task, write_run
 from tests.manipulation.suite_tasks import SUITE
 from tests.manipulation.tiny_environment import TinyEnvironment, TinySteps
 from tests.scripted import ScriptedModel
@@ -356,6 +357,42 @@ def test_the_command_runs_and_the_report_compares(tiny: TinyEnvironment, tmp_pat
     assert 'sandbox title="What was done" srcdoc="&lt;svg&gt;&lt;title&gt;Bonn&lt;/title&gt;' in page
 
 
+def run_of(folder: Path, name: str, count: int, right: int, **config: object) -> None:
+    """Write a run of the first tests of a task, of which some are right."""
+    records = [
+        task(f"{name}-{place:03}", dataset=name, metrics=metrics(success=float(place < right)))
+        for place in range(count)
+    ]
+    settings = {
+        "benchmark": "manipulation",
+        "mode": "action",
+        "shots": 0,
+        "files": {},
+        "retriever": "bm25",
+        "repeat": 0,
+    }
+    write_run(folder, records, **{**settings, **config})
+
+
+def test_runs_of_different_tests_are_kept_apart(tmp_path: Path) -> None:
+    """Of two tasks in two folders each has its interval; gains are of tests that both runs have, on the same files."""
+    run_of(tmp_path / "home", "home", 10, 3)
+    run_of(tmp_path / "trip", "trip", 10, 0)
+    run_of(tmp_path / "short", "home", 3, 3, shots=3)
+    run_of(tmp_path / "vectors", "home", 10, 5, shots=3, retriever="base")
+    run_of(tmp_path / "original", "home", 10, 5, shots=3, files={"original": {"test.jsonl": "ab"}})
+    [ablation, *_] = manipulation_tables(read_runs(sorted(tmp_path.iterdir())))
+    rows = {row[0]: row[2:] for row in ablation.rows}
+
+    assert rows == {
+        "zero-shot": ("30.0\n[0, 60] of 10", "0.0\n[0, 31] of 10", ""),
+        "3-shot (files own, retriever bm25)": ("100.0\n[29, 100] of 3", "-", "0 / 0 of 1"),
+        "3-shot (files own, retriever base)": ("50.0\n[20, 80] of 10", "-", "1 / 0 of 1"),
+        "3-shot (files original, retriever bm25)": ("50.0\n[20, 80] of 10", "-", ""),
+    }
+    assert len(ablation.remarks) == 1
+
+
 @pytest.mark.usefixtures("tasks")
 def test_repeats_say_how_many_prompts_differed(tmp_path: Path) -> None:
     """Three seeds are three folders; without anything that a seed varies, no prompt differs."""
@@ -380,6 +417,7 @@ def test_repeats_say_how_many_prompts_differed(tmp_path: Path) -> None:
         (["--oracle", "--shots", "2"], "leave out --shots"),
         (["--mode", "attribute", "--system-prompt"], "are of --mode action"),
         (["--mode", "attribute", "--docs", "none"], "an agent knows the functions"),
+        (["--max-reflections", "2"], "the action generator corrects nothing"),
         (["--mode", "dance"], "unknown mode 'dance'"),
         (["--mode", "dfsdt"], "a tool of the suite keeps what was done to it"),
         (["--retriever", "fooo"], "not 'fooo'"),
