@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from benchmarks.manipulation.combinations import combination
 from benchmarks.manipulation.environment import Environment, GoalAction
 from benchmarks.manipulation.generator import ACTION, prompt_text
 from benchmarks.manipulation.selection import Selection, shown_example
@@ -107,7 +108,7 @@ def _conversation(environment: Environment, selection: Selection, samples: Seque
             {"role": "user", "content": f"{before}Task: {last.goal}", "learn": list(_actions(before, solved))},
             {"role": "assistant", "content": f"{ACTION}{last.action}"},
         ],
-        "names": [list(sample.names) for sample in samples],
+        "names": [list(combination(sample.action, sample.names)) for sample in samples],
     }
 
 

@@ -62,7 +62,10 @@ class NearestDemonstration:
 
 @dataclass(frozen=True, slots=True)
 class Complexity:
-    """The complexity of a task: the means over its tests, and each test. `functions` has the fewest and the most."""
+    """The complexity of a task: the means over its tests, and each test.
+
+    `functions` has the fewest and the most. `original` is the digest of the files of another release; "" for our own.
+    """
 
     name: str
     score: float
@@ -70,6 +73,7 @@ class Complexity:
     functions: tuple[int, int]
     demonstrations: int
     nearest: tuple[NearestDemonstration, ...]
+    original: str = ""
 
 
 def distance(test: Sequence[str], demonstration: Sequence[str], functions: int) -> float:

@@ -5,21 +5,21 @@ from __future__ import annotations
 import builtins
 import json
 import re
-import shlex
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import urlsplit
 
 import yaml
 
 from atc.files import read_lines
+from benchmarks.manipulation.combinations import combination, request_parameters
 from benchmarks.manipulation.complexity import Combination, Complexity, ComplexityTest, complexity
 from benchmarks.manipulation.environment import Environment
 from benchmarks.manipulation.function_environment import called_functions
-from benchmarks.manipulation.original import open_original, read_examples, read_text
+from benchmarks.manipulation.original import open_original, original_digest, read_examples, read_text
 from benchmarks.manipulation.suite import TASKS
 from benchmarks.report.complexity_tables import published_complexity
 from benchmarks.report.runs import RunFolder
@@ -117,8 +117,10 @@ def file_complexity(tests: Path, demonstrations: Path, functions: Path | None = 
 
 
 def run_errors(run: RunFolder, task: Complexity) -> dict[str, float]:
-    """The error in percent, by test, of those tests of a task that a run has."""
+    """The error in percent, by test, of those tests of a task that a run has; none of a run on other files."""
     ids = {near.test for near in task.nearest}
+    if run.config["files"].get("original", {}).get("sha256", "") != task.original:
+        return {}
     benchmark = SUITE if task.name.startswith(f"{SUITE}-") else task.name
     if run.config["benchmark"] != benchmark:
         return {}
@@ -132,24 +134,47 @@ def _suite_complexity(name: str, demonstrations: Path | None, samples: int | Non
         combinations: Sequence[Combination]
         if demonstrations is not None:
             combinations = _read_demonstrations(demonstrations, _functions_of(environment))
+            _check_parameters(environment, demonstrations, combinations)
         else:
             entries = environment.samples(samples, 0) if samples else environment.demonstrations
             combinations = [
-                Combination(f"{place}: {entry.goal.strip().splitlines()[0]}", _options(entry.action, entry.names))
+                Combination(f"{place}: {entry.goal.strip().splitlines()[0]}", combination(entry.action, entry.names))
                 for place, entry in enumerate(entries, 1)
             ]
         tests = [
             ComplexityTest(
                 f"{environment.name}-{test.id}",
-                tuple(_options(label, called) for label, called in zip(test.labels, test.names, strict=True)),
+                tuple(combination(label, called) for label, called in zip(test.labels, test.names, strict=True)),
                 functions,
                 combinations,
             )
             for test in environment.tests
         ]
-        covered = environment.name in data["covered"]
+        shown = {call for entry in combinations for call in entry.calls}
+        covered = environment.name in data["covered"] and {f.name for f in environment.functions} <= shown
     scored = complexity(name, tests)
-    return replace(scored, score=0.0) if covered else scored
+    if covered:
+        nearest = tuple(replace(near, distance=0.0) for near in scored.nearest)
+        scored = replace(scored, score=0.0, nearest=nearest)
+    return replace(scored, original=original_digest(files)["sha256"]) if files else scored
+
+
+def _check_parameters(environment: Environment, place: Path, demonstrations: Sequence[Combination]) -> None:
+    """Raises: UsageError: A demonstration lists a request without the parameters by which the tests count it."""
+    called = {
+        call
+        for test in environment.tests
+        for label, names in zip(test.labels, test.names, strict=True)
+        for call in combination(label, names)
+    }
+    counted = {call.partition("?")[0]: call for call in sorted(called) if "?" in call}
+    for entry in demonstrations:
+        for call in entry.calls:
+            if call in counted and call not in called:
+                raise UsageError(
+                    f"{place}, entry {entry.id}: {call!r} has no parameters, by which requests are counted; write it "
+                    f"as in {counted[call]!r}, or give the request as `action`"
+                )
 
 
 def _functions_of(environment: Environment) -> _Functions:
@@ -162,7 +187,7 @@ def _functions_of(environment: Environment) -> _Functions:
 
     def calls(text: str) -> tuple[str, ...]:
         action = environment.read_action("", text)
-        return _options(action.action, action.names)
+        return combination(action.action, action.names)
 
     return replace(functions, calls=calls)
 
@@ -183,41 +208,12 @@ def _worked_examples(agent: Any, task: Task) -> list[Combination]:
     ]
 
 
-def _options(action: str, called: Sequence[str]) -> tuple[str, ...]:
-    """The calls of an action; where it is a request, its function with the parameters counts as a function."""
-    parameters = _parameters(action) if len(called) == 1 and action.lstrip().startswith("curl") else ""
-    return (f"{called[0]}?{parameters}",) if parameters else tuple(called)
-
-
-def _parameters(line: str) -> str:
-    """The names of the parameters of a curl line, of its address and of its body, but for the key."""
-    try:
-        words = shlex.split(line)
-    except ValueError:
-        return ""
-    parameters = set()
-    for place, word in enumerate(words):
-        if word.startswith(("http:", "https:")):
-            parameters |= {name for name, _ in parse_qsl(urlsplit(word).query, keep_blank_values=True)}
-        elif words[place - 1] in ("-d", "--data"):
-            parameters |= set(_members(word))
-    return "&".join(sorted(parameters - {"appid"}))
-
-
-def _members(body: str) -> Iterable[str]:
-    try:
-        data = json.loads(body)
-    except ValueError:
-        return [name for name, _ in parse_qsl(body)]
-    return data if isinstance(data, Mapping) else ()
-
-
 def _request(line: str) -> str:
     """A curl line as the function that it calls: method, path without numbers in it, and parameters."""
     method = re.search(r"(?:-X|--request)\s+'?([A-Z]+)", line)
     address = re.search(r"https?://[^\s'\"]+", line)
     path = re.sub(r"/\d+(?=/|$)", "/*", urlsplit(address[0]).path) if address else ""
-    return f"{method[1] if method else 'GET'} {path}?{_parameters(line)}"
+    return f"{method[1] if method else 'GET'} {path}?{request_parameters(line)}"
 
 
 def _functions(pool: Iterable[str] | None) -> _Functions:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -359,19 +360,10 @@ def test_the_command_runs_and_the_report_compares(tiny: TinyEnvironment, tmp_pat
 
 def run_of(folder: Path, name: str, count: int, right: int, **config: object) -> None:
     """Write a run of the first tests of a task, of which some are right."""
-    records = [
-        task(f"{name}-{place:03}", dataset=name, metrics=metrics(success=float(place < right)))
-        for place in range(count)
-    ]
-    settings = {
-        "benchmark": "manipulation",
-        "mode": "action",
-        "shots": 0,
-        "files": {},
-        "retriever": "bm25",
-        "repeat": 0,
-    }
-    write_run(folder, records, **{**settings, **config})
+    figures = [metrics(success=float(place < right)) for place in range(count)]
+    records = [task(f"{name}-{place:03}", dataset=name, metrics=entry) for place, entry in enumerate(figures)]
+    settings: dict[str, Any] = {"mode": "action", "shots": 0, "files": {}, "retriever": "bm25", **config}
+    write_run(folder, records, benchmark="manipulation", **settings)
 
 
 def test_runs_of_different_tests_are_kept_apart(tmp_path: Path) -> None:

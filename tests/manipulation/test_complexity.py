@@ -12,6 +12,7 @@ from click.testing import CliRunner, Result
 
 from atc.cli import main
 from benchmarks.manipulation import suite
+from benchmarks.manipulation.combinations import combination
 from benchmarks.manipulation.complexity import Combination, ComplexityTest, complexity, distance, reversed_f1
 from benchmarks.manipulation.complexity_sources import named_complexity
 from benchmarks.manipulation.environment import GoalAction, ManipulationTest
@@ -19,6 +20,7 @@ from benchmarks.manipulation.suite import open_environment
 from benchmarks.manipulation.virtualhome.environment import VirtualHome
 from benchmarks.report.complexity_tables import published_complexity, recomputed
 from benchmarks.report.stats import spearman
+from protocols.errors import UsageError
 from tests.benchmarks.report_runs import metrics, task, write_run
 from tests.manipulation.suite_tasks import SUITE
 
@@ -170,12 +172,34 @@ def test_demonstrations_from_a_file_are_read_as_its_own(name: str, tmp_path: Pat
     with closing(open_environment(name)) as environment:
         demonstrations = environment.demonstrations
         texts = lines(tmp_path / "texts.jsonl", *({"action": pair.action} for pair in demonstrations))
-        listed = lines(tmp_path / "lists.jsonl", *({"calls": pair.names} for pair in demonstrations))
+        counted = [combination(pair.action, pair.names) for pair in demonstrations]
+        listed = lines(tmp_path / "lists.jsonl", *({"calls": calls} for calls in counted))
     own = named_complexity(f"manipulation-{name}")
 
     assert named_complexity(f"manipulation-{name}", texts).score == pytest.approx(own.score)
-    scored = named_complexity(f"manipulation-{name}", listed).score
-    assert name in ("cat", "weather") or scored == pytest.approx(own.score)  # there a list lacks the parameters
+    assert named_complexity(f"manipulation-{name}", listed).score == pytest.approx(own.score)
+
+
+def test_requests_are_listed_with_their_parameters(tmp_path: Path) -> None:
+    """By these the tests count them, so a name alone would never match; training data have them."""
+    bare = lines(tmp_path / "bare.jsonl", {"calls": ["GET /data/2.5/weather"]})
+    samples = tmp_path / "samples.jsonl"
+    arguments = ["train", "data", "--from-task", "weather", "--count", "40", "--out", str(samples)]
+    assert CliRunner().invoke(main, arguments).exit_code == 0
+
+    with pytest.raises(UsageError, match=r"bare\.jsonl, entry 1: 'GET /data/2\.5/weather' has no parameters, .*\?"):
+        named_complexity("manipulation-weather", bare)
+    sampled = named_complexity("manipulation-weather", samples=40).score
+    assert named_complexity("manipulation-weather", samples).score == pytest.approx(sampled)
+
+
+def test_the_shop_is_covered_by_examples_of_all_its_functions(tmp_path: Path) -> None:
+    """Its score is 0 by definition only where the demonstrations have them all."""
+    search = lines(tmp_path / "search.jsonl", {"calls": ["search"]})
+    both = lines(tmp_path / "both.jsonl", {"calls": ["search", "click"]})
+
+    assert named_complexity("manipulation-webshop", search).score > 1
+    assert named_complexity("manipulation-webshop", both).score == 0
 
 
 def test_a_text_of_a_program_is_no_call(tmp_path: Path) -> None:
@@ -218,7 +242,7 @@ def test_tasks_whose_functions_are_counted_otherwise() -> None:
     """A request is one of 37 with its parameters, the key aside; the shop's score is 0 by definition."""
     shop, requests = named_complexity("manipulation-webshop"), named_complexity("manipulation-weather")
 
-    assert shop.score == 0
+    assert shop.score == 0 and {near.distance for near in shop.nearest} == {0}
     assert requests.functions == (37, 37)
     assert [near.distance for near in requests.nearest] == pytest.approx([0.693, 0.693 + math.log(37)], abs=1e-3)
 
@@ -258,6 +282,9 @@ def test_several_tasks_beside_a_run(tmp_path: Path) -> None:
     result = run_complexity("tiny", "--against", run)
     assert result.exit_code == 2
     assert "has no test of tiny" in " ".join(result.stderr.split())
+    original = {"original": {"file": "release", "sha256": "ab" * 32}}
+    release = write_run(tmp_path / "release", records, benchmark="manipulation", files=original)
+    assert "has no test of manipulation-webshop" in run_complexity(*names, "--against", release).stderr
 
 
 @pytest.mark.parametrize(
