@@ -6,6 +6,7 @@ same rule names arguments. Equal names get a number, in document order.
 
 from __future__ import annotations
 
+import builtins
 import keyword
 import re
 import unicodedata
@@ -13,7 +14,11 @@ from collections.abc import Iterable
 
 from protocols.errors import UsageError
 
-__all__ = ["argument_name", "check_namespace", "fold", "split_namespace", "tool_name", "unique"]
+__all__ = ["RESERVED", "argument_name", "check_namespace", "fold", "split_namespace", "tool_name", "unique"]
+
+
+RESERVED = frozenset({*dir(builtins), *keyword.kwlist, *keyword.softkwlist, "ToolError", "requests"})
+"""Names that mean something else in a program."""
 
 
 def fold(text: str) -> str:

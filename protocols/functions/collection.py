@@ -17,6 +17,7 @@ from protocols.errors import UsageError
 from protocols.functions.docstrings import Docstring, read_docstring
 from protocols.functions.hints import Hint, HintError, HintReader, constructor_hints
 from protocols.functions.host_function import HostFunction
+from protocols.naming import RESERVED
 
 __all__ = ["collect"]
 
@@ -52,6 +53,12 @@ def collect(functions: object, reads: Collection[str] = ()) -> tuple[HostFunctio
             taken = f"{place_of(kind)} would be called {name}"
             raise UsageError(f"{taken}; a value class has its own name, and no function may have the same")
         collected[name] = _constructor(kind, reader, turn)
+    for name, function in collected.items():
+        if name.partition(".")[0] in RESERVED:
+            raise UsageError(
+                f"{function.place}: {name.partition('.')[0]} means something else in a program; pass it under another "
+                f'name, as in {{"my_{name}": …}}, or rename it'
+            )
     if not collected:
         raise UsageError("there are no functions; pass functions, objects with public methods, or a mapping of both")
     return _marked(collected, reads)

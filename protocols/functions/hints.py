@@ -182,11 +182,14 @@ class HintReader:
 
     def _union(self, branches: list[Hint]) -> Hint:
         def convert(value: Any) -> object:
+            reasons = []
             for branch in branches:
                 try:
                     return branch.convert(value)
-                except (TypeError, ValueError):
-                    continue
+                except (TypeError, ValueError) as error:
+                    reasons += [error] if isinstance(value, str) and branch.schema.get("type") == "string" else []
+            if len(reasons) == 1:  # a text that one branch alone could be made of
+                raise reasons[0]
             raise TypeError(f"must be {' or '.join(branch.text for branch in branches)}")
 
         text = " | ".join(branch.text for branch in branches)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
@@ -22,6 +23,13 @@ class ArgumentError(TypeError):
 
 class ResultError(TypeError):
     """The result of a function has no form in JSON."""
+
+
+class _Code(str):
+    """A text that shows as it is where values are shown by their `repr`."""
+
+    __slots__ = ()
+    __repr__ = str.__str__
 
 
 class FunctionCallError(Exception):
@@ -65,7 +73,10 @@ class HostFunction:
     def usage(self) -> str:
         """The call without hints: `worksheet.update(cell, value, *, raw=False)`."""
         empty = inspect.Parameter.empty
-        parameters = [p.replace(annotation=empty) for p in self.signature.parameters.values()]
+        parameters = [
+            p.replace(annotation=empty, default=p.default if p.default is empty else _Code(self._default(name)))
+            for name, p in self.signature.parameters.items()
+        ]
         return f"{self.name}{inspect.Signature(parameters)}"
 
     @property
@@ -90,12 +101,21 @@ class HostFunction:
             if kind == "KEYWORD_ONLY" and before not in ("KEYWORD_ONLY", "VAR_POSITIONAL"):
                 parts.append("*")
             stars = {"VAR_POSITIONAL": "*", "VAR_KEYWORD": "**"}.get(kind, "")
-            as_json = default_json(parameter.default) if self.made is None else self.made.default(name)
-            written = default or repr(parameter.default if as_json is None else as_json)
-            value = "" if parameter.default is parameter.empty else f" = {written}"
+            value = "" if parameter.default is parameter.empty else f" = {default or self._default(name)}"
             parts.append(f"{stars}{name}: {types[name]}{value}")
             before = kind
         return ", ".join([*parts, "/"] if before == "POSITIONAL_ONLY" else parts)
+
+    def _default(self, name: str) -> str:
+        """The default of a parameter as a program would write it, `...` for one that it cannot write."""
+        default = self.signature.parameters[name].default
+        as_json = default_json(default) if self.made is None else self.made.default(name)
+        text = repr(default if as_json is None else as_json)
+        try:
+            ast.parse(text, mode="eval")
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return "..."
+        return text
 
     def bind(self, args: Sequence[object], kwargs: Mapping[str, object]) -> dict[str, object]:
         """The JSON values of a call by argument name; all of `*args` are one list, all of `**kwargs` one dict.
@@ -129,6 +149,8 @@ class HostFunction:
             return encode(result, self.classes)
         except NotJSONError as error:
             raise ResultError(f"its result is no JSON value: {error}") from None
+        except RecursionError:
+            raise ResultError("its result is no JSON value: it holds itself, or is nested too deeply") from None
 
     def close(self) -> None:
         """End what a call needs; there is nothing for a function of this process."""

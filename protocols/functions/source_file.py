@@ -25,7 +25,8 @@ def read_functions(source: str) -> tuple[str, dict[str, object], list[str]]:
     """Run the file that a source names (`functions:FILE`), and find its tools.
 
     These are the names in `__all__`, else all public functions that are defined in the file. A class in `__all__` makes
-    values; any other object there has methods that are tools. What the file prints goes to stderr, since stdout is for
+    values; any other object there has methods that are tools. The file's folder stays in `sys.path`, for imports in
+    functions. What the file prints goes to stderr, since stdout is for
     the program.
 
     Returns: The name of the file without its ending, the tools by name, and the names in `READS`, of those that only
@@ -50,7 +51,10 @@ def read_functions(source: str) -> tuple[str, dict[str, object], list[str]]:
     if missing:
         raise UsageError(f"{path}: __all__ names {missing[0]!r}, which the file does not define")
     if not names:
-        raise UsageError(f"{path}: there are no public functions in it; write some with type hints and docstrings")
+        raise UsageError(
+            f"{path}: there are no public functions in it; write some with type hints and docstrings, or "
+            'list objects with methods, as in __all__ = ["shop"]'
+        )
     reads = getattr(module, "READS", [])
     if not isinstance(reads, list | tuple | set | frozenset):
         raise UsageError(f'{path}: READS must be a list of names, as in READS = ["search"]')
@@ -63,17 +67,25 @@ def _print(*values: object, file: Any = None, **options: Any) -> None:
 
 def _check_names(path: Path) -> None:
     """Raises: UsageError: Two functions of the file have one name: the second would silently take its place."""
-    lines: dict[str, int] = {}
-    for statement in ast.parse(path.read_bytes()).body:
-        if not isinstance(statement, ast.FunctionDef) or any(map(_is_overload, statement.decorator_list)):
-            continue
-        first = lines.setdefault(statement.name, statement.lineno)
-        if first != statement.lineno:
-            raise UsageError(f"{path}, line {statement.lineno}: {statement.name} is defined in line {first} already")
+    module = ast.parse(path.read_bytes())
+    scopes = [("", module.body)]
+    scopes += [(f"{part.name}.", part.body) for part in module.body if isinstance(part, ast.ClassDef)]
+    for prefix, statements in scopes:
+        lines: dict[str, int] = {}
+        for statement in statements:
+            if not isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                continue
+            if statement.name.startswith("_") or any(map(_is_part, statement.decorator_list)):
+                continue
+            first = lines.setdefault(statement.name, statement.lineno)
+            if first != statement.lineno:
+                name = f"{prefix}{statement.name}"
+                raise UsageError(f"{path}, line {statement.lineno}: {name} is defined in line {first} already")
 
 
-def _is_overload(decorator: ast.expr) -> bool:
-    return ast.unparse(decorator).rpartition(".")[2] == "overload"
+def _is_part(decorator: ast.expr) -> bool:
+    """Whether functions of one name are meant: the overloads of a hint, or the parts of a property."""
+    return ast.unparse(decorator).rpartition(".")[2] in ("overload", "setter", "getter", "deleter")
 
 
 def _is_own(name: str, member: object, module: ModuleType) -> bool:
@@ -104,4 +116,6 @@ def _run(path: Path) -> ModuleType:
         raise UsageError(f"{path}, line {line}: {type(error).__name__}: {message}") from None
     finally:
         sys.path.remove(str(resolved.parent))
+    if str(resolved.parent) not in sys.path:
+        sys.path.append(str(resolved.parent))
     return module

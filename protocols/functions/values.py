@@ -110,6 +110,8 @@ def encode(value: object, classes: Mapping[type, ValueClass]) -> object:
         if isinstance(value, kind):
             return encode(written.write(value), classes)
     if (value_class := classes.get(type(value))) is not None:
+        if lacking := [name for name in value_class.fields if not hasattr(value, name)]:
+            raise NotJSONError(f"a {value_class.name} keeps no attribute {lacking[0]!r}, as its constructor takes it")
         return {CLASS: value_class.name} | {name: encode(getattr(value, name), classes) for name in value_class.fields}
     raise NotJSONError(f"it holds an instance of {type(value).__name__}")
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import builtins
 import hashlib
 import inspect
 import json
-import keyword
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from threading import RLock
@@ -24,7 +22,7 @@ from protocols.functions.remote_function import Remaining, RemoteFunction
 from protocols.mcp.address import read_address, server_credentials
 from protocols.mcp.connection import MCPConnection
 from protocols.model import Protocol, Schema, tool_of
-from protocols.naming import argument_name, fold, unique
+from protocols.naming import RESERVED, argument_name, fold, unique
 from protocols.schema_fields import declared_types
 
 if TYPE_CHECKING:
@@ -33,9 +31,6 @@ if TYPE_CHECKING:
 __all__ = ["load_server"]
 
 _SEPARATORS = str.maketrans("/.:", "///")
-_RESERVED = frozenset({*dir(builtins), *keyword.kwlist, *keyword.softkwlist, "ToolError", "requests"})
-"""Names that mean something else in a program."""
-
 _TYPES = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None", "object": "dict"}
 
 
@@ -108,11 +103,11 @@ def _names(listed: Iterable[str]) -> tuple[list[str], list[str]]:
 def _name(name: str) -> str:
     """`files/read` and `files.read` -> `files__read`; a builtin gets an underscore behind it, as in `list_`."""
     if name.isidentifier() and name.isascii() and not name.startswith("_"):
-        return f"{name}_" if name in _RESERVED else name
+        return f"{name}_" if name in RESERVED else name
     parts = [part for part in map(fold, name.translate(_SEPARATORS).split("/")) if part]
     written = "__".join(parts) or "tool"
     written = f"n{written}" if written[0].isdigit() else written
-    return f"{written}_" if written in _RESERVED else written
+    return f"{written}_" if written in RESERVED else written
 
 
 def _function(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -195,6 +196,53 @@ def test_what_functions_print_is_not_printed_by_the_program(tmp_path: Path) -> N
     assert json.loads(as_json.stdout)["stdout"] == "3\n"
 
 
+PARTS = '''
+from functools import singledispatch
+__all__ = ["shop", "late"]
+
+@singledispatch
+def text_of(value):
+    return str(value)
+
+@text_of.register
+def _(value: int):
+    return f"number {value}"
+
+@text_of.register
+def _(value: float):
+    return f"decimal {value}"
+
+class Shop:
+    @property
+    def rate(self): return 2
+    @rate.setter
+    def rate(self, value): ...
+    def price(self, count: int) -> str:
+        """A price."""
+        return text_of(count * self.rate)
+
+shop = Shop()
+
+def late() -> int:
+    """A number of a file beside this one."""
+    import neighbour_of_parts
+    return neighbour_of_parts.NUMBER
+'''
+
+
+def test_parts_of_one_name_and_late_imports_are_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Private functions and the parts of a property may share a name; a function may import a file beside its own."""
+    monkeypatch.setattr("sys.path", list(sys.path))
+    (tmp_path / "parts.py").write_text(PARTS)
+    (tmp_path / "neighbour_of_parts.py").write_text("NUMBER = 7")
+    program = tmp_path / "program.py"
+    program.write_text("print(shop.price(3), late())")
+
+    run = CliRunner().invoke(main, ["run", str(program), "--api", f"functions:{tmp_path / 'parts.py'}"])
+
+    assert run.stdout == "number 6 7\n", run.output
+
+
 def test_a_python_file_without_its_scheme_is_told_how_it_is_named(tmp_path: Path) -> None:
     """`--api tools.py` is no API document, but may be meant as functions."""
     with pytest.raises(UsageError, match=r"functions:.*tools\.py"):
@@ -208,6 +256,9 @@ def test_a_python_file_without_its_scheme_is_told_how_it_is_named(tmp_path: Path
         ("x = 1\n", "there are no public functions in it"),
         ("__all__ = 3\n", "__all__ must be a list of names"),
         ("def f(): ...\n\n\ndef f(): ...\n", "line 4: f is defined in line 1 already"),
+        ("class A:\n    def f(self): ...\n    def f(self): ...\n", "line 3: A.f is defined in line 2 already"),
+        ("class f: ...\ndef f(): ...\n", "line 2: f is defined in line 1 already"),
+        ('def open() -> int:\n    "Do."\n', "open (bad.py, line 1): open means something else in a program"),
         ("__all__ = ['a']\n", "__all__ names 'a'"),
         ("import nothing_of_the_kind\n", "line 1: ModuleNotFoundError"),
         ("def f(:\n", "line 1: SyntaxError: invalid syntax"),

@@ -16,6 +16,7 @@ import pytest
 from protocols import Protocol, ToolError, UsageError
 from protocols.calls.binding import bind, signature
 from protocols.dataflow.graph import ProtocolGraph
+from protocols.functions.host_function import ResultError
 from protocols.functions.values import NotJSONError, encode
 from protocols.render import render
 from tests.functions.shop import Amount, Cart, depth, find, shop
@@ -233,6 +234,8 @@ async def waits() -> None:
         ([find, find], "two functions are called find"),
         ({"Amount": find, "cart": Cart()}, "would be called Amount"),
         ({"not a name": find}, "'not a name' is no name"),
+        ({"open": find}, "open means something else in a program; pass it under another name"),
+        ({"list": Cart()}, "list means something else in a program"),
         ([3], "3 is no function"),
         ([object()], "has no public methods"),
         ([], "there are no functions"),
@@ -247,6 +250,60 @@ def test_bad_functions_are_named_with_their_place(functions: Any, message: str) 
         Protocol.from_functions(functions)
 
     assert message.replace("NUMBER", str(line)) in str(caught.value)
+
+
+NOTHING_GIVEN = object()
+
+
+class Place:
+    """A place, which keeps its name to itself."""
+
+    def __init__(self, name: str) -> None:
+        self.hidden = name
+
+
+def create(name: str, near: object = NOTHING_GIVEN, day: date | None = None) -> Place:
+    """Create a place."""
+    return Place(name)
+
+
+def ring() -> list[Any]:
+    """A list that holds itself."""
+    values: list[Any] = []
+    values.append(values)
+    return values
+
+
+def test_a_default_that_no_program_can_write_is_left_out() -> None:
+    """Its place in memory would make each prompt another one."""
+    protocol = Protocol.from_functions([create])
+    text = render(protocol.tools, ProtocolGraph(protocol))
+
+    assert "create(name: str, near: Any = ..., day: str | None = None) -> Place" in text
+    assert signature(protocol.tool("create")) == "create(name, near=..., day=None)"
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments", "message"),
+    [
+        (create, {"name": "a"}, "a Place keeps no attribute 'name', as its constructor takes it"),
+        (ring, {}, "it holds itself, or is nested too deeply"),
+    ],
+)
+def test_a_result_that_cannot_be_read_says_why(
+    function: Callable[..., object], arguments: dict[str, object], message: str
+) -> None:
+    """The function has run by then, so the call is no mistake of ours."""
+    called = Protocol.from_functions([function]).tool(function.__name__).function
+    assert called is not None
+    with pytest.raises(ResultError, match=message):
+        called.call(arguments)
+
+
+def test_a_text_for_one_branch_of_a_union_says_what_it_must_be() -> None:
+    """Not that it must be a text, which it is."""
+    with pytest.raises(ToolError, match="argument 'day' must be a date, not 'soon'"):
+        bind(Protocol.from_functions([create]).tool("create"), ["a"], {"day": "soon"})
 
 
 def test_reads_names_functions() -> None:
