@@ -182,9 +182,10 @@ def manipulation(options: _ManipulationOptions) -> None:
 def _settings(options: _ManipulationOptions, model: str) -> ManipulationSettings:
     """The settings of the first run. Raises: UsageError: An unknown mode, profile or retriever."""
     from atc.profile import open_profile, profile_of
+    from atc.retrieval.encoder import encoder_digest
     from benchmarks.manipulation.original import original_digest
     from benchmarks.manipulation.run import ACTION_MODE, BENCHMARK, ManipulationSettings
-    from benchmarks.manipulation.selection import check_retriever
+    from benchmarks.manipulation.selection import RETRIEVERS, check_retriever
     from benchmarks.manipulation.solving import agent_mode
     from benchmarks.tasks.datasets import file_digest
 
@@ -200,7 +201,9 @@ def _settings(options: _ManipulationOptions, model: str) -> ManipulationSettings
         if options.documents == "none":
             raise click.UsageError("--docs none is of --mode action: an agent knows the functions that it calls")
     replay = {"replay": file_digest(Path(model.removeprefix("replay:")))} if model.startswith("replay:") else {}
-    original = {"original": original_digest(options.files)} if options.files else {}
+    files = {"original": original_digest(options.files)} if options.files else {}
+    if options.retriever not in RETRIEVERS:  # a folder, whose encoder may be trained anew
+        files["retriever"] = {"file": options.retriever, "sha256": encoder_digest(options.retriever)}
     reflections = chosen.reflections if options.max_reflections is None else options.max_reflections
     return ManipulationSettings(
         benchmark=BENCHMARK,
@@ -218,7 +221,7 @@ def _settings(options: _ManipulationOptions, model: str) -> ManipulationSettings
         seed=options.seed,
         profile="" if action else options.profile or "",
         prefill=chosen.prefill,
-        files={**replay, **original},
+        files={**replay, **files},
     )
 
 

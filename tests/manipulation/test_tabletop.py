@@ -16,6 +16,7 @@ from benchmarks.manipulation.tabletop.drawing import render
 from benchmarks.manipulation.tabletop.environment import Tabletop
 from benchmarks.manipulation.tabletop.phrases import Phrases
 from benchmarks.manipulation.tabletop.scene import Placement, Scene
+from protocols.errors import UsageError
 from tests.manipulation.tabletop_mutants import equal, mutants, outcome
 
 EACH = 'for block in parse_obj_name("the blocks"):\n    '
@@ -132,6 +133,17 @@ def test_tests_and_samples_follow_from_their_seed(tabletop: Tabletop) -> None:
     assert list(samples) == list(again.samples(200, seed=3)) != list(again.samples(200, seed=4))
     assert len({sample.goal for sample in samples}) == 200
     assert not {sample.goal for sample in samples} & {test.goal for test in tabletop.tests}
+
+
+def test_samples_end_where_all_colours_are_used() -> None:
+    """A demonstration has so many variants as its words have colours; more is refused, not waited for."""
+    environment = open_environment("tabletop")
+    assert isinstance(environment, Tabletop)
+    single = next(pair for pair in environment.demonstrations if "red" not in pair.goal)
+    vars(environment)["demonstrations"] = [single]
+
+    with pytest.raises(UsageError, match=r"hardly more than \d+ different samples; take a smaller --count"):
+        environment.samples(100_000, seed=0)
 
 
 def test_no_mutant_of_any_label_scores(tabletop: Tabletop) -> None:

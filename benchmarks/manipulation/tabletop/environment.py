@@ -24,10 +24,13 @@ from benchmarks.manipulation.tabletop.drawing import render
 from benchmarks.manipulation.tabletop.functions import READS, TabletopFunctions
 from benchmarks.manipulation.tabletop.scene import COLOURS, Placement, Scene
 from benchmarks.manipulation.tabletop.setups import called, goal_text, layout, make_tests
+from protocols.errors import UsageError
 
 __all__ = ["Tabletop"]
 
 _FOLDER = Path(__file__).parent
+_REPEATED = 2000
+"""Goals drawn one after another that there were before: then there are hardly any new ones."""
 _COLOUR = re.compile(rf"\b({'|'.join(COLOURS)})\b")
 
 
@@ -80,15 +83,20 @@ class Tabletop(FunctionEnvironment):
         return make_tests(self._names)
 
     def samples(self, count: int, seed: int) -> Sequence[GoalAction]:
-        """The demonstrations in other colours."""
+        """The demonstrations in other colours. Raises: UsageError: There are not so many that differ."""
         draw = random.Random(f"samples {seed}")
         taken = {test.goal for test in self.tests}
         samples: list[GoalAction] = []
+        repeated = 0
         while len(samples) < count:
+            if repeated > _REPEATED:
+                raise UsageError(f"there are hardly more than {len(samples)} different samples; take a smaller --count")
             pair = self.demonstrations[len(samples) % len(self.demonstrations)]
             colours = dict(zip(COLOURS, draw.sample(COLOURS, len(COLOURS)), strict=True))
             goal, action = (_COLOUR.sub(lambda match: colours[match[1]], text) for text in (pair.goal, pair.action))  # noqa: B023
+            repeated += 1
             if goal not in taken:
+                repeated = 0
                 taken.add(goal)
                 samples.append(GoalAction(goal, action, pair.names))
         return samples
