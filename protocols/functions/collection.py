@@ -38,6 +38,7 @@ def collect(functions: object, reads: Collection[str] = ()) -> tuple[HostFunctio
     turn = RLock()
     for name, target in _named(functions):
         if isinstance(target, type):
+            _check_methods(target)
             value_classes.append((name, target))
             _value_hint(reader, target, place_of(target))
             continue
@@ -62,6 +63,16 @@ def collect(functions: object, reads: Collection[str] = ()) -> tuple[HostFunctio
     if not collected:
         raise UsageError("there are no functions; pass functions, objects with public methods, or a mapping of both")
     return _marked(collected, reads)
+
+
+def _check_methods(kind: type) -> None:
+    """Raises: UsageError: A class is no dataclass or the like, and has methods: a program could not call these."""
+    holds_values = hasattr(kind, "__match_args__") or hasattr(kind, "model_fields")
+    if not holds_values and (methods := list(_method_names(kind))):
+        raise UsageError(
+            f"{place_of(kind)}: of a class a program has only the constructor, not {methods[0]}(); pass an object of "
+            "it for its methods, or make it a dataclass for its values"
+        )
 
 
 def _marked(functions: Mapping[str, HostFunction], reads: Collection[str]) -> tuple[HostFunction, ...]:

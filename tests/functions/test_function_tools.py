@@ -236,6 +236,7 @@ async def waits() -> None:
         ({"not a name": find}, "'not a name' is no name"),
         ({"open": find}, "open means something else in a program; pass it under another name"),
         ({"list": Cart()}, "list means something else in a program"),
+        ([Cart], "of a class a program has only the constructor, not add(); pass an object of it"),
         ([3], "3 is no function"),
         ([object()], "has no public methods"),
         ([], "there are no functions"),
