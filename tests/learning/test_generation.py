@@ -136,6 +136,7 @@ def test_a_text_that_is_none_is_refused(text: str) -> None:
         (f"{WRITTEN} I like Get Tide.", RIB, "names", "Get Tide"),
         (f"{WRITTEN} Use list_ports_for_harbour_tides.", RIB, "names", "list_ports_for"),
         (f"{WRITTEN} Ask the harbour tides API.", RIB, "names", "Harbour Tides"),
+        (f"{WRITTEN} Which endpoint has them?", RIB, "names", "it speaks of an endpoint"),
         (WRITTEN, {**RIB, "day": "2024-08-01"}, "concrete", "'2024-08-01', the day, is not in the text"),
         (WRITTEN, {**RIB, "day": ""}, "concrete", "the day is ''"),
         (WRITTEN, {**RIB, "port_code": "port_code"}, "concrete", "the port_code is"),

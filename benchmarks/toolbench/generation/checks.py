@@ -45,6 +45,8 @@ _PLACEHOLDER = re.compile(
     r"<[\w ]+>|\[[\w ]+\]|\{[\w ]+\}|\b(?:your|my|insert|enter|some|user)_\w+|\b(?:xyz|x{3,}|lorem|placeholder|todo)\b",
     re.IGNORECASE,
 )
+_SOFTWARE = re.compile(r"\b(?:APIs?|endpoints?)\b", re.IGNORECASE)
+"""Words for what somebody who asks knows nothing of."""
 _NAMED = r"(?:[\"'`]{name}[\"'`]|\b{name}\b\s+(?:api|endpoint|function|tool)\b|\b(?:api|endpoint|function)\s+{name}\b)"
 """A name that is written like one: in quotes, or beside a word for what it names."""
 
@@ -140,7 +142,7 @@ def _long_enough(instruction: WrittenInstruction, apis: Sequence[PooledAPI]) -> 
 
 
 def _names(instruction: WrittenInstruction, apis: Sequence[PooledAPI]) -> str:
-    """No API or tool is named. What could be common words counts only where it is written like a name."""
+    """No API or tool is named or spoken of. What could be common words counts only where it is written like a name."""
     for api in apis:
         published = function_name(api.name, api.tool)
         if published in instruction.text:
@@ -152,7 +154,8 @@ def _names(instruction: WrittenInstruction, apis: Sequence[PooledAPI]) -> str:
             return f"it names {api.name}"
         if re.search(_NAMED.replace("{name}", re.escape(api.tool)), instruction.text, re.IGNORECASE):
             return f"it names {api.tool}"
-    return ""
+    spoken = _SOFTWARE.search(instruction.text)
+    return f"it speaks of an {spoken[0]}" if spoken else ""
 
 
 def _concrete(instruction: WrittenInstruction, apis: Sequence[PooledAPI]) -> str:
