@@ -251,7 +251,7 @@ class Protocol:
         from protocols.functions.collection import collect
 
         tools = tuple(map(tool_of, collect(functions, reads)))
-        texts = [f"{t.method} {t.name}{t.function and t.function.signature}\n{t.description}" for t in tools]
+        texts = [f"{t.method} {t.function and t.function.typed_usage}\n{t.description}" for t in tools]
         digest = hashlib.sha256("\n".join([name, *texts]).encode()).hexdigest()
         return cls(name, "", "", (), tools, digest=digest)
 

@@ -283,6 +283,12 @@ def test_a_default_that_no_program_can_write_is_left_out() -> None:
     assert "create(name: str, near: Any = ..., day: str | None = None) -> Place" in text
     assert signature(protocol.tool("create")) == "create(name, near=..., day=None)"
 
+    def create_again(name: str, near: object = object(), day: date | None = None) -> Place:
+        """Create a place."""
+        return Place(name)
+
+    assert Protocol.from_functions({"create": create_again}).digest == protocol.digest
+
 
 @pytest.mark.parametrize(
     ("function", "arguments", "message"),
