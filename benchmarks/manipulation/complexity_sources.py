@@ -131,27 +131,23 @@ def _suite_complexity(name: str, demonstrations: Path | None, samples: int | Non
     data = published_complexity()
     with closing(open_original(name.removeprefix(f"{SUITE}-"), files)) as environment:
         functions = data["options"].get(environment.name, len(environment.functions))
+        programs = {
+            f"{environment.name}-{test.id}": tuple(map(combination, test.labels, test.names))
+            for test in environment.tests
+        }
         combinations: Sequence[Combination]
         if demonstrations is not None:
             combinations = _read_demonstrations(demonstrations, _functions_of(environment))
-            _check_parameters(environment, demonstrations, combinations)
+            _check_parameters(demonstrations, combinations, programs.values())
         else:
             entries = environment.samples(samples, 0) if samples else environment.demonstrations
             combinations = [
                 Combination(f"{place}: {entry.goal.strip().splitlines()[0]}", combination(entry.action, entry.names))
                 for place, entry in enumerate(entries, 1)
             ]
-        tests = [
-            ComplexityTest(
-                f"{environment.name}-{test.id}",
-                tuple(combination(label, called) for label, called in zip(test.labels, test.names, strict=True)),
-                functions,
-                combinations,
-            )
-            for test in environment.tests
-        ]
-        shown = {call for entry in combinations for call in entry.calls}
-        covered = environment.name in data["covered"] and {f.name for f in environment.functions} <= shown
+        tests = [ComplexityTest(test, accepted, functions, combinations) for test, accepted in programs.items()]
+        demonstrated = {call for entry in combinations for call in entry.calls}
+        covered = environment.name in data["covered"] and {f.name for f in environment.functions} <= demonstrated
     scored = complexity(name, tests)
     if covered:
         nearest = tuple(replace(near, distance=0.0) for near in scored.nearest)
@@ -159,14 +155,11 @@ def _suite_complexity(name: str, demonstrations: Path | None, samples: int | Non
     return replace(scored, original=original_digest(files)["sha256"]) if files else scored
 
 
-def _check_parameters(environment: Environment, place: Path, demonstrations: Sequence[Combination]) -> None:
+def _check_parameters(
+    place: Path, demonstrations: Sequence[Combination], programs: Iterable[tuple[tuple[str, ...], ...]]
+) -> None:
     """Raises: UsageError: A demonstration lists a request without the parameters by which the tests count it."""
-    called = {
-        call
-        for test in environment.tests
-        for label, names in zip(test.labels, test.names, strict=True)
-        for call in combination(label, names)
-    }
+    called = {call for accepted in programs for calls in accepted for call in calls}
     counted = {call.partition("?")[0]: call for call in sorted(called) if "?" in call}
     for entry in demonstrations:
         for call in entry.calls:

@@ -26,8 +26,7 @@ def read_functions(source: str) -> tuple[str, dict[str, object], list[str]]:
 
     These are the names in `__all__`, else all public functions that are defined in the file. A class in `__all__` makes
     values; any other object there has methods that are tools. The file's folder stays in `sys.path`, for imports in
-    functions. What the file prints goes to stderr, since stdout is for
-    the program.
+    functions. What the file prints goes to stderr, since stdout is for the program.
 
     Returns: The name of the file without its ending, the tools by name, and the names in `READS`, of those that only
     read.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ from atc.check import check
 from atc.cli import main
 from protocols import UsageError, load
 from protocols.contracts.contract import Contract
+from tests.atc_command import start
 from tests.functions.shop import Cart, shop
 from tests.scripted import ScriptedModel
 
@@ -230,17 +230,16 @@ def late() -> int:
 '''
 
 
-def test_parts_of_one_name_and_late_imports_are_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_parts_of_one_name_and_late_imports_are_taken(tmp_path: Path) -> None:
     """Private functions and the parts of a property may share a name; a function may import a file beside its own."""
-    monkeypatch.setattr("sys.path", list(sys.path))
     (tmp_path / "parts.py").write_text(PARTS)
     (tmp_path / "neighbour_of_parts.py").write_text("NUMBER = 7")
     program = tmp_path / "program.py"
     program.write_text("print(shop.price(3), late())")
 
-    run = CliRunner().invoke(main, ["run", str(program), "--api", f"functions:{tmp_path / 'parts.py'}"])
+    stdout, stderr = start("run", program, "--api", f"functions:{tmp_path / 'parts.py'}").communicate()
 
-    assert run.stdout == "number 6 7\n", run.output
+    assert stdout == "number 6 7\n", stderr
 
 
 def test_a_python_file_without_its_scheme_is_told_how_it_is_named(tmp_path: Path) -> None:

@@ -162,9 +162,10 @@ def test_types_of_the_standard_library_are_texts_and_numbers() -> None:
         None,
     ]
     assert tool.function is not None
-    given = {"row": {"name": "pen", "price": 2.5, "parts": [{"name": "cap"}]}, "number": NUMBER}
-    assert tool.function.call(given) == [given["row"], {"name": "1234 02.01. SMALL", "price": 3600.0}]
-    assert "1234 02.01. LARGE" in str(tool.function.call({**given, "size": "L", "file": "a/b"}))
+    pen = {"name": "pen", "price": 2.5, "parts": [{"name": "cap"}]}
+    arguments = {"row": pen, "number": NUMBER}
+    assert tool.function.call(arguments) == [pen, {"name": "1234 02.01. SMALL", "price": 3600.0}]
+    assert "1234 02.01. LARGE" in str(tool.function.call({**arguments, "size": "L", "file": "a/b"}))
 
 
 def test_a_class_may_hold_its_own_kind() -> None:
@@ -196,10 +197,10 @@ def test_a_class_may_hold_its_own_kind() -> None:
 )
 def test_a_text_that_is_no_value_of_its_type_is_refused(wrong: dict[str, object], message: str) -> None:
     """The message has the argument and what it must be."""
-    given = {"row": {"name": "pen"}, "number": NUMBER, **wrong}
+    arguments = {"row": {"name": "pen"}, "number": NUMBER, **wrong}
 
     with pytest.raises(ToolError) as caught:
-        bind(Protocol.from_functions([order]).tool("order"), (), given)
+        bind(Protocol.from_functions([order]).tool("order"), (), arguments)
 
     assert message in str(caught.value)
 
