@@ -68,19 +68,23 @@ def apibench(options: _APIBenchOptions) -> None:
     from atc.cli.model import offer_pull
     from atc.files import write_json
     from atc.models import default_model, open_model
+    from atc.models.names import identity
+    from atc.retrieval.encoder import encoder_digest
     from benchmarks.apibench.dataset import read_apibench
     from benchmarks.apibench.run import APIBenchSettings, answer_questions, rankings
     from benchmarks.apibench.summary import apibench_tables, summarize_replies
     from benchmarks.run.runner import prepare_folder
     from benchmarks.tasks.datasets import file_digest
 
-    name = options.model or default_model()
+    name = identity(options.model or default_model())
     data = read_apibench()
     questions = data.questions[: options.limit]
     ranked = rankings(data, questions, options.documents)
     offer_pull(name)
     replay = {"replay": file_digest(Path(name.removeprefix("replay:")))} if name.startswith("replay:") else {}
-    settings = APIBenchSettings("apibench", name, options.documents, options.top_k, {**data.files, **replay})
+    encoder = options.documents.removeprefix("hybrid:")
+    trained = {"encoder": {"file": encoder, "sha256": encoder_digest(encoder)}} if Path(encoder).is_dir() else {}
+    settings = APIBenchSettings("apibench", name, options.documents, options.top_k, {**data.files, **replay, **trained})
     model = open_model(name, record=options.record, reuse=options.reuse)
     try:
         prepare_folder(options.out, settings)

@@ -6,7 +6,7 @@ import json
 import random
 import shutil
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -20,25 +20,11 @@ from atc.models.files import CATALOGUE
 from atc.models.local import Engine
 from atc.models.names import identity, parse
 from protocols.errors import ATCError, ModelError, UsageError
-from tests.learning.tiny_llama import VOCABULARY, make_llama, write_gguf
+from tests.learning.tiny_llama import VOCABULARY, header, make_llama, write_gguf
 
 QUESTION = [Message("system", "Be short. " * 20), Message("user", "Hello"), Message("assistant", "Well")]
 POSITIONS = 200
 ADAPTER = {"general.architecture": "llama", "general.type": "adapter", "adapter.type": "lora"}
-
-
-def header(file: Path, fields: Mapping[str, str | int]) -> Path:
-    """Write a GGUF file that ends after its metadata."""
-
-    def text(value: str) -> bytes:
-        return struct.pack("<Q", len(value)) + value.encode()
-
-    body = b"".join(
-        text(key) + (struct.pack("<I", 8) + text(value) if isinstance(value, str) else struct.pack("<II", 4, value))
-        for key, value in fields.items()
-    )
-    file.write_bytes(b"GGUF" + struct.pack("<IQQ", 3, 0, len(fields)) + body)
-    return file
 
 
 @pytest.fixture

@@ -18,6 +18,7 @@ from benchmarks.apibench.dataset import read_apibench
 from benchmarks.apibench.run import grade
 from benchmarks.micro.api_documents import measure
 from tests.chat_endpoint import ChatEndpoint, serve, tool_call
+from tests.learning.tiny_llama import header
 
 HARBOUR = "torch.hub.load(repo_or_dir='sea/harbour', model='tide_small', pretrained=True)"
 LARGE = "torch.hub.load(repo_or_dir='sea/harbour', model='tide_large', pretrained=True)"
@@ -180,6 +181,20 @@ def test_a_run_is_scored_and_goes_on_where_it_was(files: Path, served: ChatEndpo
     assert (stored["reference"], stored["shown"], stored["grade"]["outcome"]) == (BIRDS, [BIRDS], "hallucinated")
     assert refused.exit_code == 2
     assert "results of other settings" in refused.stderr
+
+
+def test_another_adapter_is_another_model(files: Path, tmp_path: Path) -> None:
+    """Under the same name, too: answers of two trainings are never mixed."""
+    base = header(tmp_path / "base.gguf", {"general.architecture": "llama", "llama.context_length": 2048})
+    fields = {"general.architecture": "llama", "general.type": "adapter", "adapter.type": "lora"}
+    adapter = header(tmp_path / "a.gguf", fields)
+    arguments = ["bench", "apibench", "--model", f"local:{base}+{adapter}", "--out", str(tmp_path / "out")]
+    first = CliRunner().invoke(main, arguments)
+    header(adapter, {**fields, "general.name": "second"})
+    second = CliRunner().invoke(main, arguments)
+
+    assert first.exit_code != 0 and "other settings" not in first.stderr  # there are no weights in these files
+    assert second.exit_code == 2 and "results of other settings" in second.stderr
 
 
 def test_a_stopped_run_has_its_answers(files: Path, served: ChatEndpoint, tmp_path: Path) -> None:

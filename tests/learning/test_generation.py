@@ -104,6 +104,20 @@ def test_apis_are_drawn_by_kind(pool: ToolPool) -> None:
         assert len({api.tool for api in pool.needed("I2", number, 0, apis)}) == 2
 
 
+def test_tools_of_one_name_are_of_their_categories(tools: Path) -> None:
+    """An instruction about several tools may need two that only their categories tell apart."""
+    for category in ("Science", "Travel"):
+        apis = [record("Weather", name, "The weather of a place") for name in ("today", "tomorrow")]
+        file = tools / category / "weather.json"
+        file.write_text(json.dumps({"tool_name": "Weather", "tool_description": "", "api_list": apis}))
+    pool = ToolPool(Catalogue([tools]))
+    groups = {"weather": [("Travel", "weather"), ("Science", "weather")]}
+
+    for number in range(8):
+        apis_needed = pool.needed("I3", number, 0, pool.draw("I3", number, 0, groups))
+        assert {api.key for api in apis_needed} == {("Travel", "weather"), ("Science", "weather")}
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import struct
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-__all__ = ["VOCABULARY", "in_gguf_order", "make_llama", "write_gguf"]
+__all__ = ["VOCABULARY", "header", "in_gguf_order", "make_llama", "write_gguf"]
 
 HEADS, KV_HEADS, HEAD_SIZE = 4, 2, 16
 VOCABULARY = 258
@@ -34,6 +36,20 @@ def make_llama(seed: int = 0, context: int = 512, architecture: str = "llama") -
         head_dim=HEAD_SIZE,
     )
     return transformers.AutoModelForCausalLM.from_config(config).float().eval()
+
+
+def header(file: Path, fields: Mapping[str, str | int]) -> Path:
+    """Write a GGUF file that ends after its metadata."""
+
+    def text(value: str) -> bytes:
+        return struct.pack("<Q", len(value)) + value.encode()
+
+    body = b"".join(
+        text(key) + (struct.pack("<I", 8) + text(value) if isinstance(value, str) else struct.pack("<II", 4, value))
+        for key, value in fields.items()
+    )
+    file.write_bytes(b"GGUF" + struct.pack("<IQQ", 3, 0, len(fields)) + body)
+    return file
 
 
 def in_gguf_order(rows: Any, heads: int) -> Any:

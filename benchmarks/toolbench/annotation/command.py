@@ -131,6 +131,7 @@ def annotate(options: _AnnotateOptions) -> None:
 
 def _annotate(options: _AnnotateOptions, queries: Path, out: Path) -> None:
     from atc.models import default_model
+    from atc.models.names import identity
     from benchmarks.toolbench.annotation.annotate import Annotator
     from benchmarks.toolbench.annotation.exports import EXPORTS
 
@@ -138,7 +139,7 @@ def _annotate(options: _AnnotateOptions, queries: Path, out: Path) -> None:
     forms = cast("tuple[ExportForm, ...]", options.forms or default)
     with ExitStack() as stack:
         server = options.server or _simulated(queries, options.seed, stack)
-        settings = _settings(options, queries, options.model or default_model())
+        settings = _settings(options, queries, identity(options.model or default_model()))
         annotator = Annotator(settings, queries, server, out, options.record, options.reuse)
         _solve(annotator, options)
         judge = _judge(options.judge, out, stack) if options.judge else None

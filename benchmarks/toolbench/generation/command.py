@@ -120,6 +120,7 @@ def generate(options: _GenerateOptions) -> None:
     """
     from atc.models import default_model, open_model
     from atc.models.budget import BudgetedModel
+    from atc.models.names import identity
     from benchmarks.toolbench.generation.generate import GenerationSettings
     from benchmarks.toolbench.generation.generate import generate as write
     from benchmarks.toolbench.generation.pool import ToolPool, read_collections
@@ -133,7 +134,7 @@ def generate(options: _GenerateOptions) -> None:
     collections = read_collections(options.collections) if options.collections else {}
     if gap := pool.gap(collections):
         say(f"warning: {options.collections}: {gap}")
-    name = options.model or default_model()
+    name = identity(options.model or default_model())
     settings = GenerationSettings(
         kind=cast("InstructionKind", options.kind),
         seed=options.seed,

@@ -43,6 +43,11 @@ class PooledAPI:
     record: Mapping[str, Any]
 
     @property
+    def key(self) -> ToolKey:
+        """Its tool: tools of several categories may have one name."""
+        return self.address.category, self.address.tool
+
+    @property
     def tool(self) -> str:
         """The display name of its tool."""
         return str(self.record["tool_name"])
@@ -126,9 +131,9 @@ class ToolPool:
         """Those of the drawn APIs that instruction `number` needs: two or three, of several tools but for I1."""
         generator = random.Random(f"{seed}:{kind}:{number}:needed")
         chosen = generator.sample(drawn, min(generator.randint(*_NEEDED), len(drawn)))
-        tools = {api.address.tool for api in chosen}
+        tools = {api.key for api in chosen}
         if kind != "I1" and len(tools) == 1:
-            chosen[-1] = generator.choice([api for api in drawn if api.address.tool not in tools])
+            chosen[-1] = generator.choice([api for api in drawn if api.key not in tools])
         return chosen
 
     def gap(self, collections: Mapping[str, Sequence[ToolKey]]) -> str:

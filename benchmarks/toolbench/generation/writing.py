@@ -172,7 +172,7 @@ def _text(name: str) -> str:
 def _example(apis: Sequence[PooledAPI], seed: int) -> dict[str, Any]:
     """An example of our own that is drawn, for one tool or for several: the APIs, their values, the text."""
     seeds: dict[str, list[dict[str, Any]]] = _seeds()
-    kind = "several" if len({api.address.tool for api in apis}) > 1 else "single"
+    kind = "several" if len({api.key for api in apis}) > 1 else "single"
     return random.Random(f"example:{seed}").choice(seeds[kind])
 
 
