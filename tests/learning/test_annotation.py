@@ -71,8 +71,16 @@ def lines(file: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in file.read_text("utf-8").splitlines()]
 
 
+GIVEN_UP = "Thought: No.\nAction: give_up(reason='no way')"
+
+
 @pytest.mark.parametrize(
-    ("mode", "said"), [(REACT, SEARCH), (DFSDT, ("Thought: No.\nAction: give_up(reason='no way')", *SEARCH))]
+    ("mode", "said"),
+    [
+        (REACT, SEARCH),
+        (DFSDT, (GIVEN_UP, *SEARCH)),
+        (DFSDT, (SEARCH[0], GIVEN_UP, *SEARCH)),  # the first call is answered from the journal
+    ],
 )
 def test_a_search_becomes_conversations(
     tmp_path: Path, endpoint: Callable[..., None], mode: tuple[str, ...], said: tuple[str, ...]

@@ -50,6 +50,7 @@ def solved_query(solution: Mapping[str, Any], query: ToolQuery) -> SolvedQuery |
     if solution["answer"] is None:
         return None
     thoughts, observations, last = _read_path(solution["tree"])
+    made = [call for call in solution["calls"] if call["tool"] is not None and _is_made(call, solution["calls"])]
     calls = tuple(
         SolvedCall(
             call["tool"],
@@ -58,10 +59,19 @@ def solved_query(solution: Mapping[str, Any], query: ToolQuery) -> SolvedQuery |
             observations.get(call["index"]) or _observation(call),
             call["error"] is None and (call["status"] or 0) // 100 == 2,
         )
-        for call in solution["calls"]
-        if call["tool"] is not None and call["attempts"] > 0
+        for call in made
     )
     return SolvedQuery(query, solution["answer"], calls, last, solution["program"])
+
+
+def _is_made(call: Mapping[str, Any], calls: Sequence[Mapping[str, Any]]) -> bool:
+    """True of a call that was sent, or answered as it was in a branch or program that was left.
+
+    One that only repeats a call of this path is none.
+    """
+    earlier = calls[: calls.index(call)]
+    repeats = any((before["tool"], before["arguments"]) == (call["tool"], call["arguments"]) for before in earlier)
+    return call["attempts"] > 0 or (bool(call.get("replayed")) and not repeats)
 
 
 def is_solvable(solved: SolvedQuery) -> bool:
