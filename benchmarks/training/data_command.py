@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 from click.core import ParameterSource
 
-from atc.cli import print_json
+from atc.cli import print_json, say
 from atc.cli.options import json_option, option, out_file, takes
 
 if TYPE_CHECKING:
@@ -157,8 +157,10 @@ def _from_protocol(options: _DataOptions, api: str, count: int) -> None:
     excluded = read_gold(options.exclude, protocol)
     settings = PairSettings(
         options.out, count, options.seed, options.kind, options.candidates, options.processes,
-        profile=options.profile,
+        profile=options.profile, exclusion=excluded.digest,
     )  # fmt: skip
+    if options.exclude and not excluded:
+        say("warning: none of the tasks of --exclude is of this API: nothing is left out")
     console = Console(stderr=True)
     started = time.perf_counter()
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
@@ -169,6 +171,8 @@ def _from_protocol(options: _DataOptions, api: str, count: int) -> None:
     if options.as_json:
         print_json({**tally.to_json(), "excluded_tasks": len(excluded), "seconds": seconds})
     _print_counts(tally, options, count, seconds, console)
+    if options.exclude:
+        say(f"{len(excluded)} tasks are excluded")
 
 
 def _print_alignment(counts: Sequence[AlignmentCounts], options: _DataOptions) -> None:

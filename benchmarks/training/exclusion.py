@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -30,6 +32,12 @@ class GoldSets:
 
     def __len__(self) -> int:
         return self._tasks
+
+    @property
+    def digest(self) -> str:
+        """A hash of what is left out, 12 hex digits; empty where nothing is."""
+        parts = [sorted(self._counted), sorted(map(sorted, self._once))]
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:12] if self._once else ""
 
     def __call__(self, tools: Sequence[str]) -> bool:
         """True if these calls, or each of their tools once, are the gold of a task."""

@@ -250,6 +250,30 @@ def test_command_refuses_the_file_of_other_settings(tmp_path: Path) -> None:
     assert out.read_bytes() == before
 
 
+def test_a_file_goes_on_with_the_same_exclusion(tmp_path: Path) -> None:
+    """Without it the pairs of excluded tasks would come after those that have none; a vain one is said."""
+    out, tasks, strange = tmp_path / "pairs.jsonl", tmp_path / "tasks.json", tmp_path / "strange.json"
+    tasks.write_text(json.dumps([{"query": "Who am I?", "solution": ["GET_me"]}]))
+    strange.write_text(json.dumps([{"query": "Who am I?", "solution": ["GET_nothing_of_the_kind"]}]))
+    command = ["train", "data", "--from-protocol", str(CINEMA), "--out", str(out)]
+    first, without, more = (
+        CliRunner().invoke(main, [*command, *options])
+        for options in (
+            ["--count", "2", "--exclude", str(tasks)],
+            ["--count", "4"],
+            ["--count", "4", "--exclude", str(tasks)],
+        )
+    )
+    vain = CliRunner().invoke(
+        main, [*command[:-1], str(tmp_path / "b.jsonl"), "--count", "1", "--exclude", str(strange)]
+    )
+
+    assert (first.exit_code, without.exit_code, more.exit_code, len(lines_of(out))) == (0, 2, 0, 4)
+    assert "1 tasks are excluded" in first.stderr
+    assert "other tasks were excluded, or by an earlier version" in " ".join(without.stderr.split())
+    assert "none of the tasks of --exclude is of this API" in " ".join(vain.stderr.split())
+
+
 @pytest.mark.parametrize("content", ['{"mine": 1}', '{"mine": [1,', "notes\nof mine"])
 def test_a_file_of_something_else_is_left_alone(tmp_path: Path, content: str) -> None:
     """Nothing is cut from a file that has no pairs."""

@@ -49,6 +49,7 @@ class PairSettings:
         profile: That of the prompts.
         per_form: Most pairs of the same question form.
         service: Asked in place of the simulated one, and not to write anything.
+        exclusion: A digest of what is left out, kept in each line.
         trials: Most drafts that are tried, since a service is asked in each.
     """
 
@@ -61,6 +62,7 @@ class PairSettings:
     per_form: int = 40
     profile: str = "tiny"
     service: RealService | None = None
+    exclusion: str = ""
     trials: int | None = None
 
     @property
@@ -180,7 +182,8 @@ def _write(
             elif tally.multisets[tools] >= tally.per_tools:
                 tally.drop("tools", pair.question)
             else:
-                line = {**tried.line, "prompt": settings.prompt} if settings.prompt else tried.line
+                facts = {"prompt": settings.prompt, "exclusion": settings.exclusion}
+                line = {**tried.line, **{name: value for name, value in facts.items() if value}}
                 append_line(settings.out, json.dumps(line, ensure_ascii=False))
                 tally.note(tried)
                 tally.written += 1
@@ -301,6 +304,8 @@ def _why_not_ours(line: object, settings: PairSettings, protocol: Protocol, excl
         return f"its prompt is another one ({made}) than now ({settings.prompt or 'none'}); give the same options"
     if excluded(line["tools"]):
         return "it has the tools of an excluded task; give the same --exclude"
+    if line.get("exclusion", "") != settings.exclusion:
+        return "other tasks were excluded, or by an earlier version; give the same --exclude"
     return None
 
 
