@@ -284,5 +284,17 @@ def test_questions_that_fit_no_index_are_told(tmp_path: Path) -> None:
     assert (same.exit_code, "needs a name of its own" in " ".join(same.stderr.split())) == (2, True)
 
 
+def test_relevant_apis_that_an_index_lacks_are_told(tmp_path: Path) -> None:
+    """They are counted as misses, so the figures are not those of the retriever."""
+    query = {"query": "Will it rain?", "query_id": 1, "api_list": RECORDS, "relevant APIs": [_name(RECORDS[0])]}
+    file, index = tmp_path / "both.json", tmp_path / "index"
+    (tmp_path / "part.json").write_text(json.dumps([{**query, "api_list": RECORDS[:1]}]), "utf-8")
+    file.write_text(json.dumps([query, {**query, "query_id": 2, "relevant APIs": [_name(RECORDS[1])]}]), "utf-8")
+    assert run("build", tmp_path / "part.json", "--out", index, "--encoder", "bm25").exit_code == 0
+
+    warned = " ".join(run("eval", index, file).stderr.split())
+    assert f"1 of 2 questions have relevant APIs that {index} lacks; these count as misses" in warned
+
+
 def _name(record: dict[str, object]) -> list[object]:
     return [record["tool_name"], record["api_name"]]

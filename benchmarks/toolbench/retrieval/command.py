@@ -168,6 +168,10 @@ def evaluate(index: Path, files: tuple[Path, ...], rerank: str | None, as_json: 
         if not any(question.relevant & indexed for question in judged[file.stem]):
             raise UsageError(f"{file}: none of its relevant APIs is in {index}; build the index from the same source")
     tasks = [(name, question) for name, questions in judged.items() for question in questions]
+    if lacking := sum(not question.relevant <= indexed for _, question in tasks):
+        say(
+            f"warning: {lacking} of {len(tasks)} questions have relevant APIs that {index} lacks; these count as misses"
+        )
     results: dict[str, list[Mapping[str, float]]] = {name: [] for name in judged}
     for name, question in track(tasks, "queries", console=Console(stderr=True)):
         results[name].append(question_figures(opened, question, reranker))
