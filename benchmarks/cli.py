@@ -15,10 +15,12 @@ import click
 from atc.cli import say
 from atc.cli.options import (
     ModelOptions,
+    RealRange,
     SearchOptions,
     ServiceOptions,
     argument,
     check_api_options,
+    is_typed,
     json_option,
     limit_option,
     option,
@@ -201,7 +203,7 @@ class _BenchOptions(SearchOptions, ModelOptions, _WorldOptions, ServiceOptions, 
         "--max-tokens", type=click.IntRange(min=0), default=0, metavar="N", help="Most tokens a task."
     )
     max_seconds: float = option(
-        "--max-seconds", type=click.FloatRange(min=0), default=0.0, metavar="S", help="Most seconds a task."
+        "--max-seconds", type=RealRange(min=0), default=0.0, metavar="S", help="Most seconds a task."
     )
     out: Path = results_option("tasks")
     record: Path | None = record_option()
@@ -279,6 +281,8 @@ def _check_service(options: _BenchOptions) -> _BenchOptions:
     if options.server:
         options = replace(options, base_url=split_server(options.server)[0])
     check_api_options(options.simulate, options.base_url, options.auth)
+    if not options.retriever and is_typed("top_k"):
+        raise click.UsageError("--top-k is how many tools --retriever takes: add --retriever INDEX, or leave it out")
     if options.usage and not options.learned:
         raise click.UsageError("--usage shows the examples of a learned document: add --learned FILE")
     if options.world and not options.simulate:

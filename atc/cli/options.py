@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import socket
 import sys
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from urllib.parse import urlsplit
 
 import click
+from click.core import ParameterSource
 
 from atc.cli import CONFIG
 from atc.modes import MODES, parse
@@ -32,12 +34,14 @@ __all__ = [
     "DocumentOptions",
     "ModelOptions",
     "ProgramOptions",
+    "RealRange",
     "SearchOptions",
     "ServiceOptions",
     "api_option",
     "argument",
     "check_api_options",
     "check_server",
+    "is_typed",
     "json_option",
     "limit_option",
     "model_option",
@@ -63,6 +67,16 @@ _PATIENCE = 5.0
 
 Values = TypeVar("Values", bound="DataclassInstance")
 WRITES = ("ask", "allow", "deny", "simulate", "plan")
+
+
+class RealRange(click.FloatRange):
+    """A number in a range, which NaN is not in."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        number = super().convert(value, param, ctx)
+        if math.isnan(number):
+            self.fail(f"{value!r} is not a number", param, ctx)
+        return number
 
 
 def moment(text: str) -> datetime:
@@ -162,6 +176,11 @@ def takes(options: type[Values]) -> Callable[[Callable[[Values], None]], Callabl
         return decorated
 
     return decorate
+
+
+def is_typed(name: str) -> bool:
+    """True of an option of the current command that stands on the command line."""
+    return click.get_current_context().get_parameter_source(name) is ParameterSource.COMMANDLINE
 
 
 def json_option(help_text: str = "Print JSON.") -> Any:

@@ -15,6 +15,7 @@ from atc.cli import print_json, say
 from atc.cli.confirm import WriteConfirmation, can_ask
 from atc.cli.options import (
     ProgramOptions,
+    RealRange,
     api_option,
     argument,
     check_api_options,
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 __all__ = ["run"]
 
 _DEFAULT = Limits()
-_SECONDS = click.FloatRange(min=0, min_open=True)
+_SECONDS = RealRange(min=0, min_open=True)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from atc.cli.options import ClockOptions, argument, option, out_file, per_second, takes
+from atc.cli.options import ClockOptions, RealRange, argument, option, out_file, per_second, takes
 
 if TYPE_CHECKING:
     from protocols.simulator import Simulator
@@ -30,14 +30,14 @@ class _ServerOptions:
     )
     latency: float = option(
         "--latency",
-        type=click.FloatRange(min=0),
+        type=RealRange(min=0),
         default=0.0,
         metavar="S",
         help="Seconds that each answer takes longer.",
     )
     fail_rate: float = option(
         "--fail-rate",
-        type=click.FloatRange(0, 1),
+        type=RealRange(0, 1),
         default=0.0,
         metavar="P",
         help="The part of the requests, from 0 to 1, that fail with 5xx or 429; which ones follows from the seed.",

@@ -16,8 +16,9 @@ from atc.models import files
 from atc.models.gguf_metadata import read_metadata
 from protocols.errors import ModelError
 
-__all__ = ["BaseModelFiles", "find_base", "load_part", "load_tokenizer", "load_weights", "loading"]
+__all__ = ["BaseModelFiles", "find_base", "load_part", "load_tokenizer", "load_weights", "loading", "look_up"]
 
+_HUB_TIMEOUT = 10.0
 _END_TOKEN = "tokenizer.ggml.eos_token_id"
 
 
@@ -56,9 +57,21 @@ def find_base(name: str) -> BaseModelFiles:
     return BaseModelFiles(name, name)
 
 
+def look_up(source: str) -> None:
+    """Ask the hub once for what is no folder and not in its cache: loading it asks again and again, for over a minute.
+
+    Raises: what huggingface_hub raises, of many classes.
+    """
+    from huggingface_hub import model_info, try_to_load_from_cache
+
+    if not Path(source).exists() and not isinstance(try_to_load_from_cache(source, "config.json"), str):
+        model_info(source, timeout=_HUB_TIMEOUT)
+
+
 def load_part(base: BaseModelFiles, load: Callable[..., Any], **options: Any) -> Any:
     """What a `from_pretrained` of transformers loads of a model. Raises: ModelError."""
     with loading(base):
+        look_up(base.source)
         return load(base.source, **base.options(), **options)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from atc.models.pretrained import look_up
 from protocols.errors import UsageError
 
 __all__ = ["MOST_TOKENS", "base_encoder", "encode", "encoder_digest", "load_encoder", "trained"]
@@ -40,8 +41,10 @@ def load_encoder(name: str) -> Any:
         from sentence_transformers import SentenceTransformer
     except ImportError:
         raise UsageError(_MISSING) from None
+    place = base_encoder() if name == "base" else name
     try:
-        encoder = SentenceTransformer(base_encoder() if name == "base" else name, device="cpu")
+        look_up(place)
+        encoder = SentenceTransformer(place, device="cpu")
     except Exception as error:  # the libraries below raise of everything for a folder without a model
         reason = str(error).strip().partition("\n")[0]
         raise UsageError(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from atc.models.pretrained import look_up
 from atc.retrieval.tool_index import Hit, ToolIndex
 from protocols.errors import UsageError
 
@@ -31,6 +32,7 @@ class Reranker:
         except ImportError:
             raise UsageError(_MISSING) from None
         try:
+            look_up(name)
             self._model: Any = CrossEncoder(name, device="cpu", max_length=_MOST_TOKENS)
         except Exception as error:  # the libraries below raise of everything for a folder without a model
             reason = str(error).strip().partition("\n")[0]

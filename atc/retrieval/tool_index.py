@@ -14,7 +14,7 @@ import hashlib
 import json
 import shutil
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from tempfile import mkdtemp
@@ -41,7 +41,7 @@ _RANK_OFFSET = 60
 _DEPTH = 200
 """Documents of each ranking that are fused."""
 
-_VERSION = 3
+_VERSION = 4
 _BATCH = 512
 _DOCUMENTS = "documents.jsonl.gz"
 
@@ -53,6 +53,8 @@ class ToolDocument:
     Args:
         id: Unique in an index.
         record: The API as its source describes it, as JSON; empty if the source is a document that is loaded anyway.
+        source: The document that it is a tool of: one that is indexed again replaces its earlier state. Empty if the
+            records of a source stand for themselves.
     """
 
     id: str
@@ -61,6 +63,7 @@ class ToolDocument:
     api: str
     text: str
     record: str = ""
+    source: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +86,8 @@ class Hit:
 def build_index(folder: Path, documents: Iterable[ToolDocument], encoder: str) -> int:
     """Write an index of documents, with those that the folder already has; returns how many it then has.
 
+    What the folder has of the same source is left out: the source may have changed.
+
     The folder is replaced as a whole at the end; whatever stops that, the earlier index stays.
 
     Raises: UsageError: There is no document, the encoder is unknown, the folder holds another kind of index, or it
@@ -94,8 +99,10 @@ def build_index(folder: Path, documents: Iterable[ToolDocument], encoder: str) -
         raise UsageError(f"{folder} is an index of the encoder {earlier.encoder}; choose another folder for {encoder}")
     if folder.exists() and earlier is None and any(folder.iterdir()):
         raise UsageError(f"{folder} is a folder of something else; choose another one")
-    listed = {document.id: document for document in (earlier.documents if earlier else ())}
-    listed.update((document.id, document) for document in documents)
+    fresh = {document.id: document for document in documents}
+    sources = {document.source for document in fresh.values()} - {""}
+    kept = (document for document in (earlier.documents if earlier else ()) if document.source not in sources)
+    listed = {**{document.id: document for document in kept}, **fresh}
     if not listed:
         raise UsageError("there is no document to index")
     try:
@@ -103,13 +110,13 @@ def build_index(folder: Path, documents: Iterable[ToolDocument], encoder: str) -
         beside = Path(mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
     except OSError as error:
         raise UsageError(f"{folder} cannot be written: {error.strerror}; name another folder") from None
-    fresh, replaced = beside / "fresh", beside / "replaced"
+    written, replaced = beside / "written", beside / "replaced"
     try:
-        fresh.mkdir()
-        _write(fresh, list(listed.values()), encoder, earlier)
+        written.mkdir()
+        _write(written, list(listed.values()), encoder, earlier)
         if folder.exists():
             folder.rename(replaced)
-        fresh.rename(folder)
+        written.rename(folder)
     finally:
         if replaced.exists() and not folder.exists():
             replaced.rename(folder)
@@ -138,9 +145,8 @@ def _write(folder: Path, documents: Sequence[ToolDocument], encoder: str, earlie
     digest = hashlib.sha256(encoder.encode())
     with gzip.open(folder / _DOCUMENTS, "wt", encoding="utf-8") as file:
         for document in documents:
-            line = json.dumps(asdict(document), ensure_ascii=False)
-            digest.update(line.encode())
-            file.write(f"{line}\n")
+            file.write(f"{json.dumps(asdict(document), ensure_ascii=False)}\n")
+            digest.update(json.dumps(asdict(replace(document, source="")), ensure_ascii=False).encode())
     if encoder.startswith(("bm25", "hybrid")):
         import bm25s
 

@@ -76,6 +76,8 @@ def apibench(options: _APIBenchOptions) -> None:
     from benchmarks.run.runner import prepare_folder
     from benchmarks.tasks.datasets import file_digest
 
+    if options.documents in ("gold", "none") and options.top_k != 1:
+        raise click.UsageError(f"--top-k is of a retriever, and --documents is {options.documents}: leave it out")
     name = identity(options.model or default_model())
     data = read_apibench()
     questions = data.questions[: options.limit]

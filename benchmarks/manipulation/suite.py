@@ -26,7 +26,7 @@ TASKS: Mapping[str, str] = {
 def open_environment(name: str, *, compat: bool = False) -> Environment:
     """The environment of a task; close it in the end. Raises: UsageError: There is no such task."""
     if name not in TASKS:
-        raise UsageError(f"there is no task {name!r}; --task takes {', '.join(TASKS)}")
+        raise UsageError(f"there is no task {name!r}; the tasks are {', '.join(TASKS)}")
     module, _, class_name = TASKS[name].partition(":")
     environment = getattr(import_module(module), class_name)(compat=compat)
     if not isinstance(environment, Environment):

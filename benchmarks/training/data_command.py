@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import click
-from click.core import ParameterSource
 
 from atc.cli import print_json, say
-from atc.cli.options import json_option, option, out_file, takes
+from atc.cli.options import is_typed, json_option, option, out_file, takes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -110,14 +109,15 @@ def data(options: _DataOptions) -> None:
         _from_tasks(options)
         return
     _refuse(_TASK_OPTIONS, "--from-protocol")
+    if options.kind == "select" and not options.candidates:
+        raise click.UsageError("--kind select chooses among --candidates: give one or more")
     _from_protocol(options, options.api or "", options.count or _COUNT)
 
 
 def _refuse(names: Iterable[str], source: str) -> None:
     """Raises: click.UsageError: One of the options is given, and would have no effect."""
-    context = click.get_current_context()
     for name in names:
-        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+        if is_typed(name):
             raise click.UsageError(f"--{name} has no effect with {source}: leave it out")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -126,7 +127,7 @@ def _print_estimate(figures: TuningEstimate, options: _TuningOptions) -> None:
         "tokens": f"{figures.tokens:,}, {figures.target_share:.0%} of them answers",
         "parameters": f"{figures.trained:,} of {figures.parameters:,} are trained",
         "memory": f"about {figures.memory / 2**30:.1f} GiB for each process",
-        "several GPUs": " ".join(["torchrun --nproc-per-node N --no-python", *_command(options)]),
+        "several GPUs": f"torchrun --nproc-per-node N --no-python {shlex.join(_command(options))}",
     }
     click.echo("\n".join(f"{name:<12} {text}" for name, text in rows.items()))
 

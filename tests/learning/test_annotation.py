@@ -389,3 +389,45 @@ def test_queries_that_hang_together_cannot_be_split(tmp_path: Path) -> None:
     assert done.exit_code == 2
     assert "10 of them share a category" in done.stderr
     assert not out.exists()
+
+
+@pytest.mark.parametrize(
+    ("more", "why"),
+    [
+        (["--dev", "nan"], "'nan' is not a number"),
+        (["--dev", "0.5", "--test", "0.5"], "below 1 together"),
+        (["--out", "."], "train.json is one of the files to split, and would be overwritten"),
+    ],
+)
+def test_a_split_that_cannot_be_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, more: list[str], why: str
+) -> None:
+    """The source stays as it is."""
+    monkeypatch.chdir(tmp_path)
+    file = write(tmp_path / "train.json", *(query(number) for number in range(10)))
+    before = file.read_text()
+    done = CliRunner().invoke(main, ["toolbench", "split", "train.json", "--by", "query", "--out", "parts", *more])
+
+    assert done.exit_code == 2
+    assert why in " ".join(done.stderr.split())
+    assert file.read_text() == before
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, '[{"query": "When?", "query_id": 1e400}]'])
+def test_a_query_file_that_cannot_be_read_is_named(tmp_path: Path, text: str) -> None:
+    """By each command that takes one."""
+    file = tmp_path / "queries.json"
+    file.write_text(text)
+    for command in (["retrieve", "build"], ["toolbench", "split", "--by", "query"]):
+        done = CliRunner().invoke(main, [*command, str(file), "--out", str(tmp_path / "out")])
+        assert (done.exit_code, str(file) in " ".join(done.stderr.split())) == (2, True)
+
+
+def test_an_export_without_a_number_is_not_counted(tmp_path: Path) -> None:
+    """Its line is named."""
+    file = tmp_path / "openai.jsonl"
+    file.write_text(json.dumps({"query_id": [1], "messages": []}) + "\n")
+    done = CliRunner().invoke(main, ["toolbench", "stats", str(file)])
+
+    assert done.exit_code == 2
+    assert f"{file}, line 1: this is no line of an export" in " ".join(done.stderr.split())

@@ -272,6 +272,7 @@ def test_what_is_missing_is_named(
 ) -> None:
     """An unknown source of documents, a damaged line, missing files, and a misplaced name end with a remedy."""
     unknown = run(tmp_path / "out", "--documents", "nearest")
+    unranked = run(tmp_path / "out", "--documents", "gold", "--top-k", "3")
     misplaced = CliRunner().invoke(main, ["bench", "--out", str(tmp_path / "x"), "apibench"])
     (files / "torchhub_eval.json").write_text('{"code": "no question", "api_call": "f()"}\n\n')
     damaged = run(tmp_path / "out")
@@ -280,8 +281,9 @@ def test_what_is_missing_is_named(
     missing = run(tmp_path / "out")
 
     assert not (tmp_path / "out").exists()
-    assert unknown.exit_code == misplaced.exit_code == damaged.exit_code == missing.exit_code == 2
+    assert unknown.exit_code == unranked.exit_code == misplaced.exit_code == damaged.exit_code == missing.exit_code == 2
     assert "unknown encoder 'nearest'" in unknown.stderr
+    assert "--top-k is of a retriever, and --documents is gold" in " ".join(unranked.stderr.split())
     assert "write `atc bench apibench --out DIR`" in misplaced.stderr
     assert "line 1: this is no question" in damaged.stderr
     assert "APIBench needs torchhub_api.jsonl and torchhub_eval.json" in missing.stderr

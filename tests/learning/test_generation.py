@@ -188,6 +188,12 @@ def test_a_near_duplicate_is_refused(tides: tuple[PooledAPI, ...]) -> None:
     assert checks.refusal(WrittenInstruction(WRITTEN, RIB), tides)[0] == "new"
 
 
+OTHER = (
+    "Every spring my father paints the wall of his boat house, and he has to know how far up the sea comes. Which "
+    "water levels were measured in ESB lately, and how high above the mark were they?"
+)
+
+
 def command(tools: Path, out: Path, *more: str) -> list[str]:
     """`atc toolbench generate` with a model on localhost."""
     return [
@@ -297,6 +303,23 @@ def test_tools_of_a_collection_that_no_source_has_are_named(
     ) in " ".join(done.stderr.split())
 
 
+def test_a_file_that_it_has_not_made_is_left_alone(tools: Path, tmp_path: Path, endpoint: Callable[..., None]) -> None:
+    """A query file without its attempts is somebody's; a smaller count takes nothing from one that it has made."""
+    values = '{"port_code": "ESB"}'
+    endpoint(values, LONG.format(port="ESB", day="Monday"), values, OTHER)
+    source, out = tools / "Science" / "sea_levels.json", tmp_path / "queries.json"
+    more = [CliRunner().invoke(main, command(source, out, "--count", count)) for count in ("2", "1")]
+    (tmp_path / "queries.attempts.jsonl").unlink()
+    before = out.read_text()
+    refused = CliRunner().invoke(main, command(source, out, "--count", "1"))
+
+    assert [json.loads(done.stdout)["accepted"] for done in more] == [2, 2]
+    assert len(read_queries(out)) == 2
+    assert refused.exit_code == 2
+    assert f"{out} exists, and was not made by this command" in " ".join(refused.stderr.split())
+    assert out.read_text() == before
+
+
 @pytest.mark.parametrize(
     ("sources", "why"),
     [
@@ -328,10 +351,15 @@ def test_help_names_the_file_of_attempts() -> None:
     [
         (["--kind", "I3"], "--collections"),
         (["--server", "http://127.0.0.1:1", "--simulate"], "exclude"),
+        (["--max-seconds", "nan"], "'nan' is not a number"),
+        (["--kind", "I3", "--collections", "DEEP"], "cannot be read as JSON"),
     ],
 )
 def test_options_that_do_not_fit_are_refused(tools: Path, tmp_path: Path, more: list[str], why: str) -> None:
     """The message names the option that is missing or too many."""
+    deep = tmp_path / "deep.json"
+    deep.write_text("[" * 100_000)
+    more = [str(deep) if argument == "DEEP" else argument for argument in more]
     done = CliRunner().invoke(main, command(tools, tmp_path / "q.json", "--count", "1", *more))
 
     assert done.exit_code == 2

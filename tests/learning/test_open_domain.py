@@ -67,6 +67,14 @@ def test_a_benchmark_takes_its_apis_from_an_index(tmp_path: Path, endpoint: Call
     assert json.loads((out / "config.json").read_text("utf-8"))["candidates"] == "retrieved 1"
 
 
+def test_a_number_of_tools_needs_an_index() -> None:
+    """It is no effect of the listed APIs."""
+    done = CliRunner().invoke(main, ["bench", "toolbench", "--top-k", "3", "--out", "out"])
+
+    assert done.exit_code == 2
+    assert "--top-k is how many tools --retriever takes" in " ".join(done.stderr.split())
+
+
 def test_an_index_chooses_the_tools_of_an_agent(tmp_path: Path) -> None:
     """With an index of its document the model is shown what that finds, and the tools that those need."""
     document = str(sample("cinema"))

@@ -333,6 +333,8 @@ def test_tasks_of_another_api_are_passed_over(trial: Trial, tmp_path: Path) -> N
         (["--from-task", "home", "--exclude", __file__], "--exclude has no effect with --from-task"),
         (["--from-protocol", "cinema.yaml", "--pairs", "2"], "--pairs has no effect with --from-protocol"),
         (["--from-protocol", "cinema.yaml", "--profile", "nosuch"], "there is no profile 'nosuch'"),
+        (["--from-protocol", "cinema.yaml", "--kind", "select", "--candidates", "0"], "chooses among --candidates"),
+        (["--from-task", "nosuch"], "there is no task 'nosuch'; the tasks are weather"),
     ],
 )
 def test_options_without_effect_are_refused(tmp_path: Path, options: list[str], message: str) -> None:

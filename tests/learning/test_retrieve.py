@@ -94,7 +94,7 @@ def test_an_index_outlives_a_stop_while_it_is_replaced(tmp_path: Path, monkeypat
     rename = Path.rename
 
     def stop(self: Path, target: Path) -> Path:
-        if self.name == "fresh":
+        if self.name == "written":
             raise KeyboardInterrupt
         return rename(self, target)
 
@@ -141,17 +141,17 @@ def test_a_document_has_the_published_text() -> None:
 
 
 def test_a_published_corpus_collapses_its_repeated_rows(tmp_path: Path) -> None:
-    """`corpus.tsv` repeats a row for each occurrence; qrels belong to the questions beside them."""
+    """`corpus.tsv` repeats a row for each occurrence; qrels belong to the questions beside them, which are quoted."""
     rows = [("1", RECORDS[0]), ("2", RECORDS[1]), ("1", RECORDS[0])]
     lines = ["docid\tdocument_content"]
     lines += [f'{id}\t"{json.dumps(record).replace(chr(34), chr(34) * 2)}"' for id, record in rows]
     (tmp_path / "corpus.tsv").write_text("\n".join(lines), "utf-8")
     (tmp_path / "qrels.test.tsv").write_text("7\t0\t2\t1\n7\t0\t1\t1\n7\t0\t3\t0\n", "utf-8")
-    (tmp_path / "test.query.txt").write_text("7\tWill it rain?\n7\tWill it rain?\n", "utf-8")
+    (tmp_path / "test.query.txt").write_text('7\tWill it rain?\n7\t"Will it\n""really"" rain?"\n', "utf-8")
 
     assert [document.id for document in read_documents(str(tmp_path / "corpus.tsv"))] == ["1", "2"]
     (judged,) = read_judged(tmp_path / "test.query.txt")
-    assert (judged.text, sorted(judged.relevant)) == ("Will it rain?", ["1", "2"])
+    assert (judged.text, sorted(judged.relevant)) == ('Will it\n"really" rain?', ["1", "2"])
 
 
 @pytest.mark.parametrize(
@@ -179,6 +179,30 @@ def test_any_api_document_is_a_source(tmp_path: Path) -> None:
     build_index(tmp_path / "index", documents, "bm25")
 
     assert ToolIndex(tmp_path / "index").search("credits of a film", 1)[0].document.api == "GET_films_filmId_credits"
+
+
+def test_a_changed_document_takes_the_place_of_its_earlier_state(tmp_path: Path) -> None:
+    """What it has no more is gone, and the other sources stay; the same document elsewhere is the same one."""
+    index, ports = tmp_path / "index", tmp_path / "ports.json"
+
+    def paths(*names: str) -> None:
+        described = {f"/{name}": {"get": {"responses": {"200": {"description": name}}}} for name in names}
+        ports.write_text(
+            json.dumps({"openapi": "3.0.0", "info": {"title": "P", "version": "1"}, "paths": described}), "utf-8"
+        )
+
+    assert run("build", sample("cinema"), "--out", index).exit_code == 0
+    films = len(ToolIndex(index).documents)
+    for names in (("ports", "quays"), ("ports", "ships", "tides")):
+        paths(*names)
+        assert run("build", ports, "--out", index).exit_code == 0
+        apis = [document.api for document in ToolIndex(index).documents]
+        assert (len(apis), apis[films:]) == (films + len(names), [f"GET_{name}" for name in names])
+
+    digest = ToolIndex(index).digest
+    ports.rename(tmp_path / "harbour.json")
+    assert run("build", tmp_path / "harbour.json", "--out", index).exit_code == 0
+    assert ToolIndex(index).digest == digest
 
 
 def test_the_tools_that_hits_depend_on_are_added(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from atc.training.retriever import EncoderTraining, train_encoder
 from benchmarks.toolbench.corpus.distances import DISTANCES
 from benchmarks.toolbench.retrieval.hold_out import hold_out
 from protocols.errors import UsageError
+from tests.atc_command import start
 
 DOCUMENTS = [
     ToolDocument(f"{tool}{number}", f"category {tool % 3}", f"tool {tool}", f"api {number}", f"text {tool} {number}")
@@ -99,7 +100,10 @@ def queries(folder: Path) -> Path:
 
 @pytest.mark.train
 def test_an_encoder_is_trained_described_and_used(tmp_path: Path) -> None:
-    """The folder has a card with data, settings and held-out figures; an index of it finds what was asked for."""
+    """The folder has a card with data, settings and held-out figures; an index of it finds what was asked for.
+
+    Figures on the questions of its training are said to be such, whatever their file is called.
+    """
     file, encoder, index = queries(tmp_path), tmp_path / "encoder", tmp_path / "index"
     trained = CliRunner().invoke(
         main, ["retrieve", "train", str(file), "--out", str(encoder), "--hold-out", "query", "--epochs", "2"]
@@ -107,6 +111,8 @@ def test_an_encoder_is_trained_described_and_used(tmp_path: Path) -> None:
     figures = json.loads(trained.stdout)
     facts = json.loads((encoder / "training.json").read_text("utf-8"))
     built = CliRunner().invoke(main, ["retrieve", "build", str(file), "--out", str(index), "--encoder", str(encoder)])
+    renamed = file.rename(tmp_path / "renamed.json")
+    measured = CliRunner().invoke(main, ["retrieve", "eval", str(index), str(renamed)])
     asked = ["retrieve", "query", str(index), "Which tides are there?", "--json"]
     hits = json.loads(CliRunner().invoke(main, asked).stdout)["hits"]
 
@@ -115,6 +121,7 @@ def test_an_encoder_is_trained_described_and_used(tmp_path: Path) -> None:
     assert "2 questions kept out by query" in (encoder / "README.md").read_text("utf-8")
     assert built.exit_code == 0
     assert {hit["tool"] for hit in hits[:2]} == {"Tool 5"}
+    assert "trained on 4 of 6 questions; measure it on those held out" in " ".join(measured.stderr.split())
 
 
 @pytest.mark.train
@@ -165,6 +172,19 @@ def test_a_folder_without_a_model_is_refused(tmp_path: Path) -> None:
 
     with pytest.raises(UsageError, match="no encoder that can be read"):
         load_encoder(str(tmp_path))
+
+
+@pytest.mark.train
+def test_a_hub_that_cannot_be_reached_is_asked_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The libraries would ask again and again before they say so."""
+    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")  # nobody listens there
+    file = queries(tmp_path)
+    process = start("retrieve", "train", file, "--out", tmp_path / "encoder", "--base", "someone/encoder")
+    _, stderr = process.communicate()
+
+    assert process.returncode == 2
+    assert "someone/encoder is no encoder that can be read" in " ".join(stderr.split())
+    assert "Retrying" not in stderr
 
 
 @pytest.mark.train

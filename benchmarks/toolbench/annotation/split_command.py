@@ -9,7 +9,7 @@ from typing import cast
 import click
 
 from atc.cli import print_json, say
-from atc.cli.options import argument, json_option, option, takes
+from atc.cli.options import RealRange, argument, json_option, option, takes
 
 __all__ = ["split"]
 
@@ -30,14 +30,14 @@ class _SplitOptions:
     seed: int = option("--seed", type=int, default=0, show_default=True, help="Of what goes where.")
     dev: float = option(
         "--dev",
-        type=click.FloatRange(0, 0.5, min_open=True),
+        type=RealRange(0, 0.5, min_open=True),
         default=0.1,
         show_default=True,
         help="Share of dev.json, about.",
     )
     test: float = option(
         "--test",
-        type=click.FloatRange(0, 0.5, min_open=True),
+        type=RealRange(0, 0.5, min_open=True),
         default=0.1,
         show_default=True,
         help="Share of test.json, about.",
@@ -60,18 +60,20 @@ def split(options: _SplitOptions) -> None:
     Queries that share a tool (or category) stay together, so nothing is left out. Where ids of several files are the
     same, the queries are numbered anew.
     """
-    from atc.files import write_json
-    from benchmarks.toolbench.annotation.split import SplitDistance, numbered, read_entries, split_queries
-    from protocols.errors import UsageError
+    from atc.files import make_folder, write_json
+    from benchmarks.toolbench.annotation.split import PARTS, SplitDistance, numbered, read_entries, split_queries
 
+    if not options.dev + options.test < 1:
+        raise click.UsageError("--dev and --test are shares, below 1 together: train.json has the rest")
+    sources = {file.resolve() for file in options.files}
+    for file in (options.out / f"{part}.json" for part in PARTS):
+        if file.resolve() in sources:
+            raise click.UsageError(f"{file} is one of the files to split, and would be overwritten: name another --out")
     entries = read_entries(options.files)
     distance = cast("SplitDistance", options.distance)
     renumbered = [(data, query) for data, (_, query) in zip(numbered(entries), entries, strict=True)]
     parts = split_queries(renumbered, distance, options.seed, options.dev, options.test)
-    try:
-        options.out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UsageError(f"{options.out} cannot be made: {error.strerror}") from None
+    make_folder(options.out)
     for part, chosen in parts.items():
         write_json(options.out / f"{part}.json", [data for data, _ in chosen])
     counts = {part: len(chosen) for part, chosen in parts.items()}

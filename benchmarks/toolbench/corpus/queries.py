@@ -117,7 +117,7 @@ def read_test_ids(file: Path) -> frozenset[int]:
         raise UsageError(f"{file} holds no test ids: it must be a JSON object with the ids as its keys")
     try:
         return frozenset(int(key) for key in data)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise UsageError(f"{file} holds no test ids: each must be a number") from None
 
 
@@ -200,7 +200,7 @@ def _standardized(tool: str, api: str) -> tuple[str, str]:
 def _read_json(file: Path) -> object:
     try:
         return json.loads(file.read_text("utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise UsageError(f"{file} cannot be read as JSON: {error}") from None
 
 
@@ -214,7 +214,7 @@ def _query(entry: object, index: int, where: str) -> ToolQuery:
         raise UsageError(f"{where}: it has no `query`; is this a ToolBench query file?")
     try:
         number = int(entry.get("query_id", index))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise UsageError(f"{where}: its `query_id` {entry.get('query_id')!r} is no number") from None
     return ToolQuery(number, text.strip(), tuple(_records(entry, where)), tuple(_relevant(entry, where)))
 

@@ -156,8 +156,8 @@ def _count_export(file: Path, stats: CorpusStats) -> None:
     """Add an export; a query of a folder counts once, with the longest line. Raises: UsageError: It is none."""
     for place, line in read_lines(file):
         try:
-            key, calls = (file.parent, line["query_id"]), _exported_calls(line)
-        except (KeyError, TypeError, AttributeError):
+            key, calls = (file.parent, int(line["query_id"])), _exported_calls(line)
+        except (KeyError, TypeError, ValueError, OverflowError, AttributeError):
             raise UsageError(f"{place}: this is no line of an export of `atc toolbench annotate`") from None
         stats._pairs[key] = max(stats._pairs.get(key, 0), calls)
 

@@ -12,7 +12,17 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from atc.cli import print_json, say
-from atc.cli.options import argument, json_option, model_option, option, out_file, record_option, reuse_option, takes
+from atc.cli.options import (
+    RealRange,
+    argument,
+    json_option,
+    model_option,
+    option,
+    out_file,
+    record_option,
+    reuse_option,
+    takes,
+)
 
 if TYPE_CHECKING:
     from benchmarks.toolbench.generation.generate import InstructionRun
@@ -98,9 +108,7 @@ class _GenerateOptions:
     max_tokens: int = option(
         "--max-tokens", type=click.IntRange(min=0), default=0, metavar="N", help="Most tokens, read and written."
     )
-    max_seconds: float = option(
-        "--max-seconds", type=click.FloatRange(min=0), default=0.0, metavar="S", help="Most seconds."
-    )
+    max_seconds: float = option("--max-seconds", type=RealRange(min=0), default=0.0, metavar="S", help="Most seconds.")
     server: str | None = option(
         "--server", metavar="URL", help="Try the calls against this virtual API server, as `atc toolbench serve`."
     )

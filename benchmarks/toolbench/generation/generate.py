@@ -112,7 +112,7 @@ def generate(
     out: Path,
     progress: Callable[[InstructionRun], None] = lambda run: None,
 ) -> InstructionRun:
-    """Write `count` instructions into a query file, those that it has already included.
+    """Write `count` instructions into a query file, those that it has already included; more if it has more.
 
     A spent budget ends the run, and so do too many refused attempts; `stopped` then says why.
 
@@ -122,9 +122,11 @@ def generate(
         progress: Called with what there is already, and after each attempt.
     Raises:
         ModelError, APIError: The model or the server cannot be had. What there is is in the file.
-        UsageError: The file holds instructions of other settings, or cannot be written.
+        UsageError: The file holds instructions of other settings or queries of another source, or cannot be written.
     """
     file = attempts_file(out)
+    if out.exists() and not file.exists():
+        raise UsageError(f"{out} exists, and was not made by this command: {file.name} is not beside it; name another")
     names = [name for name in CHECKS if name != "runs" or server is not None]
     run = _resume(file, settings, names)
     checks = InstructionChecks(SeenTexts(query["query"] for query in run.queries), server)
@@ -132,7 +134,10 @@ def generate(
     try:
         while len(run.queries) < count:
             if run.attempts >= _TRIES * (count + 5):
-                run.stopped = f"{run.attempts} attempts gave {len(run.queries)} instructions"
+                run.stopped = (
+                    f"{run.attempts} attempts gave {len(run.queries)}; to go on, repeat the command with a larger "
+                    "--count"
+                )
                 break
             try:
                 entry = _attempt(pool, collections, settings, run, model, checks)
@@ -146,7 +151,7 @@ def generate(
             progress(run)
     finally:
         if run.queries:
-            write_json(out, run.queries[:count])
+            write_json(out, run.queries)
     return run
 
 

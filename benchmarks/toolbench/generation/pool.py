@@ -173,7 +173,7 @@ def read_collections(file: Path) -> dict[str, list[ToolKey]]:
     """The tools of each collection in a file. Raises: UsageError: It is no `{"name": ["category/tool", …]}`."""
     try:
         data = json.loads(file.read_text("utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise UsageError(f"{file} cannot be read as JSON: {error}") from None
     collections: dict[str, list[ToolKey]] = {}
     for name, tools in data.items() if isinstance(data, dict) else [("", None)]:

@@ -157,6 +157,7 @@ def evaluate(index: Path, files: tuple[Path, ...], rerank: str | None, as_json: 
     from atc.retrieval.reranker import Reranker
     from atc.retrieval.tool_index import ToolIndex
     from benchmarks.toolbench.retrieval.documents import read_judged
+    from benchmarks.toolbench.retrieval.encoder_card import trained_questions
     from benchmarks.toolbench.retrieval.evaluation import averaged, published, question_figures
 
     opened, reranker = ToolIndex(index), Reranker(rerank) if rerank else None
@@ -172,6 +173,9 @@ def evaluate(index: Path, files: tuple[Path, ...], rerank: str | None, as_json: 
         say(
             f"warning: {lacking} of {len(tasks)} questions have relevant APIs that {index} lacks; these count as misses"
         )
+    encoder = Path(opened.encoder.removeprefix("hybrid:"))
+    if trained := sum(trained_questions(encoder, file, judged[file.stem]) for file in files):
+        say(f"warning: the encoder was trained on {trained} of {len(tasks)} questions; measure it on those held out")
     results: dict[str, list[Mapping[str, float]]] = {name: [] for name in judged}
     for name, question in track(tasks, "queries", console=Console(stderr=True)):
         results[name].append(question_figures(opened, question, reranker))

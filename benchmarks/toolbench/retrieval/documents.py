@@ -49,7 +49,8 @@ def read_documents(source: str) -> list[ToolDocument]:
     if file.suffix == ".json" and file.is_file() and file.read_bytes()[:64].lstrip()[:1] == b"[":
         records = (record for query in read_queries(file) for record in query.records)
         return list({document.id: document for document in map(record_document, records)}.values())
-    return protocol_documents(load(source))
+    place = str(file.resolve()) if file.exists() else source
+    return [replace(document, source=place) for document in protocol_documents(load(source))]
 
 
 def protocol_documents(protocol: Protocol) -> list[ToolDocument]:
@@ -67,14 +68,19 @@ def protocol_documents(protocol: Protocol) -> list[ToolDocument]:
     ]
 
 
+def _rows(file: Path) -> Iterator[list[str]]:
+    """The rows of a published file with tabs, in which a text may be quoted. Raises: OSError, ValueError, csv.Error."""
+    csv.field_size_limit(sys.maxsize)
+    with file.open(encoding="utf-8", newline="") as lines:
+        yield from (row for row in csv.reader(lines, delimiter="\t") if row)
+
+
 def _corpus(file: Path) -> Iterator[ToolDocument]:
     """The rows of a published corpus, which repeat. Raises: UsageError."""
-    csv.field_size_limit(sys.maxsize)
     try:
-        with file.open(encoding="utf-8", newline="") as lines:
-            for number, row in enumerate(csv.reader(lines, delimiter="\t"), 1):
-                if row and row[0] != "docid":
-                    yield _corpus_document(f"{file}, row {number}", row)
+        for number, row in enumerate(_rows(file), 1):
+            if row[0] != "docid":
+                yield _corpus_document(f"{file}, row {number}", row)
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise UsageError(f"{file} is no corpus (docid TAB record as JSON): {error}") from None
 
@@ -118,11 +124,13 @@ def _published(file: Path) -> list[RetrievalQuery]:
     split = file.name.removesuffix(".query.txt")
     pairs: dict[str, set[str]] = {}
     try:
-        for line in (file.parent / f"qrels.{split}.tsv").read_text("utf-8").splitlines():
-            query_id, _, document_id, relevance = line.split("\t")
+        for query_id, _, document_id, relevance in _rows(file.parent / f"qrels.{split}.tsv"):
             if int(relevance) > 0:
                 pairs.setdefault(query_id, set()).add(document_id)
-        texts = dict(line.split("\t", 1) for line in file.read_text("utf-8").splitlines() if line.strip())
-    except (OSError, ValueError) as error:
-        raise UsageError(f"{file} and qrels.{split}.tsv beside it are no judged questions: {error}") from None
+        texts = dict(_rows(file))
+    except (OSError, ValueError, csv.Error) as error:
+        raise UsageError(
+            f"{file} (id TAB text) and qrels.{split}.tsv (id TAB 0 TAB docid TAB relevance) beside it are no judged "
+            f"questions: {error}"
+        ) from None
     return [RetrievalQuery(id, text, frozenset(pairs[id])) for id, text in texts.items() if id in pairs]

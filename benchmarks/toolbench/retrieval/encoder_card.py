@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -9,11 +10,14 @@ from pathlib import Path
 from string import Template
 
 from atc.files import write_json, write_text
+from atc.retrieval.tool_index import RetrievalQuery
 from atc.training.retriever import EncoderTraining
 from benchmarks.tasks.datasets import file_digest
 from benchmarks.toolbench.retrieval.hold_out import HoldOut
 
-__all__ = ["write_card"]
+__all__ = ["trained_questions", "write_card"]
+
+_FACTS = "training.json"
 
 
 def write_card(
@@ -26,7 +30,7 @@ def write_card(
     losses: Sequence[float],
     figures: Mapping[str, float],
 ) -> None:
-    """Write `training.json` and `README.md` into the folder of an encoder."""
+    """Write its facts as `training.json`, and `README.md`, into the folder of an encoder."""
     files = {digest["file"]: digest["sha256"] for digest in map(file_digest, sources)}
     facts = {
         "sources": files,
@@ -40,7 +44,7 @@ def write_card(
         "figures": dict(figures),
         "date": datetime.now(UTC).date().isoformat(),
     }
-    write_json(folder / "training.json", facts)
+    write_json(folder / _FACTS, facts)
     card = Template(Path(__file__).with_name("encoder_card.txt").read_text("utf-8")).substitute(
         base=base,
         files="\n".join(f"- `{name}` (sha256 {digest[:16]}…)" for name, digest in files.items()),
@@ -53,3 +57,18 @@ def write_card(
         date=facts["date"],
     )
     write_text(folder / "README.md", card)
+
+
+def trained_questions(folder: Path, file: Path, questions: Sequence[RetrievalQuery]) -> int:
+    """How many of a file's questions the encoder in a folder was trained on; 0 where its card is missing.
+
+    A file is known by its content, whatever its name.
+    """
+    try:
+        facts = json.loads((folder / _FACTS).read_text("utf-8"))
+        digest = file_digest(file)["sha256"]
+        stem = next((Path(name).stem for name, trained in facts["sources"].items() if trained == digest), None)
+        held_out = set(facts["held_out"])
+    except (OSError, ValueError, RecursionError, KeyError, TypeError, AttributeError):
+        return 0
+    return 0 if stem is None else sum(f"{stem}:{question.id}" not in held_out for question in questions)

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from atc.cli import print_json, say
-from atc.cli.options import json_option, option, out_file, takes
+from atc.cli.options import RealRange, json_option, option, out_file, takes
 from benchmarks.toolbench.server.command import data_option, open_catalogue
 
 __all__ = ["filter_"]
@@ -30,7 +30,7 @@ class _Options:
     )
     max_seconds: float = option(
         "--max-seconds",
-        type=click.FloatRange(min=0.01),
+        type=RealRange(min=0.01),
         default=10.0,
         show_default=True,
         metavar="S",

@@ -38,7 +38,7 @@ class Upstream:
     def __init__(self, url: str, key: Credential | None = None) -> None:
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.netloc:
-            raise UsageError(f"--record takes the URL of a server, like http://host:8080, not {url!r}")
+            raise UsageError(f"{url!r} is no URL of a virtual API server; write it as http://HOST:8080")
         base = url.rstrip("/")
         self.url = base if base.endswith(_ENDPOINTS) else base + _ENDPOINTS[0]
         self.problem = ""
