@@ -336,7 +336,7 @@ def _settings(options: _BenchOptions, dataset: Dataset, worlds: Mapping[str, Pat
     from atc.agent import SIMULATED_NOW
     from atc.profile import PROFILES, open_profile, profile_of
     from benchmarks.run.runner import BEST, RunSettings
-    from benchmarks.tasks.datasets import file_digest
+    from benchmarks.tasks.datasets import answers_digest, file_digest
     from benchmarks.tasks.references import references_digest
 
     select, simulate, profile = options.select, options.simulate, options.profile
@@ -359,7 +359,7 @@ def _settings(options: _BenchOptions, dataset: Dataset, worlds: Mapping[str, Pat
             **({"references": {"sha256": references_digest(options.name)}} if simulate else {}),
             **({"profile": file_digest(Path(profile))} if profile and profile not in PROFILES else {}),
             **(_index_digest(options.retriever) if options.retriever else {}),
-            **({"replay": file_digest(Path(model.removeprefix("replay:")))} if model.startswith("replay:") else {}),
+            **answers_digest(model),
         },
         max_model_calls=options.max_model_calls,
         max_tokens=options.max_tokens,

@@ -74,7 +74,7 @@ def apibench(options: _APIBenchOptions) -> None:
     from benchmarks.apibench.run import APIBenchSettings, answer_questions, rankings
     from benchmarks.apibench.summary import apibench_tables, summarize_replies
     from benchmarks.run.runner import prepare_folder
-    from benchmarks.tasks.datasets import file_digest
+    from benchmarks.tasks.datasets import answers_digest
 
     if options.documents in ("gold", "none") and options.top_k != 1:
         raise click.UsageError(f"--top-k is of a retriever, and --documents is {options.documents}: leave it out")
@@ -83,10 +83,11 @@ def apibench(options: _APIBenchOptions) -> None:
     questions = data.questions[: options.limit]
     ranked = rankings(data, questions, options.documents)
     offer_pull(name)
-    replay = {"replay": file_digest(Path(name.removeprefix("replay:")))} if name.startswith("replay:") else {}
     encoder = options.documents.removeprefix("hybrid:")
     trained = {"encoder": {"file": encoder, "sha256": encoder_digest(encoder)}} if Path(encoder).is_dir() else {}
-    settings = APIBenchSettings("apibench", name, options.documents, options.top_k, {**data.files, **replay, **trained})
+    settings = APIBenchSettings(
+        "apibench", name, options.documents, options.top_k, {**data.files, **answers_digest(name), **trained}
+    )
     model = open_model(name, record=options.record, reuse=options.reuse)
     try:
         prepare_folder(options.out, settings)

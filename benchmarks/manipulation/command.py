@@ -187,7 +187,7 @@ def _settings(options: _ManipulationOptions, model: str) -> ManipulationSettings
     from benchmarks.manipulation.run import ACTION_MODE, BENCHMARK, ManipulationSettings
     from benchmarks.manipulation.selection import RETRIEVERS, check_retriever
     from benchmarks.manipulation.solving import agent_mode
-    from benchmarks.tasks.datasets import file_digest
+    from benchmarks.tasks.datasets import answers_digest
 
     chosen = open_profile(options.profile) if options.profile else profile_of(model)
     check_retriever(options.retriever)
@@ -200,7 +200,6 @@ def _settings(options: _ManipulationOptions, model: str) -> ManipulationSettings
             raise click.UsageError("--system-prompt, --strip-fences and --max-steps are of --mode action")
         if options.documents == "none":
             raise click.UsageError("--docs none is of --mode action: an agent knows the functions that it calls")
-    replay = {"replay": file_digest(Path(model.removeprefix("replay:")))} if model.startswith("replay:") else {}
     files = {"original": original_digest(options.files)} if options.files else {}
     if options.retriever not in RETRIEVERS:  # a folder, whose encoder may be trained anew
         files["retriever"] = {"file": options.retriever, "sha256": encoder_digest(options.retriever)}
@@ -221,7 +220,7 @@ def _settings(options: _ManipulationOptions, model: str) -> ManipulationSettings
         seed=options.seed,
         profile="" if action else options.profile or "",
         prefill=chosen.prefill,
-        files={**replay, **files},
+        files={**answers_digest(model), **files},
     )
 
 

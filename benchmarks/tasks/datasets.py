@@ -21,7 +21,7 @@ from protocols import load
 from protocols.errors import UsageError
 from protocols.model import Protocol
 
-__all__ = ["BENCHMARKS", "Benchmark", "Dataset", "file_digest", "named_documents", "open_dataset"]
+__all__ = ["BENCHMARKS", "Benchmark", "Dataset", "answers_digest", "file_digest", "named_documents", "open_dataset"]
 
 
 SHIPPED = Path(__file__).parent.parent / "data"
@@ -207,3 +207,8 @@ def file_digest(file: Path) -> dict[str, str]:
         return {"file": file.name, "sha256": hashlib.sha256(file.read_bytes()).hexdigest()}
     except OSError as error:
         raise UsageError(f"{file} cannot be read: {error.strerror or error}") from None
+
+
+def answers_digest(model: str) -> dict[str, dict[str, str]]:
+    """For the settings of a run: the file whose answers the model `replay:FILE` gives; empty for another model."""
+    return {"replay": file_digest(Path(model.removeprefix("replay:")))} if model.startswith("replay:") else {}

@@ -242,6 +242,23 @@ def test_a_run_goes_on_where_it_was(tools: Path, tmp_path: Path, endpoint: Calla
     assert "another seed" in seeded.stderr
 
 
+def test_attempts_are_of_the_answers_that_are_played(
+    tools: Path, tmp_path: Path, endpoint: Callable[..., None]
+) -> None:
+    """Recorded answers give the same instructions; another file of that name wants another query file."""
+    source, played, out = tools / "Science" / "sea_levels.json", tmp_path / "answers.jsonl", tmp_path / "queries.json"
+    endpoint('{"port_code": "ESB"}', LONG.format(port="ESB", day="Monday"))
+    recorded = CliRunner().invoke(main, command(source, tmp_path / "q.json", "--count", "1", "--record", str(played)))
+    replay = command(source, out, "--count", "1", "--model", f"replay:{played}")
+    first = CliRunner().invoke(main, replay)
+    played.write_text(played.read_text() * 2)
+    changed = CliRunner().invoke(main, replay)
+
+    assert json.loads(first.stdout) == json.loads(recorded.stdout)
+    assert changed.exit_code == 2
+    assert "another model" in " ".join(changed.stderr.split())
+
+
 def attempt(number: int, **changed: Any) -> dict[str, Any]:
     """A line of an accepted attempt."""
     written = {"query": "When?", "api_list": [], "relevant APIs": [["Sea Levels", "levels"]]}

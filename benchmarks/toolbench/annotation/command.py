@@ -163,7 +163,7 @@ def _settings(options: _AnnotateOptions, queries: Path, model: str) -> RunSettin
     from atc.options import SearchSettings
     from atc.profile import profile_of
     from benchmarks.run.runner import RunSettings
-    from benchmarks.tasks.datasets import file_digest
+    from benchmarks.tasks.datasets import answers_digest, file_digest
 
     return RunSettings(
         benchmark="toolbench",
@@ -174,7 +174,7 @@ def _settings(options: _AnnotateOptions, queries: Path, model: str) -> RunSettin
         seed=options.seed,
         now=SIMULATED_NOW.isoformat(),
         api=options.server or _SIMULATED,
-        files={"tasks": file_digest(queries)},
+        files={"tasks": file_digest(queries), **answers_digest(model)},
         max_model_calls=options.max_model_calls,
         max_tokens=options.max_tokens,
         search=SearchSettings(max_model_calls=options.max_model_calls, format=options.calls),

@@ -129,6 +129,7 @@ def generate(options: _GenerateOptions) -> None:
     from atc.models import default_model, open_model
     from atc.models.budget import BudgetedModel
     from atc.models.names import identity
+    from benchmarks.tasks.datasets import answers_digest
     from benchmarks.toolbench.generation.generate import GenerationSettings
     from benchmarks.toolbench.generation.generate import generate as write
     from benchmarks.toolbench.generation.pool import ToolPool, read_collections
@@ -146,7 +147,7 @@ def generate(options: _GenerateOptions) -> None:
     settings = GenerationSettings(
         kind=cast("InstructionKind", options.kind),
         seed=options.seed,
-        model=name,
+        model="#".join([name, *(digest["sha256"][:12] for digest in answers_digest(name).values())]),
         pool=pool.digest,
         collections=hashlib.sha256(repr(sorted(collections.items())).encode()).hexdigest()[:16] if collections else "",
         runs=options.server or ("simulated" if options.simulate else ""),
