@@ -191,9 +191,9 @@ def _print_alignment(counts: Sequence[AlignmentCounts], options: _DataOptions) -
         "tests with these",
         "goals shared",
     )
-    table = Table(title=str(options.out))
+    table = Table(title=str(options.out), box=None, collapse_padding=True, pad_edge=False)
     for place, column in enumerate(columns):
-        table.add_column(column, justify="right" if place else "left")
+        table.add_column(column, justify="right" if place else "left", no_wrap=" " not in column)
     for task_counts in counts:
         table.add_row(*map(str, task_counts.to_json().values()))
     console = Console(stderr=True)
