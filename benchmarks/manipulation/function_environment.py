@@ -96,11 +96,16 @@ def _error(run: Run) -> str:
 
 
 def _document(tool: Tool) -> FunctionDocument:
-    """A tool as a prompt describes it: what it does, then its arguments that need words."""
+    """A tool as a prompt describes it: what it does, its arguments that need words, and what it returns.
+
+    The arrow of a result is not part of the signature: a model that has no example copies it into its calls.
+    """
     arguments = [f"{argument.argument}: {argument.description}" for argument in tool.arguments if argument.description]
     prose = [line for line in tool.description.splitlines() if line]
-    signature = tool.function.typed_usage if tool.function is not None else tool.name
-    return FunctionDocument(tool.name, signature, "\n".join([*prose, *arguments]))
+    if tool.function is None:
+        return FunctionDocument(tool.name, tool.name, "\n".join([*prose, *arguments]))
+    result = [f"returns: {tool.function.returns}"] if tool.function.returns else []
+    return FunctionDocument(tool.name, tool.function.typed_call, "\n".join([*prose, *arguments, *result]))
 
 
 def called_functions(program: str) -> tuple[str, ...]:

@@ -82,13 +82,21 @@ class HostFunction:
     @property
     def typed_usage(self) -> str:
         """The call with hints: `worksheet.update(cell: str, value: int | str, *, raw: bool = False) -> int`."""
+        return f"{self.typed_call} -> {self.returns}" if self.returns else self.typed_call
+
+    @property
+    def returns(self) -> str:
+        """The hint of the result; empty for none, and for a value class."""
+        return "" if self.made is not None or self.result.text == "None" else self.result.text
+
+    @property
+    def typed_call(self) -> str:
+        """The call with the hints of its arguments."""
         types = {}
         for name, hint in self.hints.items():
             variadic = {"VAR_POSITIONAL": "list[", "VAR_KEYWORD": "dict[str, "}.get(self.kinds[name].name)
             types[name] = hint.text if variadic is None else hint.text.removeprefix(variadic).removesuffix("]")
-        usage = f"{self.name}({self.written(types)})"
-        nothing = self.made is not None or self.result.text == "None"
-        return usage if nothing else f"{usage} -> {self.result.text}"
+        return f"{self.name}({self.written(types)})"
 
     def written(self, types: Mapping[str, str], default: str = "") -> str:
         """The parameters with these types; `default` stands for every default value, each is written without it."""

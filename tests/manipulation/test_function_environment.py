@@ -77,14 +77,14 @@ def counting() -> Iterator[CountingEnvironment]:
 
 
 def test_documents_are_python_signatures_with_their_words(counting: CountingEnvironment) -> None:
-    """Types, defaults and results are shown as Python has them; a constructor is a function, too."""
+    """Types and defaults are shown as Python has them, results in words; a constructor is a function, too."""
     assert [document.signature for document in counting.functions] == [
-        "add(*numbers: int, times: int = 1) -> int",
+        "add(*numbers: int, times: int = 1)",
         "walk(step: Step, name: str = '')",
         "Step(size: int)",
     ]
     assert [document.description for document in counting.functions] == [
-        "Add numbers to the total.\ntimes: How often.",
+        "Add numbers to the total.\ntimes: How often.\nreturns: int",
         "Add a step.\nThe total never falls.",
         "A step of a count.",
     ]
