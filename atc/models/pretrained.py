@@ -7,7 +7,7 @@ classes. Here each is a ModelError.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from protocols.errors import ModelError
 __all__ = ["BaseModelFiles", "find_base", "load_part", "load_tokenizer", "load_weights", "loading", "look_up"]
 
 _HUB_TIMEOUT = 10.0
+_MODEL_FILES = ("config.json", "modules.json")
 _END_TOKEN = "tokenizer.ggml.eos_token_id"
 
 
@@ -57,15 +58,25 @@ def find_base(name: str) -> BaseModelFiles:
     return BaseModelFiles(name, name)
 
 
-def look_up(source: str) -> None:
+def look_up(source: str, owner: str = "") -> None:
     """Ask the hub once for what is no folder and not in its cache: loading it asks again and again, for over a minute.
 
+    Args:
+        owner: Whose models may be named without it.
     Raises: what huggingface_hub raises, of many classes.
     """
     from huggingface_hub import model_info, try_to_load_from_cache
+    from huggingface_hub.errors import RepositoryNotFoundError
 
-    if not Path(source).exists() and not isinstance(try_to_load_from_cache(source, "config.json"), str):
-        model_info(source, timeout=_HUB_TIMEOUT)
+    names = [f"{owner}/{source}", source] if owner and "/" not in source else [source]
+    cached = (isinstance(try_to_load_from_cache(name, file), str) for name in names for file in _MODEL_FILES)
+    if Path(source).exists() or any(cached):
+        return
+    for name in names[:-1]:
+        with suppress(RepositoryNotFoundError):
+            model_info(name, timeout=_HUB_TIMEOUT)
+            return
+    model_info(names[-1], timeout=_HUB_TIMEOUT)
 
 
 def load_part(base: BaseModelFiles, load: Callable[..., Any], **options: Any) -> Any:

@@ -43,7 +43,7 @@ def load_encoder(name: str) -> Any:
         raise UsageError(_MISSING) from None
     place = base_encoder() if name == "base" else name
     try:
-        look_up(place)
+        look_up(place, "sentence-transformers")
         encoder = SentenceTransformer(place, device="cpu")
     except Exception as error:  # the libraries below raise of everything for a folder without a model
         reason = str(error).strip().partition("\n")[0]

@@ -32,7 +32,7 @@ class Reranker:
         except ImportError:
             raise UsageError(_MISSING) from None
         try:
-            look_up(name)
+            look_up(name, "cross-encoder")
             self._model: Any = CrossEncoder(name, device="cpu", max_length=_MOST_TOKENS)
         except Exception as error:  # the libraries below raise of everything for a folder without a model
             reason = str(error).strip().partition("\n")[0]

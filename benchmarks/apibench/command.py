@@ -70,6 +70,7 @@ def apibench(options: _APIBenchOptions) -> None:
     from atc.models import default_model, open_model
     from atc.models.names import identity
     from atc.retrieval.encoder import encoder_digest
+    from atc.retrieval.tool_index import ENCODERS
     from benchmarks.apibench.dataset import read_apibench
     from benchmarks.apibench.run import APIBenchSettings, answer_questions, rankings
     from benchmarks.apibench.summary import apibench_tables, summarize_replies
@@ -84,7 +85,8 @@ def apibench(options: _APIBenchOptions) -> None:
     ranked = rankings(data, questions, options.documents)
     offer_pull(name)
     encoder = options.documents.removeprefix("hybrid:")
-    trained = {"encoder": {"file": encoder, "sha256": encoder_digest(encoder)}} if Path(encoder).is_dir() else {}
+    named = encoder in (*ENCODERS, "base", "gold", "none")
+    trained = {} if named else {"encoder": {"file": encoder, "sha256": encoder_digest(encoder)}}
     settings = APIBenchSettings(
         "apibench", name, options.documents, options.top_k, {**data.files, **answers_digest(name), **trained}
     )

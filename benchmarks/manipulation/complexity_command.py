@@ -161,7 +161,10 @@ def _correlation(run: RunFolder, scored: Sequence[Complexity]) -> RunCorrelation
 
     errors = {task.name: errors for task in scored if (errors := run_errors(run, task))}
     if not errors:
-        raise UsageError(f"{run.folder} has no test of {', '.join(task.name for task in scored)}; --against another")
+        raise UsageError(
+            f"{run.folder} has no test of {', '.join(task.name for task in scored)} on these files; name another run, "
+            "or with --files the files that it was made with"
+        )
     means = {name: statistics.fmean(by_test.values()) for name, by_test in errors.items()}
     if len(scored) == 1:
         by_test = errors[scored[0].name]

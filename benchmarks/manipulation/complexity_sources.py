@@ -119,7 +119,7 @@ def file_complexity(tests: Path, demonstrations: Path, functions: Path | None = 
 def run_errors(run: RunFolder, task: Complexity) -> dict[str, float]:
     """The error in percent, by test, of those tests of a task that a run has; none of a run on other files."""
     ids = {near.test for near in task.nearest}
-    if run.config["files"].get("original", {}).get("sha256", "") != task.original:
+    if (run.config.get("files") or {}).get("original", {}).get("sha256", "") != task.original:
         return {}
     benchmark = SUITE if task.name.startswith(f"{SUITE}-") else task.name
     if run.config["benchmark"] != benchmark:

@@ -101,8 +101,15 @@ def _label(config: Mapping[str, Any], configs: Sequence[Mapping[str, Any]]) -> s
     differing = [key for key in config if key != "repeat" and any(rival.get(key) != config[key] for rival in rivals)]
     values = {key: config[key] for key in differing}
     if "files" in values:
-        values["files"] = "original" if "original" in values["files"] else "own"
+        values["files"] = _differing_files(values["files"], [rival.get("files") or {} for rival in rivals])
     return f"{name} ({', '.join(f'{key} {value}' for key, value in values.items())})" if values else name
+
+
+def _differing_files(files: Mapping[str, Any], rivals: Sequence[Mapping[str, Any]]) -> str:
+    """The files in which settings differ, each with the first digits of its hash."""
+    names = sorted(set().union(files, *rivals))
+    differing = [name for name in names if any(rival.get(name) != files.get(name) for rival in rivals)]
+    return " ".join(f"{name} {str(files[name]['sha256'])[:8]}" if name in files else f"no {name}" for name in differing)
 
 
 def _ablation(settings: Sequence[_Setting], tasks: Sequence[str]) -> TextTable:
@@ -163,10 +170,11 @@ def _gains(setting: _Setting, settings: Sequence[_Setting], tasks: Sequence[str]
 
 def _is_base(config: Mapping[str, Any], of: Mapping[str, Any]) -> bool:
     """Whether these are the settings of the zero-shot run that another one is compared with."""
-    alike = ("mode", "documents", "compat", "strip_fences", "max_steps", "profile", "prefill", "seed", "files")
+    alike = ("mode", "documents", "compat", "strip_fences", "max_steps", "profile", "prefill", "seed")
     same = all(config.get(name) == of.get(name) for name in alike)
     bare = not (config.get("shots") or config.get("oracle") or config.get("system_prompt"))
-    return same and bare and config.get("model") == str(of.get("model")).partition("+")[0]
+    original, of_original = ((settings.get("files") or {}).get("original") for settings in (config, of))
+    return same and bare and original == of_original and config.get("model") == str(of.get("model")).partition("+")[0]
 
 
 def _prompts_that_differ(setting: _Setting) -> str:

@@ -36,7 +36,7 @@ class GoldSets:
     @property
     def digest(self) -> str:
         """A hash of what is left out, 12 hex digits; empty where nothing is."""
-        parts = [sorted(self._counted), sorted(map(sorted, self._once))]
+        parts = [sorted(map(sorted, self._counted)), sorted(map(sorted, self._once))]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:12] if self._once else ""
 
     def __call__(self, tools: Sequence[str]) -> bool:

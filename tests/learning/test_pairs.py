@@ -264,12 +264,19 @@ def test_a_file_goes_on_with_the_same_exclusion(tmp_path: Path) -> None:
             ["--count", "4", "--exclude", str(tasks)],
         )
     )
+    counted = tmp_path / "counted.json"
+    counted.write_text(json.dumps([{"query": "Two?", "solution": [["GET_people", 2], "GET_films"]}]))
+    numbered = CliRunner().invoke(
+        main, [*command[:-1], str(tmp_path / "c.jsonl"), "--count", "1", "--exclude", str(counted)]
+    )
     vain = CliRunner().invoke(
         main, [*command[:-1], str(tmp_path / "b.jsonl"), "--count", "1", "--exclude", str(strange)]
     )
 
     assert (first.exit_code, without.exit_code, more.exit_code, len(lines_of(out))) == (0, 2, 0, 4)
     assert "1 tasks are excluded" in first.stderr
+    assert numbered.exit_code == 0, numbered.output
+    assert "1 tasks are excluded" in numbered.stderr
     assert "other tasks were excluded, or by an earlier version" in " ".join(without.stderr.split())
     assert "none of the tasks of --exclude is of this API" in " ".join(vain.stderr.split())
 

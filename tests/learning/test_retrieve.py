@@ -17,6 +17,7 @@ from benchmarks.toolbench.retrieval.documents import document_text, read_documen
 from benchmarks.toolbench.retrieval.ranking import ndcg, recall
 from protocols.errors import UsageError
 from protocols.samples import sample
+from tests.atc_command import start
 
 RECORDS: list[dict[str, object]] = [
     {"category_name": "Weather", "tool_name": "Sky", "api_name": "Tide", "api_description": "When water is high."},
@@ -151,6 +152,9 @@ def test_a_published_corpus_collapses_its_repeated_rows(tmp_path: Path) -> None:
 
     assert [document.id for document in read_documents(str(tmp_path / "corpus.tsv"))] == ["1", "2"]
     (judged,) = read_judged(tmp_path / "test.query.txt")
+    (tmp_path / "test.query.txt").write_text('7\tWill it rain?\n8\t"Will it\n9\tsnow?\n', "utf-8")
+    with pytest.raises(UsageError, match="are no judged questions: unexpected end of data"):
+        read_judged(tmp_path / "test.query.txt")
     assert (judged.text, sorted(judged.relevant)) == ('Will it\n"really" rain?', ["1", "2"])
 
 
@@ -181,7 +185,9 @@ def test_any_api_document_is_a_source(tmp_path: Path) -> None:
     assert ToolIndex(tmp_path / "index").search("credits of a film", 1)[0].document.api == "GET_films_filmId_credits"
 
 
-def test_a_changed_document_takes_the_place_of_its_earlier_state(tmp_path: Path) -> None:
+def test_a_changed_document_takes_the_place_of_its_earlier_state(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What it has no more is gone, and the other sources stay; the same document elsewhere is the same one."""
     index, ports = tmp_path / "index", tmp_path / "ports.json"
 
@@ -198,6 +204,15 @@ def test_a_changed_document_takes_the_place_of_its_earlier_state(tmp_path: Path)
         assert run("build", ports, "--out", index).exit_code == 0
         apis = [document.api for document in ToolIndex(index).documents]
         assert (len(apis), apis[films:]) == (films + len(names), [f"GET_{name}" for name in names])
+
+    for folder, name in (("a", "alpha"), ("b", "beta"), ("a", "gamma")):
+        file = tmp_path / folder / "tools.py"
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(f'def {name}() -> int:\n    """Count."""\n    return 1\n', "utf-8")
+        monkeypatch.chdir(file.parent)
+        process = start("retrieve", "build", "functions:tools.py", "--out", index)
+        assert process.wait() == 0
+    assert [document.api for document in ToolIndex(index).documents][-2:] == ["beta", "gamma"]
 
     digest = ToolIndex(index).digest
     ports.rename(tmp_path / "harbour.json")

@@ -372,15 +372,18 @@ def test_runs_of_different_tests_are_kept_apart(tmp_path: Path) -> None:
     run_of(tmp_path / "trip", "trip", 10, 0)
     run_of(tmp_path / "short", "home", 3, 3, shots=3)
     run_of(tmp_path / "vectors", "home", 10, 5, shots=3, retriever="base")
-    run_of(tmp_path / "original", "home", 10, 5, shots=3, files={"original": {"test.jsonl": "ab"}})
+    run_of(tmp_path / "original", "home", 10, 5, shots=3, files={"original": {"sha256": "abcdef0123"}})
+    encoder = {"retriever": {"file": "encoder", "sha256": "0123456789"}}
+    run_of(tmp_path / "trained", "home", 10, 6, shots=3, retriever="encoder", files=encoder)
     [ablation, *_] = manipulation_tables(read_runs(sorted(tmp_path.iterdir())))
     rows = {row[0]: row[2:] for row in ablation.rows}
 
     assert rows == {
         "zero-shot": ("30.0\n[0, 60] of 10", "0.0\n[0, 31] of 10", ""),
-        "3-shot (files own, retriever bm25)": ("100.0\n[29, 100] of 3", "-", "0 / 0 of 1"),
-        "3-shot (files own, retriever base)": ("50.0\n[20, 80] of 10", "-", "1 / 0 of 1"),
-        "3-shot (files original, retriever bm25)": ("50.0\n[20, 80] of 10", "-", ""),
+        "3-shot (files no original no retriever, retriever bm25)": ("100.0\n[29, 100] of 3", "-", "0 / 0 of 1"),
+        "3-shot (files no original no retriever, retriever base)": ("50.0\n[20, 80] of 10", "-", "1 / 0 of 1"),
+        "3-shot (files original abcdef01 no retriever, retriever bm25)": ("50.0\n[20, 80] of 10", "-", ""),
+        "3-shot (files no original retriever 01234567, retriever encoder)": ("60.0\n[30, 90] of 10", "-", "1 / 0 of 1"),
     }
     assert len(ablation.remarks) == 1
 

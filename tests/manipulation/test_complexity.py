@@ -284,7 +284,9 @@ def test_several_tasks_beside_a_run(tmp_path: Path) -> None:
     assert "has no test of tiny" in " ".join(result.stderr.split())
     original = {"original": {"file": "release", "sha256": "ab" * 32}}
     release = write_run(tmp_path / "release", records, benchmark="manipulation", files=original)
-    assert "has no test of manipulation-webshop" in run_complexity(*names, "--against", release).stderr
+    refused = " ".join(run_complexity(*names, "--against", release).stderr.split())
+    assert "has no test of manipulation-webshop, manipulation-weather on these files" in refused
+    assert "with --files the files that it was made with" in refused
 
 
 @pytest.mark.parametrize(

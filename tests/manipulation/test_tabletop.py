@@ -142,7 +142,7 @@ def test_samples_end_where_all_colours_are_used() -> None:
     single = next(pair for pair in environment.demonstrations if "red" not in pair.goal)
     vars(environment)["demonstrations"] = [single]
 
-    with pytest.raises(UsageError, match=r"hardly more than \d+ different samples; take a smaller --count"):
+    with pytest.raises(UsageError, match=r"hardly more than \d+ different samples; ask for fewer"):
         environment.samples(100_000, seed=0)
 
 

@@ -90,7 +90,7 @@ class Tabletop(FunctionEnvironment):
         repeated = 0
         while len(samples) < count:
             if repeated > _REPEATED:
-                raise UsageError(f"there are hardly more than {len(samples)} different samples; take a smaller --count")
+                raise UsageError(f"there are hardly more than {len(samples)} different samples; ask for fewer")
             pair = self.demonstrations[len(samples) % len(self.demonstrations)]
             colours = dict(zip(COLOURS, draw.sample(COLOURS, len(COLOURS)), strict=True))
             goal, action = (_COLOUR.sub(lambda match: colours[match[1]], text) for text in (pair.goal, pair.action))  # noqa: B023

@@ -97,8 +97,8 @@ class ToolPool:
 
     @property
     def digest(self) -> str:
-        """A hash of the APIs, 16 hex digits."""
-        text = json.dumps([[*key, *(api.address.api for api in apis)] for key, apis in self.tools.items()])
+        """A hash of the APIs and their records, 16 hex digits."""
+        text = json.dumps([[*key, *(api.record for api in apis)] for key, apis in self.tools.items()], default=str)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def draw(

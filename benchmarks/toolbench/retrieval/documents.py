@@ -23,6 +23,10 @@ from protocols.model import Protocol
 __all__ = ["document_text", "protocol_documents", "read_documents", "read_judged"]
 
 
+_FILE_SCHEMES = ("functions", "saved")
+"""The schemes of API documents that stand before the path of a file or folder."""
+
+
 def document_text(record: Mapping[str, Any]) -> str:
     """The published text of an API record."""
     heading = [str(record.get(key) or "") for key in ("category_name", "tool_name", "api_name", "api_description")]
@@ -49,8 +53,10 @@ def read_documents(source: str) -> list[ToolDocument]:
     if file.suffix == ".json" and file.is_file() and file.read_bytes()[:64].lstrip()[:1] == b"[":
         records = (record for query in read_queries(file) for record in query.records)
         return list({document.id: document for document in map(record_document, records)}.values())
-    place = str(file.resolve()) if file.exists() else source
-    return [replace(document, source=place) for document in protocol_documents(load(source))]
+    scheme, colon, rest = source.partition(":")
+    place = Path(rest if colon and scheme in _FILE_SCHEMES else source).expanduser()
+    identity = str(place.resolve()) if place.exists() else source
+    return [replace(document, source=identity) for document in protocol_documents(load(source))]
 
 
 def protocol_documents(protocol: Protocol) -> list[ToolDocument]:
@@ -72,7 +78,7 @@ def _rows(file: Path) -> Iterator[list[str]]:
     """The rows of a published file with tabs, in which a text may be quoted. Raises: OSError, ValueError, csv.Error."""
     csv.field_size_limit(sys.maxsize)
     with file.open(encoding="utf-8", newline="") as lines:
-        yield from (row for row in csv.reader(lines, delimiter="\t") if row)
+        yield from (row for row in csv.reader(lines, delimiter="\t", strict=True) if row)
 
 
 def _corpus(file: Path) -> Iterator[ToolDocument]:

@@ -31,7 +31,7 @@ def write_card(
     figures: Mapping[str, float],
 ) -> None:
     """Write its facts as `training.json`, and `README.md`, into the folder of an encoder."""
-    files = {digest["file"]: digest["sha256"] for digest in map(file_digest, sources)}
+    files = [(digest["file"], digest["sha256"]) for digest in map(file_digest, sources)]
     facts = {
         "sources": files,
         "base": base,
@@ -47,7 +47,7 @@ def write_card(
     write_json(folder / _FACTS, facts)
     card = Template(Path(__file__).with_name("encoder_card.txt").read_text("utf-8")).substitute(
         base=base,
-        files="\n".join(f"- `{name}` (sha256 {digest[:16]}…)" for name, digest in files.items()),
+        files="\n".join(f"- `{name}` (sha256 {digest[:16]}…)" for name, digest in files),
         questions=len(split.train),
         documents=f"{len(split.documents):,}",
         settings=", ".join(f"{name} {value}" for name, value in asdict(settings).items()),
@@ -67,7 +67,7 @@ def trained_questions(folder: Path, file: Path, questions: Sequence[RetrievalQue
     try:
         facts = json.loads((folder / _FACTS).read_text("utf-8"))
         digest = file_digest(file)["sha256"]
-        stem = next((Path(name).stem for name, trained in facts["sources"].items() if trained == digest), None)
+        stem = next((Path(name).stem for name, trained in facts["sources"] if trained == digest), None)
         held_out = set(facts["held_out"])
     except (OSError, ValueError, RecursionError, KeyError, TypeError, AttributeError):
         return 0
