@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import builtins
 import hashlib
+import json
 import keyword
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -251,8 +252,17 @@ class Protocol:
         from protocols.functions.collection import collect
 
         tools = tuple(map(tool_of, collect(functions, reads)))
-        texts = [f"{t.method} {t.function and t.function.typed_usage}\n{t.description}" for t in tools]
-        digest = hashlib.sha256("\n".join([name, *texts]).encode()).hexdigest()
+        texts = [
+            [
+                tool.method,
+                tool.function and tool.function.typed_usage,
+                tool.description,
+                [[argument.argument, argument.schema, argument.description] for argument in tool.arguments],
+                [response.schema for response in tool.responses],
+            ]
+            for tool in tools
+        ]
+        digest = hashlib.sha256(json.dumps([name, *texts]).encode()).hexdigest()
         return cls(name, "", "", (), tools, digest=digest)
 
     def __contains__(self, name: object) -> bool:

@@ -534,7 +534,7 @@ def _program_tools(protocol: Protocol | None, selected: Collection[str] | None) 
     everything = {tool.name: tool.name for tool in protocol.tools if tool.name not in made} | dict(protocol.aliases)
     return {
         "tools": {name: tool for name, tool in everything.items() if selected is None or tool in selected},
-        "values": {name: kind.description() for name, kind in made.items()},
+        "values": {name: (kind.is_tuple, kind.description()) for name, kind in made.items()},
     }
 
 

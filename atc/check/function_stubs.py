@@ -20,6 +20,14 @@ _LISTS = "list[Any] | tuple[Any, ...] | set[Any] | frozenset[Any] | range | _Ite
 _SCALARS = {"string": "str", "integer": "float", "number": "float", "boolean": "bool", "null": "None"}
 
 
+_PLACES = (
+    "    def __iter__(self) -> _Iterator[Any]: ...",
+    "    def __len__(self) -> int: ...",
+    "    def __getitem__(self, place: Any) -> Any: ...",
+)
+"""What a named tuple has beside its fields."""
+
+
 def namespaces(names: Iterable[str]) -> frozenset[str]:
     """The objects that tools of these names belong to."""
     return frozenset(name.partition(".")[0] for name in names if "." in name)
@@ -48,7 +56,13 @@ def function_stubs(tools: Iterable[Tool]) -> list[str]:
 
 def _value_class(function: HostFunction) -> list[str]:
     fields = [f"    {name}: {_result(hint.schema)}" for name, hint in function.hints.items()]
-    return [f"class {function.name}:", f"    def __init__(self, {_parameters(function)}) -> None: ...", *fields]
+    places = function.made is not None and function.made.is_tuple
+    return [
+        f"class {function.name}:",
+        f"    def __init__(self, {_parameters(function)}) -> None: ...",
+        *(_PLACES if places else ()),
+        *fields,
+    ]
 
 
 def _parameters(function: HostFunction) -> str:
@@ -67,7 +81,8 @@ def _parameters(function: HostFunction) -> str:
 def _accepted(schema: Mapping[str, Any]) -> str:
     """The type of what an argument takes."""
     if "enum" in schema:
-        return f"Literal[{', '.join(map(repr, schema['enum']))}]"
+        values = schema["enum"]
+        return f"Literal[{', '.join(map(repr, values))}]" if all(map(_is_literal, values)) else "Any"
     if "anyOf" in schema:
         return _union(map(_accepted, schema["anyOf"]))
     kinds = schema.get("type")
@@ -77,6 +92,10 @@ def _accepted(schema: Mapping[str, Any]) -> str:
     if "format" in schema:
         return "Any"  # dates and times, which have classes of their own
     return _union(types[kind] for kind in ([kinds] if isinstance(kinds, str) else kinds or ())) or "Any"
+
+
+def _is_literal(value: object) -> bool:
+    return value is None or isinstance(value, str | bool | int)
 
 
 def _result(schema: Mapping[str, Any]) -> str:

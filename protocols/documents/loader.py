@@ -34,7 +34,9 @@ def load(source: str | Path | Mapping[str, Any]) -> Protocol:
     """
     if isinstance(source, str) and source.startswith(SCHEME):
         name, functions, reads = read_functions(source)
-        return Protocol.from_functions(functions, name=name, reads=reads)
+        protocol = Protocol.from_functions(functions, name=name, reads=reads)
+        tools = (replace(t, function=replace(t.function, to_stderr=True)) for t in protocol.tools if t.function)
+        return replace(protocol, tools=tuple(tools))
     if str(source).endswith(".py") and not isinstance(source, Mapping):
         raise UsageError(f"{source} is no API document; its functions become tools with {SCHEME}{source}")
     if isinstance(source, Mapping):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import keyword
 import re
@@ -15,7 +16,7 @@ from typing import Any
 
 from protocols.errors import UsageError
 from protocols.functions.docstrings import Docstring, read_docstring
-from protocols.functions.hints import Hint, HintError, HintReader, constructor_hints
+from protocols.functions.hints import UNREADABLE, Hint, HintError, HintReader, constructor_hints
 from protocols.functions.host_function import HostFunction
 from protocols.naming import RESERVED
 
@@ -55,10 +56,11 @@ def collect(functions: object, reads: Collection[str] = ()) -> tuple[HostFunctio
             raise UsageError(f"{taken}; a value class has its own name, and no function may have the same")
         collected[name] = _constructor(kind, reader, turn)
     for name, function in collected.items():
-        if name.partition(".")[0] in RESERVED:
+        first = name.partition(".")[0]
+        if first in RESERVED:
             raise UsageError(
-                f"{function.place}: {name.partition('.')[0]} means something else in a program; pass it under another "
-                f'name, as in {{"my_{name}": …}}, or rename it'
+                f"{function.place}: {first} means something else in a program; pass it under another name, as in "
+                f'{{"my_{first}": …}}, or rename it'
             )
     if not collected:
         raise UsageError("there are no functions; pass functions, objects with public methods, or a mapping of both")
@@ -71,7 +73,8 @@ def _check_methods(kind: type) -> None:
     if not holds_values and (methods := list(_method_names(kind))):
         raise UsageError(
             f"{place_of(kind)}: of a class a program has only the constructor, not {methods[0]}(); pass an object of "
-            "it for its methods, or make it a dataclass for its values"
+            "it for its methods, or make it a dataclass for its values; a class in the hints of functions need not be "
+            "passed"
         )
 
 
@@ -107,6 +110,8 @@ def _is_name(text: str) -> bool:
 
 
 def _members(name: str | None, target: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(target, functools.partial):
+        raise UsageError(f"{name or 'a functools.partial'} has no docstring of its own: write a function around it")
     is_wrapped = inspect.isfunction(inspect.unwrap(target))  # as by functools.cache
     if isinstance(target, (type, *_PLAIN)) or is_wrapped:
         yield name or target.__name__, target
@@ -128,7 +133,9 @@ def _method_names(kind: type) -> Iterable[str]:
     names: dict[str, None] = {}
     for base in reversed(kind.__mro__[:-1]):
         for name, member in vars(base).items():
-            plain = isinstance(member, types.FunctionType | staticmethod | classmethod)
+            plain = isinstance(member, types.FunctionType | staticmethod | classmethod) or (
+                callable(member) and inspect.isfunction(inspect.unwrap(member))  # as by functools.cache
+            )
             if not name.startswith("_") and plain:
                 names[name] = None
     return names
@@ -160,7 +167,7 @@ def _read(name: str, function: Callable[..., object], reader: HintReader, turn: 
         raise UsageError(f"{place} is asynchronous or a generator; a tool is a plain function that returns its result")
     try:
         signature, types_of = inspect.signature(function), typing.get_type_hints(function, include_extras=True)
-    except (NameError, TypeError, ValueError) as error:
+    except UNREADABLE as error:
         raise UsageError(f"{place}: its signature cannot be read: {error}") from None
     hints = {}
     for parameter in signature.parameters.values():
@@ -210,6 +217,8 @@ def _constructor(kind: type, reader: HintReader, turn: RLock) -> HostFunction:
     if own:
         document = Docstring(document.summary, document.description, read_docstring(own).arguments)
     made = reader.classes[kind]
+    of_fields = {name: text for name in made.fields if (text := made.field_description(name))}
+    document = replace(document, arguments={**of_fields, **document.arguments})
     types_of = constructor_hints(kind)
     hints = {name: _hint(reader, types_of[name], place) for name in made.fields}
     return HostFunction(

@@ -7,11 +7,13 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+import docstring_parser
+
 __all__ = ["Docstring", "read_docstring"]
 
-_SECTION = re.compile(r"(Args|Arguments|Parameters|Returns?|Yields|Raises|Examples?|Notes?|Attributes|Source):\s*(.*)")
-_ARGUMENT = re.compile(r"\*{0,2}(\w+)\s*(?:\([^)]*\))?\s*:\s*(.*)")
-_FIELD = re.compile(r":(?:param|arg)\s+(?:[^:]*\s)?\*{0,2}(\w+):\s*(.*)|:returns?:\s*(.*)")
+
+_ON_ONE_LINE = re.compile(r"^(Returns?|Yields|Raises):[ \t]+(\S.*)$", re.MULTILINE)
+"""A section of Google's style as it is often written; the parser wants its text in a line below."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,33 +27,17 @@ class Docstring:
 
 
 def read_docstring(text: str) -> Docstring:
-    """Read a docstring with sections (`Args:`, `Returns:`) or fields (`:param x:`)."""
-    prose: list[str] = []
-    arguments: dict[str, str] = {}
-    returns: list[str] = []
-    section, indent, name = "", 0, ""
-    for line in inspect.cleandoc(text).splitlines():
-        content, depth = line.strip(), len(line) - len(line.lstrip())
-        if (heading := _SECTION.fullmatch(content)) and depth == 0:
-            section, indent, name = heading[1], 0, ""
-            content = heading[2]
-        elif documented := _FIELD.match(content):
-            section, name = ("Args", documented[1]) if documented[1] else ("Returns", "")
-            content = documented[2] if documented[1] else documented[3]
-            indent = depth + 1
-            if name:
-                arguments[name] = content
-                continue
-        if section in ("Args", "Arguments", "Parameters", "Attributes"):
-            indent = indent or depth
-            if content and depth <= indent and (entry := _ARGUMENT.match(content)):
-                name = entry[1]
-                arguments[name] = entry[2]
-            elif content and name:
-                arguments[name] = f"{arguments[name]} {content}".strip()
-        elif section.startswith("Return"):
-            returns.append(content)
-        elif not section:
-            prose.append(content)
-    description = "\n".join(prose).strip()
-    return Docstring(description.partition("\n")[0], description, arguments, " ".join(filter(None, returns)))
+    """Read a docstring of the style of Google, NumPy, Sphinx or Epydoc."""
+    prose = inspect.cleandoc(text)
+    try:
+        parsed = docstring_parser.parse(_ON_ONE_LINE.sub(r"\1:\n    \2", prose))
+    except docstring_parser.ParseError:  # a part in none of the forms: all of it is prose
+        return Docstring(prose.partition("\n")[0], prose)
+    arguments = {entry.arg_name.lstrip("*"): _line(entry.description) for entry in parsed.params}
+    description = (parsed.description or "").strip()
+    returns = _line(parsed.returns.description) if parsed.returns is not None else ""
+    return Docstring(description.partition("\n")[0], description, arguments, returns)
+
+
+def _line(text: str | None) -> str:
+    return " ".join((text or "").split())

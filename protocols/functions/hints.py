@@ -11,11 +11,14 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Annotated, Any, Literal, NotRequired, Required, Union
 
-from protocols.functions.values import CLASS, WRITTEN, ValueClass, Written
+from protocols.functions.values import CLASS, WRITTEN, NotJSONError, ValueClass, Written, encode
 
-__all__ = ["Hint", "HintError", "HintReader", "constructor_hints"]
+__all__ = ["UNREADABLE", "Hint", "HintError", "HintReader", "constructor_hints"]
 
 Convert = Callable[[Any], object]
+
+UNREADABLE = (NameError, AttributeError, TypeError, ValueError, SyntaxError)
+"""What Python raises for hints that are texts, and name nothing or are no hint."""
 
 _LISTS = (list, collections.abc.Sequence, collections.abc.Iterable, collections.abc.Collection)
 _SETS = (set, frozenset, collections.abc.Set)
@@ -48,7 +51,7 @@ class Hint:
 def constructor_hints(kind: type) -> dict[str, Any]:
     """The hints of a constructor's arguments; a NamedTuple or pydantic model has them on the class.
 
-    Raises: NameError, TypeError, ValueError: They cannot be resolved.
+    Raises: one of UNREADABLE: They cannot be resolved.
     """
     hints = typing.get_type_hints(kind, include_extras=True)
     return hints | typing.get_type_hints(kind.__init__, include_extras=True)  # type: ignore[misc]
@@ -80,8 +83,7 @@ class HintReader:
         if type(hint).__name__ == "TypeAliasType":  # of Python 3.12, or of typing_extensions
             return self.read(hint.__value__)
         if origin is Literal:
-            texts = ", ".join(map(repr, arguments))
-            return Hint({"enum": list(arguments)} | _enum_type(arguments), _member(arguments), f"Literal[{texts}]")
+            return _choice(arguments, "a Literal")
         if origin in (Union, types.UnionType):
             return self._union([self.read(argument) for argument in arguments])
         if (origin or hint) in (*_LISTS, *_SETS, tuple):
@@ -92,9 +94,8 @@ class HintReader:
             if isinstance(hint, type) and issubclass(hint, base):
                 return _written(hint, written)
         if isinstance(hint, type) and issubclass(hint, Enum):
-            members = [member.value for member in hint]
-            return Hint({"enum": members} | _enum_type(members), hint, f"Literal[{', '.join(map(repr, members))}]")
-        if typing.is_typeddict(hint):
+            return _choice(tuple(hint), hint.__name__)
+        if isinstance(hint, type) and issubclass(hint, dict) and hasattr(hint, "__required_keys__"):  # a TypedDict
             return self._typed_dict(hint)
         if isinstance(hint, type):
             return self.value_class(hint)
@@ -113,7 +114,7 @@ class HintReader:
         try:
             signature = inspect.signature(kind)
             hints = constructor_hints(kind)
-        except (NameError, TypeError, ValueError) as error:
+        except UNREADABLE as error:
             raise HintError(f"the constructor of {name} cannot be read: {error}") from None
         parameters = signature.parameters
         for parameter in parameters.values():
@@ -160,6 +161,8 @@ class HintReader:
 
     def _maker(self, kind: type, fields: Mapping[str, Hint]) -> Convert:
         def make(value: Any) -> object:
+            if isinstance(value, list) and issubclass(kind, tuple) and len(value) == len(fields):
+                value = dict(zip(fields, value, strict=True))
             if not isinstance(value, Mapping) or value.get(CLASS, kind.__name__) != kind.__name__:
                 raise TypeError(f"must be a {kind.__name__}")
             values = {name: item for name, item in value.items() if name != CLASS}
@@ -181,14 +184,22 @@ class HintReader:
         return {name: self._revive(item) for name, item in value.items()}
 
     def _union(self, branches: list[Hint]) -> Hint:
+        described = [branch for branch in branches if "description" in branch.schema]
+        if len(described) == 1:  # it is that of all
+            bare = [replace(branch, schema=_undescribed(branch.schema)) for branch in branches]
+            union = self._union(bare)
+            return replace(union, schema={**union.schema, "description": described[0].schema["description"]})
+
         def convert(value: Any) -> object:
             reasons = []
             for branch in branches:
                 try:
                     return branch.convert(value)
                 except (TypeError, ValueError) as error:
-                    reasons += [error] if isinstance(value, str) and branch.schema.get("type") == "string" else []
-            if len(reasons) == 1:  # a text that one branch alone could be made of
+                    is_text = isinstance(value, str) and branch.schema.get("type") == "string"
+                    is_instance = isinstance(value, Mapping) and value.get(CLASS) == branch.schema.get("title", "")
+                    reasons += [error] if is_text or is_instance else []
+            if len(reasons) == 1:  # what one branch alone could be made of
                 raise reasons[0]
             raise TypeError(f"must be {' or '.join(branch.text for branch in branches)}")
 
@@ -228,9 +239,13 @@ def _described(hint: Hint, metadata: tuple[Any, ...]) -> Hint:
     """A hint with the description that its metadata have: a text, pydantic's Field(description=…), or Doc."""
     for part in metadata:
         text = part if isinstance(part, str) else getattr(part, "description", getattr(part, "documentation", None))
-        if isinstance(text, str) and text and "title" not in hint.schema:  # a class describes itself
+        if isinstance(text, str) and text:
             return replace(hint, schema={**hint.schema, "description": text})
     return hint
+
+
+def _undescribed(schema: Mapping[str, object]) -> dict[str, object]:
+    return {name: value for name, value in schema.items() if name != "description"}
 
 
 def _written(kind: type, written: Written) -> Hint:
@@ -252,7 +267,7 @@ def _resolved(kind: type) -> dict[str, Any]:
     """The hints of the keys of a TypedDict. Raises: HintError."""
     try:
         return typing.get_type_hints(kind, include_extras=True)
-    except (NameError, TypeError, ValueError) as error:
+    except UNREADABLE as error:
         raise HintError(f"the keys of {kind.__name__} cannot be read: {error}") from None
 
 
@@ -284,17 +299,23 @@ def _scalar(kind: type, accepted: tuple[type, ...]) -> Convert:
     return convert
 
 
-def _member(members: tuple[Any, ...]) -> Convert:
+def _choice(members: collections.abc.Sequence[Any], name: str) -> Hint:
+    """The hint of one of some values, or of the members of an Enum, by their JSON values. Raises: HintError."""
+    try:
+        written = [encode(member, {}) for member in members]
+    except NotJSONError as error:
+        raise HintError(f"{name} has a value without a form in JSON: {error}") from None
+    texts = ", ".join(map(repr, written))
+
     def convert(value: Any) -> object:
-        if not any(value == member and type(value) is type(member) for member in members):
-            raise TypeError(f"must be one of {', '.join(map(repr, members))}")
-        return value
+        for text, member in zip(written, members, strict=True):
+            numbers = isinstance(text, float) and isinstance(value, int) and not isinstance(value, bool)
+            if value == text and (type(value) is type(text) or numbers):
+                return member
+        raise TypeError(f"must be one of {texts}")
 
-    return convert
-
-
-def _enum_type(members: collections.abc.Sequence[object]) -> dict[str, object]:
-    return {"type": "string"} if all(isinstance(member, str) for member in members) else {}
+    all_texts = all(isinstance(text, str) for text in written)
+    return Hint({"enum": written} | ({"type": "string"} if all_texts else {}), convert, f"Literal[{texts}]")
 
 
 def _name(hint: Any) -> str:

@@ -6,12 +6,14 @@ import ast
 import inspect
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from threading import RLock
 from typing import Any, ClassVar
 
 from protocols.functions.docstrings import Docstring
 from protocols.functions.hints import Hint
+from protocols.functions.prints import stdout_to_stderr
 from protocols.functions.values import NotJSONError, ValueClass, default_json, encode
 
 __all__ = ["ArgumentError", "FunctionCallError", "HostFunction", "ResultError"]
@@ -35,8 +37,12 @@ class _Code(str):
 class FunctionCallError(Exception):
     """The exception that a function raised: the name of its class, those of the builtin ones it is, its message."""
 
-    def __init__(self, error: Exception) -> None:
-        super().__init__(str(error))
+    def __init__(self, error: BaseException) -> None:
+        try:
+            message = str(error)
+        except Exception:  # a mistake in the exception's own class
+            message = "an exception without a message"
+        super().__init__(message)
         self.type = type(error).__name__
         self.bases = tuple(kind.__name__ for kind in type(error).__mro__ if kind.__module__ == "builtins")
 
@@ -47,8 +53,8 @@ class HostFunction:
 
     `name` is how a program calls it, `namespace.name` where it belongs to an object. `hints` are by argument; of a
     variadic one, that of all its values together. `classes` are the value classes of the protocol. `made` is the class
-    that the function constructs, for a value class. Calls of one protocol take turns, by `turn`. `remote` is True for a
-    tool of another process.
+    that the function constructs, for a value class. Calls of one protocol take turns, by `turn`. With `to_stderr` what
+    it prints goes there. `remote` is True for a tool of another process.
     """
 
     remote: ClassVar[bool] = False
@@ -63,6 +69,7 @@ class HostFunction:
     classes: Mapping[type, ValueClass]
     made: ValueClass | None = None
     turn: RLock = field(default_factory=RLock, repr=False)
+    to_stderr: bool = False
 
     @property
     def kinds(self) -> Mapping[str, inspect._ParameterKind]:
@@ -148,10 +155,13 @@ class HostFunction:
             if name in arguments:
                 bound.arguments[name] = self._converted(name, arguments[name])
         try:
-            result = self.function(*bound.args, **bound.kwargs)
+            with stdout_to_stderr() if self.to_stderr else nullcontext():
+                result = self.function(*bound.args, **bound.kwargs)
         except SystemExit as error:
             raise ResultError(f"it left with sys.exit({error.code!r}) in place of a result") from None
-        except Exception as error:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # a cancelled coroutine, or a class of the function's own
             raise FunctionCallError(error) from error
         try:
             return encode(result, self.classes)

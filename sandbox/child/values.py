@@ -6,7 +6,7 @@ from typing import NoReturn
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
 __all__ = ["CLASS", "Value", "revived", "value_class"]
@@ -16,12 +16,13 @@ CLASS = "__class__"
 
 
 class Value:
-    """Base of all value classes. Each has its fields: names, whether they are required, defaults, and kinds.
+    """Base of all value classes. Each has its fields: names, whether they are required, defaults, whether they go by
+    their names only, and whether the default is made anew.
 
     `_given` are the names of the fields that the program set or may fill; the host knows the defaults of the rest.
     """
 
-    _fields: Sequence[tuple[str, bool, object, bool]] = ()
+    _fields: Sequence[tuple[str, bool, object, bool, bool]] = ()
 
     def __init__(self, *args: object, **named: object) -> None:
         name = type(self).__name__
@@ -37,10 +38,10 @@ class Value:
                 raise TypeError(f"{name}() got multiple values for argument {key!r}")
             values[key] = value
         own = self.__dict__
-        for field, required, default, _ in self._fields:
+        for field, required, default, _, made_anew in self._fields:
             if field not in values and required:
                 raise TypeError(f"{name}() missing 1 required argument: {field!r}. It takes: {', '.join(known)}")
-            if field not in values and isinstance(default, (list, dict)):
+            if field not in values and made_anew and isinstance(default, (list, dict)):
                 values[field] = default.copy()  # each instance has its own, which the program may fill
             own[field] = values.get(field, default)
         own["_given"] = tuple(values)
@@ -65,11 +66,24 @@ class Value:
         return f"{type(self).__name__}({fields})"
 
 
-def value_class(name: str, fields: Sequence[Sequence[Any]]) -> type[Value]:
+class TupleValue(Value):
+    """Base of the value classes that are named tuples."""
+
+    def __iter__(self) -> Iterator[object]:
+        return iter(self._key())
+
+    def __len__(self) -> int:
+        return len(self._fields)
+
+    def __getitem__(self, place: Any) -> object:
+        return self._key()[place]
+
+
+def value_class(name: str, is_tuple: bool, fields: Sequence[Sequence[Any]]) -> type[Value]:
     """The class of that name; its fields as `Value` has them."""
     names = tuple(field[0] for field in fields)
     members = {"_fields": [tuple(field) for field in fields], "__match_args__": names, "__module__": "tools"}
-    return type(name, (Value,), members)
+    return type(name, (TupleValue if is_tuple else Value,), members)
 
 
 def revived(value: Any, classes: Mapping[str, type[Value]]) -> Any:

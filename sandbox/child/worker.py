@@ -231,7 +231,7 @@ def serve(parent: ParentChannel, settings: _StartSettings, code: bytes, layers: 
     namespace: dict[str, Any] = {"__name__": "__main__", "__doc__": None}
     guards.forget()
     tracker = Tracker(lambda: parent.leave({"limit": "cpu"})) if settings.tracked else None
-    values = {name: value_class(name, fields) for name, fields in settings.values.items()}
+    values = {name: value_class(name, *described) for name, described in settings.values.items()}
     functions = {name: _tool(tool, parent, tracker, values) for name, tool in settings.tools.items()}
     ours: dict[str, object] = {**_by_namespace(functions), **values, "ToolError": ToolError}
     if tracker is not None:
@@ -252,7 +252,7 @@ class _StartSettings(NamedTuple):
     """
 
     tools: dict[str, str]
-    values: dict[str, list[list[Any]]]
+    values: dict[str, tuple[bool, list[list[Any]]]]
     deadline: float
     cpu: float
     memory: int

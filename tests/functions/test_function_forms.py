@@ -1,0 +1,407 @@
+"""The forms in which people write functions and classes: hints, docstrings, results, and files."""
+
+from __future__ import annotations
+
+import collections.abc
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import date
+from enum import Enum, StrEnum
+from functools import lru_cache, partial
+from itertools import count
+from pathlib import Path
+from typing import Annotated, Any, Literal, NamedTuple
+
+import pydantic
+import pytest
+
+from protocols import Protocol, load
+from protocols.errors import UsageError
+from protocols.functions.docstrings import read_docstring
+from protocols.functions.host_function import ResultError
+from sandbox import Run, Sandbox
+from tests.atc_command import start
+
+
+def run(program: str, *functions: object) -> Run:
+    """Run a program over functions."""
+    with Sandbox(Protocol.from_functions(functions)) as sandbox:
+        return sandbox.run(program)
+
+
+class Planet(Enum):
+    EARTH = (5.9, 6.3)
+    MARS = (0.6, 3.3)
+
+
+class Quarter(Enum):
+    SPRING = date(2026, 4, 1)
+    AUTUMN = date(2026, 10, 1)
+
+
+class Colour(StrEnum):
+    RED = "red"
+    BLUE = "blue"
+
+
+def nearest() -> Planet:
+    """The nearest planet."""
+    return Planet.MARS
+
+
+def mass(planet: Planet) -> float:
+    """The mass of a planet."""
+    return float(planet.value[0])
+
+
+def sales(quarter: Quarter, colour: Literal[Colour.RED, 5]) -> str:
+    """The sales of a quarter."""
+    return f"{quarter.name} {colour!r}"
+
+
+def test_a_choice_is_made_by_json_values() -> None:
+    """Also of dates and tuples, and of members that a Literal has; what a function returns is an argument again."""
+    result = run('print(mass(nearest()), sales("2026-10-01", "red"), sales("2026-04-01", 5))', nearest, mass, sales)
+
+    assert result.stdout == "0.6 AUTUMN <Colour.RED: 'red'> SPRING 5\n", result.error
+    refused = run('sales("2026-01-01", "red")', sales).error
+    assert refused is not None and "must be one of '2026-04-01', '2026-10-01', not '2026-01-01'" in refused.message
+    tool = Protocol.from_functions([sales]).tool("sales")
+    assert json.dumps([argument.schema["enum"] for argument in tool.arguments])
+    assert tool.function is not None
+    assert tool.function.typed_call == "sales(quarter: Literal['2026-04-01', '2026-10-01'], colour: Literal['red', 5])"
+
+
+@dataclass
+class Animal:
+    """An animal."""
+
+    name: str
+
+
+@dataclass
+class Dog(Animal):
+    """A dog."""
+
+    tail: float = 1.0
+
+
+def upper(names: list[str]) -> Iterable[str]:
+    """The names in capitals."""
+    return map(str.upper, names)
+
+
+def keys() -> collections.abc.Collection[str]:
+    """The keys."""
+    return {"a": 1, "b": 2}.keys()
+
+
+def adopt(name: str) -> Animal:
+    """Adopt an animal."""
+    return Dog(name)
+
+
+def endless() -> Iterable[int]:
+    """All numbers."""
+    return count()
+
+
+def large() -> int:
+    """A large number."""
+    return 10**5000
+
+
+def test_results_are_what_their_hints_allow() -> None:
+    """An iterator and a view are lists, and an instance of a subclass one of the class that the hint names."""
+    result = run('print(upper(["a"]), keys(), adopt("Rex"))', upper, keys, adopt)
+
+    assert result.stdout == "['A'] ['a', 'b'] Animal(name='Rex')\n", result.error
+
+
+@pytest.mark.parametrize(
+    ("function", "message"), [(endless, "it has more than 1,000,000 items"), (large, "of more than 4,000 digits")]
+)
+def test_a_result_that_is_too_large_is_refused(function: Callable[[], object], message: str) -> None:
+    """It is the function's mistake, and the program may go on."""
+    called = Protocol.from_functions([function]).tool(function.__name__).function
+    assert called is not None
+    with pytest.raises(ResultError, match=message):
+        called.call({})
+
+
+class Spot(NamedTuple):
+    """A place on a map."""
+
+    x: int
+    y: int = 0
+
+
+ORIGIN = Spot(0, 0)
+
+
+@dataclass
+class Line:
+    """A line on a map."""
+
+    end: Spot
+    start: Spot = ORIGIN
+
+
+def length(line: Line) -> int:
+    """The length of a line."""
+    return abs(line.end.x - line.start.x) + abs(line.end.y - line.start.y)
+
+
+def middle(spots: list[Spot]) -> Spot:
+    """The spot in the middle."""
+    return spots[len(spots) // 2]
+
+
+def test_a_named_tuple_is_a_tuple() -> None:
+    """It can be unpacked and indexed, a list of its values is one, and the host has the default that is one."""
+    program = (
+        "x, y = middle([[1, 2], Spot(3, 4), [5, 6]])\nspot = Spot(7)\nprint(x, y, spot[0], len(spot), list(spot))\n"
+    )
+    result = run(f"{program}print(length(Line(Spot(1, 2))), length(Line([4, 4], start=spot)))", length, middle)
+
+    assert result.stdout == "3 4 7 2 [7, 0]\n3 7\n", result.error
+    made = Protocol.from_functions([length]).tool("Line").function
+    assert made is not None and made.typed_call == "Line(end: Spot, start: Spot = Spot(x=0, y=0))"
+
+
+def test_unpacking_a_named_tuple_passes_the_check(tmp_path: Path) -> None:
+    """The checker knows that it can be unpacked."""
+    (tmp_path / "tools.py").write_text(
+        "from typing import NamedTuple\nclass Spot(NamedTuple):\n    'A place.'\n    x: int\n    y: int\n"
+        "def spot() -> Spot:\n    'A spot.'\n    return Spot(1, 2)\n"
+    )
+    (tmp_path / "program.py").write_text("x, y = spot()\nprint(x, y, spot()[0])")
+    process = start("check", tmp_path / "program.py", "--api", f"functions:{tmp_path / 'tools.py'}")
+    output = "".join(process.communicate())
+
+    assert process.returncode == 0, output
+
+
+class LateError(BaseException):
+    """An error that is no Exception."""
+
+
+class SilentError(Exception):
+    """An error whose message fails."""
+
+    def __str__(self) -> str:
+        raise ValueError
+
+
+def fail(kind: str) -> None:
+    """Fail."""
+    raise {"late": LateError, "silent": SilentError}[kind]("no time")
+
+
+def test_every_exception_of_a_function_can_be_caught() -> None:
+    """One that is no Exception, and one that has no message, are errors of the call, which is in the record."""
+    program = """
+for kind in ("late", "silent"):
+    try:
+        fail(kind)
+    except Exception as error:
+        print(type(error).__name__, error)
+"""
+    result = run(program, fail)
+
+    assert result.stdout == "LateError no time\nSilentError an exception without a message\n", result.error
+    assert [call.status for call in result.calls] == [400, 400]
+
+
+GOOGLE = """Book a room.
+
+It is kept for an hour.
+
+Args:
+    room: Number of the room,
+        as on its door.
+    *guests (str): Their names.
+Keyword Args:
+    late: Whether they come late.
+Returns: The price.
+Raises: ValueError: It is taken."""
+
+NUMPY = """Book a room.
+
+It is kept for an hour.
+
+Parameters
+----------
+room : str
+    Number of the room,
+    as on its door.
+*guests : str
+    Their names.
+
+Returns
+-------
+float
+    The price.
+"""
+
+SPHINX = """Book a room.
+
+It is kept for an hour.
+
+:param room: Number of the room,
+    as on its door.
+:type room: str
+:param str guests: Their names.
+:returns: The price.
+:rtype: float
+:raises ValueError: It is taken.
+"""
+
+
+@pytest.mark.parametrize("text", [GOOGLE, NUMPY, SPHINX])
+def test_docstrings_of_three_styles_are_read(text: str) -> None:
+    """What they say of types and exceptions is no part of a description."""
+    read = read_docstring(text)
+
+    assert (read.summary, read.description) == ("Book a room.", "Book a room.\n\nIt is kept for an hour.")
+    assert dict(read.arguments) == {"room": "Number of the room, as on its door.", "guests": "Their names."}
+    assert read.returns == "The price."
+
+
+class Bill(pydantic.BaseModel):
+    """A bill."""
+
+    number: int = pydantic.Field(description="as printed on it")
+
+
+def pay(bill: Annotated[Bill | None, "what is paid"] = None, on: Annotated[str, "as 2024-01-31"] | None = None) -> None:
+    """Pay a bill."""
+
+
+def pay_later(
+    bill: Annotated[Bill | None, "what is paid later"] = None, on: Annotated[str, "as 2024-01-31"] | None = None
+) -> None:
+    """Pay a bill."""
+
+
+def test_hints_describe_what_may_be_left_out() -> None:
+    """Also a value class, and a field of a model; another description is another protocol."""
+    protocol = Protocol.from_functions({"pay": pay})
+
+    assert [argument.description for argument in protocol.tool("pay").arguments] == ["what is paid", "as 2024-01-31"]
+    assert [argument.description for argument in protocol.tool("Bill").arguments] == ["as printed on it"]
+    assert protocol.digest == Protocol.from_functions({"pay": pay}).digest
+    assert protocol.digest != Protocol.from_functions({"pay": pay_later}).digest
+
+
+class Desk:
+    """A desk with prices."""
+
+    @lru_cache  # noqa: B019
+    def price(self, name: str) -> int:
+        """The price of a thing."""
+        return len(name)
+
+
+def test_a_method_that_remembers_its_results_is_a_method() -> None:
+    """As a function that does is a function."""
+    assert run('print(desk.price("pen"))', Desk()).stdout == "3\n"
+
+
+def wrong_name(words: list[str]) -> collections.abc.Nothing:  # type: ignore[name-defined]
+    """Do nothing."""
+
+
+def wrong_text(words: "list[str") -> int:  # type: ignore[valid-type]  # noqa: F722
+    """Do nothing."""
+    return 0
+
+
+@pytest.mark.parametrize(
+    ("functions", "message"),
+    [
+        ([wrong_name], "its signature cannot be read: module 'collections.abc' has no attribute 'Nothing'"),
+        ([wrong_text], "its signature cannot be read: Forward reference must be an expression"),
+        ({"half": partial(mass, Planet.MARS)}, "half has no docstring of its own: write a function around it"),
+        ({"open": Desk()}, 'open means something else in a program; pass it under another name, as in {"my_open": …}'),
+    ],
+)
+def test_forms_that_are_none_are_refused(functions: Any, message: str) -> None:
+    """The message says what to do."""
+    with pytest.raises(UsageError) as caught:
+        Protocol.from_functions(functions)
+
+    assert message in str(caught.value)
+
+
+LISTED = '''
+import json, math
+from enum import Enum
+__all__ = ["VERSION", "NAMES", "Colour", "ShopError", "math", "buy", "desk"]
+VERSION, NAMES = "1.2", {"a": 1}
+class Colour(Enum):
+    RED = "red"
+class ShopError(Exception): ...
+class _Hidden:
+    def size(self): ...
+    def size(self, more): ...
+def buy(colour: Colour) -> int:
+    """Buy."""
+    return 1
+class _hybrid:
+    def __init__(self, function): ...
+    def expression(self, function):
+        return self
+class Desk:
+    @_hybrid
+    def size(self): ...
+    @size.expression
+    def size(self): ...
+    def open_it(self) -> None:
+        """Open it."""
+desk = Desk()
+'''
+
+
+def test_a_list_of_names_may_be_meant_for_imports(tmp_path: Path) -> None:
+    """Constants, modules, enums and exceptions in `__all__` are no tools, and no mistake."""
+    (tmp_path / "listed.py").write_text(LISTED)
+
+    assert [tool.name for tool in load(f"functions:{tmp_path / 'listed.py'}").tools] == ["buy", "desk.open_it"]
+
+
+def test_two_files_have_helpers_of_their_own(tmp_path: Path) -> None:
+    """Python loads one module of a name: the second file would use the helper of the first, so it is refused."""
+    for name in ("a", "b"):
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / "helper_of_tools.py").write_text(f"NAME = {name!r}")
+        (folder / f"tools_{name}.py").write_text(
+            f'from helper_of_tools import NAME\ndef get_{name}() -> str:\n    """Get."""\n    return NAME\n'
+        )
+    sources = [f"{name}=functions:{tmp_path / name / f'tools_{name}.py'}" for name in ("a", "b")]
+    program = tmp_path / "program.py"
+    program.write_text("print(a__get_a(), b__get_b())")
+    process = start("run", program, "--api", sources[0], "--api", sources[1])
+    stderr = " ".join(process.communicate()[1].split())
+
+    assert process.returncode == 2
+    assert (
+        f"helper_of_tools is loaded from {tmp_path / 'a' / 'helper_of_tools.py'} already: rename one of them" in stderr
+    )
+
+
+def test_whatever_way_a_function_prints_stdout_is_the_programs(tmp_path: Path) -> None:
+    """By pprint, in a module beside the file, or to sys.stdout."""
+    (tmp_path / "printing_helper.py").write_text("def note():\n    print('noted')\n")
+    (tmp_path / "tools.py").write_text(
+        "import sys\nfrom pprint import pprint\nimport printing_helper\nprint('loaded')\ndef total() -> int:\n"
+        "    'The total.'\n    pprint([1])\n    sys.stdout.write('written')\n    printing_helper.note()\n    return 3\n"
+    )
+    (tmp_path / "program.py").write_text("print(total())")
+    process = start("run", tmp_path / "program.py", "--api", f"functions:{tmp_path / 'tools.py'}", "--json")
+    stdout, stderr = process.communicate()
+
+    assert json.loads(stdout)["stdout"] == "3\n"
+    assert all(text in stderr for text in ("loaded", "[1]", "written", "noted"))
