@@ -10,6 +10,8 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from urllib.parse import parse_qsl, urlsplit
 
+from benchmarks.manipulation.curl import DATA_OPTIONS
+
 __all__ = ["combination", "request_parameters"]
 
 
@@ -29,8 +31,8 @@ def request_parameters(line: str) -> str:
     for place, word in enumerate(words):
         if word.startswith(("http:", "https:")):
             parameters |= {name for name, _ in parse_qsl(urlsplit(word).query, keep_blank_values=True)}
-        elif words[place - 1] in ("-d", "--data"):
-            parameters |= set(_members(word))
+        elif words[place - 1] in DATA_OPTIONS or word.startswith("-d"):
+            parameters |= set(_members(word if words[place - 1] in DATA_OPTIONS else word[2:]))
     return "&".join(sorted(parameters - {"appid"}))
 
 

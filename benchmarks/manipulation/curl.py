@@ -1,6 +1,7 @@
 """Read a curl line as a request, without a shell.
 
-Only what the actions of the suite are made of is accepted: `-X` or `--request`, `-H`, `-d` or `--data`, and one URL.
+What a request is made of is accepted: its method (`-X`), headers (`-H`), data (`-d`, which `-G` puts into the address)
+and one URL, by the short and the long names of these options. Options that change what is shown have no effect.
 Everything else that a shell or curl would act on is refused.
 """
 
@@ -14,9 +15,21 @@ from urllib.parse import parse_qsl, urlsplit
 
 from protocols.errors import UsageError
 
-__all__ = ["CurlError", "CurlRequest", "curl_line", "parse_curl"]
+__all__ = ["DATA_OPTIONS", "CurlError", "CurlRequest", "curl_line", "parse_curl"]
 
-_OPTIONS = {"-X": "method", "--request": "method", "-H": "header", "-d": "data", "--data": "data"}
+DATA_OPTIONS = ("-d", "--data", "--data-raw", "--data-ascii", "--data-binary")
+_OPTIONS = {
+    **dict.fromkeys(("-X", "--request"), "method"),
+    **dict.fromkeys(("-H", "--header"), "header"),
+    **dict.fromkeys(DATA_OPTIONS, "data"),
+    "--url": "url",
+}
+_SWITCHES = {
+    **dict.fromkeys(("-G", "--get"), "in address"),
+    **dict.fromkeys(("-s", "--silent", "-S", "--show-error", "-L", "--location", "--compressed"), ""),
+}
+_SHORT = re.compile(r"-[XHd].+")
+"""A short option with its value in one word."""
 _PORTS = {"http": 80, "https": 443}
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
@@ -62,32 +75,35 @@ def parse_curl(line: str) -> CurlRequest:
     words = _words(line)
     if not words or words[0] != "curl":
         raise CurlError("the line does not begin with the word curl")
-    method, urls, data = "", [], []
-    headers: dict[str, str] = {}
+    options: dict[str, list[str]] = {"method": [], "header": [], "data": [], "url": [], "in address": [], "": []}
     arguments = iter(words[1:])
     for word in arguments:
         if not word.startswith("-"):
-            urls.append(word)
-            continue
-        option = _OPTIONS.get(word)
-        value = next(arguments, None)
-        if option is None or value is None:
-            reason = "needs a value" if option else f"is not accepted; the options are {', '.join(_OPTIONS)}"
-            raise CurlError(f"curl: the option {word[:40]} {reason}")
-        if option == "method":
-            method = value
-        elif option == "data":
-            data.append(value)
+            options["url"].append(word)
+        elif word in _SWITCHES:
+            options[_SWITCHES[word]].append(word)
         else:
-            name, _, content = value.partition(":")
-            headers[name.strip().lower()] = content.strip()
-    method = method or ("POST" if data else "GET")
+            option, value = (word[:2], word[2:]) if _SHORT.fullmatch(word) else (word, next(arguments, None))
+            options[_kind_of(option, value)].append(value or "")
+    data, urls = "&".join(options["data"]), options["url"]
+    method = options["method"][-1] if options["method"] else "POST" if data and not options["in address"] else "GET"
     if method not in _METHODS:
         raise CurlError(f"curl: {method[:40]!r} is no method")
     if len(urls) != 1:
         raise CurlError(f"curl: there are {len(urls)} addresses where one is expected")
     origin, path, query = _address(urls[0])
-    return CurlRequest(method, origin, path, query, headers, "&".join(data) if data else None)
+    headers = {name.strip().lower(): text.strip() for name, _, text in (h.partition(":") for h in options["header"])}
+    if options["in address"]:
+        return CurlRequest(method, origin, path, (*query, *parse_qsl(data, keep_blank_values=True)), headers)
+    return CurlRequest(method, origin, path, query, headers, data if options["data"] else None)
+
+
+def _kind_of(option: str, value: str | None) -> str:
+    """What an option with a value is for. Raises: CurlError: It is not accepted, or has none."""
+    if option not in _OPTIONS or value is None:
+        accepted = f"is not accepted; the options are {', '.join((*_OPTIONS, *_SWITCHES))}"
+        raise CurlError(f"curl: the option {option[:40]} {'needs a value' if option in _OPTIONS else accepted}")
+    return _OPTIONS[option]
 
 
 def _words(line: str) -> list[str]:

@@ -119,6 +119,7 @@ class Environment(ABC):
         steps: Answers of an episode; 1 where all calls come in one.
         credentials: What calls of the tools of `protocol()` are signed with.
         readable: A test is made of texts alone, so that tests may be read from files.
+        figures: The details of each score that are 0 where nothing could be executed.
         compat: Score as the released evaluators do, with the holes that they leave.
     """
 
@@ -130,6 +131,7 @@ class Environment(ABC):
     steps: int = 1
     credentials: Sequence[Credential] = ()
     readable = False
+    figures: tuple[str, ...] = ()
 
     def __init__(self, *, compat: bool = False) -> None:
         self.compat = compat

@@ -98,6 +98,7 @@ class HTTPEnvironment(Environment):
     key_name: str
     single_quoted = False
     readable = True
+    figures = ("f1", "precision", "recall")
     test_count = 100
     folder: Path
 

@@ -69,6 +69,7 @@ class OriginalFiles(Environment):
                 "home, trip, weather, cat or virtualhome"
             )
         self._environment = environment
+        self.readable, self.figures = environment.readable, environment.figures
         self.name, self.metric = environment.name, environment.metric
         self.max_tokens, self.documents_shown = environment.max_tokens, environment.documents_shown
         self.stops, self.steps, self.credentials = environment.stops, environment.steps, environment.credentials
@@ -151,6 +152,18 @@ class OriginalFiles(Environment):
     def act(self, text: str) -> ActionResult:
         """Execute it as the task does."""
         return self._environment.act(text)
+
+    def note_calls(self, names: Sequence[str]) -> None:
+        """Tell the task."""
+        self._environment.note_calls(names)
+
+    def read_action(self, goal: str, action: str) -> GoalAction:
+        """Read it as the task does."""
+        return self._environment.read_action(goal, action)
+
+    def state_of(self, number: int, action: GoalAction) -> Mapping[str, Any]:
+        """That of the task."""
+        return self._environment.state_of(number, action)
 
     def score(self) -> TestScore:
         """Judge as the task does."""

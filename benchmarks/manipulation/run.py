@@ -166,7 +166,7 @@ class TestRunner:
         return {
             **_test_record(self.environment, test),
             "metrics": asdict(metrics),
-            "details": {},
+            "details": dict.fromkeys(self.environment.figures, 0.0),
             "prompt": _shown([]),
             "solution": {"query": test.goal, "status": "limit", "answer": None, "message": why, "attempts": []},
         }

@@ -17,8 +17,10 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, Literal
 
+from benchmarks.manipulation.combinations import combination
 from benchmarks.manipulation.complexity import distance
 from benchmarks.manipulation.environment import Environment, FunctionDocument, GoalAction, ManipulationTest
+from benchmarks.report.complexity_tables import published_complexity
 from protocols.errors import UsageError
 
 __all__ = ["RETRIEVERS", "DocumentCount", "Selection", "check_retriever", "shown_example", "shown_functions"]
@@ -99,10 +101,13 @@ class Selection:
 
     def _oracle(self, test: ManipulationTest) -> int:
         """The place of the demonstration nearest to any label of a test; of equal ones, the first by the seed."""
-        pool = len(self.environment.functions)
+        pool = published_complexity()["options"].get(self.environment.name, len(self.environment.functions))
         order = _shuffled(len(self.environment.demonstrations), self.seed)
         distances = [
-            min(distance(names, demonstration.names, pool) for names in test.names)
+            min(
+                distance(accepted, combination(demonstration.action, demonstration.names), pool)
+                for accepted in map(combination, test.labels, test.names)
+            )
             for demonstration in self.environment.demonstrations
         ]
         return min(order, key=distances.__getitem__)

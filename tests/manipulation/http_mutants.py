@@ -25,7 +25,7 @@ def spoiled(label: str) -> Iterator[tuple[str, str]]:
     yield "prose in lines of its own", f"Here is the call:\n{label}\nIt gives the answer."
     yield "code block", f"```bash\n{label}\n```"
     yield "pipe", f"{label} | python -m json.tool"
-    yield "unknown option", label.replace("curl ", "curl -s ", 1)
+    yield "unknown option", label.replace("curl ", "curl -o file ", 1)
     yield "open quote", label[:-1]
     yield "header without a name", f"{label} -H ''"
     yield "header beyond Latin-1", f"{label} -H 'x-note: 你好'"

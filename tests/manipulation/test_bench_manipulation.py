@@ -15,16 +15,18 @@ from click.testing import CliRunner
 from atc.cli import main
 from atc.models import Completion, Message, Usage
 from benchmarks.manipulation import suite
+from benchmarks.manipulation.combinations import request_parameters
 from benchmarks.manipulation.environment import Environment
 from benchmarks.manipulation.generator import ACTION, ActionGenerator
 from benchmarks.manipulation.perfect import LabelModel
 from benchmarks.manipulation.run import ManipulationSettings, TestRunner, run_tests
 from benchmarks.manipulation.selection import Selection
+from benchmarks.manipulation.suite import open_environment
 from benchmarks.micro.manipulation import measure
 from benchmarks.report.manipulation_tables import manipulation_tables, published_manipulation, technique
 from benchmarks.report.runs import read_runs
 from benchmarks.run.runner import prepare_folder
-from protocols.errors import UsageError
+from protocols.errors import PromptRefused, UsageError
 from tests.benchmarks.report_runs import metrics, task, write_run
 from tests.manipulation.suite_tasks import SUITE
 from tests.manipulation.tiny_environment import TinyEnvironment, TinySteps
@@ -148,6 +150,41 @@ def test_the_oracle_shows_the_demonstration_with_the_calls_of_the_label(tiny: Ti
     for test in tiny.tests:
         [shown] = Selection(tiny, oracle=True).demonstrations("at most", test)
         assert shown.names == test.names[0]
+
+
+@pytest.mark.parametrize("name", ["weather", "cat"])
+def test_the_oracle_counts_a_request_with_its_parameters(name: str) -> None:
+    """As the API-complexity score does: a forecast by city is another function than one by post code."""
+    with closing(open_environment(name)) as environment:
+        selection = Selection(environment, oracle=True)
+        for test in environment.tests:
+            [shown] = selection.demonstrations(test.goal, test)
+            wanted = {request_parameters(label) for label in test.labels}
+            alike = [
+                entry
+                for entry in environment.demonstrations
+                if entry.names in test.names and request_parameters(entry.action) in wanted
+            ]
+            assert not alike or (shown.names in test.names and request_parameters(shown.action) in wanted)
+
+
+class RefusingModel(GoalModel):
+    """Takes no prompt."""
+
+    def complete(self, messages: Sequence[Message], *, stop: Sequence[str] = (), max_tokens: int = 1024) -> Completion:
+        raise PromptRefused("too long")
+
+
+@pytest.mark.parametrize("name", ["virtualhome", "home"])
+def test_a_test_whose_prompt_is_refused_counts_in_every_figure(name: str) -> None:
+    """It is not executable, and its figures are 0; left out, they would be those of the other tests."""
+    with closing(open_environment(name)) as environment:
+        test = environment.tests[0]
+        refused = TestRunner(environment, SETTINGS, RefusingModel({})).run(test)
+        answered = TestRunner(environment, SETTINGS, GoalModel({test.goal: "nothing"})).run(test)
+
+    assert refused["details"] and set(refused["details"].values()) == {0.0}
+    assert refused["details"].keys() <= answered["details"].keys()
 
 
 # What becomes of an answer

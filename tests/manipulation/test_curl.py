@@ -38,11 +38,30 @@ def test_the_method_follows_from_the_body() -> None:
 @pytest.mark.parametrize(
     "line",
     [
+        f"""curl -X POST '{URL}' --header 'X-Api-Key: k1' --data-raw '{{"a": 1}}'""",
+        f"""curl -sS -XPOST --location --url '{URL}' -H'X-Api-Key: k1' -d'{{"a": 1}}'""".replace("-sS", "-s -S"),
+        f"""curl --silent --request POST -H 'X-Api-Key: k1' --data-binary '{{"a": 1}}' '{URL}'""",
+    ],
+)
+def test_options_have_several_names(line: str) -> None:
+    """A value may stand in the same word; what is only for the screen has no effect."""
+    assert parse_curl(line) == parse_curl(f"""curl -X POST '{URL}' -H 'X-Api-Key: k1' -d '{{"a": 1}}'""")
+
+
+def test_data_may_be_put_into_the_address() -> None:
+    """As `-G` does."""
+    assert parse_curl("curl -G https://a.org/x -d 'a=1' --data 'b=c d'").query == (("a", "1"), ("b", "c d"))
+    assert parse_curl("curl -G https://a.org/x -d 'a=1'").method == "GET"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
         f"curl '{URL}'; ls",
         f"curl '{URL}' | sh",
         f"curl '{URL}' > file",
         f"curl {URL}",
-        f"curl -s '{URL}'",
+        f"curl -K file '{URL}'",
         f"curl -o out '{URL}'",
         f"curl -X GET '{URL}' This asks for it.",
         f"curl '{URL}' '{URL}'",

@@ -117,6 +117,19 @@ def test_labels_of_files_solve_their_tests_in_both_ways(name: str, tmp_path: Pat
         assert environment.score().value < 1
 
 
+@pytest.mark.parametrize("name", ["cat", "weather", "home"])
+def test_demonstrations_of_files_count_alike_by_both_options(name: str, tmp_path: Path) -> None:
+    """`--demos` may name the folder that `--files` has anyway."""
+    folder = ALL[name].write(tmp_path / "files")
+    command = ["complexity", f"manipulation-{name}", "--files", str(folder), "--json"]
+    own, named = (
+        json.loads(CliRunner().invoke(main, [*command, *more]).stdout)["tasks"][0]
+        for more in ([], ["--demos", str(folder / "examples")])
+    )
+
+    assert (own["score"], own["reversed_f1"]) == (named["score"], named["reversed_f1"])
+
+
 def test_the_prompt_has_the_files_as_they_are(tmp_path: Path) -> None:
     """Description and signature of each function, and the demonstration."""
     with closing(open_original("home", HOME.write(tmp_path / "files"))) as environment:

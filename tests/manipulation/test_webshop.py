@@ -248,12 +248,17 @@ def test_the_reward() -> None:
 
 
 def test_failures_are_of_three_classes() -> None:
-    """Prose around an action is not executable, then comes a wrong function, then a wrong product or option."""
+    """Prose around an action is not executable, then comes a wrong function, then a wrong product or option.
+
+    Blanks around it are none.
+    """
     lines = label()
 
     assert scored([f"Sure! {lines[0]}", *lines[1:]]).failure == "non-executable"
     assert scored([lines[0].replace("search", "click"), *lines[1:]]).failure == "wrong API"
     assert scored(_other_option(lines, GOALS[0])).failure == "wrong arguments"
+    assert scored([f"{lines[0]} and then {lines[1]}", *lines[1:]]).failure == "non-executable"
+    assert scored([f" {line} \n{lines[0]}" for line in lines]).value == 1
     assert scored([""]) == TestScore(0.0, "non-executable", {"success": 0.0, "steps": 1.0})
 
 

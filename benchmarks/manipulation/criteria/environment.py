@@ -41,6 +41,7 @@ class CriteriaEnvironment(FunctionEnvironment):
     test_count: int
     template_count: int
     readable = True
+    figures = ("f1", "precision", "recall")
 
     def __init__(self, *, compat: bool = False) -> None:
         super().__init__(compat=compat)

@@ -179,7 +179,7 @@ class Spreadsheet:
         """
         return worksheet_info(self._book, self._book.titled(title))
 
-    def add_worksheet(self, title: str, rows: int, cols: int, index: int | None = None) -> WorksheetInfo:
+    def add_worksheet(self, title: str, rows: int | str, cols: int | str, index: int | None = None) -> WorksheetInfo:
         """Add an empty worksheet, behind the others unless an index is given.
 
         Args:
@@ -188,7 +188,11 @@ class Spreadsheet:
             cols: How many columns it has.
             index: Its place, from 0.
         """
-        return worksheet_info(self._book, self._book.add(title, int(rows), int(cols), index))
+        try:
+            size = int(rows), int(cols)
+        except ValueError:
+            raise SheetsError(f"APIError: 400 INVALID_ARGUMENT: {rows!r} rows and {cols!r} columns") from None
+        return worksheet_info(self._book, self._book.add(title, *size, index))
 
     def duplicate_sheet(
         self,

@@ -197,7 +197,7 @@ class WorksheetCells:
         """Set several cells at once.
 
         Args:
-            cell_list: Cells as `range` gives them, with new values.
+            cell_list: Cells such as SheetCell(2, 1, "new"): row, column and value.
             value_input_option: RAW, or USER_ENTERED to evaluate formulas.
         """
         raw = is_raw(value_input_option)

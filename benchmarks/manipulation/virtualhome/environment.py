@@ -36,6 +36,7 @@ class VirtualHome(Environment):
     metric = "LCS"
     documents_shown = 10
     readable = True
+    figures = ("executable",)
 
     def __init__(self, *, compat: bool = False) -> None:
         super().__init__(compat=compat)

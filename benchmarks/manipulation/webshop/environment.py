@@ -128,7 +128,7 @@ class WebShop(Environment):
         """Do the action in the first line. One that cannot be done leaves the page as it is."""
         session = self.session
         first, _, _ = text.partition("\n")
-        call = split_action(first, whole=not self.compat)
+        call = split_action(first.strip(), whole=not self.compat)
         try:
             if call is None:
                 session.step()

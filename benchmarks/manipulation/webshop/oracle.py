@@ -15,7 +15,9 @@ __all__ = ["Trajectory", "direct_program", "looking_program", "next_action", "sp
 Trajectory = Sequence[tuple[ShopPage, str]]
 """Pages, each with the action that was taken on it."""
 
-_ACTION = re.compile(r"(search|click)\[(.+)\]")
+_ACTION = re.compile(r"(search|click)\[([^\]\n]+)\]")
+_RELEASED = re.compile(r"(search|click)\[(.+)\]")
+"""What the released evaluator takes for an action, whatever follows it."""
 
 _LOOKING = """\
 lines = search({query}).splitlines()
@@ -34,9 +36,9 @@ def split_action(line: str, *, whole: bool = True) -> tuple[str, str] | None:
     """Function and argument of an action; None where the text is no action.
 
     Args:
-        whole: Nothing may follow the action.
+        whole: Nothing may follow the action, and no bracket is in it.
     """
-    matched = _ACTION.fullmatch(line) if whole else _ACTION.match(line)
+    matched = _ACTION.fullmatch(line) if whole else _RELEASED.match(line)
     return (matched[1], matched[2]) if matched else None
 
 
