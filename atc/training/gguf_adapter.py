@@ -278,12 +278,13 @@ def _scale(config: Mapping[str, Any], module: str, rank: int) -> float:
 
 
 def permuted(matrix: Any, name: str, base: BaseFile) -> Any:
-    """The rows of a matrix in the order of the tensor `name`: of each head both halves of a pair side by side."""
+    """The rows of a matrix, or the numbers of a bias, in the order of the tensor `name`: of each head both halves of a
+    pair side by side.
+    """
     field = _PERMUTED.get(base.architecture, {}).get(name.split(".")[-2])
     if field is None:
         return matrix
-    rows, columns = matrix.shape
-    return matrix.reshape(base.heads[field], 2, -1, columns).swapaxes(1, 2).reshape(rows, columns)
+    return matrix.reshape(base.heads[field], 2, -1, *matrix.shape[1:]).swapaxes(1, 2).reshape(matrix.shape)
 
 
 def _write(out: Path, architecture: str, alpha: float, tensors: Mapping[str, Any], factor: float = 1.0) -> None:

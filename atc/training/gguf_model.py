@@ -81,11 +81,16 @@ def _replaced(tuned: Any) -> Change:
 
 
 def _whole_rope_factor(folder: Path) -> float:
-    """The factor by which a model's positions are interpolated. Raises: ModelError: The folder holds no model."""
+    """The factor by which a model's positions are interpolated; another scaling is that of its base.
+
+    Raises: ModelError: The folder holds no model.
+    """
     file = folder / "config.json"
     try:
         config = json.loads(file.read_text("utf-8"))
-        return float((config.get("rope_parameters") or config.get("rope_scaling") or {}).get("factor") or 1)
+        scaling = config.get("rope_parameters") or config.get("rope_scaling") or {}
+        is_linear = scaling.get("rope_type", scaling.get("type")) == "linear"
+        return float(scaling.get("factor") or 1) if is_linear else 1.0
     except OSError as error:
         raise ModelError(
             f"{folder} is neither an adapter nor a model: {file.name}: {error.strerror or error}"

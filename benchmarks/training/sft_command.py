@@ -6,7 +6,6 @@ import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -57,7 +56,10 @@ def sft(options: _TuningOptions) -> None:
     config = read_config(options.config, options.changes)
     summary = None if options.dry_run else finished(config)
     if summary is not None:
-        _tell(f"{config.out} is finished; delete it, or --set out=…, to train anew")
+        over = "is finished; delete it, or --set out=…, to train anew"
+        if summary["stopped_by"] == "max_seconds":
+            over = f"was stopped by max_seconds after {summary['steps']:,} updates; --set max_seconds=… goes on"
+        _tell(f"{config.out} {over}")
     else:
         prepared = prepare(config, _reading, process_count())
         if options.dry_run:
@@ -83,7 +85,7 @@ def _tell(message: str) -> None:
 
 def _command(options: _TuningOptions) -> list[str]:
     changes = [part for change in options.changes for part in ("--set", change)]
-    return ["atc", "train", "sft", "--config", Path(options.config).name, *changes]
+    return ["atc", "train", "sft", "--config", options.config, *changes]
 
 
 def _reading(lines: Sequence[Any]) -> Iterable[Any]:

@@ -7,7 +7,7 @@ import random
 import shutil
 import struct
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -275,6 +275,37 @@ def test_a_model_that_cannot_be_merged_is_told(tiny: Path, adapter: Path, tmp_pa
     command = ["train", "adapter", str(tiny / "base"), "--merge", "--out", str(tmp_path / "tuned.gguf")]
     assert "give its GGUF file with --base" in " ".join(CliRunner().invoke(main, command).stderr.split())
     assert not list(tmp_path.glob("*.gguf")) and not list(tmp_path.glob(".*.part"))
+
+
+@pytest.mark.train
+def test_a_scaling_of_the_base_is_no_interpolation(tmp_path: Path) -> None:
+    """Llama 3 has one of its own, which the file of the base holds; a training knows the linear one alone."""
+    from atc.training.gguf_model import merge
+
+    tiny = random_model(tmp_path, "llama", "Q8_0")
+    merged_model(tiny).save_pretrained(tmp_path / "whole")
+    config = json.loads((tmp_path / "whole" / "config.json").read_text())
+    for kind, refused in (("llama3", False), ("linear", True)):
+        config["rope_parameters"] = {"rope_type": kind, "factor": 32.0}
+        (tmp_path / "whole" / "config.json").write_text(json.dumps(config))
+        with pytest.raises(UsageError) if refused else nullcontext():
+            merge(tmp_path / "whole", tiny / "base.gguf", tmp_path / "tuned.gguf")
+
+
+@pytest.mark.train
+def test_a_bias_has_the_order_of_its_rows(tmp_path: Path) -> None:
+    """The llama architecture pairs the halves of each head, in the weights and in the bias of q and k."""
+    import numpy as np
+
+    from atc.training.gguf_adapter import permuted, read_base
+
+    base = read_base(random_model(tmp_path, "llama", "F16") / "base.gguf")
+    bias = np.arange(base.shapes["blk.0.attn_q.weight"][1], dtype=np.float32)
+
+    assert (
+        permuted(bias, "blk.0.attn_q.bias", base) == permuted(bias[:, None], "blk.0.attn_q.weight", base)[:, 0]
+    ).all()
+    assert not (permuted(bias, "blk.0.attn_q.bias", base) == bias).all()
 
 
 @pytest.mark.train

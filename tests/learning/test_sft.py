@@ -144,6 +144,16 @@ def test_steps_of_one_dialogue_are_on_one_side() -> None:
     assert split_dev(examples, 0, seed=0) == (examples, [])
 
 
+def test_a_large_dialogue_is_learned(tmp_path: Path) -> None:
+    """Held out, it would leave nothing to learn; lines without a query are dialogues of their own."""
+    examples = [TokenizedExample([0] * 2, [0] * 2, "query 1")] * 99 + [TokenizedExample([1] * 2, [0] * 2, "query 2")]
+    sizes = {tuple(map(len, split_dev(examples, 0.02, seed))) for seed in range(9)}
+
+    assert sizes <= {(99, 1), (1, 99)}
+    several = [*examples, *(TokenizedExample([2] * 2, [0] * 2, f"query {number}") for number in range(3, 9))]
+    assert {len(split_dev(several, 0.02, seed)[1]) for seed in range(9)} == {2}
+
+
 def test_the_plan_is_known_before_training() -> None:
     """Tokens after each update, the limits, and the rows of an update by length; every row comes in each epoch."""
     examples = [TokenizedExample([0] * size, [0] * size) for size in range(2, 12)]
@@ -279,7 +289,11 @@ def test_a_run_stopped_by_its_time_goes_on_with_more(tiny: Path, tmp_path: Path)
     stopped = json.loads((out / "summary.json").read_text())
     longer = tune("small.yaml", changes(tiny, out, **fields, max_seconds=6))
 
-    assert short.exit_code == longer.exit_code == 0, longer.output + repr(longer.exception)
+    same = tune("small.yaml", changes(tiny, out, **fields, max_seconds=6))
+
+    assert short.exit_code == longer.exit_code == same.exit_code == 0, longer.output + repr(longer.exception)
+    over = "was stopped by max_seconds" if json.loads((out / "summary.json").read_text())["steps"] < 400 else "finished"
+    assert over in " ".join(same.output.split())
     assert stopped["stopped_by"] == "max_seconds" and stopped["steps"] < 400
     assert f"continued after update {stopped['steps']} of 400" in longer.output
     assert (out / "adapter").is_dir()
@@ -341,10 +355,87 @@ def test_a_dry_run_tells_steps_tokens_parameters_and_memory(tiny: Path, tmp_path
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.train
+def test_a_training_that_diverges_is_told(tiny: Path, tmp_path: Path) -> None:
+    """Its weights would be no numbers, too; the log has none in place of the loss."""
+    wild = {"learning_rate": 1e11, "max_steps": 8, "warm_up": 0, "schedule": "constant"}
+    diverged = tune("small.yaml", changes(tiny, tmp_path / "out", **wild))
+
+    assert isinstance(diverged.exception, UsageError)
+    assert "the training has diverged; begin anew in another folder with a lower learning_rate" in str(
+        diverged.exception
+    )
+    lines = [json.loads(line, parse_constant=int) for line in (tmp_path / "out" / "log.jsonl").read_text().splitlines()]
+    assert None in [line.get("loss", 0) for line in lines]
+    assert not (tmp_path / "out" / "adapter").exists()
+
+
+@pytest.mark.train
+def test_the_dev_loss_is_that_of_each_target(tiny: Path, tmp_path: Path) -> None:
+    """Whatever answers share a batch: a long one counts with all its tokens, so `micro_batch` may be changed."""
+    data = tmp_path / "lengths.jsonl"
+    turns = [
+        [{"role": "user", "content": "Add."}, {"role": "assistant", "content": "print(1)" * (1 + number % 5)}]
+        for number in range(24)
+    ]
+    data.write_text("".join(json.dumps({"messages": messages}) + "\n" for messages in turns))
+    figures = []
+    for size in (1, 4):
+        out = tmp_path / str(size)
+        fields = {"data": str(data), "dev": 0.5, "micro_batch": size, "max_steps": 1}
+        assert tune("small.yaml", changes(tiny, out, **fields)).exit_code == 0
+        figures.append(loss_figures(out)["dev_before"])
+
+    assert figures[0] == pytest.approx(figures[1], rel=1e-5)
+
+
+@pytest.mark.train
+def test_a_moved_run_gives_its_best_model(tiny: Path, tmp_path: Path) -> None:
+    """The checkpoint that was best is found below the new folder; the merged model may be asked for later."""
+    from safetensors.torch import load_file
+
+    out, moved = tmp_path / "out", tmp_path / "moved"
+    assert tune("small.yaml", changes(tiny, out, max_steps=8)).exit_code == 0
+    last = out / "checkpoints" / "checkpoint-8"
+    state = json.loads((last / "trainer_state.json").read_text())
+    state |= {
+        "best_model_checkpoint": str(out / "checkpoints" / "checkpoint-4"),
+        "best_metric": 0,
+        "best_global_step": 4,
+    }
+    (last / "trainer_state.json").write_text(json.dumps(state))
+    seal_checkpoint(last)
+    out.rename(moved)
+    again = tune("small.yaml", changes(tiny, moved, max_steps=8, merge=True))
+
+    assert again.exit_code == 0, again.output + repr(again.exception)
+    assert (moved / "merged").is_dir()
+    name = "adapter_model.safetensors"
+    best, given = load_file(moved / "checkpoints" / "checkpoint-4" / name), load_file(moved / "adapter" / name)
+    assert all((best[tensor].half() == given[tensor]).all() for tensor in best)
+
+
+@pytest.mark.train
+def test_a_full_disk_is_told(tmp_path: Path) -> None:
+    """What was written stays, and the same command goes on."""
+    from atc.training.sft.trainer import room_for
+
+    with (
+        pytest.raises(UsageError, match=r"No space left on device.*; make room, and the same command goes on"),
+        room_for(tmp_path),
+        Path("/dev/full").open("w") as file,
+    ):
+        file.write("x" * 100_000)
+
+
 def _bad_inputs() -> Iterator[tuple[str, dict[str, object], type[ATCError], str]]:
     yield "no data", {"data": "missing.jsonl"}, UsageError, "there is no data file missing.jsonl"
     yield "empty data", {"data": "EMPTY"}, UsageError, "no example to train on"
     yield "no messages", {"data": "WRONG"}, UsageError, 'line 1: a line is {"messages"'
+    yield "cut line", {"data": "CUT"}, UsageError, "line 2: no JSON"
+    yield "half a character", {"data": "HALF"}, UsageError, "line 1: message 1: character 1 of its content is half a"
+    yield "no arguments", {"data": "CALLED"}, UsageError, "line 1: message 1: a call is {"
+    yield "dev is data", {"dev": "SAME"}, UsageError, "dev and data are the same file"
     yield "no base", {"base": "./nowhere"}, ModelError, "there is no model folder nowhere"
     yield "unknown field", {"learning": 1}, UsageError, "no field 'learning'"
     yield "wrong type", {"rank": "many"}, UsageError, "rank is 'many', and must be int"
@@ -369,6 +460,13 @@ def test_bad_input_is_told(
     """Each message says where the fault is and what to do."""
     (tmp_path / "EMPTY").write_text("")
     (tmp_path / "WRONG").write_text('{"question": "?"}\n')
+    good = (tiny / "pairs.jsonl").read_text()
+    (tmp_path / "SAME").write_text(good)
+    (tmp_path / "CUT").write_text(good.splitlines()[0] + '\n{"messages": [oops]}\n')
+    answer = {"role": "assistant", "content": "b"}
+    call = {"id": "1", "type": "function", "function": {"name": "f", "arguments": "5"}}
+    for file, first in (("HALF", {"role": "user", "content": "a\ud83d"}), ("CALLED", {**answer, "tool_calls": [call]})):
+        (tmp_path / file).write_text(json.dumps({"messages": [first, answer]}) + "\n")
     for folder in ("BARE", "SHORT", "TORN", "LISTED"):
         shutil.copytree(tiny / "base", tmp_path / folder)
     (tmp_path / "BARE" / "chat_template.jinja").unlink()
@@ -413,6 +511,7 @@ def test_a_value_that_cannot_be_is_told_with_its_field(change: str, message: str
     """Before the data are read; the libraries would fail later, or train with it."""
     with pytest.raises(UsageError, match=re.escape(message)):
         read_config("small.yaml", ["base=b", "data=d", "out=o", change])
+    assert read_config("small.yaml", ["base=b", "data=d", "out=o", "dev=5e-2"]).dev == 0.05
 
 
 @pytest.mark.train

@@ -122,6 +122,28 @@ def test_solved_examples_in_a_question_are_learned_too(tokenizer: Any, examples_
 
 
 @pytest.mark.train
+@pytest.mark.parametrize("template", [CHATML, SYSTEM_ADDED, PLAIN], ids=["chatml", "system added", "plain"])
+def test_an_answer_may_come_first(tokenizer: Any, examples_of: ExamplesOf, template: str) -> None:
+    """What the template puts before it is no part of it."""
+    tokenizer.chat_template = template
+    [example], _ = examples_of([{"role": "assistant", "content": "print(1)"}, *TURNS[:2]])
+
+    ending = "\n" if template is PLAIN else "<|im_end|>"
+    assert "".join(targets(tokenizer, example)) == f"print(1){ending}print(add(1, 2)){ending}"
+
+
+@pytest.mark.train
+def test_what_a_template_trims_is_not_learned(tokenizer: Any, examples_of: ExamplesOf) -> None:
+    """White space at the end of a content is not there; the marks after it are never learned in its place."""
+    tokenizer.chat_template = CHATML.replace("message['content']", "message['content'] | trim").replace(
+        "message.content", "message.content | trim"
+    )
+    [example], _ = examples_of([{"role": "user", "content": "Add 1\n", "learn": [(4, 6)]}, TURNS[1]])
+
+    assert "".join(targets(tokenizer, example)) == "1print(add(1, 2))<|im_end|>"
+
+
+@pytest.mark.train
 def test_a_template_that_renders_the_last_turn_otherwise(tokenizer: Any, examples_of: ExamplesOf) -> None:
     """Each answer then is an example of its own, as it looks when the model is asked for it."""
     tokenizer.chat_template = THINKING
@@ -220,6 +242,10 @@ def test_the_roles_layout_is_the_prompt_of_the_toolllama_format(tokenizer: Any, 
         answer = tokenizer(messages[place].content.removeprefix("\n") + tokenizer.eos_token)["input_ids"]
         assert example.ids == [*prompt, *answer]
         assert example.labels == [*[IGNORED] * len(prompt), *answer]
+    with pytest.raises(UsageError, match=r"line 1: layout roles cannot tell two turns of the assistant in a row apart"):
+        examples_of([turns[1], turns[2], turns[2]], layout="roles")
+    with pytest.raises(UsageError, match=r"line 1: its `learn` cannot be found"):
+        examples_of([{**turns[1], "learn": [(0, 3)]}, *turns[2:]], layout="roles")
     with pytest.raises(UsageError, match=r"no tool calls; train on toolllama\.jsonl"):
         examples_of(CALLS["messages"], layout="roles")
 

@@ -14,9 +14,10 @@ from pathlib import Path
 
 from atc.files import write_json
 
-__all__ = ["find_checkpoint", "seal_checkpoint", "step_of"]
+__all__ = ["find_checkpoint", "keep_best_beside", "seal_checkpoint", "step_of"]
 
 _MANIFEST = "files.json"
+_STATE = "trainer_state.json"
 
 
 def seal_checkpoint(folder: Path) -> None:
@@ -33,6 +34,19 @@ def find_checkpoint(folder: Path, say: Callable[[str], None]) -> Path | None:
             return checkpoint
         say(f"{checkpoint} cannot be used, {defect}; going back to the checkpoint before it")
     return None
+
+
+def keep_best_beside(checkpoint: Path) -> None:
+    """Make the best checkpoint that a sealed one names its neighbour, for the folder of both may have been moved.
+
+    transformers records the path at the time of saving, and forgets the best checkpoint where that is gone.
+    """
+    state = json.loads((checkpoint / _STATE).read_text("utf-8"))
+    path = state.get("best_model_checkpoint")
+    neighbour = path and str(checkpoint.parent / Path(path).name)
+    if path != neighbour:
+        write_json(checkpoint / _STATE, state | {"best_model_checkpoint": neighbour})
+        seal_checkpoint(checkpoint)
 
 
 def step_of(checkpoint: Path) -> int:

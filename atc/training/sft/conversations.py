@@ -6,6 +6,7 @@ is tried with some first.
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -90,6 +91,10 @@ def _turn(where: str, turn: Mapping[str, Any]) -> Turn:
     content = "" if turn.get("content") is None and calls else turn.get("content")
     if turn.get("role") not in _ROLES or not isinstance(content, str):
         raise UsageError(f"{where} needs a role of {', '.join(_ROLES)} and a text as content")
+    try:
+        content.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise UsageError(f"{where}: character {error.start} of its content is half a character; correct it") from None
     checked = {name: turn[name] for name in ("role", "name", "tool_call_id") if turn.get(name) is not None}
     if "learn" in turn:
         checked["learn"] = _places(turn["learn"], len(content), f"{where}: learn")
@@ -117,8 +122,12 @@ def _places(places: Any, length: int, where: str) -> list[Span]:
 
 
 def _function(function: Mapping[str, Any]) -> dict[str, Any]:
+    """Raises: TypeError, KeyError, ValueError: It is no function with a name and arguments."""
     arguments = function["arguments"]
-    return {"name": function["name"], "arguments": json.loads(arguments) if isinstance(arguments, str) else arguments}
+    arguments = json.loads(arguments) if isinstance(arguments, str) else arguments
+    if not isinstance(arguments, dict):
+        raise TypeError
+    return {"name": function["name"], "arguments": arguments}
 
 
 def renderer(tokenizer: Any, layout: str) -> Callable[[str, TrainingConversation], Render]:
@@ -186,6 +195,9 @@ def _roles(tokenizer: Any, where: str, conversation: TrainingConversation) -> Re
         raise UsageError(f"{where}: layout roles has no tool calls; train on toolllama.jsonl, or set layout: chat")
     if tokenizer.eos_token is None:
         raise UsageError(f"{where}: layout roles ends an answer with the end token, and the tokenizer has none")
+    roles = [turn["role"] for turn in conversation.turns]
+    if ("assistant", "assistant") in itertools.pairwise(roles):
+        raise UsageError(f"{where}: layout roles cannot tell two turns of the assistant in a row apart; join them")
     first = tokenizer("a")["input_ids"][:1]
     beginning = tokenizer.bos_token if tokenizer.bos_token and first == [tokenizer.bos_token_id] else ""
 

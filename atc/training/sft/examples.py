@@ -76,11 +76,18 @@ def read_examples(
         if not Path(name).is_file():
             raise UsageError(f"there is no data file {name}; `atc train data` writes one")
         counts.files.append(name)
-        for where, line in wrap(list(read_lines(Path(name)))):
+        file = Path(name).resolve()  # whatever way it is named, its lines have the same groups
+        for where, line in wrap(list(read_lines(Path(name), growing=False))):
             conversation = read_conversation(where, line)
             counts.conversations += 1
-            group = f"{name}, query {line['query_id']}" if "query_id" in line else where
-            tokenized = _tokenized(tokenizer, conversation, render(where, conversation), max_length, loss_on, counts)
+            query = line.get("query_id")
+            group = f"{file}{where.removeprefix(name)}" if query is None else f"{file}, query {query}"
+            try:
+                rendered = render(where, conversation)
+                tokenized = _tokenized(tokenizer, conversation, rendered, max_length, loss_on, counts)
+            except UsageError as error:
+                text = str(error)
+                raise UsageError(text if text.startswith(where) else f"{where}: {text}") from None
             examples += [replace(example, group=group) for example in tokenized]
     counts.examples = len(examples)
     counts.tokens = sum(len(example.ids) for example in examples)
@@ -112,6 +119,11 @@ def _tokenized(
     answers = [place for place, turn in enumerate(turns) if turn["role"] == "assistant"]
     text, spans = _render_spans(render, turns[: answers[-1] + 1], answers)
     if text is None:
+        if any(turn.get("learn") for turn in turns):
+            raise UsageError(
+                "its `learn` cannot be found, since the text of a turn changes with those after it; write a line for "
+                "each answer"
+            )
         parts = [_render_spans(render, turns[: place + 1], [place]) for place in answers]
     else:
         parts = [(text, sorted([*_learned_spans(text, turns[: answers[-1]]), *spans]))]
@@ -131,8 +143,8 @@ def _render_spans(
     text = render(turns, False)
     spans: list[Span] = []
     for place in answers:
-        before = render(turns[:place], True)
         through = text if place == len(turns) - 1 else render(turns[: place + 1], False)
+        before = render(turns[:place], True) if place else through[: through.find(turns[0]["content"].strip())]
         if not (through.startswith(before) and text.startswith(through)):
             if len(answers) == 1:
                 raise UsageError(
@@ -162,7 +174,10 @@ def _learned_spans(text: str, turns: Sequence[Mapping[str, Any]]) -> Iterator[Sp
         elif turn.get("learn"):
             raise UsageError("the chat template changes the content of a turn, so its `learn` cannot be found")
         shift = start - turn["content"].index(content)
-        yield from ((first + shift, last + shift) for first, last in turn.get("learn", ()))
+        for first, last in turn.get("learn", ()):
+            span = max(first + shift, start), min(last + shift, end)  # without white space around the content
+            if span[0] < span[1]:
+                yield span
 
 
 def _tokenize(tokenizer: Any, text: str, spans: Sequence[Span]) -> tuple[list[int], list[Span]]:

@@ -45,17 +45,19 @@ def split_dev(
 ) -> tuple[list[TokenizedExample], list[TokenizedExample]]:
     """Training and held-out examples: whole groups, so that no dialogue is on both sides.
 
-    About the share is held out; if that is not 0, one group at least, where there are two.
+    No more than the share is held out, but one group at least where there are two and the share is not 0.
     """
     groups: dict[str, list[int]] = {}
     for place, example in enumerate(examples):
         groups.setdefault(example.group or f"example {place}", []).append(place)
     count = max(round(share * len(examples)), 1 if share else 0)
     held_out: set[int] = set()
-    for group in random.Random(f"{seed} dev").sample(list(groups), len(groups))[:-1]:
-        if len(held_out) >= count:
-            break
-        held_out.update(groups[group])
+    order = random.Random(f"{seed} dev").sample(list(groups), len(groups))[:-1]
+    for group in order:
+        if len(held_out) + len(groups[group]) <= count:
+            held_out.update(groups[group])
+    if count and order and not held_out:  # each is larger than the share
+        held_out.update(groups[min(order, key=lambda group: len(groups[group]))])
     training = [example for place, example in enumerate(examples) if place not in held_out]
     return training, [examples[place] for place in sorted(held_out)]
 

@@ -56,7 +56,8 @@ class TuningEstimate:
 
 
 def finished(config: TuningConfig) -> dict[str, Any] | None:
-    """The summary of a run that is over, or None. A run that its time limit stopped is not if the limit was raised.
+    """The summary of a run that is over, or None. A run that its time limit stopped is not if the limit was raised, and
+    none is that lacks the merged model.
 
     Raises: UsageError: The output folder holds a run with another configuration or other data, which has trained
         already; or a file in it is damaged.
@@ -85,7 +86,8 @@ def finished(config: TuningConfig) -> dict[str, Any] | None:
     stopped = summary["stopped_by"] == "max_seconds" and (
         not config.max_seconds or config.max_seconds > summary["seconds"]
     )
-    return None if stopped else summary
+    unmerged = config.merge and config.method != "full" and not (out / "merged").is_dir()
+    return None if stopped or unmerged else summary
 
 
 def _stored(file: Path, remedy: str) -> dict[str, Any] | None:
@@ -117,6 +119,9 @@ def _identity(config: TuningConfig) -> dict[str, Any]:
                 digests[name] = hashlib.file_digest(file, "sha256").hexdigest()
         except OSError as error:
             raise UsageError(f"the data file {name} cannot be read: {error.strerror or error}") from None
+    held_out = digests.get(config.dev) if isinstance(config.dev, str) else None
+    if same := next((name for name in config.data if digests[name] == held_out), None):
+        raise UsageError(f"dev and data are the same file, {same}: name another one, or a share of data like 0.02")
     decisive = config.decisive()
     del decisive["out"]
     return {**json.loads(json.dumps(decisive)), "sha256": digests}
@@ -173,11 +178,9 @@ def estimate(prepared: PreparedTuning) -> TuningEstimate:
     with torch.device("meta"):
         with loading(prepared.base):
             model = transformers.AutoModelForCausalLM.from_config(prepared.architecture)
-        parameters = sum(parameter.numel() for parameter in model.parameters())
-        if config.method == "qlora":
-            trained = _trained(adapted(model, TuningConfig(**{**asdict(config), "method": "lora"})))
-        else:
-            trained = _trained(adapted(model, config))
+        method = "lora" if config.method == "qlora" else config.method
+        model = adapted(model, TuningConfig(**{**asdict(config), "method": method}))
+        trained, parameters = _trained(model), sum(parameter.numel() for parameter in model.parameters())
     weight_bytes = {"full": 4.0, "lora": 2.0 if config.precision == "bf16" else 4.0, "qlora": 0.6}[config.method]
     longest = max(len(row.ids) for row in prepared.plan.rows)
     tokens = config.micro_batch * longest
@@ -222,7 +225,7 @@ def run(
     import transformers
 
     from atc.training.sft.output import draw_losses, loss_figures, save_model, write_card
-    from atc.training.sft.trainer import adapted, is_main_process, train
+    from atc.training.sft.trainer import adapted, is_main_process, room_for, train
 
     config, counts = prepared.config, prepared.counts
     out = Path(config.out)
@@ -246,7 +249,8 @@ def run(
     }
     if is_main_process():
         if not outcome.saved:
-            save_model(outcome.model, prepared.tokenizer, prepared.base, config)
+            with room_for(out):
+                save_model(outcome.model, prepared.tokenizer, prepared.base, config)
         draw_losses(out)
         facts = {**asdict(counts), **summary, "base": prepared.base.name, "dev_examples": len(prepared.dev)}
         write_card(config, shlex.join(command), {**facts, "data_lines": _data_lines(config)})

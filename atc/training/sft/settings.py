@@ -173,7 +173,7 @@ def _value(where: str, key: str, kind: str, value: Any) -> Any:
         value = (str(value),)
     elif "float" in kind and _is_number(value):
         value = float(str(value))
-    elif isinstance(value, str) and kind == "float":  # YAML 1.1 takes 5e-5 for a text
+    elif isinstance(value, str) and "float" in kind:  # YAML 1.1 takes 5e-5 for a text
         with contextlib.suppress(ValueError):
             value = float(value)
     if key in _CHOICES and value not in _CHOICES[key]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import time
@@ -14,13 +15,22 @@ from typing import Any
 
 from atc.files import append_line, read_lines, write_text
 from atc.training.memory import keep_freed_memory
-from atc.training.sft.checkpoints import find_checkpoint, seal_checkpoint, step_of
+from atc.training.sft.checkpoints import find_checkpoint, keep_best_beside, seal_checkpoint, step_of
 from atc.training.sft.examples import IGNORED
 from atc.training.sft.plan import TrainingPlan, TrainingRow
 from atc.training.sft.settings import TuningConfig
 from protocols.errors import LimitReached, UsageError
 
-__all__ = ["TrainingLog", "TrainingOutcome", "adapted", "is_main_process", "process_count", "read_log", "train"]
+__all__ = [
+    "TrainingLog",
+    "TrainingOutcome",
+    "adapted",
+    "is_main_process",
+    "process_count",
+    "read_log",
+    "room_for",
+    "train",
+]
 
 _CHECKPOINTS = 3
 """How many are kept: the best and the newest two."""
@@ -63,7 +73,7 @@ class TrainingLog:
         """Seconds of training up to now, all runs together."""
         return time.monotonic() - self._started
 
-    def add(self, step: int, **figures: float) -> None:
+    def add(self, step: int, **figures: float | None) -> None:
         """Append a line."""
         if is_main_process():
             tokens = self._tokens_after[step - 1] if step else 0
@@ -141,27 +151,32 @@ def train(
         dev: Held-out rows; the model with the lowest loss on them is returned. None: the last model is.
         say: Is told what the user should know.
         on_step: Called with the updates that are done and the last loss.
-    Raises: LimitReached: Out of memory.
+    Raises:
+        UsageError: The loss is no number any more, or a checkpoint cannot be written.
+        LimitReached: Out of memory.
     """
     keep_freed_memory()
     out = Path(config.out)
     log = TrainingLog(out / "log.jsonl", plan.tokens_after)
     trainer = _make_trainer(model, plan, dev, config, log, on_step)
     checkpoint = find_checkpoint(out / "checkpoints", say)
+    if checkpoint and is_main_process():
+        keep_best_beside(checkpoint)
     log.begin(step_of(checkpoint) if checkpoint else 0)
     remedy = (
         f"with micro_batch {config.micro_batch} and max_length {config.max_length}; lower micro_batch or set "
         "gradient_checkpointing: true (both may change in a continued run), else lower max_length; the same command "
         "then goes on from the last checkpoint"
     )
-    with _memory(remedy), _inputs_as_they_are(model, config):
+    with _memory(remedy), room_for(out), _inputs_as_they_are(model, config):
         if checkpoint:
             say(f"continued after update {step_of(checkpoint)} of {plan.steps}")
         trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
     steps = trainer.state.global_step
     sharded = bool(trainer.is_fsdp_enabled or trainer.is_deepspeed_enabled)
     if sharded:
-        trainer.save_model(str(out / ("merged" if config.method == "full" else "adapter")))
+        with room_for(out):
+            trainer.save_model(str(out / ("merged" if config.method == "full" else "adapter")))
     whole = trainer.accelerator.unwrap_model(trainer.model)
     return TrainingOutcome(whole, steps, log.seconds, steps < plan.steps, sharded)
 
@@ -176,6 +191,21 @@ def _inputs_as_they_are(model: Any, config: TuningConfig) -> Iterator[None]:
 
     with disable_input_dtype_casting(model):
         yield
+
+
+@contextmanager
+def room_for(out: Path) -> Iterator[None]:
+    """Tell what to do where a file cannot be written below a folder. Raises: UsageError."""
+    import safetensors
+
+    try:
+        yield
+    except (OSError, safetensors.SafetensorError, RuntimeError) as error:
+        if isinstance(error, RuntimeError) and "writing" not in str(error):  # of torch.save
+            raise
+        raise UsageError(
+            f"{out} cannot be written ({error}); make room, and the same command goes on from the last checkpoint"
+        ) from error
 
 
 @contextmanager
@@ -211,6 +241,7 @@ def _arguments(plan: TrainingPlan, dev: Sequence[TrainingRow], config: TuningCon
         use_cpu=not torch.cuda.is_available(),
         **(thrifty if config.gradient_checkpointing else {}),
         logging_steps=1,
+        logging_nan_inf_filter=False,
         save_strategy="steps",
         save_steps=config.save_every,
         save_total_limit=_CHECKPOINTS,
@@ -241,11 +272,19 @@ def _make_trainer(
     import transformers
 
     def record(step: int, figures: dict[str, float]) -> None:
+        loss = float(figures.get("loss", figures.get("eval_loss", 0.0)))
+        number = loss if math.isfinite(loss) else None
         if "loss" in figures:
-            log.add(step, loss=float(figures["loss"]), rate=float(figures["learning_rate"]))
-            on_step(step, float(figures["loss"]))
+            log.add(step, loss=number, rate=float(figures["learning_rate"]))
         elif "eval_loss" in figures:
-            log.add(step, dev_loss=float(figures["eval_loss"]))
+            log.add(step, dev_loss=number)
+        if number is None:
+            raise UsageError(
+                f"the loss of update {step} is {loss}: the training has diverged; begin anew in another folder with a "
+                f"lower learning_rate than {config.learning_rate:g}, or a longer warm_up"
+            )
+        if "loss" in figures:
+            on_step(step, loss)
 
     trainer = _trainer_class(record)(
         model=model,
@@ -271,7 +310,12 @@ def _trainer_class(record: Callable[[int, dict[str, float]], None]) -> Any:
     import transformers
 
     class AnswerTrainer(transformers.Trainer):  # type: ignore[misc]
-        """Takes rows in their order, and the logits of those places alone that a loss is taken of."""
+        """Takes rows in their order, and the logits of those places alone that a loss is taken of.
+
+        The dev loss is that of each target of all held-out rows, whatever rows share a batch.
+        """
+
+        dev_loss = dev_targets = 0.0
 
         def _get_train_sampler(self, train_dataset: Any = None) -> Any:
             return torch.utils.data.SequentialSampler(train_dataset or self.train_dataset)
@@ -280,10 +324,21 @@ def _trainer_class(record: Callable[[int, dict[str, float]], None]) -> Any:
             self, model: Any, inputs: dict[str, Any], return_outputs: bool = False, num_items_in_batch: Any = None
         ) -> Any:
             outputs, loss, count = answer_loss(model, inputs)
+            if not model.training:
+                self.dev_loss += float(loss)
+                self.dev_targets += float(count)
             loss = loss / (count if num_items_in_batch is None else num_items_in_batch)
             if num_items_in_batch is not None and self.args.average_tokens_across_devices:
                 loss = loss * self.accelerator.num_processes
             return (loss, outputs) if return_outputs else loss
+
+        def evaluation_loop(self, *args: Any, **kwargs: Any) -> Any:
+            self.dev_loss = self.dev_targets = 0.0
+            output = super().evaluation_loop(*args, **kwargs)
+            sums = torch.tensor([self.dev_loss, self.dev_targets], device=self.args.device)
+            loss, targets = self.accelerator.reduce(sums, "sum").tolist()
+            output.metrics["eval_loss"] = loss / targets
+            return output
 
         def log(self, logs: dict[str, float], *args: Any, **kwargs: Any) -> None:
             super().log(logs, *args, **kwargs)
