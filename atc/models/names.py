@@ -70,12 +70,13 @@ def identity(name: str) -> str:
 
 
 def adapter_hash(adapter: Path) -> str:
-    """Twelve hexadecimal digits of the sha256 of an adapter's file, or of the two files in its folder.
+    """Twelve hexadecimal digits of the sha256 of an adapter's file, or of the files in its folder.
 
     Raises: ModelError: One of them is missing or cannot be read.
     """
     digest = hashlib.sha256()
-    for file in [adapter / name for name in ADAPTER_FILES] if adapter.is_dir() else [adapter]:
+    names = [*ADAPTER_FILES, *([ROPE_FILE] if (adapter / ROPE_FILE).is_file() else [])]
+    for file in [adapter / name for name in names] if adapter.is_dir() else [adapter]:
         try:
             digest.update(file.read_bytes())
         except OSError as error:

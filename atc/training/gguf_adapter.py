@@ -48,6 +48,9 @@ _PERMUTED = {"llama": {"attn_q": "head_count", "attn_k": "head_count_kv"}}
 _LARGEST = 3.4e38
 """Of a number in 32 bit, as the file has it."""
 
+_MOVING = ("pissa", "olora", "corda", "loftq", "lora_ga")
+"""How peft may begin an adapter so that the base's weights change, too; a GGUF base has them as they were."""
+
 _TENSOR = re.compile(r"^base_model\.model\.(?P<module>.+)\.(?P<kind>lora_[AB]|lora_embedding_[AB])(\.weight)?$")
 
 
@@ -168,6 +171,11 @@ def _config(folder: Path) -> dict[str, Any]:
         *(name for name in ("use_dora", "lora_bias", "fan_in_fan_out", "use_qalora") if config.get(name)),
         *(name for name in ("modules_to_save", "trainable_token_indices", "target_parameters") if config.get(name)),
         *(["bias"] if config.get("bias", "none") != "none" else []),
+        *(
+            [f"init_lora_weights={start}"]
+            if (start := str(config.get("init_lora_weights"))).startswith(_MOVING)
+            else []
+        ),
     ]
     if unusual:
         raise UsageError(

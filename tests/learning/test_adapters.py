@@ -18,7 +18,7 @@ from atc.cli import main
 from atc.models import Message, open_model
 from atc.models.files import CATALOGUE
 from atc.models.local import Engine
-from atc.models.names import identity, parse
+from atc.models.names import ADAPTER_FILES, ROPE_FILE, adapter_hash, identity, parse
 from protocols.errors import ATCError, ModelError, UsageError
 from tests.learning.tiny_llama import VOCABULARY, header, make_llama, write_gguf
 
@@ -48,6 +48,15 @@ def test_a_name_has_the_hash_of_its_adapter(base: Path, tmp_path: Path) -> None:
     with pytest.raises(ModelError, match=r"a\.gguf has changed: .*the name asks for [0-9a-f]{12}"):
         open_model(first)
     assert identity(f"local:{base}") == f"local:{base}"
+
+
+def test_the_hash_of_a_folder_has_its_positions(tmp_path: Path) -> None:
+    """The weights are the same, but the model that they make is another with interpolated positions."""
+    for name in ADAPTER_FILES:
+        (tmp_path / name).write_text("{}")
+    first = adapter_hash(tmp_path)
+    (tmp_path / ROPE_FILE).write_text('{"rope_type": "linear", "factor": 2.0}')
+    assert adapter_hash(tmp_path) != first
 
 
 def test_a_plus_may_be_part_of_a_path(tmp_path: Path) -> None:
@@ -386,6 +395,7 @@ def test_an_adapter_of_another_size_is_told(tiny: Path, adapter: Path, tmp_path:
         ({"use_dora": True}, "cannot add an adapter with use_dora"),
         ({"modules_to_save": ["lm_head"]}, "cannot add an adapter with modules_to_save"),
         ({"bias": "all"}, "cannot add an adapter with bias"),
+        ({"init_lora_weights": "pissa_niter_4"}, "cannot add an adapter with init_lora_weights=pissa_niter_4"),
         ({"peft_type": "PREFIX_TUNING"}, "describes no LoRA adapter"),
         ({"lora_alpha": 0}, "changes nothing"),
     ],
