@@ -8,13 +8,23 @@ import os
 import stat
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from protocols.errors import UsageError
 from sandbox.private import not_ours
 
-__all__ = ["append_line", "make_folder", "open_to_append", "read_lines", "to_json", "write_json", "write_text"]
+__all__ = [
+    "append_line",
+    "cut_unfinished",
+    "make_folder",
+    "open_to_append",
+    "read_lines",
+    "to_json",
+    "write_json",
+    "write_text",
+]
 
 
 def to_json(data: object) -> str:
@@ -113,6 +123,12 @@ def open_to_append(path: Path, mode: int = 0o644) -> int:
     if mode == 0o600 and stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.fchmod(descriptor, mode)
     return descriptor
+
+
+def cut_unfinished(path: Path) -> None:
+    """Remove an unfinished last line of a file, which a stop may have left; none where there is no file."""
+    with suppress(FileNotFoundError), path.open("r+b") as stream:
+        stream.truncate(stream.read().rfind(b"\n") + 1)
 
 
 def read_lines(path: Path, *, growing: bool = True) -> Iterator[tuple[str, Any]]:

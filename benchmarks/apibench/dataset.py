@@ -79,12 +79,12 @@ def read_apibench() -> APIBenchData:
             f"APIBench needs {' and '.join(FILES)} in {' or '.join(map(str, places))}; they are in the folder "
             "data/ of github.com/ShishirPatil/gorilla"
         )
-    catalogue = tuple(_entry(place, data) for place, data in read_lines(folder / FILES[0]))
+    catalogue = tuple(_entry(place, data) for place, data in read_lines(folder / FILES[0], growing=False))
     if not catalogue:
         raise UsageError(f"{folder / FILES[0]} lists no API; fetch it again")
     places_by_call = {entry.text: place for place, entry in enumerate(catalogue)}
     questions = []
-    for number, (place, data) in enumerate(read_lines(folder / FILES[1]), 1):
+    for number, (place, data) in enumerate(read_lines(folder / FILES[1], growing=False), 1):
         questions.append(_question(place, data, f"q{number}", places_by_call))
     digests = {name: file_digest(folder / name) for name in FILES}
     return APIBenchData(catalogue, tuple(questions), digests)

@@ -136,10 +136,20 @@ def _from_tasks(options: _DataOptions) -> None:
         counts.append(task_counts)
     random.Random(options.seed).shuffle(conversations)
     lines = (json.dumps(conversation, ensure_ascii=False) for conversation in conversations)
+    _check_own(options.out)
     write_text(options.out, "".join(f"{line}\n" for line in lines))
     if options.as_json:
         print_json({"tasks": [task_counts.to_json() for task_counts in counts], "written": len(conversations)})
     _print_alignment(counts, options)
+
+
+def _check_own(out: Path) -> None:
+    """Raises: click.UsageError: A file with something else would be overwritten."""
+    from atc.files import read_lines
+
+    place, line = next(read_lines(out), ("", {"task": ""}))
+    if not isinstance(line, dict) or "task" not in line:
+        raise click.UsageError(f"{place}: this is no sample of `atc train data --from-task`; name another --out")
 
 
 def _from_protocol(options: _DataOptions, api: str, count: int) -> None:
@@ -154,7 +164,7 @@ def _from_protocol(options: _DataOptions, api: str, count: int) -> None:
 
     open_profile(options.profile)  # an unknown one is told now, not by each process
     protocol = load(api)
-    excluded = read_gold(options.exclude, protocol)
+    excluded = read_gold(options.exclude, protocol, say)
     settings = PairSettings(
         options.out, count, options.seed, options.kind, options.candidates, options.processes,
         profile=options.profile, exclusion=excluded.digest,

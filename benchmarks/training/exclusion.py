@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import json
+import warnings
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import yaml
 
-from benchmarks.tasks.query_tasks import query_tasks
 from benchmarks.tasks.task_files import gold_item, read_entries
+from benchmarks.toolbench.corpus.queries import ToolQuery, read_queries
 from protocols.calls.path_matching import match_gold
+from protocols.documents.record_names import function_name
+from protocols.documents.tool_records import identifiers
 from protocols.errors import UsageError
 from protocols.model import Protocol
 
@@ -44,21 +47,41 @@ class GoldSets:
         return _frozen(Counter(tools)) in self._counted or frozenset(tools) in self._once
 
 
-def read_gold(files: Sequence[Path], protocol: Protocol) -> GoldSets:
+def read_gold(files: Sequence[Path], protocol: Protocol, say: Callable[[str], None]) -> GoldSets:
     """The gold of the tasks in files that is of one protocol; tasks of other APIs are passed over.
 
     Read are task files of RestBench and ToolFlow, of our own (JSON or YAML), and ToolBench's queries.
+
+    Args:
+        say: Is told of each file how many of its tasks are passed over, and which gold was taken for another.
     Raises: UsageError: A file cannot be read.
     """
-    return GoldSets([gold for file in files for gold in _golds(file, protocol)])
+    golds: list[tuple[Mapping[str, int], bool]] = []
+    for file in files:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            count, of_file, passed = _golds(file, protocol)
+        for text in dict.fromkeys(str(warning.message) for warning in caught):
+            say(f"{file}: {text}")
+        if passed:
+            say(
+                f"{file}: {count - len(of_file)} of {count} tasks are passed over, not all of their calls are of this "
+                f"API: {passed}"
+            )
+        golds += of_file
+    return GoldSets(golds)
 
 
-def _golds(file: Path, protocol: Protocol) -> list[tuple[Mapping[str, int], bool]]:
+def _golds(file: Path, protocol: Protocol) -> tuple[int, list[tuple[Mapping[str, int], bool]], str]:
+    """The number of a file's tasks, the gold of those of a protocol, and why the first other one is none."""
     entries = _entries(file)
     if all(isinstance(entry, Mapping) and "api_list" in entry and "query_id" in entry for entry in entries):
-        tasks, _, _ = query_tasks(file)
-        return [(task.gold.calls, task.gold.counted) for task in tasks if all(n in protocol for n in task.gold.calls)]
+        queries = read_queries(file)
+        sets = [_relevant_tools(query, protocol) for query in queries]
+        passed = [f"query {query.id}" for query, names in zip(queries, sets, strict=True) if not names]
+        return len(queries), [(dict.fromkeys(names, 1), False) for names in sets if names], passed[0] if passed else ""
     golds: list[tuple[Mapping[str, int], bool]] = []
+    passed = []
     for position, entry in enumerate(entries):
         where = f"{file}, task {position}"
         solution = entry.get("solution") if isinstance(entry, Mapping) else None
@@ -69,10 +92,20 @@ def _golds(file: Path, protocol: Protocol) -> list[tuple[Mapping[str, int], bool
         try:
             for name, number in names:
                 calls[match_gold(protocol, name)] += number or 1
-        except UsageError:
-            continue  # a task of another API
+        except UsageError as error:
+            passed.append(f"task {position}, {error}")
+            continue
         golds.append((calls, any(number is not None for _, number in names)))
-    return golds
+    return len(entries), golds, passed[0] if passed else ""
+
+
+def _relevant_tools(query: ToolQuery, protocol: Protocol) -> list[str]:
+    """The tools of a protocol that a query is about; none if one of them is not of it."""
+    names: list[str] = []
+    for tool, api in query.relevant:
+        spellings = (query.identifier(tool, api), function_name(api, tool), *identifiers([(api, tool)]))
+        names += [name for name in spellings if name is not None and name in protocol][:1] or [""]
+    return list(dict.fromkeys(names)) if all(names) else []
 
 
 def _entries(file: Path) -> list[object]:

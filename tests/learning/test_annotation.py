@@ -265,6 +265,32 @@ def test_only_passed_solutions_are_kept(tmp_path: Path, endpoint: Callable[..., 
     assert counted["lines"] == {"toolllama": 1}
 
 
+def test_queries_of_another_command_are_left_alone(tmp_path: Path, endpoint: Callable[..., None]) -> None:
+    """A folder with queries that no run brought there is not taken."""
+    endpoint(PROGRAM)
+    whole = write(tmp_path / "queries.json", query(1), query(2))
+    part, before = write(tmp_path / "train.json", query(1)), whole.read_bytes()
+    refused = solve(part, tmp_path, "--mode", "attribute")
+    again = solve(whole, tmp_path, "--mode", "attribute")
+
+    assert refused.exit_code == 2
+    assert f"{whole} exists, and is no copy of {part}" in " ".join(refused.stderr.split())
+    assert (again.exit_code, whole.read_bytes()) == (0, before)
+
+
+@pytest.mark.parametrize("parameters", [5, "port", {"port": "x"}, [1], [{"type": "STRING"}]])
+def test_a_malformed_record_is_named_before_anything_is_asked(tmp_path: Path, parameters: object) -> None:
+    """The message has the query and the API."""
+    entry = query(1)
+    entry["api_list"][0]["required_parameters"] = parameters
+    done = solve(write(tmp_path / "queries.json", entry), tmp_path / "out", "--mode", "attribute")
+
+    assert done.exit_code == 2
+    assert "query 0, api_list[0]: its `required_parameters` are no list of objects with a name" in " ".join(
+        done.stderr.split()
+    )
+
+
 def test_a_judge_may_decide_what_passed(tmp_path: Path, endpoint: Callable[..., None]) -> None:
     """With a judge the rule does not count; its verdicts are stored beside the solutions."""
     endpoint(*SEARCH, "The answer says when.\nAnswer status: Unsolved", "Task status: Solvable")
@@ -377,6 +403,18 @@ def test_a_tool_that_a_query_does_not_list_counts(tmp_path: Path) -> None:
         ]
 
         assert sum(map(len, parts.values())) == 20
+        assert all(tools) and not tools[0] & tools[1] | tools[0] & tools[2] | tools[1] & tools[2]
+
+
+def test_a_tool_listed_without_a_category_counts(tmp_path: Path) -> None:
+    """It may be that of any category, and stays with all tools of its name."""
+    first = [query(number, f"C{number}", f"T{number}") for number in range(9)]
+    second = [query(20 + number, "", f"T{number}") for number in range(9)]
+    file = write(tmp_path / "a.json", *first, *second)
+    for distance in ("tool", "category"):
+        parts = split(tmp_path, distance, file)
+        tools = [{entry["api_list"][0]["tool_name"] for entry in part} for part in parts.values()]
+
         assert all(tools) and not tools[0] & tools[1] | tools[0] & tools[2] | tools[1] & tools[2]
 
 

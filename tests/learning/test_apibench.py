@@ -277,11 +277,14 @@ def test_what_is_missing_is_named(
     files: Path, served: ChatEndpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An unknown source of documents, a damaged line, missing files, and a misplaced name end with a remedy."""
+    whole = (files / "torchhub_eval.json").read_bytes()
     unknown = run(tmp_path / "out", "--documents", "nearest")
     unranked = run(tmp_path / "out", "--documents", "gold", "--top-k", "3")
     misplaced = CliRunner().invoke(main, ["bench", "--out", str(tmp_path / "x"), "apibench"])
     (files / "torchhub_eval.json").write_text('{"code": "no question", "api_call": "f()"}\n\n')
     damaged = run(tmp_path / "out")
+    (files / "torchhub_eval.json").write_bytes(whole[:-50])
+    cut = run(tmp_path / "out")
     (files / "torchhub_eval.json").unlink()
     monkeypatch.setenv("ATC_HOME", str(tmp_path / "home"))
     missing = run(tmp_path / "out")
@@ -292,6 +295,7 @@ def test_what_is_missing_is_named(
     assert "--top-k is of a retriever, and --documents is gold" in " ".join(unranked.stderr.split())
     assert "write `atc bench apibench --out DIR`" in misplaced.stderr
     assert "line 1: this is no question" in damaged.stderr
+    assert (cut.exit_code, "no JSON" in " ".join(cut.stderr.split())) == (2, True)
     assert "APIBench needs torchhub_api.jsonl and torchhub_eval.json" in missing.stderr
 
 

@@ -13,9 +13,10 @@ from click.testing import CliRunner
 from atc.cli import main
 from benchmarks.toolbench.corpus.queries import read_queries
 from benchmarks.toolbench.generation.checks import InstructionChecks, SeenTexts
-from benchmarks.toolbench.generation.pool import PooledAPI, ToolPool
+from benchmarks.toolbench.generation.pool import PooledAPI, ToolPool, read_collections
 from benchmarks.toolbench.generation.writing import BadInstructionError, WrittenInstruction, read_text, read_values
 from benchmarks.toolbench.server.catalogue import Catalogue
+from tests.local_api import Answer, LocalAPI
 
 PORT = {"name": "Port Code", "type": "STRING", "description": "Its code", "default": "ESB"}
 DAY = {"name": "day", "type": "STRING", "description": "A day", "default": ""}
@@ -87,6 +88,28 @@ def test_collections_span_categories(tools: Path, tmp_path: Path) -> None:
     ]
 
 
+def test_a_source_is_not_replaced_by_its_collections(tools: Path, tmp_path: Path) -> None:
+    """The file that is read stays."""
+    source = tools / "Science" / "sea_levels.json"
+    before = source.read_bytes()
+    done = CliRunner().invoke(main, ["toolbench", "collections", str(source), "--out", str(source)])
+
+    assert done.exit_code == 2
+    assert "is a source, and would be overwritten" in " ".join(done.stderr.split())
+    assert source.read_bytes() == before
+
+
+def test_a_tool_is_once_in_a_collection(pool: ToolPool, tmp_path: Path) -> None:
+    """However often a file names it, no instruction has it twice."""
+    file = tmp_path / "collections.json"
+    file.write_text(json.dumps({"sea": [*["Travel/harbour_tides"] * 4, "Science/sea_levels"]}))
+    groups = read_collections(file)
+
+    for number in range(8):
+        apis = pool.draw("I3", number, 0, groups)
+        assert len({id(api) for api in apis}) == len(apis)
+
+
 def test_apis_are_drawn_by_kind(pool: ToolPool) -> None:
     """I1 goes through all tools, I2 stays in a category, I3 leaves it; the same number draws the same again."""
     groups = {"sea": [("Travel", "harbour_tides"), ("Science", "sea_levels")]}
@@ -126,6 +149,7 @@ def test_tools_of_one_name_are_of_their_categories(tools: Path) -> None:
         '{"port_code": "RIB"}',
         '{"port_code": "RIB", "day": "Monday", "unit": "m"}',
         '["RIB", "Monday"]',
+        '{"port_code": NaN, "day": "Monday"}',
     ],
 )
 def test_values_of_another_form_are_refused(tides: tuple[PooledAPI, ...], text: str) -> None:
@@ -149,6 +173,10 @@ def test_a_text_that_is_none_is_refused(text: str) -> None:
         ("When is high water at the port RIB on 2024-07-14?", RIB, "words", "it has 10 words"),
         (f"{WRITTEN} I like Get Tide.", RIB, "names", "Get Tide"),
         (f"{WRITTEN} Use list_ports_for_harbour_tides.", RIB, "names", "list_ports_for"),
+        (f"{WRITTEN} Run get_tide.", RIB, "names", "get_tide"),
+        (f"{WRITTEN} Run GetTide.", RIB, "names", "GetTide"),
+        (f"{WRITTEN} Use 'get tide' for it.", RIB, "names", "'get tide'"),
+        (f"{WRITTEN} Where do we get tide tables?", RIB, "", ""),
         (f"{WRITTEN} Ask the harbour tides API.", RIB, "names", "Harbour Tides"),
         (f"{WRITTEN} Which endpoint has them?", RIB, "names", "it speaks of an endpoint"),
         (WRITTEN, {**RIB, "day": "2024-08-01"}, "concrete", "'2024-08-01', the day, is not in the text"),
@@ -257,6 +285,39 @@ def test_attempts_are_of_the_answers_that_are_played(
     assert json.loads(first.stdout) == json.loads(recorded.stdout)
     assert changed.exit_code == 2
     assert "another model" in " ".join(changed.stderr.split())
+
+
+def test_an_unfinished_line_is_removed(tools: Path, tmp_path: Path, endpoint: Callable[..., None]) -> None:
+    """A stop in the middle of a line costs that attempt, and no later one."""
+    endpoint("nothing")
+    arguments = command(tools, tmp_path / "queries.json", "--count", "1", "--max-tokens", "900")
+    CliRunner().invoke(main, arguments)
+    file = tmp_path / "queries.attempts.jsonl"
+    file.write_bytes(file.read_bytes()[:-20])
+    again = [CliRunner().invoke(main, arguments) for _ in range(3)]
+
+    assert [done.exit_code for done in again] == [0, 0, 0]
+    assert all(json.loads(line) for line in file.read_text().splitlines())
+
+
+def test_a_call_that_the_server_fails_at_is_refused(tools: Path, tmp_path: Path, endpoint: Callable[..., None]) -> None:
+    """Only that attempt: a server that answers is there. One that is away ends the run, and the attempt is free."""
+    values = '{"port_code": "ESB"}'
+    endpoint(values, LONG.format(port="ESB", day="Monday"), values, OTHER)
+    source, out = tools / "Science" / "sea_levels.json", tmp_path / "queries.json"
+    arguments = [argument for argument in command(source, out, "--count", "1") if argument != "--simulate"]
+    with LocalAPI() as api:
+        api.script("POST", "/virtual", Answer(500, {}), Answer(200, {"error": "", "response": {"levels": 3}}))
+        done = CliRunner().invoke(main, [*arguments, "--server", api.url])
+    endpoint(values, LONG.format(port="ESB", day="Monday"))
+    away = CliRunner().invoke(
+        main, [*arguments, "--out", str(tmp_path / "b.json"), "--server", "http://127.0.0.1:9", "--seed", "3"]
+    )
+
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["checks"]["runs"] == {"reached": 2, "passed": 1, "rate": 0.5}
+    assert away.exit_code == 6
+    assert len((tmp_path / "b.attempts.jsonl").read_text().splitlines()) == 1
 
 
 def attempt(number: int, **changed: Any) -> dict[str, Any]:

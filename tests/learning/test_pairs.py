@@ -203,10 +203,75 @@ def test_gold_is_read_from_all_kinds_of_task_files(tmp_path: Path) -> None:
         'tasks:\n- {query: y, solution: [[GET_films, 2], [GET_me, 1]]}\n- {query: z, solution: ["GET /me"]}\n'
     )
 
-    gold = read_gold([restbench, own], load(CINEMA))
+    notes: list[str] = []
+    gold = read_gold([restbench, own], load(CINEMA), notes.append)
 
+    passed = "1 of 1 tasks are passed over, not all of their calls are of this API"
+    assert notes == [f"{restbench}: {passed}: task 0, 'GET /none/such' is no tool of 'Cinema'"]
     assert gold(["GET_me"]) and gold(["GET_me", "GET_me"]) and gold(["GET_films", "GET_me", "GET_films"])
     assert not gold(["GET_people"]) and not gold(["GET_films"])
+
+
+def test_queries_of_toolbench_are_read_as_gold(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A relevant API counts, listed or not; a query without any, or about a tool of elsewhere, is passed over."""
+    apis = [{"tool_name": "Tides", "api_name": name, "category_name": "Sea"} for name in ("Tide", "Depth")]
+    protocol = load({"title": "Tides", "api_list": apis})
+    queries = [
+        {"query": "a?", "query_id": 1, "api_list": apis[:1], "relevant APIs": [["Tides", "Tide"], ["Tides", "Depth"]]},
+        {"query": "b?", "query_id": 2, "api_list": apis[:1], "relevant APIs": [["Tides", "Tide"], ["Moon", "Phase"]]},
+        {"query": "c?", "query_id": 3, "api_list": apis[:1], "relevant APIs": []},
+    ]
+    file = tmp_path / "queries.json"
+    file.write_text(json.dumps(queries))
+
+    gold = read_gold([file], protocol, print)
+
+    names = [tool.name for tool in protocol.tools]
+    assert (len(gold), gold(names), gold(names[:1]), gold([])) == (1, True, False, False)
+    assert "2 of 3 tasks are passed over, not all of their calls are of this API: query 2" in capsys.readouterr().out
+
+
+def test_a_small_api_is_asked_until_there_are_enough(tmp_path: Path) -> None:
+    """What waits for the trials before it is drafted again once they have ended: one call gives all pairs."""
+    response = {"type": "object", "properties": {"id": {"type": "integer"}, "title": {"type": "string"}}}
+    books = {
+        "200": {"description": "", "content": {"application/json": {"schema": {"type": "array", "items": response}}}}
+    }
+    document = {
+        "openapi": "3.0.0", "info": {"title": "Books", "version": "1"},
+        "paths": {"/books": {"get": {"summary": "Search books", "parameters": [
+            {"name": "query", "in": "query", "required": True, "schema": {"type": "string"}}], "responses": books}}},
+    }  # fmt: skip
+    api, out, empty = tmp_path / "api.json", tmp_path / "pairs.jsonl", tmp_path / "empty.json"
+    api.write_text(json.dumps(document))
+    document["paths"] = {"/ping": {"get": {"responses": {"204": {"description": "gone"}}}}}
+    empty.write_text(json.dumps(document))
+    result, nothing = (
+        CliRunner().invoke(
+            main,
+            ["train", "data", "--from-protocol", str(file), "--count", "60", "--out", str(out), "--processes", "1"],
+        )
+        for file, out in ((api, out), (empty, tmp_path / "none.jsonl"))
+    )
+
+    assert result.exit_code == 0, result.output
+    assert len(lines_of(out)) == 60
+    assert nothing.exit_code == 2
+    assert "nothing can be asked of 'Books': its document describes no response" in " ".join(nothing.stderr.split())
+
+
+def test_samples_do_not_replace_something_else(tmp_path: Path) -> None:
+    """Samples of tools are written anew, but not over pairs of an API."""
+    out, ours = tmp_path / "pairs.jsonl", tmp_path / "samples.jsonl"
+    run_command(out, "--count", "2")
+    before = out.read_bytes()
+    command = ["train", "data", "--from-task", "home", "--count", "4", "--out"]
+    refused, first, second = (CliRunner().invoke(main, [*command, str(file)]) for file in (out, ours, ours))
+
+    assert refused.exit_code == 2
+    assert "line 1: this is no sample of `atc train data --from-task`" in " ".join(refused.stderr.split())
+    assert out.read_bytes() == before
+    assert (first.exit_code, second.exit_code) == (0, 0)
 
 
 def test_programs_are_printed_like_the_prompts() -> None:
@@ -281,7 +346,15 @@ def test_a_file_goes_on_with_the_same_exclusion(tmp_path: Path) -> None:
     assert "none of the tasks of --exclude is of this API" in " ".join(vain.stderr.split())
 
 
-@pytest.mark.parametrize("content", ['{"mine": 1}', '{"mine": [1,', "notes\nof mine"])
+@pytest.mark.parametrize(
+    "content",
+    [
+        '{"id": "0-1", "tools": [["a"]], "shape": "", "form": "", "question": ""}\n',
+        '{"mine": 1}',
+        '{"mine": [1,',
+        "notes\nof mine",
+    ],
+)
 def test_a_file_of_something_else_is_left_alone(tmp_path: Path, content: str) -> None:
     """Nothing is cut from a file that has no pairs."""
     file = tmp_path / "mine.json"
@@ -318,7 +391,7 @@ def test_a_file_that_holds_no_tasks_excludes_nothing(
     file.write_bytes(content)
 
     with pytest.raises(UsageError, match=message) as caught:
-        read_gold([file], trial.protocol)
+        read_gold([file], trial.protocol, print)
     assert str(file) in str(caught.value) and "\n" not in str(caught.value)
 
 
@@ -328,7 +401,7 @@ def test_tasks_of_another_api_are_passed_over(trial: Trial, tmp_path: Path) -> N
     solutions = [["GET http://["], ["GET /ports"], ["GET /people", ["GET /films", 2]]]
     file.write_text(json.dumps([{"solution": solution} for solution in solutions]))
 
-    gold = read_gold([file], trial.protocol)
+    gold = read_gold([file], trial.protocol, print)
 
     assert gold(["GET_people", "GET_films", "GET_films"])
     assert not gold(["GET_ports"])

@@ -61,6 +61,14 @@ def test_an_answer_of_either_dialect_is_read(tmp_path: Path) -> None:
             '"tree": {"tree": {"node_type": "Action", "description": "x", "children": [{"node_type": "Guess"}]}}}',
             "tree.tree.children",
         ),
+        *(
+            (
+                '{"answer_generation": {"valid_data": true, "query": "q", "function": [], "train_messages": '
+                f'[[{{"role": "assistant", {calls}}}]]}}, "trys": []}}',
+                "answer_generation.train_messages[0][0]",
+            )
+            for calls in ('"function_call": "x"', '"tool_calls": [{"id": 1}]', '"tool_calls": ["a"]')
+        ),
     ],
 )
 def test_a_malformed_answer_is_named_with_its_place(tmp_path: Path, content: str, message: str) -> None:
@@ -164,6 +172,19 @@ def test_stats_count_what_files_hold(tmp_path: Path) -> None:
     assert (data["queries"], data["apis"], data["tools"], data["words"]) == (1, 1, 1, 4.0)
     assert "broken.json" in table.stderr
     assert "API records" in table.stdout
+
+
+def test_a_category_counts_once_however_it_is_spelled(tmp_path: Path) -> None:
+    """A folder of tools has a standardized name of its category, a query the published one."""
+    file = tmp_path / "tools" / "News_Media" / "papers.json"
+    file.parent.mkdir(parents=True)
+    file.write_text(json.dumps({"tool_name": "Papers", "api_list": [{"name": "top"}]}))
+    records = [{"category_name": "News, Media", "tool_name": "Papers", "api_name": "top"}]
+    queries = [{"query": "What is new?", "query_id": 1, "api_list": records, "relevant APIs": [["papers", "top"]]}]
+    (tmp_path / "queries.json").write_text(json.dumps(queries))
+    data = json.loads(CliRunner().invoke(main, ["toolbench", "stats", str(tmp_path), "--json"]).stdout)
+
+    assert (data["categories"], data["tools"], data["apis"], data["relevant_categories"]) == (1, 1, 1, 1.0)
 
 
 def test_a_folder_without_such_files_is_told(tmp_path: Path) -> None:

@@ -122,7 +122,10 @@ def record_schema(record: Mapping[str, Any], prompt: ToolLlamaPrompt | None = No
     text = str(record.get("api_description") or "").strip().replace(api, name)
     fields: dict[str, list[tuple[str, dict[str, Any]]]] = {"required": [], "optional": []}
     for key, listed in fields.items():
-        for raw in record.get(f"{key}_parameters") or ():
+        raws = record.get(f"{key}_parameters")
+        for raw in raws if isinstance(raws, list) else ():
+            if not isinstance(raw, Mapping) or not raw.get("name"):
+                continue
             kind = _PUBLISHED_TYPES.get(str(raw.get("type")), "string")
             described = _property(kind, str(raw.get("description") or ""), raw.get("default"))
             listed.append((parameter_name(str(raw["name"])), described))

@@ -16,7 +16,7 @@ from multiprocessing.connection import wait
 from pathlib import Path
 from random import Random
 
-from atc.files import append_line, read_lines
+from atc.files import append_line, cut_unfinished, read_lines
 from atc.training.data.draft import NoQuestion, QuestionPair
 from atc.training.data.questions import ReadQuestions
 from atc.training.data.reach import Reach
@@ -152,6 +152,8 @@ def generate(protocol: Protocol, settings: PairSettings, excluded: Excluded, on_
                 pool.shutdown(cancel_futures=True)
     finally:
         trial.close()
+    if not tally.before + tally.written and settings.service is None:
+        raise UsageError(_why_nothing(protocol, tally))
     return tally
 
 
@@ -175,6 +177,7 @@ def _write(
             tools = tuple(sorted(pair.tools))
             drafts.under_way[asked_form] -= 1
             drafts.tools_under_way[tools] -= 1
+            drafts.go_on()
             if tried.dropped:
                 tally.drop(tried.dropped, f"{pair.question} ({tried.detail})")
             elif tally.forms[asked_form] >= settings.per_form:
@@ -190,6 +193,19 @@ def _write(
                 on_pair(tally.before + tally.written)
                 if tally.before + tally.written >= settings.count:
                     return
+
+
+def _why_nothing(protocol: Protocol, tally: Tally) -> str:
+    """Why there is no pair at all, and what to do."""
+    tried = [(reason, count) for reason, count in tally.dropped.most_common() if reason != "no question"]
+    if not tried:
+        return (
+            f"nothing can be asked of {protocol.title!r}: its document describes no response whose values a question "
+            "could be about; learn them from the service (`atc probe`)"
+        )
+    reason, count = tried[0]
+    example = tally.examples.get(reason, "")
+    return f"no pair of {protocol.title!r} is right: {count} are dropped ({reason}), such as {example[:200]!r}"
 
 
 class _Drafts:
@@ -230,6 +246,10 @@ class _Drafts:
             self.tools_under_way[tuple(sorted(pair.tools))] += 1
             drafts.append((f"{self._settings.seed}-{number:06d}", pair, asked_form))
         return drafts
+
+    def go_on(self) -> None:
+        """A trial has ended, and made room for drafts of its form and tools, or for more of all tools."""
+        self._barren = 0
 
     def _numbers(self) -> Iterator[int]:
         while True:
@@ -278,7 +298,7 @@ def _read(settings: PairSettings, protocol: Protocol, excluded: Excluded) -> Tal
     if out.is_file():
         if not lines and not _begins_with_a_pair(out):
             raise UsageError(f"{out}: no pair of `atc train data`; name another file with --out")
-        _cut_unfinished(out)
+        cut_unfinished(out)
     for _, line in read_lines(out):
         number = str(line["id"]).rpartition("-")[2]
         tally.note(line)
@@ -291,6 +311,8 @@ def _why_not_ours(line: object, settings: PairSettings, protocol: Protocol, excl
     """Why a line is no pair of these settings, and what to do; None where it is one."""
     if not isinstance(line, dict) or not line.keys() >= _KEYS or not isinstance(line["tools"], list):
         return "no pair of `atc train data`; delete the line"
+    if not all(isinstance(name, str) for name in line["tools"]):
+        return "its tools are no names; delete the line"
     seed, dash, number = str(line["id"]).rpartition("-")
     if not dash or not number.isdecimal():
         return "no pair of `atc train data`; delete the line"
@@ -314,13 +336,6 @@ def _begins_with_a_pair(file: Path) -> bool:
     with file.open("rb") as stream:
         content = stream.read(len(_PAIR))
     return _PAIR.startswith(content)
-
-
-def _cut_unfinished(file: Path) -> None:
-    """Remove an unfinished last line, which a stop may have left."""
-    with file.open("r+b") as stream:
-        content = stream.read()
-        stream.truncate(content.rfind(b"\n") + 1)
 
 
 _trial: Trial | None = None

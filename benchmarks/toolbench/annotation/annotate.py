@@ -29,6 +29,7 @@ from benchmarks.toolbench.corpus.queries import ToolQuery, split_server
 from benchmarks.toolbench.evaluation.convert import convert
 from benchmarks.toolbench.evaluation.judge import Judge
 from benchmarks.toolbench.evaluation.pass_rate import judge_answer
+from protocols.errors import UsageError
 
 __all__ = ["QUERIES", "AnnotationCounts", "Annotator", "export_file"]
 
@@ -82,10 +83,17 @@ class Annotator:
         for warning in warnings:
             warn(f"warning: {warning}")
         tasks = tasks[:limit]
+        self._check_own()
         prepare_folder(self.out, self.settings)
         write_text(self.out / QUERIES, self.file.read_text("utf-8"))
         offered = [(task, candidate_tools(task, protocols[task.domain], None, self.settings.seed)) for task in tasks]
         return len(tasks), self._results(offered, protocols, workers)
+
+    def _check_own(self) -> None:
+        """Raises: UsageError: The folder has queries that no run brought there."""
+        copy = self.out / QUERIES
+        if copy.exists() and not (self.out / "config.json").exists() and copy.read_bytes() != self.file.read_bytes():
+            raise UsageError(f"{copy} exists, and is no copy of {self.file}: name another --out")
 
     def _results(
         self, offered: Sequence[tuple[Task, tuple[str, ...]]], protocols: QueryProtocols, workers: int

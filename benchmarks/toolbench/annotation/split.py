@@ -92,13 +92,15 @@ def _groups(entries: Sequence[Entry], distance: SplitDistance) -> list[list[int]
 def _keys(query: ToolQuery, distance: SplitDistance, by_name: Mapping[str, set[ToolPlace]]) -> set[Hashable]:
     """What a query may share with others. An API that it lists counts, whether it needs it or not.
 
-    A tool that it needs and does not list is any of that name which another query lists (`by_name`).
+    A tool that it needs and does not list, or lists without a category, is any of that name which another query lists
+    (`by_name`).
     """
     if distance == "query":
         return {" ".join(query.text.casefold().split())}
     places = _listed(query)
     names = {name for _, name in places}
-    for tool in {standard_name(tool) for tool, _ in query.relevant} - names:
+    without_category = {name for category, name in places if not category}
+    for tool in {standard_name(tool) for tool, _ in query.relevant} - names | without_category:
         places |= by_name.get(tool, {("", tool)})
     return {category or name for category, name in places} if distance == "category" else set(places)
 

@@ -37,9 +37,23 @@ _NODE = {
         "children": {"type": "array", "items": {"$ref": "#/$defs/node"}},
     },
 }
+_MESSAGE = {
+    "type": "object",
+    "properties": {
+        "function_call": {"type": ["object", "null"]},
+        "tool_calls": {
+            "type": ["array", "null"],
+            "items": {
+                "type": "object",
+                "required": ["function"],
+                "properties": {"function": {"type": "object"}},
+            },
+        },
+    },
+}
 _VALIDATOR = Draft202012Validator(
     {
-        "$defs": {"node": _NODE},
+        "$defs": {"node": _NODE, "message": _MESSAGE},
         "type": "object",
         "required": ["answer_generation"],
         "anyOf": [{"required": ["tree"]}, {"required": ["trys"]}],
@@ -60,7 +74,10 @@ _VALIDATOR = Draft202012Validator(
                 "properties": {
                     "valid_data": {"type": "boolean"},
                     "function": {"type": "array", "items": {"type": "object"}},
-                    "train_messages": {"type": "array", "items": {"type": "array", "items": {"type": "object"}}},
+                    "train_messages": {
+                        "type": "array",
+                        "items": {"type": "array", "items": {"$ref": "#/$defs/message"}},
+                    },
                 },
             },
         },

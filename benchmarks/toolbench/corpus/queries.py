@@ -82,17 +82,17 @@ class ToolQuery:
     @property
     def gold(self) -> tuple[str, ...]:
         """The identifiers of the relevant APIs; those that are not listed are left out."""
-        return tuple(dict.fromkeys(name for pair in self.relevant if (name := self._identifier(*pair)) is not None))
+        return tuple(dict.fromkeys(name for pair in self.relevant if (name := self.identifier(*pair)) is not None))
 
     @property
     def gold_anywhere(self) -> tuple[str, ...]:
         """The identifiers of the relevant APIs; those that are not listed have their published function name."""
         return tuple(
-            dict.fromkeys(self._identifier(tool, api) or function_name(api, tool) for tool, api in self.relevant)
+            dict.fromkeys(self.identifier(tool, api) or function_name(api, tool) for tool, api in self.relevant)
         )
 
-    def _identifier(self, tool: str, api: str) -> str | None:
-        """The listed API of these display names; else the one with the same standardized names."""
+    def identifier(self, tool: str, api: str) -> str | None:
+        """The identifier of the listed API of these display names, else of the one with the same standardized names."""
         for name in self.names:
             if (name.tool, name.api) == (tool, api):
                 return name.identifier
@@ -226,6 +226,12 @@ def _records(entry: Mapping[str, Any], where: str) -> Iterator[Mapping[str, Any]
     for place, record in enumerate(listed):
         if not isinstance(record, Mapping) or not record.get("tool_name") or not record.get("api_name"):
             raise UsageError(f"{where}, api_list[{place}]: an API needs a `tool_name` and an `api_name`")
+        for key in ("required_parameters", "optional_parameters"):
+            parameters = record.get(key) or []
+            if not isinstance(parameters, list) or not all(
+                isinstance(parameter, Mapping) and parameter.get("name") for parameter in parameters
+            ):
+                raise UsageError(f"{where}, api_list[{place}]: its `{key}` are no list of objects with a name")
         yield record
 
 

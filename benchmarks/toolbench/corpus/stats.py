@@ -172,7 +172,7 @@ def _exported_calls(line: Mapping[str, Any]) -> int:
 def _api_keys(records: Iterable[Mapping[str, Any]]) -> Iterable[tuple[str, str, str]]:
     for record in records:
         tool = standard_name(str(record["tool_name"]))
-        yield str(record.get("category_name") or ""), tool, str(record["api_name"])
+        yield category_folder(str(record.get("category_name") or "")), tool, str(record["api_name"])
 
 
 def _count_relevant(queries: Sequence[ToolQuery], stats: CorpusStats) -> None:
@@ -181,10 +181,15 @@ def _count_relevant(queries: Sequence[ToolQuery], stats: CorpusStats) -> None:
     if not described:
         return
     stats.relevant_apis = fmean(len(set(query.relevant)) for query in described)
-    stats.relevant_tools = fmean(len({tool for tool, _ in query.relevant}) for query in described)
+    stats.relevant_tools = fmean(len(_tools_of(query)) for query in described)
     placed = [
-        {name.category for name in query.names if name.tool in {tool for tool, _ in query.relevant}}
+        {category_folder(name.category) for name in query.names if standard_name(name.tool) in _tools_of(query)}
         for query in described
         if query.records
     ]
     stats.relevant_categories = fmean(map(len, placed)) if placed else None
+
+
+def _tools_of(query: ToolQuery) -> set[str]:
+    """The standardized names of the tools that a query is about."""
+    return {standard_name(tool) for tool, _ in query.relevant}

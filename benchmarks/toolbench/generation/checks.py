@@ -101,7 +101,7 @@ class InstructionChecks:
     def refusal(self, instruction: WrittenInstruction, apis: Sequence[PooledAPI]) -> tuple[str, str]:
         """The check that refuses an instruction about some APIs, and why; two empty texts if none does.
 
-        Raises: APIError: The server gives no reply.
+        Raises: APIError: The server is away.
         """
         for name, check in self._checks.items():
             if why := check(instruction, apis):
@@ -117,8 +117,10 @@ class InstructionChecks:
         for api in apis:
             arguments = {name: instruction.values[name] for name in required_names([api])}
             reply = self._server.answer(VirtualCall(api.address, arguments))
-            if reply is None:
+            if reply is None and self._server.is_away:
                 raise APIError(f"{self._server.problem or 'the server gives no reply'}; repeat the command to go on")
+            if reply is None:
+                return f"{api.name}: {self._server.problem}"
             if why := why_dropped(reply, 0.0, inf):
                 return f"{api.name}: {why}: {str(reply['error'] or reply['response'])[:120]}"
         return ""
@@ -147,15 +149,24 @@ def _names(instruction: WrittenInstruction, apis: Sequence[PooledAPI]) -> str:
         published = function_name(api.name, api.tool)
         if published in instruction.text:
             return f"it names {published}"
-        is_plain = re.fullmatch(r"[A-Z]?[a-z]+(?: [a-z]+)*", api.name) is not None
-        name = re.escape(api.name)
-        pattern = _NAMED.replace("{name}", name) if is_plain else rf"(?<!\w){name}(?!\w)"
-        if re.search(pattern, instruction.text, re.IGNORECASE if is_plain else 0):
-            return f"it names {api.name}"
+        if (spelling := _spelled(api.name, instruction.text)) is not None:
+            return f"it names {spelling}"
         if re.search(_NAMED.replace("{name}", re.escape(api.tool)), instruction.text, re.IGNORECASE):
             return f"it names {api.tool}"
     spoken = _SOFTWARE.search(instruction.text)
     return f"it speaks of an {spoken[0]}" if spoken else ""
+
+
+def _spelled(name: str, text: str) -> str | None:
+    """How a text names an API: by its display name, or by the published one in any case and with any joints."""
+    parts = list(map(re.escape, words(name)))
+    is_plain = re.fullmatch(r"[A-Z]?[a-z]+(?: [a-z]+)*", name) is not None
+    patterns = [_NAMED.replace("{name}", r"[\s_-]*".join(parts) if len(parts) > 1 else re.escape(name))]
+    if len(parts) > 1:
+        patterns += [rf"(?<!\w){joint.join(parts)}(?!\w)" for joint in ("", "_", "-")]
+    matches = [re.search(pattern, text, re.IGNORECASE) for pattern in patterns]
+    matches += [] if is_plain else [re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text)]
+    return next((match[0] for match in matches if match is not None), None)
 
 
 def _concrete(instruction: WrittenInstruction, apis: Sequence[PooledAPI]) -> str:

@@ -15,7 +15,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from atc.files import append_line, read_lines, write_json
+from atc.files import append_line, cut_unfinished, read_lines, write_json
 from atc.models import Model
 from benchmarks.toolbench.generation.checks import CHECKS, FORM, InstructionChecks, SeenTexts
 from benchmarks.toolbench.generation.pool import InstructionKind, ToolKey, ToolPool
@@ -190,6 +190,7 @@ def _attempt(
 def _resume(file: Path, settings: GenerationSettings, names: Sequence[str]) -> InstructionRun:
     """What the attempts in a file came to. Raises: UsageError: They are of other settings, or the file is damaged."""
     run, lines = InstructionRun(), list(read_lines(file))
+    cut_unfinished(file)
     if not lines:
         file.unlink(missing_ok=True)
         append_line(file, json.dumps({"settings": asdict(settings)}))

@@ -181,7 +181,7 @@ def read_collections(file: Path) -> dict[str, list[ToolKey]]:
             continue
         if not isinstance(tools, list) or not all(isinstance(tool, str) and "/" in tool for tool in tools):
             raise UsageError(f'{file}: {name!r} is no collection; the file is {{"name": ["category/tool", …], …}}')
-        keys = [tool.partition("/") for tool in tools]
+        keys = [tool.partition("/") for tool in dict.fromkeys(tools)]
         collections[name] = [(category, tool) for category, _, tool in keys]
     return collections
 
@@ -203,4 +203,8 @@ def _query_record(category: str, title: str, record: Mapping[str, Any]) -> dict[
 
 def _parameters(listed: Any) -> list[Mapping[str, Any]]:
     """The usable parameters of a record's list."""
-    return [entry for entry in listed if isinstance(entry, Mapping) and entry.get("name")]
+    return [
+        entry
+        for entry in (listed if isinstance(listed, list) else ())
+        if isinstance(entry, Mapping) and entry.get("name")
+    ]

@@ -98,7 +98,7 @@ def ask_text(model: Model, apis: Sequence[PooledAPI], values: Mapping[str, Any],
 def read_values(text: str, apis: Sequence[PooledAPI]) -> dict[str, Any]:
     """Read a line of values. Raises: BadInstructionError: It is no object with one value for each parameter."""
     try:
-        values, end = json.JSONDecoder().raw_decode(text)
+        values, end = json.JSONDecoder(parse_constant=_no_number).raw_decode(text)
     except (ValueError, RecursionError) as error:
         raise BadInstructionError(f"no JSON: {error}") from None
     if text[end:].strip():
@@ -119,6 +119,10 @@ def read_text(text: str) -> str:
     if "```" in joined or joined.startswith(("{", "[")) or '": ' in joined:
         raise BadInstructionError("the text has JSON or code in it")
     return joined
+
+
+def _no_number(name: str) -> Any:
+    raise ValueError(f"{name} is no value")
 
 
 def _continue(model: Model, messages: Sequence[Message], begun: str, anew: str, seed: int) -> str:

@@ -45,8 +45,14 @@ class Upstream:
         """Why the last request failed; empty if it did not."""
         self._key = key
         self._failures = 0
+        self._is_unreachable = False
         self._silent_until = 0.0
         self._local = threading.local()
+
+    @property
+    def is_away(self) -> bool:
+        """True if the last request did not reach it, or so many failed that it is not asked for a while."""
+        return self._is_unreachable or time.monotonic() < self._silent_until
 
     def answer(self, call: VirtualCall) -> dict[str, Any] | None:
         """The server's reply, whole; None if it gave none: it is away, or answers something else."""
@@ -70,15 +76,16 @@ class Upstream:
             reply = json.loads(text) if response.status_code == 200 else None
         except (requests.RequestException, ValueError, RecursionError) as error:
             self._failed(f"{type(error).__name__}: no reply from {self.url}")
+            self._is_unreachable = isinstance(error, requests.ConnectionError)
             return None
         if not isinstance(reply, dict) or not {"error", "response"} <= reply.keys():
             self._failed(f"{self.url} answered with status {response.status_code} and no `error` and `response`")
             return None
-        self._failures, self.problem = 0, ""
+        self._failures, self._is_unreachable, self.problem = 0, False, ""
         return reply
 
     def _failed(self, problem: str) -> None:
-        self.problem = problem
+        self.problem, self._is_unreachable = problem, False
         self._failures += 1
         if self._failures >= _FAILURES:
             self._silent_until = time.monotonic() + _PAUSE
