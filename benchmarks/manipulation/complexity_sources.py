@@ -17,9 +17,10 @@ import yaml
 from atc.files import read_lines
 from benchmarks.manipulation.combinations import combination, request_parameters
 from benchmarks.manipulation.complexity import Combination, Complexity, ComplexityTest, complexity
+from benchmarks.manipulation.curl import CurlError, curl_line, parse_curl
 from benchmarks.manipulation.environment import Environment
 from benchmarks.manipulation.function_environment import called_functions
-from benchmarks.manipulation.original import open_original, original_digest, read_examples, read_text
+from benchmarks.manipulation.original import function_of, open_original, original_digest, read_examples, read_text
 from benchmarks.manipulation.suite import TASKS
 from benchmarks.report.complexity_tables import published_complexity
 from benchmarks.report.runs import RunFolder
@@ -203,10 +204,15 @@ def _worked_examples(agent: Any, task: Task) -> list[Combination]:
 
 def _request(line: str) -> str:
     """A curl line as the function that it calls: method, path without numbers in it, and parameters."""
-    method = re.search(r"(?:-X|--request)\s+'?([A-Z]+)", line)
-    address = re.search(r"https?://[^\s'\"]+", line)
-    path = re.sub(r"/\d+(?=/|$)", "/*", urlsplit(address[0]).path) if address else ""
-    return f"{method[1] if method else 'GET'} {path}?{request_parameters(line)}"
+    try:
+        request = parse_curl(curl_line(line, anywhere=True))
+        method, path = request.method, request.path
+    except CurlError:  # it could not be sent, but tells what it calls
+        option = re.search(r"(?:-X|--request)[\s='\"]*([A-Z]+)", line)
+        address = re.search(r"https?://[^\s'\"]+", line)
+        method, path = option[1] if option else "GET", urlsplit(address[0]).path if address else ""
+    path = re.sub(r"/\d+(?=/|$)", "/*", path)
+    return f"{method} {path}?{request_parameters(line)}"
 
 
 def _functions(pool: Iterable[str] | None) -> _Functions:
@@ -315,7 +321,9 @@ def _listed(items: Sequence[object], where: str) -> tuple[str, ...]:
 def _read_functions(place: Path) -> frozenset[str]:
     """The names of all functions: those of the files in a folder, or those that a file lists."""
     if place.is_dir():
-        listed: Any = [file.stem for file in place.iterdir() if file.is_file()]
+        listed: Any = [
+            function_of(file) for file in place.iterdir() if file.is_file() and not file.name.startswith(".")
+        ]
     else:
         try:
             listed = yaml.safe_load(read_text(place))

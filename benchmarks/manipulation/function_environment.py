@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from functools import cached_property
 from typing import Any
 
@@ -56,9 +57,11 @@ class FunctionEnvironment(Environment):
         return tuple(map(_document, self.protocol().tools))
 
     def reset(self, test: ManipulationTest, seed: int = 0) -> str:
-        """Start a test. Returns: Its goal."""
-        self._test, self.error = test, ""
-        self.restore(test, seed)
+        """Start a test, once a call of a run that is over has ended, too. Returns: Its goal."""
+        function = self.protocol().tools[0].function
+        with function.turn if function is not None else nullcontext():
+            self._test, self.error = test, ""
+            self.restore(test, seed)
         return test.goal
 
     def act(self, text: str) -> ActionResult:

@@ -5,12 +5,13 @@ Both forms of a call go to the same server. The requests that it got since `rese
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -196,10 +197,11 @@ class HTTPEnvironment(Environment):
         return encode(reply)
 
     def protocol(self) -> Protocol:
-        """The service's document, with the address of the local server."""
+        """The service's document, with the address of the local server; its digest is blind to that address."""
         if self._protocol is None:
-            document = yaml.safe_load((self.folder / "openapi.yaml").read_text("utf-8"))
-            self._protocol = load({**document, "servers": [{"url": self.url}]})
+            text = (self.folder / "openapi.yaml").read_text("utf-8")
+            protocol = load({**yaml.safe_load(text), "servers": [{"url": self.url}]})
+            self._protocol = replace(protocol, digest=hashlib.sha256(text.encode()).hexdigest())
         return self._protocol
 
     def close(self) -> None:
@@ -289,13 +291,16 @@ class HTTPEnvironment(Environment):
         return members, self._reference.snapshot()
 
     def members(self, reply: SimulatedReply) -> Mapping[str, object]:
-        """What is compared: the members of an object, the items of a list by index, a text; nothing of an error."""
+        """What is compared: the members of an object, the items of a list by index, a text; nothing of an error.
+
+        Of an empty list it is the length, so that it equals another one and no error.
+        """
         if not 200 <= reply.status < 300:
             return {}
         if isinstance(reply.body, Mapping):
             return reply.body
         if isinstance(reply.body, list):
-            return {str(index): item for index, item in enumerate(reply.body)}
+            return {str(index): item for index, item in enumerate(reply.body)} or {"length": 0}
         return {"text": reply.body}
 
 

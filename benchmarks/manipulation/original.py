@@ -30,7 +30,7 @@ from benchmarks.manipulation.suite import open_environment
 from protocols.errors import UsageError
 from protocols.model import Protocol
 
-__all__ = ["OriginalFiles", "open_original", "original_digest", "read_examples", "read_text"]
+__all__ = ["OriginalFiles", "function_of", "open_original", "original_digest", "read_examples", "read_text"]
 
 _EXAMPLE = re.compile(r"\s*Task:(?P<goal>.*?)^[ \t]*Action:[ \t]*\n?(?P<action>.*)", re.DOTALL | re.MULTILINE)
 _TESTS = "test.jsonl"
@@ -218,6 +218,11 @@ def _files(folder: Path, pattern: str = "*") -> list[Path]:
     return sorted(listed, key=lambda file: ([int(number) for number in re.findall(r"\d+", file.stem)], file.name))
 
 
+def function_of(file: Path) -> str:
+    """The function that a file describes: its name, which may have dots of its own, as in `API.search`."""
+    return re.sub(r"\.(txt|md|py|json|ya?ml)$", "", file.name)
+
+
 def _read_functions(folder: Path) -> list[FunctionDocument]:
     """Raises: UsageError: There is no file, or one without a signature."""
     documents = []
@@ -227,7 +232,7 @@ def _read_functions(folder: Path) -> list[FunctionDocument]:
         signature = [line for line in lines if not line.startswith("#")]
         if not signature:
             raise UsageError(f"{file}, line {len(lines) + 1}: no signature; write it in the line below the description")
-        documents.append(FunctionDocument(file.stem, "\n".join(signature), "\n".join(comment)))
+        documents.append(FunctionDocument(function_of(file), "\n".join(signature), "\n".join(comment)))
     return documents
 
 

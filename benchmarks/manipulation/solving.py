@@ -193,5 +193,5 @@ class EpisodeAgent:
             return score
         value = 0.0 if self._environment.metric == "success" else score.value
         details = {name: figure for name, figure in score.details.items() if name != "executable LCS"}
-        details |= {"executable": 0.0} if "executable" in details else {}
+        details |= dict.fromkeys(self._environment.figures, 0.0)
         return replace(score, value=value, failure="non-executable", details=details)

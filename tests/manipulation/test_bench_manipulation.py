@@ -322,6 +322,33 @@ def test_a_program_that_breaks_off_is_not_executable(tiny: TinyEnvironment) -> N
     assert record["metrics"]["success"] == 0
 
 
+def test_a_program_that_breaks_off_has_no_figures() -> None:
+    """F1 is that of what was executed, and nothing counts as that."""
+    with closing(suite.open_environment("home")) as environment:
+        test = environment.tests[0]
+        model = ScriptedModel(f"{test.programs[0]}\nprint(missing)\n```")
+        record = TestRunner(environment, replace(SETTINGS, mode="none"), model).run(test)
+
+    assert record["details"] == {"f1": 0.0, "precision": 0.0, "recall": 0.0}
+
+
+@pytest.mark.parametrize("name", ["cat", "home"])
+def test_a_run_of_an_agent_goes_on_in_another_process(name: str, tmp_path: Path) -> None:
+    """What is stored is not asked again, though a service is at another address then."""
+    settings = replace(SETTINGS, mode="none")
+    prepare_folder(tmp_path, settings)
+    asked = []
+    for _ in range(2):
+        with closing(suite.open_environment(name)) as environment:
+            model = LabelModel(environment, programs=True)
+            model.expect(environment.tests[0])
+            runner = TestRunner(environment, settings, model)
+            list(run_tests(runner, environment.tests[:1], settings, tmp_path))
+        asked.append(len((tmp_path / "times.jsonl").read_text().splitlines()))
+
+    assert asked == [1, 1]
+
+
 def test_demonstrations_are_shown_to_an_agent_as_solved_questions(tiny: TinyEnvironment) -> None:
     """`--shots 1` puts the nearest demonstration into the prompt, without a store."""
     model = ScriptedModel("POST_search()\nprint('x')\n```")

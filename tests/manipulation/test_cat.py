@@ -162,6 +162,7 @@ def test_compat_compares_removals_as_text() -> None:
         assert judged(cat, test, f"Of course:\n{label.replace(' ', '   ')}").value == 1
         for text in (label.replace("'", '"'), label.replace("-X", "--request"), "no call"):
             assert judged(cat, test, text).failure == "non-executable"
+        assert judged(cat, test, label).details == {"f1": 1.0, "precision": 1.0, "recall": 1.0}
 
 
 def test_compat_does_not_see_which_picture_became_a_favourite(cat: CatAPI) -> None:
@@ -181,7 +182,7 @@ def test_compat_does_not_see_which_picture_became_a_favourite(cat: CatAPI) -> No
         ("DELETE", "/v1/favourites/1", None, 404, "NOT_FOUND"),
         ("POST", "/v1/favourites", "{", 400, "no JSON object"),
         ("POST", "/v1/favourites", "{}", 400, "image_id is required"),
-        ("POST", "/v1/votes", '{"image_id": "a", "value": 2}', 400, "1 for up and 0 for down"),
+        ("POST", "/v1/votes", '{"image_id": "a", "value": 3}', 400, "1 for up and 0 for down"),
         ("GET", "/v1/images/search?limit=101", None, 400, "limit is a number from 1 to 100"),
         ("GET", "/v1/images/search?order=up", None, 400, "order is one of RANDOM, ASC, DESC"),
         ("GET", "/v1/dogs", None, 404, "NOT_FOUND"),

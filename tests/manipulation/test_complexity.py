@@ -143,6 +143,39 @@ def test_requests_count_with_their_parameters(tmp_path: Path) -> None:
     assert scored["functions"] == [4, 4]
 
 
+def test_requests_are_read_as_curl_reads_them(tmp_path: Path) -> None:
+    """However the method is written; data without one is posted."""
+    address = "https://example.org/marks"
+    tests = lines(
+        tmp_path / "tests.jsonl",
+        {"completion": f"curl -XDELETE '{address}/5'"},
+        {"completion": f'curl --request "DELETE" "{address}/5"'},
+        {"completion": f"curl '{address}' -d '{{\"id\": 5}}'"},
+    )
+    shown = lines(
+        tmp_path / "shown.jsonl",
+        {"completion": f"curl -X DELETE '{address}/7'"},
+        {"completion": f"curl -X POST '{address}' -d '{{\"id\": 7}}'"},
+    )
+    [scored] = json.loads(run_complexity("--tests", tests, "--demos", shown, "--json").stdout)["tasks"]
+
+    assert [near["reversed_f1"] for near in scored["nearest"]] == [0, 0, 0]
+
+
+def test_functions_have_the_names_of_their_files(tmp_path: Path) -> None:
+    """A dot may be part of a name, a suffix of a text is none."""
+    functions = tmp_path / "functions"
+    functions.mkdir()
+    for name in ("API.search", "API.set_location", "API.sort.txt", ".hidden"):
+        (functions / name).write_text("# Something.\n")
+    tests = lines(tmp_path / "tests.jsonl", {"completion": "API.set_location('x')\nAPI.search()\nAPI.sort()"})
+    shown = lines(tmp_path / "shown.jsonl", {"completion": "API.search()"})
+    result = run_complexity("--tests", tests, "--demos", shown, "--functions", functions, "--json")
+    [scored] = json.loads(result.stdout)["tasks"]
+
+    assert scored["functions"] == [3, 3]
+
+
 def test_worked_examples_of_a_benchmark() -> None:
     """The demonstrations of a benchmark are the sketches that each prompt shows; --demos takes their place."""
     [scored] = json.loads(run_complexity("tiny", "--json").stdout)["tasks"]

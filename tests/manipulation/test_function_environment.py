@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -107,6 +108,28 @@ def test_each_test_starts_anew(counting: CountingEnvironment) -> None:
     assert counting.error
     assert counting.reset(TEST) == TEST.goal
     assert (counting.error, counting.counting.total) == ("", 0)
+
+
+def test_a_test_starts_once_a_call_of_the_last_one_has_ended(counting: CountingEnvironment) -> None:
+    """A run may be over before its call is: that call goes on, and must not touch the next test."""
+    function = counting.protocol().tools[0].function
+    assert function is not None
+    started, free = threading.Event(), threading.Event()
+
+    def go_on() -> None:
+        with function.turn:
+            started.set()
+            free.wait(5)
+            counting.counting.total = 7
+
+    call = threading.Thread(target=go_on)
+    call.start()
+    started.wait(5)
+    threading.Timer(0.1, free.set).start()
+    counting.reset(TEST)
+    call.join()
+
+    assert counting.counting.total == 0
 
 
 @pytest.mark.parametrize(

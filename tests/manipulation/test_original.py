@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -86,6 +86,7 @@ ALL = {
             ("Drop 99", [f"curl -X DELETE '{CATS}/v1/favourites/99'"]),
             ("Like abc", [f"curl -X POST '{CATS}/v1/favourites' -d '{{\"image_id\": \"abc\"}}'"]),
             ("Two cats", [f"curl -X GET '{CATS}/v1/images/search?limit=2&order=ASC'"]),
+            ("No cats", [f"curl -X GET '{CATS}/v1/images/search?breed_ids=beng&category_ids=1'"]),
         ],
     ),
     "virtualhome": Files(
@@ -147,6 +148,17 @@ def test_labels_that_do_not_run_are_left_out(tmp_path: Path) -> None:
     with closing(open_original("virtualhome", ALL["virtualhome"].write(tmp_path / "virtualhome"))) as environment:
         assert environment.tests[0].labels[1] == "Agent.Find(novel)\nAgent.Grab(novel)"
         assert environment.tests[0].programs[1] == 'Agent.Find("novel")\nAgent.Grab("novel")'
+
+
+def test_a_vote_against_may_be_minus_one(tmp_path: Path) -> None:
+    """The service takes it for a label of files, and keeps it apart from a vote of 0."""
+    label = f'curl -X POST \'{CATS}/v1/votes\' -d \'{{"image_id": "abc", "value": -1}}\''
+    folder = replace(ALL["cat"], tests=[("A bad one", [label])]).write(tmp_path / "files")
+    with closing(open_original("cat", folder)) as environment:
+        for text, value in ((label, 1), (label.replace("-1", "0"), 0)):
+            environment.reset(environment.tests[0])
+            environment.act(text)
+            assert environment.score().value == value
 
 
 def test_compat_takes_labels_that_the_released_evaluator_takes(tmp_path: Path) -> None:

@@ -50,7 +50,11 @@ def test_whole_columns_end_with_the_worksheet(worksheet: Worksheet) -> None:
     """A formula over whole columns or rows sees the rows and columns there are, and takes no time for more."""
     worksheet.update("E1", [["=SUM(B:B)", "=COUNTA($2:2)", '="A:A"', "=ROWS(A:A)"]], raw=False)
     worksheet.update("E3", "=SUM(B:B*2:2)", raw=False)
+    worksheet.update("E4", [["=SUM(B2:B)", "=SUM($B$2:b)", "=ROWS(B2:B)", "=COUNTA(A2:2)"]], raw=False)
+    worksheet.update("E5", "=SUM(Sheet1!B2:B)", raw=False)
 
+    assert worksheet.get("E4:H4") == [["19", "19", "999", "3"]]
+    assert worksheet.acell("E5").value == "19"
     assert worksheet.get("E1:H1") == [["19", "3", "A:A", "1000"]]
 
 
@@ -199,6 +203,18 @@ def test_names_of_ranges_follow_their_cells(worksheet: Worksheet, sheet: Spreads
     assert [cell.value for cell in sheet.named_range("costs")] == ["1", "5", "10", "3"]
     worksheet.delete_named_range(id)
     assert worksheet.acell("F1").value == "#NAME?"
+
+
+def test_a_workbook_has_room_for_so_many_cells(worksheet: Worksheet, sheet: Spreadsheet) -> None:
+    """More are refused, as Google refuses more than ten million."""
+    cells = "above the limit of 200000 cells"
+    with pytest.raises(SheetsError, match=cells):
+        worksheet.add_rows(10**9)
+    with pytest.raises(SheetsError, match=cells):
+        worksheet.resize(cols=5000)
+    with pytest.raises(SheetsError, match=cells):
+        sheet.add_worksheet("Large", 10**6, 26)
+    sheet.add_worksheet("Small", 1000, 26)
 
 
 def test_worksheets_come_and_go(worksheet: Worksheet, sheet: Spreadsheet) -> None:

@@ -273,6 +273,8 @@ def test_the_topmost_block_near_a_point_is_picked(scene: Scene) -> None:
         ('put_first_on_second("gray block", "red bowl")', "there is no 'gray block' on the table; there are red block"),
         ('parse_obj_name("the shiny thing")', "no object is understood by 'the shiny thing'; say it like"),
         ('parse_position("over the rainbow")', "no place is understood by 'over the rainbow'; say it like"),
+        ("interpolate_pts_on_line([[0, 0], [1, 1]], 10**8)", "a line needs 1 to 1000 points, not 100000000"),
+        ('parse_position("a horizontal line with 100000000 points")', "a line needs 1 to 1000 points, not 100000000"),
         ('parse_obj_name("the fourth block from the left")', "there are only 3 blocks on the table"),
     ],
 )

@@ -81,4 +81,4 @@ class CatAPI(HTTPEnvironment):
         except CurlError:
             line = ""
         equal = any(line.split() == label.split() for label in test.labels)
-        return TestScore(float(equal), "" if equal else "non-executable", {"f1": float(equal)})
+        return TestScore(float(equal), "" if equal else "non-executable", dict.fromkeys(self.figures, float(equal)))

@@ -191,7 +191,7 @@ class CatService(LocalService):
 
     def _vote(self, body: Mapping[str, Any]) -> object:
         picture, value = _picture_id(body), body.get("value")
-        if isinstance(value, bool) or value not in (0, 1):
+        if isinstance(value, bool) or value not in (-1, 0, 1):
             raise _ServiceError(400, "INVALID_DATA: value is 1 for up and 0 for down")
         self._account.votes.append((picture, int(value)))
         return {"message": "SUCCESS", "id": 500 + len(self._account.votes), "image_id": picture, "value": value}

@@ -30,7 +30,8 @@ class CriteriaEnvironment(FunctionEnvironment):
     The order of criteria is free where no function refuses it, and a later value of a criterion replaces an earlier
     one. A program whose last call is no search submitted nothing, and counts as not executable; with `compat` that is
     not looked at, so that only what a search fills in is missing. The types of arguments are checked with `compat` too,
-    where the released setters take any: such a program is not executable in place of having wrong arguments.
+    where the released setters take any: such a program is not executable in place of having wrong arguments, or, with
+    the parts of a date as texts, of being right.
 
     Attributes:
         folder: Where `templates.yaml` lies.

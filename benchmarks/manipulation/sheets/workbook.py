@@ -17,7 +17,10 @@ from benchmarks.manipulation.sheets.a1 import Area, Place, SheetsError, area_of,
 from benchmarks.manipulation.sheets.tab import Axis, Json, Tab, moved_area, moved_cells
 from protocols.errors import UsageError
 
-__all__ = ["NamedRange", "Workbook"]
+__all__ = ["MOST_CELLS", "NamedRange", "Workbook"]
+
+MOST_CELLS = 200_000
+"""Of a workbook; Google's have ten million, which no test needs, and which would take minutes to go through."""
 
 _RENDERS = ("FORMATTED_VALUE", "UNFORMATTED_VALUE", "FORMULA")
 
@@ -103,6 +106,7 @@ class Workbook:
         self._check_title(title)
         if rows < 1 or cols < 1:
             raise SheetsError("APIError: 400 INVALID_ARGUMENT: a worksheet has at least one row and one column")
+        self._check_room(rows * cols)
         if index is not None and not 0 <= index <= len(self.tabs):
             raise SheetsError(f"APIError: 400 INVALID_ARGUMENT: index {index} is out of range")
         if id is not None and any(tab.id == id for tab in self.tabs):
@@ -251,10 +255,19 @@ class Workbook:
 
     # rows, columns and areas
 
+    def _check_room(self, cells: int) -> None:
+        """See that a workbook can have so many more cells. Raises: SheetsError."""
+        if cells + sum(tab.rows * tab.cols for tab in self.tabs) > MOST_CELLS:
+            raise SheetsError(
+                "APIError: 400 INVALID_ARGUMENT: This action would increase the number of cells in the workbook above "
+                f"the limit of {MOST_CELLS} cells."
+            )
+
     def insert(self, tab: Tab, axis: Axis, start: int, count: int) -> None:
         """Put empty rows or columns before the line `start`. Raises: SheetsError."""
         if count < 1 or not 1 <= start <= tab.size(axis) + 1:
             raise SheetsError(f"APIError: 400 INVALID_ARGUMENT: cannot insert {count} {axis.lower()} at {start}")
+        self._check_room(count * (tab.cols if axis == "ROWS" else tab.rows))
         if start <= max(self._extent(tab)):
             insert = self._engine.insert_rows if axis == "ROWS" else self._engine.insert_columns
             texts = self._texts(tab)
@@ -400,7 +413,12 @@ class Workbook:
                 self._engine.update_defined_name(name.name, None, name.name, None, self._reference(moved))
 
 
-_OPEN = re.compile(r"(?<![\w$!:])(?:\$?([A-Z]{1,3}):\$?([A-Z]{1,3})|\$?(\d+):\$?(\d+))(?![\w$(:])", re.IGNORECASE)
+_OPEN = re.compile(
+    r"(?<![\w$!:])(?:\$?([A-Z]{1,3}):\$?([A-Z]{1,3})|\$?(\d+):\$?(\d+))(?![\w$(:])"
+    r"|(?<![\w$:])(\$?[A-Z]{1,3}\$?\d+):(?:\$?([A-Z]{1,3})|\$?(\d+))(?![\w$(:])",
+    re.IGNORECASE,
+)
+"""Whole columns or rows, and ranges such as `A2:A` and `A2:2`, which end with the worksheet."""
 
 
 def _typed(text: str, tab: Tab) -> str:
@@ -423,7 +441,9 @@ def _typed(text: str, tab: Tab) -> str:
 
 
 def _closed(match: re.Match[str], tab: Tab) -> str:
-    first_col, last_col, first_row, last_row = match.groups()
+    first_col, last_col, first_row, last_row, first_cell, open_col, open_row = match.groups()
+    if first_cell:
+        return f"{first_cell}:{f'{open_col}{tab.rows}' if open_col else label_of(int(open_row), tab.cols)}"
     if first_col:
         return f"{first_col}1:{last_col}{tab.rows}"
     return f"A{first_row}:{label_of(int(last_row), tab.cols)}"

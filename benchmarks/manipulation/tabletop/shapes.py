@@ -8,16 +8,17 @@ from collections.abc import Sequence
 
 __all__ = ["along", "polygon", "transformed"]
 
+_MOST_POINTS = 1000
 _NUMBER = r"(\d+(?:\.\d+)?)"
 
 
 def along(start: Sequence[float], end: Sequence[float], count: int) -> list[list[float]]:
     """Points at equal distances from start to end, both included; one point is the middle.
 
-    Raises: ValueError: The count is not positive.
+    Raises: ValueError: The count is not positive, or too great.
     """
-    if count < 1:
-        raise ValueError(f"a line needs 1 point or more, not {count}")
+    if not 1 <= count <= _MOST_POINTS:
+        raise ValueError(f"a line needs 1 to {_MOST_POINTS} points, not {count}")
     if count == 1:
         return [[(start[0] + end[0]) / 2, (start[1] + end[1]) / 2]]
     shares = [number / (count - 1) for number in range(count)]
