@@ -278,7 +278,7 @@ def test_queries_of_another_command_are_left_alone(tmp_path: Path, endpoint: Cal
     assert (again.exit_code, whole.read_bytes()) == (0, before)
 
 
-@pytest.mark.parametrize("parameters", [5, "port", {"port": "x"}, [1], [{"type": "STRING"}]])
+@pytest.mark.parametrize("parameters", [5, "port", {"port": "x"}])
 def test_a_malformed_record_is_named_before_anything_is_asked(tmp_path: Path, parameters: object) -> None:
     """The message has the query and the API."""
     entry = query(1)
@@ -286,9 +286,21 @@ def test_a_malformed_record_is_named_before_anything_is_asked(tmp_path: Path, pa
     done = solve(write(tmp_path / "queries.json", entry), tmp_path / "out", "--mode", "attribute")
 
     assert done.exit_code == 2
-    assert "query 0, api_list[0]: its `required_parameters` are no list of objects with a name" in " ".join(
-        done.stderr.split()
-    )
+    assert "query 0, api_list[0]: its `required_parameters` are no list" in " ".join(done.stderr.split())
+
+
+@pytest.mark.parametrize("parameters", [[1], [{"type": "STRING"}]])
+def test_a_parameter_without_a_name_is_passed_over(
+    tmp_path: Path, endpoint: Callable[..., None], parameters: list[object]
+) -> None:
+    """The others of its API can still be used, and the solution is exported."""
+    endpoint(PROGRAM)
+    entry = query(1)
+    entry["api_list"][0]["optional_parameters"] = parameters
+    done = solve(write(tmp_path / "queries.json", entry), tmp_path / "out", "--mode", "attribute")
+
+    assert done.exit_code == 0, done.output
+    assert lines(tmp_path / "out" / "toolllama.jsonl")
 
 
 def test_a_judge_may_decide_what_passed(tmp_path: Path, endpoint: Callable[..., None]) -> None:
