@@ -6,7 +6,7 @@ import math
 import os
 import socket
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from functools import wraps
@@ -43,6 +43,7 @@ __all__ = [
     "check_server",
     "is_typed",
     "json_option",
+    "keep_sources",
     "limit_option",
     "model_option",
     "moment",
@@ -100,6 +101,12 @@ def out_file(text: str) -> Path:
     if not os.access(path if path.exists() and not path.is_file() else path.parent, os.W_OK):
         raise click.BadParameter(f"nothing can be written to the folder {str(path.parent)!r}")
     return path
+
+
+def keep_sources(sources: Iterable[Path], out: Path, kind: str = "a source") -> None:
+    """See that a file to write is none that is read; `kind` says what those are. Raises: click.UsageError."""
+    if out.resolve() in {source.resolve() for source in sources}:
+        raise click.UsageError(f"{out} is {kind}, and would be overwritten: name another --out")
 
 
 def per_second(text: str) -> float:

@@ -127,6 +127,7 @@ def _from_tasks(options: _DataOptions) -> None:
     from benchmarks.manipulation.alignment import SAMPLES, alignment_data
     from benchmarks.manipulation.suite import open_environment
 
+    _check_own(options.out)
     conversations, counts = [], []
     for task in dict.fromkeys(options.tasks):
         with closing(open_environment(task)) as environment:
@@ -136,7 +137,6 @@ def _from_tasks(options: _DataOptions) -> None:
         counts.append(task_counts)
     random.Random(options.seed).shuffle(conversations)
     lines = (json.dumps(conversation, ensure_ascii=False) for conversation in conversations)
-    _check_own(options.out)
     write_text(options.out, "".join(f"{line}\n" for line in lines))
     if options.as_json:
         print_json({"tasks": [task_counts.to_json() for task_counts in counts], "written": len(conversations)})

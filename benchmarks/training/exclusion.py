@@ -14,7 +14,6 @@ import yaml
 from benchmarks.tasks.task_files import gold_item, read_entries
 from benchmarks.toolbench.corpus.queries import ToolQuery, read_queries
 from protocols.calls.path_matching import match_gold
-from protocols.documents.record_names import function_name
 from protocols.documents.tool_records import identifiers
 from protocols.errors import UsageError
 from protocols.model import Protocol
@@ -60,13 +59,13 @@ def read_gold(files: Sequence[Path], protocol: Protocol, say: Callable[[str], No
     for file in files:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            count, of_file, passed = _golds(file, protocol)
+            count, of_file, reason = _golds(file, protocol)
         for text in dict.fromkeys(str(warning.message) for warning in caught):
             say(f"{file}: {text}")
-        if passed:
+        if reason:
             say(
                 f"{file}: {count - len(of_file)} of {count} tasks are passed over, not all of their calls are of this "
-                f"API: {passed}"
+                f"API: {reason}"
             )
         golds += of_file
     return GoldSets(golds)
@@ -77,11 +76,11 @@ def _golds(file: Path, protocol: Protocol) -> tuple[int, list[tuple[Mapping[str,
     entries = _entries(file)
     if all(isinstance(entry, Mapping) and "api_list" in entry and "query_id" in entry for entry in entries):
         queries = read_queries(file)
-        sets = [_relevant_tools(query, protocol) for query in queries]
-        passed = [f"query {query.id}" for query, names in zip(queries, sets, strict=True) if not names]
-        return len(queries), [(dict.fromkeys(names, 1), False) for names in sets if names], passed[0] if passed else ""
+        tools = [_relevant_tools(query, protocol) for query in queries]
+        reason = next((f"query {query.id}" for query, names in zip(queries, tools, strict=True) if not names), "")
+        return len(queries), [(dict.fromkeys(names, 1), False) for names in tools if names], reason
     golds: list[tuple[Mapping[str, int], bool]] = []
-    passed = []
+    reason = ""
     for position, entry in enumerate(entries):
         where = f"{file}, task {position}"
         solution = entry.get("solution") if isinstance(entry, Mapping) else None
@@ -93,17 +92,17 @@ def _golds(file: Path, protocol: Protocol) -> tuple[int, list[tuple[Mapping[str,
             for name, number in names:
                 calls[match_gold(protocol, name)] += number or 1
         except UsageError as error:
-            passed.append(f"task {position}, {error}")
+            reason = reason or f"task {position}, {error}"
             continue
         golds.append((calls, any(number is not None for _, number in names)))
-    return len(entries), golds, passed[0] if passed else ""
+    return len(entries), golds, reason
 
 
 def _relevant_tools(query: ToolQuery, protocol: Protocol) -> list[str]:
     """The tools of a protocol that a query is about; none if one of them is not of it."""
     names: list[str] = []
     for tool, api in query.relevant:
-        spellings = (query.identifier(tool, api), function_name(api, tool), *identifiers([(api, tool)]))
+        spellings = (query.identifier(tool, api), *identifiers([(api, tool)]))
         names += [name for name in spellings if name is not None and name in protocol][:1] or [""]
     return list(dict.fromkeys(names)) if all(names) else []
 

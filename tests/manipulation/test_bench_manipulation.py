@@ -337,16 +337,16 @@ def test_a_run_of_an_agent_goes_on_in_another_process(name: str, tmp_path: Path)
     """What is stored is not asked again, though a service is at another address then."""
     settings = replace(SETTINGS, mode="none")
     prepare_folder(tmp_path, settings)
-    asked = []
+    solved_counts = []
     for _ in range(2):
         with closing(suite.open_environment(name)) as environment:
             model = LabelModel(environment, programs=True)
             model.expect(environment.tests[0])
             runner = TestRunner(environment, settings, model)
             list(run_tests(runner, environment.tests[:1], settings, tmp_path))
-        asked.append(len((tmp_path / "times.jsonl").read_text().splitlines()))
+        solved_counts.append(len((tmp_path / "times.jsonl").read_text().splitlines()))
 
-    assert asked == [1, 1]
+    assert solved_counts == [1, 1]
 
 
 def test_demonstrations_are_shown_to_an_agent_as_solved_questions(tiny: TinyEnvironment) -> None:

@@ -152,12 +152,12 @@ def test_requests_are_read_as_curl_reads_them(tmp_path: Path) -> None:
         {"completion": f'curl --request "DELETE" "{address}/5"'},
         {"completion": f"curl '{address}' -d '{{\"id\": 5}}'"},
     )
-    shown = lines(
+    demonstrations = lines(
         tmp_path / "shown.jsonl",
         {"completion": f"curl -X DELETE '{address}/7'"},
         {"completion": f"curl -X POST '{address}' -d '{{\"id\": 7}}'"},
     )
-    [scored] = json.loads(run_complexity("--tests", tests, "--demos", shown, "--json").stdout)["tasks"]
+    [scored] = json.loads(run_complexity("--tests", tests, "--demos", demonstrations, "--json").stdout)["tasks"]
 
     assert [near["reversed_f1"] for near in scored["nearest"]] == [0, 0, 0]
 
@@ -169,8 +169,8 @@ def test_functions_have_the_names_of_their_files(tmp_path: Path) -> None:
     for name in ("API.search", "API.set_location", "API.sort.txt", ".hidden"):
         (functions / name).write_text("# Something.\n")
     tests = lines(tmp_path / "tests.jsonl", {"completion": "API.set_location('x')\nAPI.search()\nAPI.sort()"})
-    shown = lines(tmp_path / "shown.jsonl", {"completion": "API.search()"})
-    result = run_complexity("--tests", tests, "--demos", shown, "--functions", functions, "--json")
+    demonstrations = lines(tmp_path / "shown.jsonl", {"completion": "API.search()"})
+    result = run_complexity("--tests", tests, "--demos", demonstrations, "--functions", functions, "--json")
     [scored] = json.loads(result.stdout)["tasks"]
 
     assert scored["functions"] == [3, 3]

@@ -24,6 +24,7 @@ from typing import Any
 from atc.models import Message
 from atc.modes.actions import BadActionError
 from protocols.documents.record_names import function_name, parameter_name, standard_name
+from protocols.documents.tool_records import record_parameters
 from protocols.errors import UsageError
 from protocols.model import Parameter, Protocol, Tool
 
@@ -121,14 +122,10 @@ def record_schema(record: Mapping[str, Any], prompt: ToolLlamaPrompt | None = No
     name = function_name(api, tool)
     text = str(record.get("api_description") or "").strip().replace(api, name)
     fields: dict[str, list[tuple[str, dict[str, Any]]]] = {"required": [], "optional": []}
-    for key, listed in fields.items():
-        raws = record.get(f"{key}_parameters")
-        for raw in raws if isinstance(raws, list) else ():
-            if not isinstance(raw, Mapping) or not raw.get("name"):
-                continue
-            kind = _PUBLISHED_TYPES.get(str(raw.get("type")), "string")
-            described = _property(kind, str(raw.get("description") or ""), raw.get("default"))
-            listed.append((parameter_name(str(raw["name"])), described))
+    for raw, required in record_parameters(record):
+        kind = _PUBLISHED_TYPES.get(str(raw.get("type")), "string")
+        described = _property(kind, str(raw.get("description") or ""), raw.get("default"))
+        fields["required" if required else "optional"].append((parameter_name(str(raw["name"])), described))
     if not fields["required"]:
         fields["optional"] = []
     return _schema(name, _describe(prompt or own_prompt(), standard_name(tool), text), **fields)

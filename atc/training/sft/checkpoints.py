@@ -9,12 +9,14 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from atc.files import write_json
+from protocols.errors import UsageError
 
-__all__ = ["find_checkpoint", "keep_best_beside", "seal_checkpoint", "step_of"]
+__all__ = ["find_checkpoint", "keep_best_beside", "room_for", "seal_checkpoint", "step_of"]
 
 _MANIFEST = "files.json"
 _STATE = "trainer_state.json"
@@ -47,6 +49,21 @@ def keep_best_beside(checkpoint: Path) -> None:
     if path != neighbour:
         write_json(checkpoint / _STATE, state | {"best_model_checkpoint": neighbour})
         seal_checkpoint(checkpoint)
+
+
+@contextmanager
+def room_for(out: Path) -> Iterator[None]:
+    """Tell what to do where a file cannot be written below a folder. Raises: UsageError."""
+    import safetensors
+
+    try:
+        yield
+    except (OSError, safetensors.SafetensorError, RuntimeError) as error:
+        if isinstance(error, RuntimeError) and "writing" not in str(error):  # of torch.save
+            raise
+        raise UsageError(
+            f"{out} cannot be written ({error}); make room, and the same command goes on from the last checkpoint"
+        ) from error
 
 
 def step_of(checkpoint: Path) -> int:

@@ -15,6 +15,7 @@ from typing import Any
 from atc.files import make_folder, write_json
 from atc.models.pretrained import BaseModelFiles, find_base, loading
 from atc.training.sft.base import check_vocabulary, load_model, load_tokenizer, model_config, require
+from atc.training.sft.checkpoints import room_for
 from atc.training.sft.examples import ExampleCounts, TokenizedExample, read_examples
 from atc.training.sft.plan import TrainingPlan, TrainingRow, make_plan, pack, split_dev
 from atc.training.sft.settings import TuningConfig
@@ -225,7 +226,7 @@ def run(
     import transformers
 
     from atc.training.sft.output import draw_losses, loss_figures, save_model, write_card
-    from atc.training.sft.trainer import adapted, is_main_process, room_for, train
+    from atc.training.sft.trainer import adapted, is_main_process, train
 
     config, counts = prepared.config, prepared.counts
     out = Path(config.out)

@@ -15,7 +15,7 @@ from typing import Any
 
 from atc.files import append_line, read_lines, write_text
 from atc.training.memory import keep_freed_memory
-from atc.training.sft.checkpoints import find_checkpoint, keep_best_beside, seal_checkpoint, step_of
+from atc.training.sft.checkpoints import find_checkpoint, keep_best_beside, room_for, seal_checkpoint, step_of
 from atc.training.sft.examples import IGNORED
 from atc.training.sft.plan import TrainingPlan, TrainingRow
 from atc.training.sft.settings import TuningConfig
@@ -28,7 +28,6 @@ __all__ = [
     "is_main_process",
     "process_count",
     "read_log",
-    "room_for",
     "train",
 ]
 
@@ -191,21 +190,6 @@ def _inputs_as_they_are(model: Any, config: TuningConfig) -> Iterator[None]:
 
     with disable_input_dtype_casting(model):
         yield
-
-
-@contextmanager
-def room_for(out: Path) -> Iterator[None]:
-    """Tell what to do where a file cannot be written below a folder. Raises: UsageError."""
-    import safetensors
-
-    try:
-        yield
-    except (OSError, safetensors.SafetensorError, RuntimeError) as error:
-        if isinstance(error, RuntimeError) and "writing" not in str(error):  # of torch.save
-            raise
-        raise UsageError(
-            f"{out} cannot be written ({error}); make room, and the same command goes on from the last checkpoint"
-        ) from error
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from typing import cast
 import click
 
 from atc.cli import print_json, say
-from atc.cli.options import RealRange, argument, json_option, option, takes
+from atc.cli.options import RealRange, argument, json_option, keep_sources, option, takes
 
 __all__ = ["split"]
 
@@ -65,10 +65,8 @@ def split(options: _SplitOptions) -> None:
 
     if not options.dev + options.test < 1:
         raise click.UsageError("--dev and --test are shares, below 1 together: train.json has the rest")
-    sources = {file.resolve() for file in options.files}
-    for file in (options.out / f"{part}.json" for part in PARTS):
-        if file.resolve() in sources:
-            raise click.UsageError(f"{file} is one of the files to split, and would be overwritten: name another --out")
+    for part in PARTS:
+        keep_sources(options.files, options.out / f"{part}.json", "one of the files to split")
     entries = read_entries(options.files)
     distance = cast("SplitDistance", options.distance)
     renumbered = [(data, query) for data, (_, query) in zip(numbered(entries), entries, strict=True)]

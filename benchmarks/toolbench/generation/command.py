@@ -16,6 +16,7 @@ from atc.cli.options import (
     RealRange,
     argument,
     json_option,
+    keep_sources,
     model_option,
     option,
     out_file,
@@ -69,8 +70,7 @@ def collections_(options: _CollectionOptions) -> None:
     from benchmarks.toolbench.generation.clustering import proposed_collections
     from benchmarks.toolbench.generation.pool import COMMENT, ToolPool
 
-    if options.out.resolve() in {source.resolve() for source in options.sources}:
-        raise click.UsageError(f"{options.out} is a source, and would be overwritten: name another --out")
+    keep_sources(options.sources, options.out)
     pool = ToolPool(_catalogue(options.sources))
     proposed = proposed_collections(pool, options.seed)
     named = {name: [f"{category}/{tool}" for category, tool in tools] for name, tools in proposed.items()}

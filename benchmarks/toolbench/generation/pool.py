@@ -18,6 +18,7 @@ from typing import Any, Literal
 from benchmarks.toolbench.server.address import APIAddress
 from benchmarks.toolbench.server.catalogue import Catalogue
 from protocols.documents.record_names import category_folder, parameter_name, standard_name
+from protocols.documents.tool_records import record_parameters
 from protocols.errors import UsageError
 
 __all__ = ["COMMENT", "InstructionKind", "PooledAPI", "ToolPool", "read_collections", "required_names"]
@@ -60,12 +61,7 @@ class PooledAPI:
     @property
     def required(self) -> list[Mapping[str, Any]]:
         """Its required parameters."""
-        return _parameters(self.record["required_parameters"])
-
-    @property
-    def parameters(self) -> list[Mapping[str, Any]]:
-        """Its parameters, required ones first."""
-        return [*self.required, *_parameters(self.record["optional_parameters"])]
+        return [raw for raw, required in record_parameters(self.record) if required]
 
 
 def required_names(apis: Iterable[PooledAPI]) -> list[str]:
@@ -199,12 +195,3 @@ def _query_record(category: str, title: str, record: Mapping[str, Any]) -> dict[
     }
     template = record.get("template_response")
     return data if template is None else {**data, "template_response": template}
-
-
-def _parameters(listed: Any) -> list[Mapping[str, Any]]:
-    """The usable parameters of a record's list."""
-    return [
-        entry
-        for entry in (listed if isinstance(listed, list) else ())
-        if isinstance(entry, Mapping) and entry.get("name")
-    ]

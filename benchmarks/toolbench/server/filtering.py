@@ -19,6 +19,7 @@ from benchmarks.toolbench.server.catalogue import Catalogue
 from benchmarks.toolbench.server.upstream import Upstream
 from protocols.calls.envelope import fault_of, literal
 from protocols.documents.record_names import parameter_name
+from protocols.documents.tool_records import record_parameters
 from protocols.errors import APIError, UsageError
 
 __all__ = ["APIVerdict", "basic_call", "check_apis", "read_verdicts", "why_dropped"]
@@ -53,8 +54,8 @@ def basic_call(address: APIAddress, record: Mapping[str, Any]) -> VirtualCall:
     """The call of an API with the documented examples of what it requires."""
     arguments = {
         parameter_name(str(parameter["name"])): parameter.get("default")
-        for parameter in record.get("required_parameters") or ()
-        if isinstance(parameter, Mapping) and parameter.get("name") and parameter.get("default") not in (None, "")
+        for parameter, required in record_parameters(record)
+        if required and parameter.get("default") not in (None, "")
     }
     return VirtualCall(address, arguments)
 

@@ -75,8 +75,8 @@ class Upstream:
             text = redact(response.text, [self._key]) if self._key is not None else response.text
             reply = json.loads(text) if response.status_code == 200 else None
         except (requests.RequestException, ValueError, RecursionError) as error:
-            self._failed(f"{type(error).__name__}: no reply from {self.url}")
-            self._is_unreachable = isinstance(error, requests.ConnectionError)
+            problem = f"{type(error).__name__}: no reply from {self.url}"
+            self._failed(problem, is_unreachable=isinstance(error, requests.ConnectionError))
             return None
         if not isinstance(reply, dict) or not {"error", "response"} <= reply.keys():
             self._failed(f"{self.url} answered with status {response.status_code} and no `error` and `response`")
@@ -84,8 +84,8 @@ class Upstream:
         self._failures, self._is_unreachable, self.problem = 0, False, ""
         return reply
 
-    def _failed(self, problem: str) -> None:
-        self.problem, self._is_unreachable = problem, False
+    def _failed(self, problem: str, *, is_unreachable: bool = False) -> None:
+        self.problem, self._is_unreachable = problem, is_unreachable
         self._failures += 1
         if self._failures >= _FAILURES:
             self._silent_until = time.monotonic() + _PAUSE
