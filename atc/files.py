@@ -8,7 +8,6 @@ import os
 import stat
 import tempfile
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -126,9 +125,17 @@ def open_to_append(path: Path, mode: int = 0o644) -> int:
 
 
 def cut_unfinished(path: Path) -> None:
-    """Remove an unfinished last line of a file, which a stop may have left; none where there is no file."""
-    with suppress(FileNotFoundError), path.open("r+b") as stream:
-        stream.truncate(stream.read().rfind(b"\n") + 1)
+    """Remove an unfinished last line of a file, which a stop may have left. Raises: UsageError: It cannot be removed.
+
+    A file without one is not written to; there need be none.
+    """
+    try:
+        content = path.read_bytes() if path.exists() else b""
+        if not content.endswith(b"\n") and content:
+            with path.open("r+b") as stream:
+                stream.truncate(content.rfind(b"\n") + 1)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written: {error.strerror or error}") from error
 
 
 def read_lines(path: Path, *, growing: bool = True) -> Iterator[tuple[str, Any]]:

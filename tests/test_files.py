@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from atc.cli import main
-from atc.files import append_line, write_text
+from atc.files import append_line, cut_unfinished, write_text
 from atc.models import open_model
 from atc.models.replay import Recorder
 from protocols.errors import UsageError
@@ -32,6 +32,19 @@ def test_a_private_file_is_its_owners(tmp_path: Path) -> None:
 
     assert (file.read_text(), mode(file)) == ("new", 0o600)
     assert [path.name for path in tmp_path.iterdir()] == ["out.json"]
+
+
+def test_an_unfinished_last_line_is_cut(tmp_path: Path) -> None:
+    """A whole file is not touched, none is needed, and what is no file is a message."""
+    file = tmp_path / "lines.jsonl"
+    cut_unfinished(file)
+    assert not file.exists()
+    for content, kept in (("1\n2\n", "1\n2\n"), ("1\n2", "1\n"), ("1", ""), ("", "")):
+        file.write_text(content)
+        cut_unfinished(file)
+        assert file.read_text() == kept
+    with pytest.raises(UsageError, match="cannot be written: Is a directory"):
+        cut_unfinished(tmp_path)
 
 
 def test_another_file_keeps_its_mode(tmp_path: Path) -> None:
