@@ -16,7 +16,8 @@ from probing.schema.references import with_references
 from protocols.documents.source import METHODS, mapping_or_empty, parse, read
 from protocols.documents.tool_files import NAME
 from protocols.errors import UsageError
-from protocols.model import Parameter, Protocol, Schema, SecurityScheme, Server, Tool
+from protocols.media_types import family
+from protocols.model import Body, Parameter, Protocol, Schema, SecurityScheme, Server, Tool
 from protocols.naming import tool_name
 from protocols.schema_fields import type_of
 
@@ -25,7 +26,6 @@ __all__ = ["openapi_document", "schema_of", "usage_examples"]
 
 _STYLES = frozenset({"deepObject", "form", "label", "matrix", "pipeDelimited", "simple", "spaceDelimited"})
 """The parameter styles of OpenAPI 3.1."""
-_JOIN_STYLES = {" ": "spaceDelimited", "|": "pipeDelimited"}
 """Styles of form lists sent as one value, by separator; the default is a comma."""
 
 
@@ -107,6 +107,18 @@ def usage_examples(file: str) -> dict[str, tuple[str, str]]:
     return usage
 
 
+def _media(body: Body) -> dict[str, Any]:
+    media: dict[str, Any] = {"schema": _relocated(dict(body.schema))}
+    if body.root and family(body.media_type) == "xml" and "xml" not in media["schema"]:
+        media["schema"]["xml"] = {"name": body.root}
+    encoding = {
+        name: ({"style": field.style, "explode": field.explode} if field.style else {})
+        | ({"contentType": field.media_type} if field.media_type else {})
+        for name, field in body.encoding.items()
+    }
+    return {**media, "encoding": encoding} if encoding else media
+
+
 def _operation(tool: Tool, identifier: str, finding: ToolFinding | None) -> dict[str, Any]:
     operation: dict[str, Any] = {"operationId": identifier}
     if tool.tags:
@@ -120,11 +132,8 @@ def _operation(tool: Tool, identifier: str, finding: ToolFinding | None) -> dict
     if tool.parameters:
         operation["parameters"] = [_parameter(parameter, constraints) for parameter in tool.parameters]
     if tool.body is not None:
-        media: dict[str, Any] = {"schema": _relocated(dict(tool.body.schema))}
-        if tool.body.joined:
-            styles = {name: _JOIN_STYLES.get(sign, "form") for name, sign in tool.body.joined.items()}
-            media["encoding"] = {name: {"style": style, "explode": False} for name, style in styles.items()}
-        operation["requestBody"] = {"required": tool.body.required, "content": {tool.body.media_type: media}}
+        content = {body.media_type: _media(body) for body in (tool.body, *tool.body.others)}
+        operation["requestBody"] = {"required": tool.body.required, "content": content}
     if tool.deprecated:
         operation["deprecated"] = True
     if tool.security:
@@ -198,6 +207,8 @@ def _parameter(parameter: Parameter, constraints: Sequence[Constraint]) -> dict[
         entry["description"] = parameter.description
     if type_of(parameter.schema) in ("array", "object") and parameter.style in _STYLES:
         entry |= {"style": parameter.style, "explode": parameter.explode}
+    if parameter.reserved:
+        entry["allowReserved" if parameter.location == "query" else "x-multi-segment"] = True
     if constraints:
         entry["x-observed"] = [constraint.evidence for constraint in constraints]
     return {**entry, "schema": schema}

@@ -8,6 +8,7 @@ from __future__ import annotations
 __all__ = [
     "APIError",
     "ATCError",
+    "DoubtfulCall",
     "LimitReached",
     "ModelError",
     "ProgramRefused",
@@ -86,3 +87,10 @@ class ToolError(ATCError):
         super().__init__(message)
         self.tool = tool
         self.status = status
+
+
+class DoubtfulCall(ToolError):  # noqa: N818
+    """A call that only the document speaks against: a required value that is missing, an enumeration, a limit.
+
+    It is refused once. Documents are wrong about these, so the service is the judge when a program insists.
+    """

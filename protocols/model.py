@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Body",
+    "Encoding",
     "Envelope",
     "Location",
     "Parameter",
@@ -54,7 +55,8 @@ class Parameter:
 
     `name` is what goes over the wire, `argument` what a program writes. With `location` "body" it is one property of
     a JSON, form or multipart object body; with "function" it is an argument of a function. `style` and `explode` follow
-    OpenAPI and say how lists are joined.
+    OpenAPI and say how lists are joined. With `reserved` the characters that mean something in a URL are sent as they
+    are: slashes in a path, so that the value may span several segments, and those of `allowReserved` in a query.
     """
 
     name: str
@@ -65,13 +67,27 @@ class Parameter:
     description: str = ""
     style: str = "simple"
     explode: bool = False
+    reserved: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Encoding:
+    """How a field of a form is written: by its `style`, or where that is empty as content of its media type.
+
+    An empty `media_type` stands for the one that follows from the value: JSON for an object, bytes as they are.
+    """
+
+    media_type: str = ""
+    style: str = ""
+    explode: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """The request body of a tool; `example` is the document's own, if it has one.
+    """The request body of a tool in one media type; `example` is the document's own, if it has one.
 
-    `joined` maps form fields whose lists are sent as one value to the separator of the items.
+    `encoding` is that of form fields by name. `root` is the name of the outermost element in XML. `others` are the
+    bodies of further media types that the document allows instead, each without others of its own.
     """
 
     media_type: str
@@ -79,7 +95,9 @@ class Body:
     required: bool
     description: str = ""
     example: object = None
-    joined: Mapping[str, str] = field(default_factory=dict)
+    encoding: Mapping[str, Encoding] = field(default_factory=dict)
+    root: str = ""
+    others: tuple[Body, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,8 +165,9 @@ class Tool:
     """One operation of an API, or one function of this process: what a program calls as a function.
 
     `parameters` are path, query, header and cookie parameters. `arguments` are those of the function, properties of an
-    object body included, in signature order: path parameters, other required ones, optional ones. An argument that is
-    both a parameter and a body property fills the parameter. `security` lists alternatives, each a tuple of scheme
+    object body included, in signature order: path parameters, other required ones, optional ones. A body property that
+    has the name of a parameter is the argument `body_NAME`; where it is required and not passed, it takes the value of
+    the parameter. `security` lists alternatives, each a tuple of scheme
     names; empty: none needed. `operation_id` and `tags` are those of the document. With an `envelope` a call is carried
     by the endpoint of a server; method and path are still those of the operation itself. With a `function` nothing is
     sent: the method is READ or CALL and the path the name, which is `object.name` for the method of an object.

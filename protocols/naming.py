@@ -21,6 +21,9 @@ RESERVED = frozenset({*dir(builtins), *keyword.kwlist, *keyword.softkwlist, "Too
 """Names that mean something else in a program."""
 
 
+_COMPARISONS = {"<=": "lte", ">=": "gte", "<>": "ne", "!=": "ne", "<": "lt", ">": "gt", "!": "ne", "~": "like"}
+
+
 def fold(text: str) -> str:
     """Letters and digits of `text`, all else folded into single underscores: `vote_average.gte` -> `vote_average_gte`.
 
@@ -40,12 +43,22 @@ def tool_name(method: str, path: str) -> str:
 def argument_name(name: str) -> str:
     """What a program writes for the wire name `name`: folded, a keyword with `_` behind it.
 
-    A leading underscore is not kept (the sandbox refuses such names); a leading digit gets `n` in front.
+    A leading underscore is not kept (the sandbox refuses such names); a leading digit gets `n` in front. Comparisons
+    are spelled out: `StartTime<` -> `StartTime_lt`.
     """
-    folded = fold(name) or "value"
+    folded = fold(_spelled(name)) or "value"
     if folded[0].isdigit():
         folded = f"n{folded}"
     return f"{folded}_" if keyword.iskeyword(folded) else folded
+
+
+def _spelled(name: str) -> str:
+    """The name with a comparison at its end, or a sign at its beginning, in letters: `StartTime<` -> `StartTime_lt`."""
+    for sign, letters in _COMPARISONS.items():
+        if name.endswith(sign) and fold(name):
+            return f"{name.removesuffix(sign)}_{letters}"
+    signed = re.fullmatch(r"([+-])(\d.*)", name)
+    return f"{'plus' if signed[1] == '+' else 'minus'}_{signed[2]}" if signed else name
 
 
 def split_namespace(text: str) -> tuple[str, str]:

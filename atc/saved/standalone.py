@@ -152,7 +152,7 @@ def _body(tool: Tool) -> Iterator[str]:
         return
     kind = tool.body.media_type.partition(";")[0].strip().lower()
     is_json = kind == "application/json" or kind.endswith("+json")
-    if not is_json and (kind != _FORM or tool.body.joined):
+    if not is_json and (kind != _FORM or tool.body.encoding):
         raise UsageError(f"--standalone sends JSON and forms, and {tool.name} takes {kind}")
     fields = [p for p in tool.arguments if p.location == "body"]
     whole = next((p.argument for p in fields if not p.name), None)

@@ -7,18 +7,33 @@ repair the call: it names the nearest valid argument, the values allowed, the ty
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
-from typing import Any
+import json
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NoReturn
+from urllib.parse import quote
 
 from protocols.bounded import bounded
+from protocols.calls.bodies import encoded_body
 from protocols.calls.coercion import coerce, json_value, unsendable_part
-from protocols.calls.constraints import abbreviated, violation
-from protocols.calls.serialization import BoundCall, encoded_fields, filled_path, joined_value, query_pairs, wire_text
-from protocols.errors import ToolError
+from protocols.calls.constraints import Doubt, abbreviated, violation
+from protocols.calls.serialization import (
+    BoundCall,
+    Pair,
+    UnwritableError,
+    as_base64,
+    cookie_values,
+    filled_path,
+    joined_value,
+    query_pairs,
+    wire_text,
+)
+from protocols.documents.schemas import object_properties
+from protocols.errors import DoubtfulCall, ToolError
 from protocols.functions.host_function import HostFunction
 from protocols.functions.values import plain
-from protocols.model import SEPARATORS, Parameter, Schema, Tool
-from protocols.naming import argument_name
+from protocols.media_types import family
+from protocols.model import SEPARATORS, Body, Parameter, Schema, Tool
 from protocols.schema_fields import declared_types
 
 __all__ = ["bind", "check_argument", "nearest_argument", "signature"]
@@ -35,63 +50,216 @@ def signature(tool: Tool) -> str:
 
 
 def bind(
-    tool: Tool, args: Sequence[object], kwargs: Mapping[str, object], definitions: Mapping[str, Schema] | None = None
+    tool: Tool,
+    args: Sequence[object],
+    kwargs: Mapping[str, object],
+    definitions: Mapping[str, Schema] | None = None,
+    *,
+    insists: bool = False,
 ) -> BoundCall:
     """Check the arguments of a call and lay out its request.
 
     Path arguments may be positional, and those of a function as its signature has them. For an operation, `None` leaves
-    an optional argument out, and strings and numbers or booleans are converted into each other if that loses nothing.
-    `body=` passes a whole body; further properties override its own.
+    an optional argument out, but for a property of a body that may be null, which it sets to null. Strings and numbers
+    or booleans are converted into each other if that loses nothing, and times into the documented form. `body=` passes
+    a whole body; further properties override its own. Of several media types the first is sent that takes the
+    arguments.
 
     Args:
         definitions: `Protocol.definitions`, to check recursive schemas.
-    Raises: ToolError: An argument is unknown, missing or wrong; the message names the nearest valid one.
+        insists: Send also what only the document speaks against (see `DoubtfulCall`).
+    Raises: ToolError: An argument is unknown, missing or wrong; the message names the nearest valid one. DoubtfulCall:
+        only the document speaks against it.
     """
     if tool.function is not None:
         return _bind_function(tool, tool.function, args, kwargs)
     with bounded():
-        return _bind(tool, args, kwargs, definitions or {})
+        return _Binder(tool, definitions or {}, insists).bind(args, kwargs)
 
 
-def _bind(
-    tool: Tool, args: Sequence[object], kwargs: Mapping[str, object], definitions: Mapping[str, Schema]
-) -> BoundCall:
-    assigned, whole_body = _assign_arguments(tool, args, kwargs)
-    values: dict[str, object] = {}
-    for parameter in tool.arguments:
-        if parameter.argument not in assigned:
-            continue
-        values[parameter.argument] = _check_value(tool, parameter, assigned[parameter.argument], definitions)
-    body_complete = whole_body is not _ABSENT or _is_body_omitted(tool, values)
-    for parameter in tool.arguments:
-        if (
-            parameter.required
-            and parameter.argument not in values
-            and not (body_complete and parameter.location == "body")
-        ):
-            raise _error(tool, f"missing 1 required argument: {parameter.argument!r}", kwargs, missing=True)
-    body, sent = _bind_body(tool, values, whole_body, definitions)
-    path = filled_path(tool, values)
-    query: list[tuple[str, str]] = []
-    headers: dict[str, str] = {}
-    cookies: dict[str, str] = {}
-    argument_names = {parameter.argument for parameter in tool.arguments}
-    for parameter in tool.parameters:
-        value = values.get(parameter.argument)
-        if parameter.argument not in argument_names:  # a constant of the document
-            value = parameter.schema.get("const")
-        if value is None:
-            continue
-        if parameter.location == "query":
-            query += query_pairs(parameter, value)
-        elif parameter.location == "header":
-            headers[parameter.name] = _check_single_line(tool, parameter, joined_value(parameter, value))
-        elif parameter.location == "cookie":
-            cookies[parameter.name] = _check_single_line(tool, parameter, joined_value(parameter, value))
-    if whole_body is not _ABSENT:
-        values["body"] = whole_body
-    media_type = tool.body.media_type if tool.body is not None and sent else None
-    return BoundCall(tool, values, path, tuple(query), headers, cookies, body if sent else None, media_type)
+@dataclass(frozen=True, slots=True)
+class _Binder:
+    """Binds one call of an operation."""
+
+    tool: Tool
+    definitions: Mapping[str, Schema]
+    insists: bool
+
+    def bind(self, args: Sequence[object], kwargs: Mapping[str, object]) -> BoundCall:
+        tool = self.tool
+        assigned, whole_body = _assign_arguments(tool, args, kwargs)
+        values = {
+            parameter.argument: self.value(parameter, assigned[parameter.argument])
+            for parameter in tool.arguments
+            if parameter.argument in assigned and parameter.location != "body"
+        }
+        self._check_required([p for p in tool.arguments if p.location != "body"], values, kwargs)
+        body, of_body, content = self._body(assigned, values, whole_body, kwargs)
+        path = filled_path(tool, values)
+        query, headers, cookies = self._places(values)
+        ordered = {p.argument: {**values, **of_body}[p.argument] for p in tool.arguments if p.argument in assigned}
+        if whole_body is not _ABSENT and body is not _ABSENT:
+            ordered["body"] = body
+        pairs = tuple((pair.name, pair.text) for pair in query)
+        written = "&".join(f"{quote(pair.name, safe='')}={pair.written}" for pair in query)
+        return BoundCall(tool, ordered, path, pairs, written, headers, cookies, content)
+
+    def value(self, parameter: Parameter, value: object, schema: Schema | None = None) -> object:
+        """The value of an argument in the type that the schema asks for. Raises: ToolError."""
+        schema = parameter.schema if schema is None else schema
+        value = json_value(value)
+        if (foreign := unsendable_part(value)) is not None:
+            self._refuse(parameter, f"holds {abbreviated(foreign)}, which cannot be sent")
+        if parameter.location != "body":
+            types = declared_types(schema)
+            if isinstance(value, str) and "array" in types and "string" not in types:
+                separator = SEPARATORS.get(parameter.style, ",")
+                value = [value] if parameter.explode else value.split(separator)
+            elif isinstance(value, list) and types and not {"array", "object"} & set(types):
+                value = SEPARATORS.get(parameter.style, ",").join(map(wire_text, value))
+        value = coerce(value, schema)
+        is_list = declared_types(schema) == ("array",) and parameter.argument != "body"
+        if is_list and isinstance(value, str | int | float | bytes):
+            value = coerce([value], schema)  # a value alone is a list of one
+        problem = violation(value, schema, self.definitions)
+        if problem is not None and not (self.insists and isinstance(problem, Doubt)):
+            self._refuse(parameter, problem)
+        return value
+
+    def _refuse(self, parameter: Parameter, problem: str) -> NoReturn:
+        kind = DoubtfulCall if isinstance(problem, Doubt) else ToolError
+        raise kind(f"{self.tool.name}(): argument {parameter.argument!r} {problem}", tool=self.tool.name)
+
+    def _check_required(
+        self, parameters: Iterable[Parameter], values: Mapping[str, object], kwargs: Mapping[str, object]
+    ) -> None:
+        for parameter in parameters:
+            if not parameter.required or parameter.argument in values:
+                continue
+            if parameter.location == "path" or not self.insists:
+                kind = ToolError if parameter.location == "path" else DoubtfulCall
+                problem = f"missing 1 required argument: {parameter.argument!r}"
+                raise _error(self.tool, problem, kwargs, missing=True, kind=kind)
+
+    def _places(self, values: Mapping[str, object]) -> tuple[list[Pair], dict[str, str], dict[str, str]]:
+        """The query, headers and cookies. Raises: ToolError: A value has no form there."""
+        query: list[Pair] = []
+        headers: dict[str, str] = {}
+        cookies: dict[str, str] = {}
+        argument_names = {parameter.argument for parameter in self.tool.arguments}
+        for parameter in self.tool.parameters:
+            value = values.get(parameter.argument)
+            if parameter.argument not in argument_names:  # a constant of the document
+                value = parameter.schema.get("const")
+            if value is None:
+                continue
+            try:
+                if parameter.location == "query":
+                    query += query_pairs(parameter, value)
+                elif parameter.location == "header":
+                    headers[parameter.name] = joined_value(parameter, value)
+                elif parameter.location == "cookie":
+                    cookies |= cookie_values(parameter, value)
+            except UnwritableError as error:
+                self._refuse(parameter, str(error))
+        return query, headers, cookies
+
+    # The body
+
+    def _body(
+        self, assigned: Mapping[str, object], values: Mapping[str, object], whole: Any, kwargs: Mapping[str, object]
+    ) -> tuple[Any, dict[str, object], tuple[bytes, str] | None]:
+        """The whole body as it is sent, its values by argument, and its bytes with their Content-Type.
+
+        Of several media types it is the first that takes the arguments. Raises: ToolError: None does.
+        """
+        tool = self.tool
+        given = [(p, assigned[p.argument]) for p in tool.arguments if p.location == "body" and p.argument in assigned]
+        if tool.body is None or (not tool.body.required and not given and whole is _ABSENT):
+            return _ABSENT, {}, None
+        first: ToolError | None = None
+        names = {parameter.name for parameter, _ in given}
+        bodies = (tool.body, *tool.body.others)
+        for body in sorted(bodies, key=lambda body: not names <= _property_names(body)):
+            try:
+                return self._body_in(body, given, values, whole, kwargs)
+            except ToolError as error:
+                first = first or error
+        assert first is not None
+        raise first
+
+    def _body_in(
+        self,
+        body: Body,
+        given: Sequence[tuple[Parameter, object]],
+        values: Mapping[str, object],
+        whole: Any,
+        kwargs: Mapping[str, object],
+    ) -> tuple[Any, dict[str, object], tuple[bytes, str]]:
+        """The same in one media type. Raises: ToolError."""
+        properties, needed = object_properties(body.schema)
+        names = _property_names(body)
+        for parameter, _ in given:
+            if parameter.name not in names:
+                self._refuse(parameter, f"is no part of a body that is sent as {body.media_type}; leave it out")
+        of_body: dict[str, object] = {}
+        own: dict[str, object] = {}
+        for parameter, value in given:
+            written = not parameter.name and _is_written(body, value)
+            schema = properties.get(parameter.name, parameter.schema) if parameter.name else body.schema
+            own[parameter.name] = value if written else self.value(parameter, value, schema)
+            of_body[parameter.argument] = own[parameter.name]
+        if "" in own:
+            content: object = own[""]
+        elif whole is not _ABSENT:
+            content = self.whole_body(body, whole, own)
+        else:
+            own = {**self._shared(needed, values, own), **own}
+            by_name = {p.name: p for p in self.tool.arguments if p.location == "body"}
+            absent = [name for name in properties if name in needed and name in by_name and name not in own]
+            self._check_required([replace(by_name[name], required=True) for name in absent], {}, kwargs)
+            content = own
+            if body.schema.keys() & {"oneOf", "anyOf", "allOf", "not", "if", "minProperties", "dependentRequired"}:
+                self._check_body(body, content, "the body")
+        try:
+            return content, of_body, encoded_body(body, content)
+        except UnwritableError as error:
+            name = next(iter(of_body)) if len(of_body) == 1 and "" in own else "body"
+            raise ToolError(f"{self.tool.name}(): {name} {error}", tool=self.tool.name) from None
+
+    def whole_body(self, body: Body, whole: Any, own: Mapping[str, object]) -> object:
+        """The body that `body=` passes, with the properties beside it. Raises: ToolError."""
+        content = coerce(json_value(whole), body.schema)
+        if own and not isinstance(content, dict):
+            raise ToolError(f"{self.tool.name}(): body= is not a dict, so {next(iter(own))!r} has no place in it")
+        content = {**content, **own} if isinstance(content, dict) else content
+        if not _is_written(body, content):
+            self._check_body(body, content, "body=")
+        return content
+
+    def _check_body(self, body: Body, content: object, called: str) -> None:
+        problem = violation(content, body.schema, self.definitions)
+        if problem is not None and not (self.insists and isinstance(problem, Doubt)):
+            kind = DoubtfulCall if isinstance(problem, Doubt) else ToolError
+            raise kind(f"{self.tool.name}(): {called} {problem}", tool=self.tool.name)
+
+    def _shared(
+        self, needed: Collection[str], values: Mapping[str, object], own: Mapping[str, object]
+    ) -> dict[str, object]:
+        """Required properties of a body that were not passed, and have the value of the parameter of the same name."""
+        named = {p.name: values[p.argument] for p in self.tool.parameters if p.argument in values}
+        return {name: named[name] for name in sorted(needed) if name in named and name not in own}
+
+
+def _is_written(body: Body, value: object) -> bool:
+    """True for a body that the program has written itself: bytes, or the text of an XML document or a form."""
+    return isinstance(value, str | bytes) and family(body.media_type) not in ("json", "yaml")
+
+
+def _property_names(body: Body) -> frozenset[str]:
+    """The names of the arguments that a body takes: its properties, or "" for all of it."""
+    properties, _ = object_properties(body.schema)
+    return frozenset(properties) if properties else frozenset({""})
 
 
 def _bind_function(
@@ -112,7 +280,8 @@ def _bind_function(
         raise _error(tool, text.replace("too many", f"got {len(args)}, too many"), kwargs, missing=True) from None
     for name, value in values.items():
         _check_function_argument(tool, function, name, value)
-    return BoundCall(tool, values, tool.path, body=values, media_type="application/json")
+    content = json.dumps(values, ensure_ascii=False, default=as_base64).encode()
+    return BoundCall(tool, values, tool.path, content=(content, "application/json"))
 
 
 def _check_function_argument(tool: Tool, function: HostFunction, name: str, value: object) -> None:
@@ -137,11 +306,12 @@ def check_argument(tool: Tool, argument: str, value: object, definitions: Mappin
         _check_function_argument(tool, tool.function, argument, json_value(value))
         return
     assigned, whole_body = _assign_arguments(tool, (), {argument: value})
+    binder = _Binder(tool, definitions or {}, insists=False)
     with bounded():
         for name in assigned:
-            _check_value(tool, _argument(tool, name), assigned[name], definitions or {})
-        if whole_body is not _ABSENT:
-            _bind_body(tool, {}, whole_body, definitions or {})
+            binder.value(_argument(tool, name), assigned[name])
+        if whole_body is not _ABSENT and tool.body is not None:
+            binder.whole_body(tool.body, whole_body, {})
 
 
 def _assign_arguments(
@@ -175,10 +345,17 @@ def _assign_arguments(
     result = {}
     for name, value in assigned.items():
         parameter = _argument(tool, name)
-        if value is None and not (parameter.required and "null" in declared_types(parameter.schema)):
+        if value is None and not _takes_null(parameter):
             continue
         result[name] = value
     return result, whole_body
+
+
+def _takes_null(parameter: Parameter) -> bool:
+    """True if None is a value: null in a body, and for a parameter that must be there."""
+    if parameter.location != "body":
+        return parameter.required and "null" in declared_types(parameter.schema)
+    return bool(parameter.name) and violation(None, parameter.schema, {}) is None
 
 
 def _argument(tool: Tool, name: str) -> Parameter:
@@ -205,81 +382,13 @@ def _is_whole_body(tool: Tool, value: object, kwargs: Mapping[str, object]) -> b
     )
 
 
-def _check_value(tool: Tool, parameter: Parameter, value: object, definitions: Mapping[str, Schema]) -> object:
-    """The value in the type that the schema asks for. Raises: ToolError."""
-    schema = parameter.schema
-    value = json_value(value)
-    foreign = unsendable_part(value)
-    if foreign is not None:
-        held = f"holds {abbreviated(foreign)}, which cannot be sent"
-        raise ToolError(f"{tool.name}(): argument {parameter.argument!r} {held}", tool=tool.name)
-    if parameter.location != "body":
-        types = declared_types(schema)
-        if isinstance(value, str) and "array" in types and "string" not in types:
-            separator = SEPARATORS.get(parameter.style, ",")
-            value = [value] if parameter.explode else value.split(separator)
-        elif isinstance(value, list) and types and not {"array", "object"} & set(types):
-            value = SEPARATORS.get(parameter.style, ",").join(map(wire_text, value))
-    value = coerce(value, schema)
-    if declared_types(schema) == ("array",) and parameter.argument != "body" and isinstance(value, str | int | float):
-        value = coerce([value], schema)  # a value alone is a list of one
-    problem = violation(value, schema, definitions)
-    if problem is not None:
-        raise ToolError(f"{tool.name}(): argument {parameter.argument!r} {problem}", tool=tool.name)
-    return value
-
-
-def _check_single_line(tool: Tool, parameter: Parameter, text: str) -> str:
-    if any(char in text for char in "\r\n\0"):
-        raise ToolError(f"{tool.name}(): argument {parameter.argument!r} must be one line of text", tool=tool.name)
-    return text
-
-
-def _bind_body(
-    tool: Tool, values: dict[str, object], whole_body: Any, definitions: Mapping[str, Schema]
-) -> tuple[object | None, bool]:
-    """The body, and whether one is sent."""
-    if tool.body is None:
-        return None, False
-    properties = {p.name: values[p.argument] for p in tool.arguments if p.location == "body" and p.argument in values}
-    if "" in properties:
-        return encoded_fields(tool, properties[""]), True
-    if whole_body is not _ABSENT:
-        whole_body = coerce(json_value(whole_body), tool.body.schema)
-        if properties and not isinstance(whole_body, dict):
-            raise ToolError(f"{tool.name}(): body= is not a dict, so {next(iter(properties))!r} has no place in it")
-        body = {**whole_body, **properties} if isinstance(whole_body, dict) else whole_body
-        problem = violation(body, tool.body.schema, definitions)
-        if problem is not None:
-            raise ToolError(f"{tool.name}(): body= {problem}", tool=tool.name)
-        return encoded_fields(tool, body), True
-    if not properties and not tool.body.required:
-        return None, False
-    body = {**_shared_properties(tool, values), **properties}
-    if tool.body.schema.keys() & {"oneOf", "anyOf", "allOf", "not", "if", "minProperties", "dependentRequired"}:
-        problem = violation(body, tool.body.schema, definitions)
-        if problem is not None:
-            raise ToolError(f"{tool.name}(): the body {problem}", tool=tool.name)
-    return encoded_fields(tool, body), True
-
-
-def _is_body_omitted(tool: Tool, values: Mapping[str, object]) -> bool:
-    """True if no body is sent: it is optional, and no property of it was passed."""
-    has_properties = any(parameter.location == "body" and parameter.argument in values for parameter in tool.arguments)
-    return tool.body is not None and not tool.body.required and not has_properties
-
-
-def _shared_properties(tool: Tool, values: Mapping[str, object]) -> dict[str, object]:
-    """Required properties of a body whose value is the parameter of the same name."""
-    assert tool.body is not None
-    required = tool.body.schema.get("required")
-    names = required if isinstance(required, list) and tool.body.required else []
-    inside = {parameter.name for parameter in tool.arguments if parameter.location == "body"}
-    return {name: values[argument_name(name)] for name in names if name not in inside and argument_name(name) in values}
-
-
 def _error(
-    tool: Tool, problem: str, kwargs: Mapping[str, object], unknown: str | None = None, missing: bool = False
+    tool: Tool,
+    problem: str,
+    kwargs: Mapping[str, object],
+    unknown: str | None = None,
+    missing: bool = False,
+    kind: type[ToolError] = ToolError,
 ) -> ToolError:
     """`GET_x() got an unexpected keyword argument 'name'; did you mean 'query'? It takes: query, page`."""
     names = [parameter.argument for parameter in tool.arguments]
@@ -290,7 +399,7 @@ def _error(
     end = f"; did you mean {nearest!r}?" if nearest else "."
     takes = f"It takes: {', '.join(names)}" if names else "It takes no arguments"
     usage = f"It is called as {signature(tool)}" if missing else takes
-    return ToolError(f"{tool.name}() {problem}{end} {usage}", tool=tool.name)
+    return kind(f"{tool.name}() {problem}{end} {usage}", tool=tool.name)
 
 
 def nearest_argument(tool: Tool, unknown: str, names: Sequence[str]) -> str | None:

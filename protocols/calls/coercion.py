@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import datetime
 import json
 import math
@@ -19,6 +20,8 @@ __all__ = ["coerce", "json_value", "unsendable_part"]
 
 _INTEGER = re.compile(r"[-+]?\d+")
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
+_POINT_IN_TIME = re.compile(r"\d{4}-\d\d-\d\d($|[T ]\d\d)")
+_UNIX = ("unix-time", "unixtime", "unix_timestamp", "timestamp")
 _LONGEST_NUMBER = 4000  # Python reads no longer ones
 
 
@@ -59,6 +62,8 @@ def coerce(value: Any, schema: object) -> Any:
 
 def _coerced(value: Any, schema: object) -> Any:
     count_steps()
+    if value is None:
+        return value
     if not isinstance(schema, Mapping):
         return value
     for key in ("anyOf", "oneOf"):
@@ -70,6 +75,10 @@ def _coerced(value: Any, schema: object) -> Any:
             changed = [(branch, _coerced(value, branch)) for branch in branches]
             return next((new for branch, new in changed if find_violation(new, branch, {}) is None), value)
     types = declared_types(schema)
+    if isinstance(value, bytes):
+        return _read_bytes(value, schema)
+    if isinstance(value, str) and (time := _timestamp(value, schema, types)) is not None:
+        return time
     if not types or (isinstance(value, str) and "string" in types):
         return value
     if isinstance(value, str):
@@ -87,6 +96,42 @@ def _coerced(value: Any, schema: object) -> Any:
     if isinstance(value, int | float) and "string" in types and not {"integer", "number"} & set(types):
         return wire_text(value)
     return value
+
+
+def _read_bytes(value: bytes, schema: Mapping[str, Any]) -> object:
+    """Bytes for a text: in base64 where the document asks for it, else what they say in UTF-8."""
+    if schema.get("format") in ("byte", "base64") or schema.get("contentEncoding") == "base64":
+        return base64.b64encode(value).decode()
+    is_file = schema.get("format") == "binary" or "contentMediaType" in schema or "contentEncoding" in schema
+    if is_file or "string" not in declared_types(schema):
+        return value
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return value
+
+
+def _timestamp(text: str, schema: Mapping[str, Any], types: Sequence[str]) -> object | None:
+    """A point in time in the documented form: `2024-05-01` of a datetime where a date is asked for.
+
+    None where the text is none, has that form already, or another one fits it, too.
+    """
+    wanted = schema.get("format")
+    is_number = wanted in _UNIX and "string" not in types
+    if not (wanted in ("date", "date-time") or is_number) or not _POINT_IN_TIME.match(text) or "enum" in schema:
+        return None
+    try:
+        time = datetime.datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    utc = time if time.tzinfo else time.replace(tzinfo=datetime.UTC)
+    if is_number:
+        return int(utc.timestamp()) if "integer" in types else utc.timestamp()
+    if wanted == "date":
+        return time.date().isoformat() if len(text) > len("2024-05-01") else None
+    if len(text) > len("2024-05-01") and time.tzinfo is not None:
+        return None
+    return f"{text}T00:00:00Z" if len(text) == len("2024-05-01") else f"{text.replace(' ', 'T')}Z"
 
 
 def _parsed_text(text: str, types: Sequence[str], value: str) -> object:

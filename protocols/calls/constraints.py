@@ -15,17 +15,29 @@ from protocols.model import Schema
 from protocols.patterns import matches
 from protocols.schema_fields import declared_types
 
-__all__ = ["abbreviated", "find_violation", "violation"]
+__all__ = ["Doubt", "abbreviated", "find_violation", "violation"]
 
 _PLAIN_KEYWORDS = frozenset({
     *("type", "enum", "const", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"),
     *("minLength", "maxLength", "pattern", "items", "minItems", "maxItems"),
     *("title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly"),  # annotations
-    *("format", "discriminator", "contentMediaType", "contentEncoding"),
+    *("format", "discriminator", "contentMediaType", "contentEncoding", "xml"),
 })  # fmt: skip
 """Keywords that are checked here; a schema with any other one is left to `jsonschema`."""
+_SOFT = frozenset(
+    {"required", "enum", "const", "pattern", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"}
+)
+_SOFT |= {"minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties", "multipleOf", "oneOf"}
+"""Keywords that documents often have wrong; the service is the judge of them."""
+
 _ARTICLES = {"integer": "an integer", "array": "a list", "object": "a dict", "boolean": "True or False", "null": "None"}
 _NO_DEFINITIONS: Mapping[str, Schema] = {}
+
+
+class Doubt(str):
+    """A violation that only the document speaks of: the value can be sent, and the service may take it."""
+
+    __slots__ = ()
 
 
 def violation(value: Any, schema: object, definitions: Mapping[str, Schema]) -> str | None:
@@ -47,13 +59,14 @@ def find_violation(value: Any, schema: object, definitions: Mapping[str, Schema]
     if types and not any(_is_type(value, name) for name in types):
         return f"must be {' or '.join(_ARTICLES.get(name, f'a {name}') for name in types)}, not {abbreviated(value)}"
     if "const" in schema and value != schema["const"]:
-        return f"must be {abbreviated(schema['const'])}, not {abbreviated(value)}"
+        return Doubt(f"must be {abbreviated(schema['const'])}, not {abbreviated(value)}")
     enum = schema.get("enum")
     if isinstance(enum, list) and value not in enum:
         listed = ", ".join(map(abbreviated, enum[:40])) + (", …" if len(enum) > 40 else "")
         texts = [option for option in enum if isinstance(option, str)]
         close = difflib.get_close_matches(value, texts, n=1) if isinstance(value, str) else []
-        return f"must be one of {listed}, not {abbreviated(value)}" + (f"; did you mean {close[0]!r}?" if close else "")
+        nearest = f"; did you mean {close[0]!r}?" if close else ""
+        return Doubt(f"must be one of {listed}, not {abbreviated(value)}{nearest}")
     if isinstance(value, str):
         return _text_violation(value, schema)
     if isinstance(value, list):
@@ -86,11 +99,11 @@ def _is_type(value: object, name: str) -> bool:
 def _text_violation(value: str, schema: Schema) -> str | None:
     shortest, longest, pattern = schema.get("minLength"), schema.get("maxLength"), schema.get("pattern")
     if isinstance(shortest, int) and len(value) < shortest:
-        return f"must have at least {shortest} characters, not {abbreviated(value)}"
+        return Doubt(f"must have at least {shortest} characters, not {abbreviated(value)}")
     if isinstance(longest, int) and len(value) > longest:
-        return f"must have at most {longest} characters, not {len(value)}"
+        return Doubt(f"must have at most {longest} characters, not {len(value)}")
     if isinstance(pattern, str) and not matches(pattern, value):
-        return f"must match the pattern {pattern}, not {abbreviated(value)}"
+        return Doubt(f"must match the pattern {pattern}, not {abbreviated(value)}")
     return None
 
 
@@ -103,20 +116,20 @@ def _number_violation(value: float, schema: Schema) -> str | None:
     ):
         limit = schema.get(key)
         if isinstance(limit, int | float) and wrong(value, limit):
-            return f"must be {words} {limit}, not {value}"
+            return Doubt(f"must be {words} {limit}, not {value}")
     return None
 
 
 def _list_violation(value: list[Any], schema: Schema, definitions: Mapping[str, Schema]) -> str | None:
     fewest, most = schema.get("minItems"), schema.get("maxItems")
     if isinstance(fewest, int) and len(value) < fewest:
-        return f"must have at least {fewest} items, not {len(value)}"
+        return Doubt(f"must have at least {fewest} items, not {len(value)}")
     if isinstance(most, int) and len(value) > most:
-        return f"must have at most {most} items, not {len(value)}"
+        return Doubt(f"must have at most {most} items, not {len(value)}")
     for index, item in enumerate(value):
         problem = find_violation(item, schema.get("items"), definitions)
         if problem is not None:
-            return f"[{index}] {problem}"
+            return type(problem)(f"[{index}] {problem}")
     return None
 
 
@@ -131,7 +144,8 @@ def _validator_violation(value: Any, schema: Schema, definitions: Mapping[str, S
     if error is None:
         return None
     where = subscripts(tuple(error.absolute_path))
-    return f"{where + ' ' if where else ''}is not what the schema asks for: {error.message[:300]}"
+    text = f"{where + ' ' if where else ''}is not what the schema asks for: {error.message[:300]}"
+    return Doubt(text) if error.validator in _SOFT else text
 
 
 class _SchemaIdentity:
@@ -153,7 +167,9 @@ class _SchemaIdentity:
 def _validator(key: _SchemaIdentity) -> Any:
     from jsonschema.validators import extend
 
-    sending = extend(validator_class(), {"required": _required_in_request})  # type: ignore[no-untyped-call]
+    base = validator_class()
+    texts = base.TYPE_CHECKER.redefine("string", lambda _, value: isinstance(value, str | bytes))
+    sending = extend(base, {"required": _required_in_request}, type_checker=texts)  # type: ignore[no-untyped-call]
     return sending({**key.schema, "$defs": dict(key.definitions)} if key.definitions else dict(key.schema))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections.abc import Sequence
 from functools import lru_cache
 from urllib.parse import unquote, urlsplit
 
@@ -27,8 +28,8 @@ def match(protocol: Protocol, method: str, path: str) -> tuple[Tool, dict[str, s
     for tool in protocol.tools:
         if tool.method != method.upper():
             continue
-        segments, _, rank = _parsed_template(tool.path)
-        if len(segments) != len(requested) or (best is not None and rank >= best[0]):
+        _, _, rank = _parsed_template(tool.path)
+        if best is not None and rank >= best[0]:
             continue
         arguments = _arguments(tool, requested)
         if arguments is not None:
@@ -48,6 +49,8 @@ def path_arguments(tool: Tool, path: str) -> dict[str, str] | None:
 def _arguments(tool: Tool, requested: list[str]) -> dict[str, str] | None:
     """The variables of a template in the segments of a path; None if they do not match."""
     segments, names, _ = _parsed_template(tool.path)
+    if len(segments) < len(requested):
+        requested = _spanned(tool, segments, requested)
     if len(segments) != len(requested):
         return None
     segment_values = [_segment_values(literals, text) for literals, text in zip(segments, requested, strict=True)]
@@ -56,6 +59,17 @@ def _arguments(tool: Tool, requested: list[str]) -> dict[str, str] | None:
     arguments = {p.name: p.argument for p in tool.parameters if p.location == "path"}
     values = [unquote(value) for segment in segment_values for value in segment or ()]
     return {arguments.get(name, name): value for name, value in zip(names, values, strict=True)}
+
+
+def _spanned(tool: Tool, segments: Sequence[tuple[str, ...]], requested: list[str]) -> list[str]:
+    """The requested segments, with those together that one variable spans; as they are where none does."""
+    spanning = {f"{{{p.name}}}" for p in tool.parameters if p.location == "path" and p.reserved}
+    written = (tool.path.rstrip("/") or "/").split("/")
+    place = next((index for index, text in enumerate(written) if text in spanning), None)
+    if place is None or len(written) != len(segments):
+        return requested
+    end = len(requested) - (len(segments) - place - 1)
+    return [*requested[:place], "/".join(requested[place:end]), *requested[end:]]
 
 
 @lru_cache(maxsize=4096)

@@ -1,4 +1,8 @@
-"""How the values of a call are written in its URL, headers and body."""
+"""How the values of a call are written in its URL and headers: the styles of OpenAPI, which are those of RFC 6570.
+
+Separators stand as they are and items are percent-encoded, so that a comma within an item is no separator. Where a
+style cannot say a value (an empty list, an item with a separator that has no other form), nothing is sent.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +10,33 @@ import base64
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any
-from urllib.parse import quote, urlencode
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+from urllib.parse import quote
 
 from protocols.errors import ToolError
-from protocols.model import SEPARATORS, Parameter, Schema, Tool
+from protocols.model import SEPARATORS, Parameter, Tool
 
-__all__ = ["BoundCall", "encoded_fields", "filled_path", "joined_value", "payload", "query_pairs", "wire_text"]
+__all__ = ["BoundCall", "Pair", "UnwritableError", "as_base64", "cookie_values", "filled_path"]
+__all__ += ["joined_value", "query_pairs", "styled_pairs", "wire_text"]
 
 _TEMPLATE = re.compile(r"\{([^{}]*)\}")
+_RESERVED_IN_QUERY = "!$'()*,:@/?[]"
+"""Reserved characters that mean nothing else within the value of a query parameter."""
+
+_RESERVED_IN_PATH = "!$&'()*+,;=:@/"
+
+
+class UnwritableError(ValueError):
+    """A value that its style or media type cannot say; the message goes behind the name of the argument."""
+
+
+class Pair(NamedTuple):
+    """A name and value of a query or form; `written` is the value percent-encoded, with its separators."""
+
+    name: str
+    text: str
+    written: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,96 +44,40 @@ class BoundCall:
     """One call, checked and ready to be sent.
 
     `arguments` are by argument name in signature order, with values in the schema's types; a whole body is `body`.
-    `path` is percent-encoded, starts with "/", and is relative to the server's URL. `query` are pairs, not encoded.
-    `body` is data for JSON, a dict of strings or lists of strings for forms; see `payload` for the bytes. Without a
-    body, `body` and `media_type` are None.
+    `path` is percent-encoded, starts with "/", and is relative to the server's URL. `query` are pairs, not encoded, and
+    `written_query` the same as it goes out. `content` are the bytes of the body and its Content-Type; None without one.
     """
 
     tool: Tool
     arguments: dict[str, object]
     path: str
     query: tuple[tuple[str, str], ...] = ()
+    written_query: str = ""
     headers: dict[str, str] = field(default_factory=dict)
     cookies: dict[str, str] = field(default_factory=dict)
-    body: object | None = None
-    media_type: str | None = None
+    content: tuple[bytes, str] | None = None
 
 
-def payload(call: BoundCall) -> tuple[bytes, str] | None:
-    """The bytes of the body and its Content-Type, or None for a call without one. Equal calls give equal bytes."""
-    if call.media_type is None:
-        return None
-    kind = call.media_type.partition(";")[0].strip().lower()
-    body = call.body
-    if kind == "application/x-www-form-urlencoded" and isinstance(body, Mapping):
-        return urlencode(list(_form_fields(call.tool, body))).encode(), call.media_type
-    if kind.startswith("multipart/") and isinstance(body, Mapping):
-        import hashlib
-
-        from urllib3.filepost import encode_multipart_formdata
-
-        assert call.tool.body is not None
-        properties = call.tool.body.schema.get("properties")
-        schemas = properties if isinstance(properties, Mapping) else {}
-        fields = [_form_part(name, value, schemas.get(name) or {}) for name, value in _form_fields(call.tool, body)]
-        boundary = hashlib.sha256(repr(fields).encode()).hexdigest()[:32]
-        data, content_type = encode_multipart_formdata(fields, boundary)
-        return data, content_type.replace("multipart/form-data", kind, 1)
-    if kind == "application/json" or kind.endswith("+json") or not isinstance(body, str | bytes):
-        return json.dumps(body, ensure_ascii=False, default=_as_base64).encode(), call.media_type
-    return (body.encode() if isinstance(body, str) else body), call.media_type
-
-
-def _form_fields(tool: Tool, body: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Names and values of a form; lists are repeated, or joined if the document asks for it."""
-    joined = tool.body.joined if tool.body is not None else {}
-    for name, value in body.items():
-        if isinstance(value, list) and name in joined:
-            yield name, joined[name].join(map(wire_text, value))
-            continue
-        for item in value if isinstance(value, list) else [value]:
-            yield name, item if isinstance(item, bytes) else wire_text(item)
-
-
-def _form_part(name: str, value: Any, schema: Schema) -> Any:
-    """A field of a multipart form; a file has a file name and a media type."""
-    items = schema.get("items")
-    kind = items if isinstance(items, Mapping) else schema
-    media_type = kind.get("contentMediaType")
-    if isinstance(value, bytes) or media_type is not None or kind.get("format") == "binary":
-        return name, (name, value, str(media_type or "application/octet-stream"))
-    return name, value
-
-
-def _as_base64(value: object) -> str:
+def as_base64(value: object) -> str:
+    """Bytes within JSON. Raises: TypeError: It is something else."""
     if isinstance(value, bytes):
         return base64.b64encode(value).decode()
     raise TypeError(f"a {type(value).__name__} has no form in JSON")
 
 
-def encoded_fields(tool: Tool, body: object) -> object:
-    """The body, with the fields of a form as texts."""
-    assert tool.body is not None
-    kind = tool.body.media_type.lower()
-    if isinstance(body, Mapping) and ("form-urlencoded" in kind or kind.startswith("multipart/")):
-        return {name: _form_value(value) for name, value in body.items() if value is not None}
-    return body
-
-
-def _form_value(value: object) -> object:
-    if isinstance(value, list):
-        return [wire_text(item) for item in value]
-    return value if isinstance(value, bytes) else wire_text(value)
-
-
 def filled_path(tool: Tool, values: Mapping[str, object]) -> str:
+    """The path of a call, percent-encoded. Raises: ToolError: A variable is empty, or would be a step up."""
     by_name = {parameter.name: parameter for parameter in tool.parameters if parameter.location == "path"}
 
     def filled(variable: re.Match[str]) -> str:
         parameter = by_name[variable[1]]
-        text = _segment(parameter, values[parameter.argument])
+        argument = f"{tool.name}(): argument {parameter.argument!r}"
+        try:
+            text = _segment(parameter, values[parameter.argument])
+        except UnwritableError as error:
+            raise ToolError(f"{argument} {error}", tool=tool.name) from None
         if not text:
-            raise ToolError(f"{tool.name}(): argument {parameter.argument!r} must not be empty", tool=tool.name)
+            raise ToolError(f"{argument} must not be empty", tool=tool.name)
         return text
 
     path = _TEMPLATE.sub(filled, tool.path)
@@ -123,13 +88,18 @@ def filled_path(tool: Tool, values: Mapping[str, object]) -> str:
 
 
 def _segment(parameter: Parameter, value: object) -> str:
+    """The value in a path. Raises: UnwritableError."""
     if parameter.style == "json":
         return quote(json.dumps(value, ensure_ascii=False), safe="")
+    safe = _RESERVED_IN_PATH if parameter.reserved else ""
     if isinstance(value, Mapping) and parameter.explode:
-        parts = [f"{quote(key, safe='')}={quote(wire_text(item), safe='')}" for key, item in value.items()]
+        texts = [(key, wire_text(item)) for key, item in value.items()]
+        parts = [f"{quote(key, safe='')}={quote(text, safe=safe)}" for key, text in texts]
     else:
-        parts = [quote(text, safe="") for text in wire_texts(value)]
+        parts = [quote(text, safe=safe) for text in wire_texts(value)]
     if parameter.style == "label":
+        if parameter.explode and isinstance(value, list | Mapping) and any("." in part for part in parts):
+            raise UnwritableError("holds a '.', which separates the items of this path")
         return "." + ("." if parameter.explode else ",").join(parts)
     if parameter.style == "matrix":
         name = quote(parameter.name, safe="")
@@ -138,30 +108,107 @@ def _segment(parameter: Parameter, value: object) -> str:
         if parameter.explode and isinstance(value, list):
             return "".join(f";{name}={part}" for part in parts)
         return f";{name}={','.join(parts)}"
-    return ",".join(parts)
+    return _joined(parts, parameter.style) if isinstance(value, list | Mapping) else parts[0]
 
 
-def query_pairs(parameter: Parameter, value: object) -> list[tuple[str, str]]:
-    name, style = parameter.name, parameter.style
+def query_pairs(parameter: Parameter, value: object) -> list[Pair]:
+    """The pairs of a query parameter. Raises: UnwritableError."""
+    safe = _RESERVED_IN_QUERY if parameter.reserved else ""
+    return list(styled_pairs(parameter.name, value, parameter.style, parameter.explode, safe))
+
+
+def styled_pairs(name: str, value: object, style: str, explode: bool, safe: str = "") -> Iterator[Pair]:
+    """The pairs that a style makes of a value, in a query or a form; `safe` are characters that are not encoded.
+
+    Raises: UnwritableError: It makes none.
+    """
+    if isinstance(value, list | Mapping) and not value and style != "json":
+        kind = "list" if isinstance(value, list) else "dict"
+        raise UnwritableError(f"is an empty {kind}, which cannot be sent; leave it out, or do without the call")
     if style == "json":
-        return [(name, json.dumps(value, ensure_ascii=False))]
-    if isinstance(value, Mapping) and style == "deepObject":
-        return [(f"{name}[{key}]", text) for key, item in value.items() for text in wire_texts(item)]
-    if isinstance(value, Mapping) and parameter.explode:
-        return [(key, text) for key, item in value.items() for text in wire_texts(item)]
-    if isinstance(value, list) and parameter.explode:
-        return [(name, text) for text in wire_texts(value)]
-    if isinstance(value, list) and not value:
-        return []
-    return [(name, SEPARATORS.get(style, ",").join(wire_texts(value)))]
+        text = json.dumps(value, ensure_ascii=False, default=as_base64)
+        yield Pair(name, text, quote(text, safe=safe))
+    elif style == "deepObject" and isinstance(value, list | Mapping):
+        yield from (Pair(key, text, quote(text, safe=safe)) for key, text in _deep(name, value))
+    elif isinstance(value, Mapping) and explode:
+        for key, item in value.items():
+            texts = wire_texts(item) if isinstance(item, list) else [wire_text(item)]
+            yield from (Pair(str(key), text, quote(text, safe=safe)) for text in texts)
+    elif isinstance(value, list) and explode:
+        yield from (Pair(name, text, quote(text, safe=safe)) for text in wire_texts(value))
+    elif isinstance(value, list | Mapping):
+        texts = wire_texts(value)
+        yield Pair(
+            name,
+            SEPARATORS.get(style, ",").join(texts),
+            _joined([quote(text, safe=safe.replace(",", "")) for text in texts], style),
+        )
+    else:
+        text = wire_text(value)
+        yield Pair(name, text, quote(text, safe=safe))
+
+
+def _joined(parts: list[str], style: str) -> str:
+    """Encoded items with their separator. Raises: UnwritableError: One holds a separator that must be encoded, too."""
+    separator = SEPARATORS.get(style, ",")
+    encoded = quote(separator, safe=",")
+    if encoded != separator and any(encoded in part for part in parts):
+        raise UnwritableError(f"holds {separator!r}, which separates the items")
+    return encoded.join(parts)
+
+
+def _deep(name: str, value: object) -> Iterator[tuple[str, str]]:
+    """Names and values in brackets, as deep as the value is: `filter[price][gte]`, `tags[]`, `lines[0][price]`."""
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from _deep(f"{name}[{key}]", item)
+    elif isinstance(value, list):
+        is_flat = not any(isinstance(item, list | Mapping) for item in value)
+        for index, item in enumerate(value):
+            yield from _deep(f"{name}[]" if is_flat else f"{name}[{index}]", item)
+    else:
+        yield name, wire_text(value)
 
 
 def joined_value(parameter: Parameter, value: object) -> str:
+    """The value of a header or cookie, where nothing is percent-encoded. Raises: UnwritableError."""
     if parameter.style == "json":
-        return json.dumps(value, ensure_ascii=False)
-    if isinstance(value, Mapping) and parameter.explode:
-        return ",".join(f"{key}={wire_text(item)}" for key, item in value.items())
-    return SEPARATORS.get(parameter.style, ",").join(wire_texts(value))
+        return json.dumps(value, ensure_ascii=True)
+    if isinstance(value, list | Mapping) and not value:
+        raise UnwritableError("is empty, which cannot be sent; leave it out")
+    texts = wire_texts(value)
+    separator = SEPARATORS.get(parameter.style, ",")
+    exploded = isinstance(value, Mapping) and parameter.explode
+    if isinstance(value, list | Mapping):
+        _refuse_separators(texts, separator + "=" * exploded)
+    if exploded:
+        texts = [f"{key}={text}" for key, text in zip(texts[::2], texts[1::2], strict=True)]
+    text = separator.join(texts) if isinstance(value, list | Mapping) else texts[0]
+    if any(char in text for char in "\r\n\0"):
+        raise UnwritableError("must be one line of text")
+    if text != text.strip():
+        raise UnwritableError(f"must not begin or end with a space in a {parameter.location}")
+    try:
+        text.encode("latin-1")
+    except UnicodeEncodeError as error:
+        raise UnwritableError(f"holds {text[error.start]!r}, which a {parameter.location} cannot hold") from None
+    return text
+
+
+def cookie_values(parameter: Parameter, value: object) -> dict[str, str]:
+    """The cookies of a parameter: one, or one for each member of an exploded object. Raises: UnwritableError."""
+    scalar = replace(parameter, style="simple", explode=False)
+    if isinstance(value, Mapping) and value and parameter.explode and parameter.style != "json":
+        return {str(key): joined_value(scalar, wire_text(item)) for key, item in value.items()}
+    if isinstance(value, list) and len(value) > 1 and parameter.explode and parameter.style != "json":
+        raise UnwritableError("has several items, and a cookie has one value; pass one item")
+    return {parameter.name: joined_value(parameter, value)}
+
+
+def _refuse_separators(texts: list[str], separators: str) -> None:
+    for separator in separators:
+        if any(separator in text for text in texts):
+            raise UnwritableError(f"holds {separator!r}, which separates the items")
 
 
 def wire_texts(value: object) -> list[str]:
@@ -169,7 +216,7 @@ def wire_texts(value: object) -> list[str]:
     if isinstance(value, list):
         return [wire_text(item) for item in value]
     if isinstance(value, Mapping):
-        return [text for key, item in value.items() for text in (key, wire_text(item))]
+        return [text for key, item in value.items() for text in (str(key), wire_text(item))]
     return [wire_text(value)]
 
 
@@ -180,5 +227,5 @@ def wire_text(value: object) -> str:
     if value is None:
         return "null"
     if isinstance(value, Mapping | list):
-        return json.dumps(value, ensure_ascii=False, default=_as_base64)
+        return json.dumps(value, ensure_ascii=False, default=as_base64)
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)

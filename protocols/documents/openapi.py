@@ -14,13 +14,15 @@ from typing import Any, Literal, cast
 from urllib.parse import urljoin, urlsplit
 
 from protocols.documents.described_enums import with_described_enum
+from protocols.documents.paths import VARIABLE, plain_path, reserved, spanning_variables, with_fixed_query
 from protocols.documents.schemas import SchemaReader, object_properties
 from protocols.documents.source import METHODS, DocumentSet, mapping_or_empty, pointer
 from protocols.documents.tool_files import ARGUMENT, FIXED, NAME
 from protocols.errors import ProtocolError
+from protocols.media_types import essence, family
 from protocols.model import (
-    SEPARATORS,
     Body,
+    Encoding,
     Location,
     Parameter,
     Protocol,
@@ -39,7 +41,6 @@ _STYLES = {"path": "simple", "query": "form", "header": "simple", "cookie": "for
 _IGNORED_HEADERS = {"accept", "content-type", "authorization"}  # OpenAPI: such header parameters are to be ignored
 _DOCUMENT_WORDS = frozenset({"asyncapi", "oas", "openapi", "swagger"})
 """Path words of an operation that serves the document itself."""
-_VARIABLE = re.compile(r"\{([^{}]*)\}")
 
 
 def protocol(document: Mapping[str, Any], documents: DocumentSet, digest: str) -> Protocol:
@@ -58,7 +59,7 @@ def protocol(document: Mapping[str, Any], documents: DocumentSet, digest: str) -
         try:
             name = operation.get(NAME) if isinstance(operation, Mapping) else None
             real = path.rstrip("#")
-            tool = builder.tool(str(name or tool_name(method, real)), method, real, operation, base, item)
+            tool = builder.tool(str(name or tool_name(method, plain_path(real))), method, real, operation, base, item)
             if not _serves_document(tool):
                 tools.append(tool)
         except (ProtocolError, RecursionError) as error:
@@ -135,7 +136,11 @@ class _Builder:
         item = item or {}
         security = self._security(operation)
         body = self._body(operation.get("requestBody"), base)
-        parameters, arguments = _arguments(self._parameters(path, item, operation, base, security), body)
+        path, _, fixed_query = path.partition("?")
+        spanning = frozenset(spanning_variables(path))
+        path = plain_path(path)
+        listed = self._parameters(path, item, operation, base, security, fixed_query)
+        parameters, arguments = _arguments([reserved(parameter, spanning) for parameter in listed], body)
         servers = operation.get("servers") or item.get("servers")
         summary = str(operation.get("summary") or item.get("summary") or "").strip()
         description = str(operation.get("description") or item.get("description") or "").strip()
@@ -180,7 +185,7 @@ class _Builder:
                 variable = mapping_or_empty(variables.get(match[1]))
                 return str(variable.get("default", next(iter(variable.get("enum") or ()), match[0])))
 
-            url = _VARIABLE.sub(value, server["url"])
+            url = VARIABLE.sub(value, server["url"])
             try:
                 servers.append(Server(self._absolute(url), str(server.get("description") or "").strip()))
             except ValueError:
@@ -226,7 +231,9 @@ class _Builder:
         operation: Mapping[str, Any],
         base: str,
         security: tuple[tuple[str, ...], ...],
+        fixed_query: str,
     ) -> list[Parameter]:
+        """The parameters of an operation. `fixed_query`: what its path key has behind a `?`."""
         parameters: dict[tuple[str, str], Parameter] = {}
         for owner in (item, operation):
             raw_list = owner.get("parameters") or []
@@ -235,9 +242,10 @@ class _Builder:
             for raw in raw_list:
                 parameter = self._parameter(*self._resolved(raw, base))
                 parameters[parameter.location, parameter.name] = parameter
+        parameters = with_fixed_query(parameters, fixed_query)
         # Credentials are added outside the program, even where the document lists them as parameters too.
         secret = {(s.location, s.parameter.lower()) for s in self.schemes if any(s.name in need for need in security)}
-        in_path = _VARIABLE.findall(path)
+        in_path = VARIABLE.findall(path)
         usable = []
         for (location, name), parameter in parameters.items():
             if (location == "header" and name.lower() in _IGNORED_HEADERS) or (location, name.lower()) in secret:
@@ -261,7 +269,8 @@ class _Builder:
         content = raw.get("content")
         described: Any = raw
         if isinstance(content, Mapping) and content:
-            described, style = next(iter(content.values())), "json"
+            media_type, described = next(iter(content.items()))
+            style = "json" if family(str(media_type)) == "json" else style
         try:
             schema = self.schemas.read(described["schema"], base) if described.get("schema") is not None else {}
         except ProtocolError as error:
@@ -284,6 +293,8 @@ class _Builder:
             description=description,
             style=style,
             explode=bool(raw["explode"]) if "explode" in raw else style == "form",
+            reserved=(raw.get("allowReserved") is True and location == "query")
+            or (raw.get("x-multi-segment") is True and location == "path"),
         )
 
     def _examples(self, holder: Mapping[str, Any], base: str) -> tuple[object, ...]:
@@ -296,26 +307,36 @@ class _Builder:
         return tuple(examples)
 
     def _body(self, raw: object, base: str) -> Body | None:
+        """The body in the preferred media type, with the others that differ in form. Raises: ProtocolError."""
         if not raw:
             return None
         body, base = self._resolved(raw, base)
-        media_type, media = _preferred_media(body.get("content"))
-        if media_type is None:
-            return None
-        schema: Schema = {}
-        if media.get("schema") is not None:
+        content = mapping_or_empty(body.get("content"))
+        bodies: dict[str, Body] = {}
+        for media_type in sorted(content, key=_media_rank):
+            form = family(media_type)
+            form = form if form not in ("text", "binary") else essence(media_type)
             try:
-                schema = self.schemas.read(media["schema"], base)
+                bodies.setdefault(form, self._body_in(media_type, content[media_type], body, base))
             except ProtocolError as error:
-                raise ProtocolError(f"request body: {error}") from None
+                if not bodies:
+                    raise ProtocolError(f"request body: {error}") from None
+        first, *others = bodies.values() if bodies else [None]
+        return replace(first, others=tuple(others)) if first is not None and others else first
+
+    def _body_in(self, media_type: str, raw: object, body: Mapping[str, Any], base: str) -> Body:
+        media = mapping_or_empty(raw)
+        schema: Schema = self.schemas.read(media["schema"], base) if media.get("schema") is not None else {}
         examples = self._examples(media, base) or _as_tuple(schema.get("examples"))
+        named = mapping_or_empty(schema.get("xml")).get("name") or _component_name(media.get("schema"))
         return Body(
-            media_type=media_type,
+            media_type="application/json" if media_type == "*/*" else media_type,
             schema=schema,
             required=body.get("required") is True,
             description=str(body.get("description") or "").strip(),
             example=examples[0] if examples else None,
-            joined={name: SEPARATORS.get(style, ",") for name, style in _joined_fields(media.get("encoding"))},
+            encoding=dict(_encodings(media.get("encoding"))),
+            root=str(named or ""),
         )
 
     def _responses(self, raw: object, base: str) -> Iterator[Response]:
@@ -362,25 +383,33 @@ def _as_tuple(value: object) -> tuple[object, ...]:
     return tuple(value) if isinstance(value, list) else ()
 
 
-def _joined_fields(encoding: object) -> Iterator[tuple[str, str]]:
-    """The form fields whose lists are sent as one value, and their style."""
-    for name, raw in encoding.items() if isinstance(encoding, Mapping) else ():
-        style = str(raw.get("style") or "form") if isinstance(raw, Mapping) else ""
-        if style and raw.get("explode", style == "form" or "style" not in raw) is False:
-            yield str(name), style
+def _encodings(raw: object) -> Iterator[tuple[str, Encoding]]:
+    """The encodings of form fields by name; one without a style is content of its media type."""
+    for name, entry in mapping_or_empty(raw).items():
+        encoding = mapping_or_empty(entry)
+        styled = encoding.keys() & {"style", "explode", "allowReserved"}
+        style = str(encoding.get("style") or "form") if styled else ""
+        explode = encoding.get("explode", style == "form") is True
+        yield str(name), Encoding(str(encoding.get("contentType") or ""), style, explode)
+
+
+def _component_name(schema: object) -> str:
+    """The name of the schema that a reference leads to."""
+    return str(mapping_or_empty(schema).get("$ref") or "").rpartition("/")[2]
+
+
+def _media_rank(media_type: str) -> int:
+    """The preference among media types: JSON before forms before the first."""
+    order = ("application/json", "+json", "application/x-www-form-urlencoded", "multipart/form-data")
+    kind = essence(media_type)
+    return next((index for index, end in enumerate(order) if kind.endswith(end)), len(order))
 
 
 def _preferred_media(content: object) -> tuple[str | None, Mapping[str, Any]]:
-    """The media type to use, JSON before forms before the first."""
+    """The media type to use."""
     if not isinstance(content, Mapping) or not content:
         return None, {}
-
-    def rank(media_type: str) -> int:
-        kind = media_type.partition(";")[0].strip().lower()
-        order = ("application/json", "+json", "application/x-www-form-urlencoded", "multipart/form-data")
-        return next((index for index, end in enumerate(order) if kind.endswith(end)), len(order))
-
-    media_type = min(content, key=rank)
+    media_type = min(content, key=_media_rank)
     media = content[media_type]
     chosen = "application/json" if media_type == "*/*" else media_type
     return chosen, media if isinstance(media, Mapping) else {}
@@ -394,12 +423,22 @@ def _arguments(parameters: list[Parameter], body: Body | None) -> tuple[tuple[Pa
         for parameter, name in zip(parameters, names, strict=True)
     ]
     taken = {parameter.argument for parameter in parameters} | {argument_name(p.name) for p in parameters}
-    inside = [parameter for parameter in _body_arguments(body) if parameter.argument not in taken]
+    inside = [
+        replace(parameter, argument=_beside(parameter), required=False if parameter.name else parameter.required)
+        if parameter.argument in taken
+        else parameter
+        for parameter in _body_arguments(body)
+    ]
     names = unique([*(p.argument for p in parameters), *(p.argument for p in inside)])[len(parameters) :]
     inside = [replace(parameter, argument=name) for parameter, name in zip(inside, names, strict=True)]
     everything = [*(parameter for parameter in parameters if not _is_fixed(parameter)), *inside]
     ordered = sorted(everything, key=lambda p: (p.location != "path", not p.required))
     return tuple(parameters), tuple(ordered)
+
+
+def _beside(parameter: Parameter) -> str:
+    """The argument of a part of the body that has the name of a parameter."""
+    return f"body_{parameter.argument}" if parameter.name else "request_body"
 
 
 def _is_fixed(parameter: Parameter) -> bool:
@@ -408,10 +447,25 @@ def _is_fixed(parameter: Parameter) -> bool:
 
 
 def _body_arguments(body: Body | None) -> list[Parameter]:
-    """Properties of an object body, else the whole body as one argument `body` with an empty name."""
+    """Properties of an object body, else the whole body as one argument `body` with an empty name.
+
+    Behind them stand the optional properties that only a further media type has.
+    """
     if body is None:
         return []
+    arguments = _arguments_in(body)
+    if [parameter.name for parameter in arguments] == [""]:
+        return arguments
+    more = [p for other in body.others for p in _arguments_in(other) if p.name]
+    names = {parameter.name for parameter in arguments}
+    fresh = {parameter.name: replace(parameter, required=False) for parameter in reversed(more)}
+    return [*arguments, *(parameter for name, parameter in reversed(fresh.items()) if name not in names)]
+
+
+def _arguments_in(body: Body) -> list[Parameter]:
+    """The arguments of a body in its own media type."""
     properties, needed = object_properties(body.schema)
+    writable = {n: schema for n, schema in properties.items() if n and schema.get("readOnly") is not True}
     if not properties:
         text = body.description or str(body.schema.get("description") or "")
         return [Parameter("", "body", "body", body.required, body.schema, text.strip())]
@@ -424,6 +478,5 @@ def _body_arguments(body: Body | None) -> list[Parameter]:
             schema=schema,
             description=str(schema.get("description") or "").strip(),
         )
-        for name, schema in properties.items()
-        if name and schema.get("readOnly") is not True
+        for name, schema in writable.items()
     ]

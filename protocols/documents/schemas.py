@@ -26,7 +26,7 @@ _LISTS = frozenset({"oneOf", "anyOf", "prefixItems"})
 _SINGLE = frozenset({"items", "additionalProperties", "not", "contains", "propertyNames", "if", "then", "else"})
 _SINGLE |= {"unevaluatedItems", "unevaluatedProperties"}
 _HANDLED_ELSEWHERE = frozenset({"allOf", "nullable", "example"})  # read on their own; so is all that begins with `$`
-_HANDLED_ELSEWHERE |= {"definitions", "dependencies", "contentSchema", "xml", "externalDocs", "collectionFormat"}
+_HANDLED_ELSEWHERE |= {"definitions", "dependencies", "contentSchema", "externalDocs", "collectionFormat"}
 _LOWER_BOUNDS = frozenset({"minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"})
 _UPPER_BOUNDS = frozenset({"maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties"})
 _CONJOINED = frozenset({"oneOf", "anyOf", "not", "pattern", "if"})
@@ -56,6 +56,7 @@ _VALID: dict[str, Callable[[Any], bool]] = {
     **dict.fromkeys(("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"), _is_count),
     **dict.fromkeys(("minContains", "maxContains"), _is_count),
     **dict.fromkeys(("required", "enum"), lambda value: isinstance(value, list)),
+    "xml": lambda value: isinstance(value, Mapping),
     "discriminator": lambda value: isinstance(value, Mapping) and isinstance(value.get("propertyName"), str),
     "dependentRequired": lambda value: isinstance(value, Mapping) and all(map(_is_list_of_names, value.values())),
     **dict.fromkeys(_MAPS, lambda value: isinstance(value, Mapping)),

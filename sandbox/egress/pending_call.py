@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import parse_qsl, quote, unquote, urlencode
 
-from protocols.calls.serialization import BoundCall, payload
+from protocols.calls.serialization import BoundCall
 from protocols.errors import LimitReached
 from protocols.model import Parameter, Tool
 from sandbox.body_store import BEGINNING, MEMORY_LIMIT, beginning
@@ -93,12 +93,13 @@ class PlannedRequest:
 
 def plan(bound: BoundCall) -> PlannedRequest:
     """The request of a call whose arguments are bound."""
-    content = payload(bound)
+    content = bound.content
     headers = {"Accept": "application/json, */*;q=0.5", **bound.headers}
     if content is not None:
         headers["Content-Type"] = content[1]
     body = content[0] if content is not None else None
-    return PlannedRequest(bound.tool.method, bound.path, bound.query, headers, bound.cookies, body)
+    query = Query(bound.query, bound.written_query)
+    return PlannedRequest(bound.tool.method, bound.path, query, headers, bound.cookies, body)
 
 
 def join_url(base: str, query: Sequence[tuple[str, str]]) -> str:

@@ -14,7 +14,6 @@ from benchmarks.toolbench.server.address import VirtualCall
 from benchmarks.toolbench.server.catalogue import Catalogue, CataloguedTool
 from protocols import load
 from protocols.calls.binding import bind
-from protocols.calls.serialization import payload
 from protocols.documents.record_names import parameter_name
 from protocols.errors import ToolError
 from protocols.model import Tool
@@ -84,7 +83,7 @@ class SchemaSource:
             text = str(error).replace(f"{operation.name}(", f"{call.address.api}(")
             return {"error": f"Argument error... {text}", "response": "", "simulated": True}
         target = bound.path + (f"?{urlencode(bound.query)}" if bound.query else "")
-        content = payload(bound)
+        content = bound.content
         headers = {**bound.headers, **({"Content-Type": content[1]} if content else {})}
         simulator, base = self._world(simulated.simulator, key, session, operation)
         try:

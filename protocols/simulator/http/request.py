@@ -14,10 +14,11 @@ from contextlib import suppress
 from functools import lru_cache
 from math import isfinite
 from typing import Any
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, quote
 
 from protocols.bounded import validator_class
-from protocols.model import SEPARATORS, Location, Parameter, Protocol, Schema, Tool
+from protocols.media_types import family
+from protocols.model import SEPARATORS, Body, Location, Parameter, Protocol, Schema, Tool
 from protocols.schema_fields import items_of, json_types, properties_of, resolve, type_of
 from protocols.simulator.analysis.response_shape import conforms
 from protocols.simulator.http.messages import RequestError, SimulatedRequest
@@ -50,9 +51,12 @@ class RequestReader:
             if tool.body.required:
                 raise RequestError(_refusal(tool), "a body is required")
             return {}
-        if not _readable(tool.body.media_type):
+        kind = request.header("Content-Type") or tool.body.media_type
+        bodies = (tool.body, *tool.body.others)
+        body = next((body for body in bodies if family(body.media_type) == family(kind)), tool.body)
+        if not _readable(body.media_type):
             return {}
-        kind = next(k for k in (request.header("Content-Type") or "", tool.body.media_type) if _readable(k))
+        kind = kind if _readable(kind) else body.media_type
         sent: object
         if "json" in kind.lower():
             try:
@@ -61,19 +65,34 @@ class RequestReader:
                 raise RequestError(_refusal(tool), "the body is not valid JSON") from None
         elif "urlencoded" in kind.lower():
             text = request.body.decode(errors="replace")
-            sent = self._form(parse_qsl(text, keep_blank_values=True), tool.body.schema, tool.body.joined)
+            sent = self._form(parse_qsl(text, keep_blank_values=True), body)
         else:
-            sent = self._form(_multipart(kind, request.body), tool.body.schema, tool.body.joined)
-        if (problem := self._problem(sent, tool.body.schema)) is not None:
+            sent = self._form(_multipart(kind, request.body), body)
+        if (problem := self._problem(sent, body.schema)) is not None:
             raise RequestError(_refusal(tool), problem)
         return sent if isinstance(sent, dict) else {"": sent}
 
-    def _form(self, pairs: Iterable[tuple[str, str]], schema: Schema, joined: Mapping[str, str]) -> dict[str, object]:
-        properties = properties_of(schema, self.protocol)
+    def _form(self, pairs: Iterable[tuple[str, str]], body: Body) -> dict[str, object]:
+        properties = properties_of(body.schema, self.protocol)
         texts: dict[str, list[str]] = defaultdict(list)
+        nested: list[tuple[str, str]] = []
         for name, text in pairs:
-            texts[name if name in properties else name.removesuffix("[]")].append(text)
-        return {n: self._value(sent, properties.get(n, {}), joined.get(n, "")) for n, sent in texts.items()}
+            plain = name if name in properties else name.removesuffix("[]")
+            if "[" in plain and plain not in properties:
+                nested.append((name, text))
+            else:
+                texts[plain].append(text)
+        read = {n: self._value(sent, properties.get(n, {}), _separator(body, n)) for n, sent in texts.items()}
+        return read | {n: self._nested(value, properties.get(n, {})) for n, value in _bracketed(nested).items()}
+
+    def _nested(self, value: object, schema: Schema) -> object:
+        """Texts in lists and dicts, as the schema reads them."""
+        schema = resolve(schema, self.protocol)
+        if isinstance(value, Mapping):
+            return {str(name): self._nested(item, self._field(str(name), schema)) for name, item in value.items()}
+        if isinstance(value, list) and not all(isinstance(item, str) for item in value):
+            return [self._nested(item, items_of(schema, self.protocol) or {}) for item in value]
+        return self._value(value if isinstance(value, list) else [str(value)], schema)
 
     # -- parameters ------------------------------------------------------------------------------------------------
 
@@ -111,7 +130,7 @@ class RequestReader:
         request: SimulatedRequest,
         path_values: Mapping[str, str],
         query: Mapping[str, list[str]],
-    ) -> list[str] | dict[str, list[str]] | None:
+    ) -> list[str] | Mapping[str, object] | None:
         """The texts of a parameter, by key where each field of an object is sent by itself; None if it is missing."""
         if parameter.location == "query":
             texts = query.get(parameter.name) or query.get(parameter.name + "[]")
@@ -131,11 +150,13 @@ class RequestReader:
         apart = parameter.style == "deepObject" or (parameter.explode and parameter.style != "json")
         return apart and parameter.location == "query" and "object" in _kinds(resolve(parameter.schema, self.protocol))
 
-    def _members(self, parameter: Parameter, tool: Tool, query: Mapping[str, list[str]]) -> dict[str, list[str]]:
+    def _members(self, parameter: Parameter, tool: Tool, query: Mapping[str, list[str]]) -> Mapping[str, object]:
         """The fields of an object: `filter[color]=red`, or just `color=red`."""
         if parameter.style == "deepObject":
-            pattern = re.compile(re.escape(parameter.name) + r"\[([^\[\]]+)\](\[\])?")
-            return {match[1]: texts for name, texts in query.items() if (match := pattern.fullmatch(name))}
+            start = len(parameter.name)
+            own = [(n, texts) for n, texts in query.items() if n.startswith(f"{parameter.name}[")]
+            members = _bracketed([(f"value{name[start:]}", text) for name, texts in own for text in texts]).get("value")
+            return members if isinstance(members, Mapping) else {}
         own = properties_of(parameter.schema, self.protocol)
         claimed = {sibling.name for sibling in tool.parameters}
         for sibling in tool.parameters:
@@ -143,10 +164,9 @@ class RequestReader:
         closed = parameter.schema.get("additionalProperties") is False
         return {n: texts for n, texts in query.items() if n in own or (n not in claimed and not closed)}
 
-    def _read(self, parameter: Parameter, sent: list[str] | dict[str, list[str]]) -> object:
-        if isinstance(sent, dict):
-            schema = resolve(parameter.schema, self.protocol)
-            return {name: self._value(texts, self._field(name, schema)) for name, texts in sent.items()}
+    def _read(self, parameter: Parameter, sent: list[str] | Mapping[str, object]) -> object:
+        if isinstance(sent, Mapping):
+            return self._nested(sent, parameter.schema)
         if parameter.style == "json":
             with suppress(ValueError, RecursionError):
                 return json.loads(sent[-1])
@@ -215,6 +235,22 @@ def _kinds(schema: Schema) -> set[str]:
 
 def _readable(media_type: str) -> bool:
     return any(word in media_type.lower() for word in ("json", "urlencoded", "multipart"))
+
+
+def _separator(body: Body, name: str) -> str:
+    """The separator of the items of a form field that are sent as one text; empty for other fields."""
+    encoding = body.encoding.get(name)
+    joined = encoding is not None and encoding.style not in ("", "deepObject") and not encoding.explode
+    return SEPARATORS.get(encoding.style, ",") if encoding is not None and joined else ""
+
+
+def _bracketed(pairs: Sequence[tuple[str, str]]) -> Mapping[str, object]:
+    """Pairs whose names have brackets, as lists and dicts: `lines[0][price]`."""
+    if not pairs:
+        return {}
+    import qs_codec  # seldom needed
+
+    return qs_codec.decode("&".join(f"{quote(name, safe='[]')}={quote(text, safe='')}" for name, text in pairs))
 
 
 def _refusal(tool: Tool, location: Location = "body") -> int:

@@ -1,0 +1,123 @@
+"""How the body of a call is written: JSON, forms, multipart, XML, lines, texts and bytes, as the document says."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+from urllib.parse import urlencode
+
+from protocols.calls.serialization import UnwritableError, as_base64, styled_pairs, wire_text
+from protocols.calls.xml_bodies import xml_document
+from protocols.media_types import concrete, family, parameter
+from protocols.model import Body, Encoding, Schema
+from protocols.schema_fields import declared_types
+
+__all__ = ["encoded_body"]
+
+_TYPED = Encoding()
+
+
+def encoded_body(body: Body, value: object) -> tuple[bytes, str]:
+    """The bytes of a body and its Content-Type; equal values give equal bytes.
+
+    Raises: UnwritableError: The media type has no form for the value.
+    """
+    kind = family(body.media_type)
+    if isinstance(value, bytes) and kind != "json":
+        return value, concrete(body.media_type, value)
+    if isinstance(value, str) and kind != "json":
+        charset = parameter(body.media_type, "charset") or "utf-8"
+        try:
+            content = value.encode(charset)
+        except (UnicodeEncodeError, LookupError):
+            raise UnwritableError(f"cannot be written in {charset}") from None
+        return content, concrete(body.media_type, content)
+    if kind == "form" and isinstance(value, Mapping):
+        return urlencode(list(_form_fields(body, value))).encode(), body.media_type
+    if kind == "multipart" and isinstance(value, Mapping):
+        return _multipart(body, value)
+    if kind == "xml":
+        return xml_document(body, value), body.media_type
+    if kind in ("lines", "sequence") and isinstance(value, list):
+        start = "\x1e" if kind == "sequence" else ""
+        return "".join(f"{start}{_json(item)}\n" for item in value).encode(), body.media_type
+    structured = {"object", "array"} & set(declared_types(body.schema))
+    if kind in ("json", "yaml") or (structured and kind in ("text", "binary")):
+        return _json(value).encode(), body.media_type
+    if kind == "text" and not isinstance(value, list | Mapping):
+        return wire_text(value).encode(), body.media_type
+    wanted = {"lines": "a list", "sequence": "a list", "form": "a dict", "multipart": "a dict", "text": "a text"}
+    raise UnwritableError(f"must be {wanted.get(kind, 'bytes or a text')} to be sent as {body.media_type}")
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, default=as_base64)
+
+
+def _form_fields(body: Body, value: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Names and values of a form. A field that is None has no value, so it is left out.
+
+    Raises: UnwritableError.
+    """
+    for name, item in value.items():
+        encoding = body.encoding.get(name, _TYPED)
+        if item is None:
+            continue
+        if encoding.style:
+            yield from _styled(name, item, encoding)
+            continue
+        if item == []:
+            raise UnwritableError(f"[{name!r}] is an empty list, which a form cannot say; leave it out")
+        for part in item if isinstance(item, list) else [item]:
+            if family(encoding.media_type) == "json" and encoding.media_type:
+                yield name, _json(part)
+            else:
+                yield name, part if isinstance(part, bytes) else wire_text(part)
+
+
+def _styled(name: str, item: object, encoding: Encoding) -> Iterator[tuple[str, str]]:
+    try:
+        yield from ((pair.name, pair.text) for pair in styled_pairs(name, item, encoding.style, encoding.explode))
+    except UnwritableError as error:
+        raise UnwritableError(f"[{name!r}] {error}") from None
+
+
+def _multipart(body: Body, value: Mapping[str, Any]) -> tuple[bytes, str]:
+    from urllib3.filepost import encode_multipart_formdata
+
+    fields = [part for name, item in value.items() for part in _parts(body, name, item)]
+    boundary = hashlib.sha256(repr(fields).encode()).hexdigest()[:32]
+    content, content_type = encode_multipart_formdata(fields, boundary)
+    return content, content_type.replace("multipart/form-data", body.media_type.partition(";")[0].strip(), 1)
+
+
+def _parts(body: Body, name: str, value: Any) -> Iterator[Any]:
+    """The parts of a field: one for each item of a list. Raises: UnwritableError."""
+    encoding = body.encoding.get(name, _TYPED)
+    if value is None:
+        return
+    if encoding.style and not encoding.media_type:
+        yield from _styled(name, value, encoding)
+        return
+    if value == []:
+        raise UnwritableError(f"[{name!r}] is an empty list, which a form cannot say; leave it out")
+    properties = body.schema.get("properties")
+    schema: Schema = properties.get(name) or {} if isinstance(properties, Mapping) else {}
+    items = schema.get("items")
+    described = items if isinstance(items, Mapping) else schema
+    for item in value if isinstance(value, list) else [value]:
+        media_type = encoding.media_type or str(described.get("contentMediaType") or "")
+        is_file = (
+            isinstance(item, bytes) or described.get("format") == "binary" or bool(described.get("contentMediaType"))
+        )
+        if is_file:
+            content = item if isinstance(item, bytes) else wire_text(item).encode()
+            yield name, (name, content, concrete(media_type or "application/octet-stream", content))
+        elif isinstance(item, Mapping | list) or (media_type and family(media_type) == "json"):
+            yield name, (None, _json(item), concrete(media_type or "application/json", b""))
+        elif media_type:
+            yield name, (None, wire_text(item), concrete(media_type, b""))
+        else:
+            yield name, wire_text(item)
