@@ -30,6 +30,7 @@ from protocols.text.words import name_similarity
 from sandbox.child import channel
 from sandbox.child.exit_frame import ExitFrame, Failure, parse_exit_frame
 from sandbox.egress.broker import Broker, LimitExceeded
+from sandbox.egress.doubts import Doubts
 from sandbox.egress.egress_rules import BaseURL, origin
 from sandbox.egress.replies import BrokerReply
 from sandbox.egress.writes import Writes
@@ -108,6 +109,7 @@ class Sandbox:
         writes: Writes = "allow",
     ) -> None:
         self._journal = journal
+        self.doubts = Doubts()
         self._track = track
         self._protocol = protocol
         self._limits = limits or Limits()
@@ -124,6 +126,7 @@ class Sandbox:
             on_call=on_call,
             on_begin=on_begin,
             writes=writes,
+            doubts=self.doubts,
         )
         self._now = now.replace(tzinfo=now.tzinfo or UTC).timestamp() if now is not None else None
         self._seed = seed
@@ -199,6 +202,7 @@ class Sandbox:
             message = error.msg if isinstance(error.msg, str) else str(error)
             fault = ProgramError("SyntaxError", message, error.lineno, snippet(program, error.lineno))
             return _run_not_started("error", fault, started)
+        self.doubts.begin_run()
         attempt = self._journal.attempt(program) if self._journal is not None else None
         broker = self._broker(limits=limits, deadline=started + limits.wall, journal=attempt)
         settings = self._settings()

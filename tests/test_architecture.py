@@ -20,7 +20,8 @@ ORDER = ("protocols", "sandbox", "atc", "probing", "benchmarks")
 _LAYERS = {
     "protocols": """
         errors patterns bounded json_path text naming media_types functions model schema_fields documents calls mcp
-        schemes sources combined dataflow contracts render simulator.analysis simulator.world simulator.http simulator samples
+        schemes sources combined dataflow contracts render simulator.analysis simulator.world simulator.http simulator
+        samples
     """,
     "sandbox": "records truncation private body_store language child pool provenance journal egress sandbox",
     "atc": """
@@ -46,7 +47,7 @@ _VAGUE = """
 """
 VAGUE = frozenset(_VAGUE.split())
 """Names that do not say what they hold."""
-MANY_ARGUMENTS = {"Sandbox.__init__", "Prober.__init__"}
+MANY_ARGUMENTS = {"Sandbox.__init__", "Broker.__init__", "Prober.__init__"}
 """Constructors whose arguments are the list of their options."""
 
 _DOMAIN_WORDS = """

@@ -19,6 +19,7 @@ from protocols import Protocol, ToolError, load
 from protocols.calls.binding import bind, signature
 from protocols.calls.path_matching import match
 from protocols.calls.serialization import BoundCall
+from tests.loading.samples import sent_json
 
 SAMPLES = Path(__file__).parent / "samples"
 
@@ -150,7 +151,7 @@ def test_positional_arguments_are_for_the_path_only(library: Protocol) -> None:
         ({"page": 0}, "'page' must be at least 1, not 0"),
         ({"page": "51"}, "'page' must be at most 50, not 51"),
         ({"genre": "crmie"}, "'genre' [0] must be one of 'no', 'yes', 'crime', not 'crmie'; did you mean 'crime'?"),
-        ({"lang": "a\r\nSet-Cookie: b"}, "'lang' must be one line of text"),
+        ({"X_Trace_Id": "a\r\nX-Other: b"}, "'X_Trace_Id' must be one line of text"),
         ({"area": {"lat": "north"}}, "'area' [\"lat\"] is not what the schema asks for"),
         ({"sort": {"by": object}}, "'sort' holds <class 'object'>, which cannot be sent"),
     ],
@@ -222,11 +223,11 @@ def test_properties_of_an_object_body_are_arguments_and_body_passes_a_whole(libr
     call = bind(tool, (), {"title": "Sult", "pages": "134", "in_print": "true"})
     whole = bind(tool, (), {"body": {"title": "Sult"}, "pages": 134})
 
-    assert body_of(call) == {"title": "Sult", "pages": 134, "in-print": True}
-    assert body_of(whole) == {"title": "Sult", "pages": 134}
+    assert sent_json(call) == {"title": "Sult", "pages": 134, "in-print": True}
+    assert sent_json(whole) == {"title": "Sult", "pages": 134}
     assert whole.arguments == {"pages": 134, "body": {"title": "Sult"}}
     assert call.content == (b'{"title": "Sult", "pages": 134, "in-print": true}', "application/json")
-    assert body_of(bind(library.tool("POST_notes"), (), {"body": ["a", 1]})) == ["a", "1"]
+    assert sent_json(bind(library.tool("POST_notes"), (), {"body": ["a", 1]})) == ["a", "1"]
     assert "'title' is a required property" in refusal(library, "POST_books", body={"pages": 3})
     assert "body= is not what the schema asks for" in refusal(library, "POST_books", body=[1])
     assert "'body' must be a list" in refusal(library, "POST_notes", body="a")
@@ -240,8 +241,8 @@ def test_a_value_alone_is_a_list_of_one() -> None:
     in_body = api([], body=body).tools[0]
 
     assert bind(in_query, (), {"ids": 7}).query == (("ids", "7"),)
-    assert body_of(bind(in_body, (), {"ids": "7"})) == {"ids": [7]}
-    assert body_of(bind(in_body, (), {"ids": "[7, 8]"})) == {"ids": [7, 8]}
+    assert sent_json(bind(in_body, (), {"ids": "7"})) == {"ids": [7]}
+    assert sent_json(bind(in_body, (), {"ids": "[7, 8]"})) == {"ids": [7, 8]}
     with pytest.raises(ToolError, match="must be a list"):
         bind(in_body, (), {"ids": {"id": 7}})
 
@@ -254,8 +255,8 @@ def test_a_property_called_body_is_that_property() -> None:
     }
     protocol = api([], body={"required": True, "content": {"application/json": {"schema": note}}})
 
-    assert body_of(put(protocol, body="text", title="t")) == {"body": "text", "title": "t"}
-    assert body_of(put(protocol, body={"body": "text"})) == {"body": "text"}, "a dict can only be the whole"
+    assert sent_json(put(protocol, body="text", title="t")) == {"body": "text", "title": "t"}
+    assert sent_json(put(protocol, body={"body": "text"})) == {"body": "text"}, "a dict can only be the whole"
 
 
 def test_where_a_body_property_has_a_parameters_name_the_argument_fills_the_parameter() -> None:
@@ -268,9 +269,9 @@ def test_where_a_body_property_has_a_parameters_name_the_argument_fills_the_para
     assert signature(optional.tools[0]) == "PUT_things(ids, body_ids=None)"
 
     whole = put(optional, ids="a", body={"ids": ["b"]})
-    assert (whole.query, body_of(whole)) == ((("ids", "a"),), {"ids": ["b"]})
+    assert (whole.query, sent_json(whole)) == ((("ids", "a"),), {"ids": ["b"]})
     both = put(optional, ids="a", body_ids=["b"])
-    assert (both.query, body_of(both)) == ((("ids", "a"),), {"ids": ["b"]})
+    assert (both.query, sent_json(both)) == ((("ids", "a"),), {"ids": ["b"]})
 
 
 def test_a_body_that_is_not_asked_for_may_be_left_out_as_a_whole() -> None:
@@ -341,12 +342,6 @@ def echo() -> Iterator[str]:
     yield f"http://127.0.0.1:{server.server_address[1]}"
     server.shutdown()
     server.server_close()
-
-
-def body_of(call: BoundCall) -> object:
-    """The JSON that a call sends."""
-    assert call.content is not None
-    return json.loads(call.content[0])
 
 
 def sent(base: str, call: BoundCall) -> str:
@@ -421,8 +416,8 @@ def test_inside_schemas_that_contain_themselves_values_are_checked_too(harbour: 
     tool = harbour.tool("POST_ships")
     fleet = {"name": "a", "kind": "tug", "tugs": [{"name": "b", "kind": "tug", "tugs": [{"name": 7}]}]}
 
-    assert body_of(bind(tool, (), fleet)) == fleet, "without the definitions it is checked as far as it is known"
+    assert sent_json(bind(tool, (), fleet)) == fleet, "without the definitions it is checked as far as it is known"
     with pytest.raises(ToolError, match=r"argument 'tugs' \[0\]"):
         bind(tool, (), fleet, harbour.definitions)
     good = json.loads(json.dumps(fleet).replace('{"name": 7}', '{"name": "c", "kind": "tug"}'))
-    assert body_of(bind(tool, (), good, harbour.definitions)) == good
+    assert sent_json(bind(tool, (), good, harbour.definitions)) == good

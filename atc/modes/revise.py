@@ -315,6 +315,9 @@ class _Revision:
             self.autofixed(program, fixed)
             return self.checked(fixed) if completed is not None else fixed
         self.precheck.mark_reported(diagnostics)
+        for diagnostic in diagnostics:
+            if diagnostic.tool is not None and diagnostic.rule in ("missing-argument", "wrong-value"):
+                self.toolbox.sandbox.doubts.tell(diagnostic.tool)
         self.conversation.failed(program, fault, attribution.tool, further_problems(diagnostics))
         return None
 

@@ -94,12 +94,12 @@ class _Binder:
             if parameter.argument in assigned and parameter.location != "body"
         }
         self._check_required([p for p in tool.arguments if p.location != "body"], values, kwargs)
-        body, of_body, content = self._body(assigned, values, whole_body, kwargs)
+        of_body, content = self._body(assigned, values, whole_body, kwargs)
         path = filled_path(tool, values)
         query, headers, cookies = self._places(values)
         ordered = {p.argument: {**values, **of_body}[p.argument] for p in tool.arguments if p.argument in assigned}
-        if whole_body is not _ABSENT and body is not _ABSENT:
-            ordered["body"] = body
+        if whole_body is not _ABSENT and tool.body is not None:
+            ordered["body"] = coerce(json_value(whole_body), tool.body.schema)
         pairs = tuple((pair.name, pair.text) for pair in query)
         written = "&".join(f"{quote(pair.name, safe='')}={pair.written}" for pair in query)
         return BoundCall(tool, ordered, path, pairs, written, headers, cookies, content)
@@ -168,15 +168,15 @@ class _Binder:
 
     def _body(
         self, assigned: Mapping[str, object], values: Mapping[str, object], whole: Any, kwargs: Mapping[str, object]
-    ) -> tuple[Any, dict[str, object], tuple[bytes, str] | None]:
-        """The whole body as it is sent, its values by argument, and its bytes with their Content-Type.
+    ) -> tuple[dict[str, object], tuple[bytes, str] | None]:
+        """The values of the body by argument, and its bytes with their Content-Type; None where none is sent.
 
         Of several media types it is the first that takes the arguments. Raises: ToolError: None does.
         """
         tool = self.tool
         given = [(p, assigned[p.argument]) for p in tool.arguments if p.location == "body" and p.argument in assigned]
         if tool.body is None or (not tool.body.required and not given and whole is _ABSENT):
-            return _ABSENT, {}, None
+            return {}, None
         first: ToolError | None = None
         names = {parameter.name for parameter, _ in given}
         bodies = (tool.body, *tool.body.others)
@@ -195,7 +195,7 @@ class _Binder:
         values: Mapping[str, object],
         whole: Any,
         kwargs: Mapping[str, object],
-    ) -> tuple[Any, dict[str, object], tuple[bytes, str]]:
+    ) -> tuple[dict[str, object], tuple[bytes, str]]:
         """The same in one media type. Raises: ToolError."""
         properties, needed = object_properties(body.schema)
         names = _property_names(body)
@@ -222,7 +222,7 @@ class _Binder:
             if body.schema.keys() & {"oneOf", "anyOf", "allOf", "not", "if", "minProperties", "dependentRequired"}:
                 self._check_body(body, content, "the body")
         try:
-            return content, of_body, encoded_body(body, content)
+            return of_body, encoded_body(body, content)
         except UnwritableError as error:
             name = next(iter(of_body)) if len(of_body) == 1 and "" in own else "body"
             raise ToolError(f"{self.tool.name}(): {name} {error}", tool=self.tool.name) from None

@@ -10,7 +10,7 @@ import base64
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import NamedTuple
 from urllib.parse import quote
 
@@ -23,6 +23,9 @@ __all__ += ["joined_value", "query_pairs", "styled_pairs", "wire_text"]
 _TEMPLATE = re.compile(r"\{([^{}]*)\}")
 _RESERVED_IN_QUERY = "!$'()*,:@/?[]"
 """Reserved characters that mean nothing else within the value of a query parameter."""
+
+_IN_COOKIE = "!#$&'()*+-./:<=>?@[]^_`{|}~"
+"""Characters that stand in the value of a cookie as they are (RFC 6265), but for the percent sign."""
 
 _RESERVED_IN_PATH = "!$&'()*+,;=:@/"
 
@@ -91,6 +94,8 @@ def _segment(parameter: Parameter, value: object) -> str:
     """The value in a path. Raises: UnwritableError."""
     if parameter.style == "json":
         return quote(json.dumps(value, ensure_ascii=False), safe="")
+    if isinstance(value, list | Mapping) and not value:
+        raise UnwritableError("must not be empty")
     safe = _RESERVED_IN_PATH if parameter.reserved else ""
     if isinstance(value, Mapping) and parameter.explode:
         texts = [(key, wire_text(item)) for key, item in value.items()]
@@ -171,38 +176,48 @@ def _deep(name: str, value: object) -> Iterator[tuple[str, str]]:
 
 
 def joined_value(parameter: Parameter, value: object) -> str:
-    """The value of a header or cookie, where nothing is percent-encoded. Raises: UnwritableError."""
-    if parameter.style == "json":
-        return json.dumps(value, ensure_ascii=True)
-    if isinstance(value, list | Mapping) and not value:
-        raise UnwritableError("is empty, which cannot be sent; leave it out")
-    texts = wire_texts(value)
-    separator = SEPARATORS.get(parameter.style, ",")
-    exploded = isinstance(value, Mapping) and parameter.explode
-    if isinstance(value, list | Mapping):
-        _refuse_separators(texts, separator + "=" * exploded)
-    if exploded:
-        texts = [f"{key}={text}" for key, text in zip(texts[::2], texts[1::2], strict=True)]
-    text = separator.join(texts) if isinstance(value, list | Mapping) else texts[0]
+    """The value of a header, where nothing is percent-encoded. Raises: UnwritableError."""
+    text = json.dumps(value) if parameter.style == "json" else _listed(parameter, value, wire_texts(value))
     if any(char in text for char in "\r\n\0"):
         raise UnwritableError("must be one line of text")
     if text != text.strip():
-        raise UnwritableError(f"must not begin or end with a space in a {parameter.location}")
-    try:
-        text.encode("latin-1")
-    except UnicodeEncodeError as error:
-        raise UnwritableError(f"holds {text[error.start]!r}, which a {parameter.location} cannot hold") from None
+        raise UnwritableError("must not begin or end with a space in a header")
+    if not text.isascii():
+        odd = next(char for char in text if not char.isascii())
+        raise UnwritableError(f"holds {odd!r}, and a header has ASCII characters alone")
     return text
 
 
 def cookie_values(parameter: Parameter, value: object) -> dict[str, str]:
-    """The cookies of a parameter: one, or one for each member of an exploded object. Raises: UnwritableError."""
-    scalar = replace(parameter, style="simple", explode=False)
-    if isinstance(value, Mapping) and value and parameter.explode and parameter.style != "json":
-        return {str(key): joined_value(scalar, wire_text(item)) for key, item in value.items()}
-    if isinstance(value, list) and len(value) > 1 and parameter.explode and parameter.style != "json":
+    """The cookies of a parameter, percent-encoded where a cookie cannot have a character as it is.
+
+    It is one, or one for each member of an exploded object. Raises: UnwritableError.
+    """
+    if parameter.style == "json":
+        return {parameter.name: _cookie_text(json.dumps(value, ensure_ascii=False))}
+    if isinstance(value, Mapping) and value and parameter.explode:
+        return {str(key): _cookie_text(wire_text(item)) for key, item in value.items()}
+    if isinstance(value, list) and len(value) > 1 and parameter.explode:
         raise UnwritableError("has several items, and a cookie has one value; pass one item")
-    return {parameter.name: joined_value(parameter, value)}
+    return {parameter.name: _listed(parameter, value, [_cookie_text(text) for text in wire_texts(value)])}
+
+
+def _cookie_text(text: str) -> str:
+    return quote(text, safe=_IN_COOKIE)
+
+
+def _listed(parameter: Parameter, value: object, texts: list[str]) -> str:
+    """Texts with their separators. Raises: UnwritableError: There are none, or one holds a separator."""
+    if not isinstance(value, list | Mapping):
+        return texts[0]
+    if not value:
+        raise UnwritableError("is empty, which cannot be sent; leave it out")
+    separator = SEPARATORS.get(parameter.style, ",")
+    exploded = isinstance(value, Mapping) and parameter.explode
+    _refuse_separators(texts, separator + "=" * exploded)
+    if exploded:
+        texts = [f"{key}={text}" for key, text in zip(texts[::2], texts[1::2], strict=True)]
+    return separator.join(texts)
 
 
 def _refuse_separators(texts: list[str], separators: str) -> None:

@@ -15,10 +15,12 @@ from urllib.parse import urlsplit
 from protocols.calls.auth import Credential
 from protocols.calls.binding import bind
 from protocols.calls.header_names import normalized_header
-from protocols.errors import ToolError
+from protocols.calls.serialization import BoundCall
+from protocols.errors import DoubtfulCall, ToolError
 from protocols.functions.values import plain
-from protocols.model import Protocol
+from protocols.model import Protocol, Tool
 from sandbox.egress.call_policy import CallPolicy
+from sandbox.egress.doubts import Doubts
 from sandbox.egress.egress_rules import (
     URL_LIMIT,
     BaseURL,
@@ -70,6 +72,7 @@ class Broker:
             The time that somebody takes to confirm writes is added to it.
         journal: Where calls are matched with those of earlier runs, and written down.
         writes: What becomes of writes (see sandbox.egress.writes).
+        doubts: What earlier runs were told (see sandbox.egress.doubts).
     Raises: UsageError: The document names no server that has a host, and there is no `base_url`; or that one holds a
         secret.
     """
@@ -89,7 +92,9 @@ class Broker:
         deadline: float | None = None,
         journal: JournalAttempt | None = None,
         writes: Writes = "allow",
+        doubts: Doubts | None = None,
     ) -> None:
+        self._doubts = doubts or Doubts()
         self.approval = WriteApproval(writes)
         self._protocol = protocol
         self._rules = EgressRules(protocol, base_url, allow)
@@ -164,7 +169,7 @@ class Broker:
                 text = f"takes no more than {ARGUMENTS_LIMIT} arguments, with names of at most {NAME_LIMIT} characters"
                 raise ToolError(f"{tool}() {text}", tool=tool)
             arguments = {**self._policy.default_arguments(operation), **(kwargs or {})}
-            bound = bind(operation, args, arguments, self._protocol.definitions if self._protocol else {})
+            bound = self._bound(operation, args, arguments)
             if len(bound.path) > URL_LIMIT:
                 raise ToolError(f"{tool}(): its path would have more than {URL_LIMIT} characters", tool=tool)
             if has_parent_step(bound.path) and not has_parent_step(operation.path):
@@ -185,6 +190,19 @@ class Broker:
         call.target = CallTarget(operation, base, base, bound.path, {})
         call.url = join_url(base + planned.path, planned.query)
         return self._policy.make(call)
+
+    def _bound(self, tool: Tool, args: Sequence[object], arguments: Mapping[str, object]) -> BoundCall:
+        """The call, checked; one that only the document speaks against once the program insists. Raises: ToolError."""
+        definitions = self._protocol.definitions if self._protocol else {}
+        try:
+            return bind(tool, args, arguments, definitions)
+        except DoubtfulCall as doubt:
+            problem = str(doubt)
+            if not self._doubts.insists(tool.name, problem, repr((args, sorted(arguments.items())))):
+                remedy = "if the document is wrong about this, make the same call again, and it is sent"
+                raise ToolError(f"{problem.rstrip('.')}; {remedy}", tool=tool.name) from None
+            self._executor.warn(f"sent although the document speaks against it: {problem}")
+            return bind(tool, args, arguments, definitions, insists=True)
 
     def request(
         self,

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from protocols import Tool
+from protocols.calls.serialization import BoundCall
 
 SAMPLES = Path(__file__).parent.parent / "samples"
 INFO = {"title": "t", "version": "1"}
@@ -21,3 +23,9 @@ def properties(schema: object) -> dict[str, dict[str, object]]:
     by_name = schema["properties"]
     assert isinstance(by_name, dict)
     return by_name
+
+
+def sent_json(call: BoundCall) -> object:
+    """The JSON that a call sends."""
+    assert call.content is not None
+    return json.loads(call.content[0])

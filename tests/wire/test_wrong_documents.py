@@ -1,0 +1,66 @@
+"""Documents are wrong about what is required and allowed: a call is refused once, and sent when the program insists."""
+
+from __future__ import annotations
+
+import json
+
+from tests.wire.conftest import Run
+from tests.wire.service import Service
+
+SCHEMA = {
+    "type": "object",
+    "required": ["name", "ttl"],
+    "properties": {
+        "name": {"type": "string", "maxLength": 3},
+        "ttl": {"type": "integer"},
+        "kind": {"enum": ["a", "b"]},
+    },
+}
+BODY = {"required": True, "content": {"application/json": {"schema": SCHEMA}}}
+DOCUMENT = {"/records": {"patch": {"requestBody": BODY, "responses": {"200": {"description": "ok"}}}}}
+TWICE = """
+for _ in range(2):
+    try:
+        PATCH_records({})
+    except ToolError as error:
+        print(error)
+"""
+
+
+def test_a_call_is_refused_once_and_then_sent(run: Run, service: Service) -> None:
+    """The refusal names the reason and what to do; the warning stays with the run."""
+    for arguments, sent in (
+        ("name='x'", {"name": "x"}),
+        ("name='x', ttl=1, kind='c'", {"name": "x", "ttl": 1, "kind": "c"}),
+        ("name='long', ttl=1", {"name": "long", "ttl": 1}),
+    ):
+        service.arrived.clear()
+        result = run(DOCUMENT, TWICE.format(arguments), "-v")
+
+        assert result.exit_code == 0, result.output
+        assert result.stdout.count("make the same call again") == 1
+        assert [json.loads(request.body) for request in service.arrived] == [sent]
+        assert "sent although the document speaks against it" in result.stderr
+
+
+def test_a_loop_does_not_insist(run: Run, service: Service) -> None:
+    """A loop that goes on after a refusal makes other calls, and each of them is refused."""
+    program = """
+    for name in ("a", "b", "c"):
+        try:
+            PATCH_records(name=name)
+        except ToolError:
+            print("refused")
+    """
+    result = run(DOCUMENT, program)
+
+    assert result.stdout == "refused\n" * 3
+    assert service.arrived == []
+
+
+def test_what_is_certain_stays_refused(run: Run, service: Service) -> None:
+    """An unknown argument and a value of another type are the program's mistakes."""
+    result = run(DOCUMENT, TWICE.format("name='x', ttl='soon'"))
+
+    assert result.stdout.count("'ttl' must be an integer") == 2
+    assert service.arrived == []
