@@ -7,18 +7,29 @@ back (see `wire_reader`) and compares.
 
 from __future__ import annotations
 
+import json
+import re
 import threading
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
+import click
+import yaml
+
+from atc.files import to_json
+from benchmarks.micro.frame import Measurement, json_option, print_table
 from benchmarks.micro.wire_reader import ABSENT, Reading, Received, WireReader
-from protocols import Protocol, Tool, ToolError
+from benchmarks.micro.wire_samples import Sampler
+from benchmarks.micro.wire_schema import WireSchemas
+from protocols import ProtocolError, Tool, ToolError, load
 from sandbox import Broker, Limits
 
-__all__ = ["Exchange", "Place", "Recorder", "differences", "exchange", "recorder"]
+__all__ = ["Exchange", "Place", "Recorder", "differences", "exchange", "measure", "recorder"]
 
 Place = tuple[str, str]
 """Location and wire name of an argument; `("body", "")` is a whole body."""
@@ -98,8 +109,13 @@ def exchange(
 ) -> Exchange:
     """Call a tool with values by place, and read the request back."""
     arguments = {(argument.location, argument.name): argument.argument for argument in tool.arguments}
-    missing = tuple(place for place in passed if place not in arguments and place != ("body", ""))
-    keywords = {arguments.get(place, "body"): value for place, value in passed.items() if place not in missing}
+    constants = {(parameter.location, parameter.name) for parameter in tool.parameters if "const" in parameter.schema}
+    missing = tuple(place for place in passed if place not in arguments.keys() | constants | {("body", "")})
+    keywords = {
+        arguments.get(place, "body"): value
+        for place, value in passed.items()
+        if place in arguments or place == ("body", "")
+    }
     before = len(server.arrived)
     try:
         broker.call(tool.name, (), keywords)
@@ -155,3 +171,108 @@ def _equal(mine: object, theirs: object) -> bool:
     if isinstance(mine, bool) != isinstance(theirs, bool):
         return False
     return mine is theirs or (mine is not ABSENT and theirs is not ABSENT and mine == theirs)
+
+
+@dataclass(slots=True)
+class WireRow:
+    """What became of the calls of one document; `notes` has a line for each that was not equal."""
+
+    document: str
+    operations: int = 0
+    counts: Counter[str] = field(default_factory=Counter)
+    notes: list[str] = field(default_factory=list)
+
+
+def measure(server: Recorder, file: Path) -> WireRow:
+    """Call every operation of a document twice. Raises: ProtocolError: It cannot be loaded."""
+    text = file.read_text("utf-8")
+    document = (
+        json.loads(text) if file.suffix == ".json" else yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    )
+    protocol = load(str(file))
+    row = WireRow(file.name, len(protocol.tools))
+    broker = Broker(protocol, base_url=server.url, limits=Limits(calls=100_000, traffic=2**31))
+    schemas = WireSchemas(document)
+    try:
+        for tool in protocol.tools:
+            try:
+                reader = WireReader(document, tool.path, tool.method)
+            except (KeyError, TypeError, AttributeError):
+                row.counts["not in the document"] += 1
+                row.notes.append(f"{tool.method} {tool.path}: its path is not in the document")
+                continue
+            for everything in (False, True):
+                passed = _sample(tool, reader, Sampler(schemas, everything), everything)
+                _count(row, tool, passed, exchange(server, broker, tool, passed, reader))
+                server.arrived.clear()
+    finally:
+        broker.close()
+    return row
+
+
+def _sample(tool: Tool, reader: WireReader, sampler: Sampler, everything: bool) -> dict[Place, object]:
+    """Values of an operation by place: the required ones, or all."""
+    passed: dict[Place, object] = {}
+    for parameter in reader.parameters:
+        name, location = parameter["name"], parameter["in"]
+        if location == "body" or name.lower() in ("accept", "content-type", "authorization"):
+            continue
+        if everything or parameter.get("required"):
+            content = next(iter((parameter.get("content") or {}).values()), {})
+            schema = parameter.get("schema") or content.get("schema") or parameter
+            text = "a,b c" if location in ("path", "query") else "abc"
+            passed["body" if location == "formData" else location, name] = sampler.value(schema, text)
+    schema, required = reader.body(tool.body.media_type if tool.body else "")
+    if schema is not None and (required or everything):
+        passed["body", ""] = sampler.value(schema)
+    return passed
+
+
+def _count(row: WireRow, tool: Tool, passed: Mapping[Place, object], result: Exchange) -> None:
+    places = dict.fromkeys(result.missing, "no argument for it")
+    if result.reading is not None:
+        places |= differences({place: value for place, value in passed.items() if place not in places}, result.reading)
+    kind = "refused" if result.refusal else "different" if places else "equal"
+    row.counts[kind] += 1
+    lines = [f"refused: {result.refusal}"] if result.refusal else [f"{place}: {text}" for place, text in places.items()]
+    row.notes += [f"{tool.method} {tool.path} {line}" for line in lines]
+
+
+def reasons(rows: Sequence[WireRow]) -> list[tuple[str, int]]:
+    """Reasons without the names in them, the most frequent first."""
+    lines = [
+        re.sub(r"'[^']*'|\d+|\"[^\"]*\"", "…", note.partition(" ")[2].partition(" ")[2])
+        for row in rows
+        for note in row.notes
+    ]
+    return Counter(line[:110] for line in lines).most_common()
+
+
+@click.command(cls=Measurement)
+@click.argument("documents", nargs=-1, required=True)
+@json_option("Print JSON with a line for each call that was not equal, instead of the table.")
+def main(documents: tuple[str, ...], as_json: bool) -> None:
+    """Call every operation of the API DOCUMENTS with sample arguments, and read the requests back."""
+    rows: list[WireRow] = []
+    with recorder() as server:
+        for name in documents:
+            try:
+                rows.append(measure(server, Path(name)))
+            except ProtocolError as error:
+                rows.append(WireRow(Path(name).name, notes=[f"- - {error}"]))
+    if as_json:
+        cells = [
+            {"document": row.document, "operations": row.operations, **row.counts, "notes": row.notes} for row in rows
+        ]
+        click.echo(to_json(cells), nl=False)
+        return
+    kinds = ("equal", "refused", "different", "not in the document")
+    table = [(row.document, str(row.operations), *(str(row.counts[kind]) for kind in kinds)) for row in rows]
+    total = sum((row.counts for row in rows), Counter[str]())
+    table.append(("all", str(sum(row.operations for row in rows)), *(str(total[kind]) for kind in kinds)))
+    print_table(("document", "operations", *kinds), table, title="Two calls of each operation", figures_from=1)
+    print_table(("reason", "calls"), [(text, str(count)) for text, count in reasons(rows)[:40]], figures_from=1)
+
+
+if __name__ == "__main__":
+    main()

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
-from urllib.parse import quote, unquote, unquote_plus
+from urllib.parse import quote, unquote, unquote_plus, urlsplit
 
 from benchmarks.micro.wire_schema import WireSchemas, cast, types
 from benchmarks.micro.wire_xml import xml_value
@@ -24,7 +24,6 @@ ABSENT: Any = object()
 
 Pairs: TypeAlias = "list[tuple[str, str]]"
 
-_METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
 _SEPARATORS = {"spaceDelimited": ("+", "%20"), "pipeDelimited": ("%7C", "|")}
 _SPACES = {"ssv": " ", "tsv": "\t", "pipes": "|"}
 
@@ -66,12 +65,36 @@ class WireReader:
         item = deref(document["paths"][template])
         self._operation = deref(item[method.lower()])
         self._template = template
+        servers = [
+            *(document.get("servers") or ()),
+            *(item.get("servers") or ()),
+            *(self._operation.get("servers") or ()),
+        ]
+        bases = {
+            re.sub(
+                r"\{([^{}]*)\}",
+                lambda m: str(server.get("variables", {}).get(m[1], {}).get("default", "")),
+                server["url"],
+            )
+            for server in servers
+        }
+        paths = {urlsplit(base).path.rstrip("/") for base in bases} | {(document.get("basePath") or "").rstrip("/")}
+        self._prefixes = ["", *sorted(paths - {""}, key=len, reverse=True)]
         self._swagger = "swagger" in document
         own = [deref(parameter) for parameter in self._operation.get("parameters") or ()]
         named = {(parameter["in"], parameter["name"]) for parameter in own}
         shared = [deref(parameter) for parameter in item.get("parameters") or ()]
         self.parameters = own + [parameter for parameter in shared if (parameter["in"], parameter["name"]) not in named]
         self._consumes = self._operation.get("consumes") or document.get("consumes") or ["application/json"]
+
+    def body(self, media_type: str) -> tuple[Any, bool]:
+        """The schema of a body of a media type, None without one, and whether it is required; forms of 2.0 aside."""
+        if self._swagger:
+            whole = next((parameter for parameter in self.parameters if parameter["in"] == "body"), {})
+            return whole.get("schema"), bool(whole.get("required"))
+        body = self._schemas.deref(self._operation.get("requestBody") or {})
+        media = (body.get("content") or {}).get(media_type)
+        return None if media is None else media.get("schema") or {}, bool(body.get("required"))
 
     def read(self, request: Received) -> Reading:
         """The arguments of a request. What cannot be read is a problem of the reading."""
@@ -82,7 +105,7 @@ class WireReader:
         for pair in _raw_pairs(fixed):
             if pair in pairs and "{" not in pair[1]:
                 pairs.remove(pair)
-        variables = _path_variables(template, path)
+        variables = self._path_variables(template, path)
         for parameter in self.parameters:
             name, location = parameter["name"], parameter["in"]
             try:
@@ -94,7 +117,9 @@ class WireReader:
                     text = request.headers.get(name.lower())
                     value = self._value(parameter, [] if text is None else [(name, _header_text(text))], str)
                 elif location == "cookie":
-                    value = self._value(parameter, _cookie_pairs(request.headers.get("cookie", "")), unquote)
+                    value = self._value(
+                        parameter, _cookie_pairs(_header_text(request.headers.get("cookie", ""))), unquote
+                    )
                 else:
                     continue
             except (ValueError, TypeError, KeyError, AttributeError, Unreadable) as error:
@@ -108,6 +133,20 @@ class WireReader:
         except (ValueError, TypeError, KeyError, AttributeError, Unreadable) as error:
             reading.problems.append(f"body: {type(error).__name__} {error}"[:300])
         return reading
+
+    def _path_variables(self, template: str, path: str) -> dict[str, str]:
+        """The variables of a path, percent-encoded; the path of a documented server may stand before it."""
+        names = re.findall(r"\{([^{}]*)\}", template)
+        literals = [
+            "".join(f"(?:{re.escape(char)}|{quote(char, safe='')})" for char in text)
+            for text in re.split(r"\{[^{}]*\}", template)
+        ]
+        for prefix in self._prefixes:
+            for wildcard in ("([^/]*)", "(.*)"):
+                match = re.fullmatch(wildcard.join(literals), path.removeprefix(prefix), re.I)
+                if match is not None and path.startswith(prefix):
+                    return dict(zip(names, match.groups(), strict=True))
+        raise Unreadable(f"the path {path} is not {template}")
 
     def _value(self, parameter: Mapping[str, Any], pairs: Pairs, decode: Callable[[str], str]) -> Any:
         """The value of a parameter; what belongs to it is taken out of the pairs of a query."""
@@ -165,7 +204,8 @@ class WireReader:
 
     def _brackets(self, name: str, schema: Any, pairs: Pairs, decode: Callable[[str], str]) -> Any:
         """A value in brackets, `name[key][0]=x`, as the library qs reads it."""
-        from qs_codec import DecodeOptions, decode as read_brackets
+        from qs_codec import DecodeOptions
+        from qs_codec import decode as read_brackets
 
         inside = [pair for pair in pairs if pair[0].startswith(f"{name}[")]
         if not inside:
@@ -362,19 +402,6 @@ def _collection(parameter: Mapping[str, Any], texts: Sequence[str], decode: Call
     return [cast_request_param(items.get("type"), name, decode(item)) for item in raw]
 
 
-def _path_variables(template: str, path: str) -> dict[str, str]:
-    """The variables of a path, percent-encoded."""
-    names = re.findall(r"\{([^{}]*)\}", template)
-    literals = re.split(r"\{[^{}]*\}", template)
-    pattern = "(.*)".join(
-        "".join(f"(?:{re.escape(char)}|{re.escape(quote(char, safe=''))})" for char in text) for text in literals
-    )
-    match = re.fullmatch(pattern.replace("(.*)", "([^/]*)"), path, re.I) or re.fullmatch(pattern, path, re.I)
-    if match is None:
-        raise Unreadable(f"the path {path} is not {template}")
-    return dict(zip(names, match.groups(), strict=True))
-
-
 def _raw_pairs(text: str) -> Pairs:
     """Names, decoded, and values, which are still percent-encoded."""
     pairs = [piece.partition("=") for piece in text.split("&") if piece]
@@ -419,8 +446,3 @@ def _media(content: Mapping[str, Any], kind: str) -> Mapping[str, Any]:
             media: Mapping[str, Any] = content[documented]
             return media
     raise Unreadable(f"Content-Type {kind or 'none'} is not among {list(content)}")
-
-
-def methods(item: Mapping[str, Any]) -> Iterable[str]:
-    """The methods of a path item."""
-    return [method for method in _METHODS if method in item]

@@ -12,8 +12,9 @@ __all__ = ["xml_value"]
 
 def xml_value(body: bytes, schema: Any, schemas: WireSchemas) -> Any:
     """The value of a document. Raises: ValueError: Its root or a part is not as the schema says."""
-    import xmltodict
     from xml.parsers.expat import ExpatError
+
+    import xmltodict
 
     try:
         tree = xmltodict.parse(body, process_namespaces=True, namespace_separator="|", strip_whitespace=False)

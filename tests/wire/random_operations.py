@@ -16,7 +16,24 @@ Schema = dict[str, Any]
 
 NAMES = ["name", "filter[name]", "StartTime<", "a.b", "X-Thing", "body", "$top", "from", "ids[]", "größe", "user id"]
 PLAIN = ["Oslo", "a", "true", "null", "5", "-1", "2024-02-29", "x" * 60, "~user_1-a.b"]
-ODD = ["a b", "Zürich", "漢字", "🎉", "a&b=c", "1+1", "100%", "%41", "a/b", "what?", "#1", "a;b", "a,b", "a|b", '"q"', "<b>"]
+ODD = [
+    "a b",
+    "Zürich",
+    "漢字",
+    "🎉",
+    "a&b=c",
+    "1+1",
+    "100%",
+    "%41",
+    "a/b",
+    "what?",
+    "#1",
+    "a;b",
+    "a,b",
+    "a|b",
+    '"q"',
+    "<b>",
+]
 ODD += ["it's", "back\\slash", "a:b@c", "(x)", "{y}", "a[0]", " padded ", "*", "$&!", "a=b", "..a", "tab\there"]
 LINES = ["two\nlines", "carriage\r\nreturn", "]]>", "\u2028"]
 
@@ -338,7 +355,10 @@ class _Maker:
         return {"schema": schema}, value, media_type
 
     def json_patch(self, media_type: str) -> tuple[Schema, object, str]:
-        operation = {"type": "object", "properties": {"op": {"type": "string"}, "path": {"type": "string"}, "value": {}}}
+        operation = {
+            "type": "object",
+            "properties": {"op": {"type": "string"}, "path": {"type": "string"}, "value": {}},
+        }
         value = [{"op": "add", "path": "/a~1b", "value": self.json_schema(1)[1]}, {"op": "remove", "path": "/c"}]
         return {"schema": {"type": "array", "items": operation}}, value, media_type
 
@@ -417,7 +437,9 @@ class _Maker:
             "inner": ({"type": "object", "properties": {"on": {"type": "boolean"}}}, {"on": True}),
         }
         names = rng.sample(list(choices), rng.randint(1, 5))
-        root: Schema = {"name": "thing"} | ({"namespace": "http://example.com/r", "prefix": "r"} if rng.random() < 0.3 else {})
+        root: Schema = {"name": "thing"} | (
+            {"namespace": "http://example.com/r", "prefix": "r"} if rng.random() < 0.3 else {}
+        )
         schema = {"type": "object", "properties": {name: choices[name][0] for name in names}, "xml": root}
         return {"schema": schema}, {name: choices[name][1] for name in names}, media_type
 
@@ -445,20 +467,33 @@ _BODIES: list[tuple[str, Callable[[_Maker, str], tuple[Schema, object, str]]]] =
 
 _BOTH = (False, True)
 _STYLES: Mapping[str, list[tuple[str, str, bool]]] = {
-    "path": [(kind, style, explode) for kind in ("scalar", "array", "object") for style in ("simple", "label", "matrix")
-             for explode in _BOTH],
+    "path": [
+        (kind, style, explode)
+        for kind in ("scalar", "array", "object")
+        for style in ("simple", "label", "matrix")
+        for explode in _BOTH
+    ],
     "query": [(kind, "form", explode) for kind in ("scalar", "array", "object") for explode in _BOTH]
     + [("array", style, explode) for style in ("spaceDelimited", "pipeDelimited") for explode in _BOTH]
     + [("object", "spaceDelimited", False), ("object", "pipeDelimited", False), ("object", "deepObject", True)] * 2,
     "header": [(kind, "simple", explode) for kind in ("scalar", "array", "object") for explode in _BOTH],
-    "cookie": [("scalar", "form", True), ("scalar", "form", False), ("array", "form", False), ("object", "form", False),
-               ("array", "form", True), ("object", "form", True)],
+    "cookie": [
+        ("scalar", "form", True),
+        ("scalar", "form", False),
+        ("array", "form", False),
+        ("object", "form", False),
+        ("array", "form", True),
+        ("object", "form", True),
+    ],
 }
 _ENCODINGS: list[tuple[str, Schema]] = [
     *((kind, {}) for kind in ("scalar", "array", "object")),
     *((kind, {"style": "form", "explode": explode}) for kind in ("array", "object") for explode in _BOTH),
-    *(("array", {"style": style, "explode": explode}) for style in ("spaceDelimited", "pipeDelimited")
-      for explode in _BOTH),
+    *(
+        ("array", {"style": style, "explode": explode})
+        for style in ("spaceDelimited", "pipeDelimited")
+        for explode in _BOTH
+    ),
     ("object", {"style": "deepObject", "explode": True}),
     ("object", {"contentType": "application/json"}),
 ]
@@ -486,7 +521,9 @@ def _risk(location: str, style: str, explode: bool, value: object) -> str:
             return "an exploded cookie"
     if location == "path" and (not all(texts) or {".", ".."} & set(texts)):
         return "an empty segment of a path"
-    if location == "header" and any(text != text.strip() or not text.isascii() or not text.isprintable() for text in texts):
+    if location == "header" and any(
+        text != text.strip() or not text.isascii() or not text.isprintable() for text in texts
+    ):
         return "a header that is not plain ASCII"
     if location == "cookie" and not all(texts):
         return "an empty cookie"

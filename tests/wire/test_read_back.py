@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter, defaultdict
 from pathlib import Path
-
-import pytest
+from urllib.parse import quote, unquote
 
 from benchmarks.micro.wire import Exchange, Place, Recorder, differences, exchange, recorder
 from benchmarks.micro.wire_reader import WireReader
@@ -42,6 +41,8 @@ class Outcome:
         self.operations["different" if found else "equal"] += 1
         for place, text in found.items():
             label = f"{version} {call.label(place)}".replace("2.0 2.0", "2.0")
+            if place in result.missing:
+                label = f"{version} a name in two places"
             self.counts[label]["different"] += 1
             line = f"{call.method.upper()} {call.path} {place}: {text}"
             sent = result.request and f"{result.request.target} {result.request.headers.get('content-type', '')}"
@@ -65,13 +66,28 @@ def _argument(name: str) -> str:
 
 
 def _differences(call: RandomOperation, result: Exchange) -> dict[Place, str]:
-    found = {place: "no argument for it" for place in result.missing}
+    found = dict.fromkeys(result.missing, "no argument for it")
     if result.refusal:
         if not found and not _named(call, result.refusal):
-            found[next(iter(call.passed), ("", ""))] = f"refused: {result.refusal[:200]}"
+            names = [place for place in call.passed if place[1] and place[1] in result.refusal.partition("()")[2]]
+            found[(names or [("body", "")])[0]] = f"refused: {result.refusal[:200]}"
         return found
     assert result.reading is not None
-    return found | differences({place: v for place, v in call.passed.items() if place not in found}, result.reading)
+    passed = {place: value for place, value in call.passed.items() if place not in found}
+    return found | differences(passed, result.reading) | _encoded(call, result)
+
+
+def _encoded(call: RandomOperation, result: Exchange) -> dict[Place, str]:
+    """Where `allowReserved` was not followed: a reserved character that was percent-encoded all the same."""
+    assert result.request is not None
+    pairs = [piece.partition("=") for piece in result.request.target.partition("?")[2].split("&")]
+    texts = {place: "".join(text for name, _, text in pairs if unquote(name) == place[1]) for place in call.raw}
+    return {
+        place: f"{char} is percent-encoded in {text}"
+        for place, text in texts.items()
+        for char in ":/?@!$'()*;"
+        if quote(char, safe="") in text.upper()
+    }
 
 
 def _try_all(server: Recorder, folder: Path, version: str, seed: int, operations: int, outcome: Outcome) -> None:
