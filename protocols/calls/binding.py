@@ -224,6 +224,9 @@ class _Binder:
         try:
             return of_body, encoded_body(body, content)
         except UnwritableError as error:
+            of_field = [p for p in self.tool.arguments if p.location == "body" and p.name == error.field != ""]
+            if of_field:
+                self._refuse(of_field[0], str(error))
             name = next(iter(of_body)) if len(of_body) == 1 and "" in own else "body"
             raise ToolError(f"{self.tool.name}(): {name} {error}", tool=self.tool.name) from None
 

@@ -6,12 +6,12 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import quote_plus
 
-from protocols.calls.serialization import UnwritableError, as_base64, styled_pairs, wire_text
+from protocols.calls.serialization import Pair, UnwritableError, as_base64, refuse_separators, styled_pairs, wire_text
 from protocols.calls.xml_bodies import xml_document
 from protocols.media_types import concrete, family, parameter
-from protocols.model import Body, Encoding, Schema
+from protocols.model import SEPARATORS, Body, Encoding, Schema
 from protocols.schema_fields import declared_types
 
 __all__ = ["encoded_body"]
@@ -35,7 +35,7 @@ def encoded_body(body: Body, value: object) -> tuple[bytes, str]:
             raise UnwritableError(f"cannot be written in {charset}") from None
         return content, concrete(body.media_type, content)
     if kind == "form" and isinstance(value, Mapping):
-        return urlencode(list(_form_fields(body, value))).encode(), body.media_type
+        return "&".join(_form_pairs(body, value)).encode(), body.media_type
     if kind == "multipart" and isinstance(value, Mapping):
         return _multipart(body, value)
     if kind == "xml":
@@ -56,32 +56,31 @@ def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, default=as_base64)
 
 
-def _form_fields(body: Body, value: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Names and values of a form. A field that is None has no value, so it is left out.
-
-    Raises: UnwritableError.
-    """
+def _form_pairs(body: Body, value: Mapping[str, Any]) -> Iterator[str]:
+    """The pairs of a form, encoded. A field that is None has no value, so it is left out. Raises: UnwritableError."""
     for name, item in value.items():
         encoding = body.encoding.get(name, _TYPED)
         if item is None:
             continue
         if encoding.style:
-            yield from _styled(name, item, encoding)
+            for pair in _styled(name, item, encoding):
+                yield f"{quote_plus(pair.name)}={pair.written.replace('%20', '+')}"
             continue
         if item == []:
-            raise UnwritableError(f"[{name!r}] is an empty list, which a form cannot say; leave it out")
+            raise UnwritableError("is an empty list, which a form cannot say; leave it out", name)
+        as_json = bool(encoding.media_type) and family(encoding.media_type) == "json"
         for part in item if isinstance(item, list) else [item]:
-            if family(encoding.media_type) == "json" and encoding.media_type:
-                yield name, _json(part)
-            else:
-                yield name, part if isinstance(part, bytes) else wire_text(part)
+            text = _json(part) if as_json else part if isinstance(part, bytes) else wire_text(part)
+            yield f"{quote_plus(name)}={quote_plus(text)}"
 
 
-def _styled(name: str, item: object, encoding: Encoding) -> Iterator[tuple[str, str]]:
+def _styled(name: str, item: object, encoding: Encoding, in_parts: bool = False) -> list[Pair]:
     try:
-        yield from ((pair.name, pair.text) for pair in styled_pairs(name, item, encoding.style, encoding.explode))
+        if in_parts and isinstance(item, list) and not encoding.explode:  # nothing in a part is percent-encoded
+            refuse_separators(map(wire_text, item), SEPARATORS.get(encoding.style, ","))
+        return list(styled_pairs(name, item, encoding.style, encoding.explode))
     except UnwritableError as error:
-        raise UnwritableError(f"[{name!r}] {error}") from None
+        raise UnwritableError(str(error), name) from None
 
 
 def _multipart(body: Body, value: Mapping[str, Any]) -> tuple[bytes, str]:
@@ -99,10 +98,10 @@ def _parts(body: Body, name: str, value: Any) -> Iterator[Any]:
     if value is None:
         return
     if encoding.style and not encoding.media_type:
-        yield from _styled(name, value, encoding)
+        yield from ((pair.name, pair.text) for pair in _styled(name, value, encoding, in_parts=True))
         return
     if value == []:
-        raise UnwritableError(f"[{name!r}] is an empty list, which a form cannot say; leave it out")
+        raise UnwritableError("is an empty list, which a form cannot say; leave it out", name)
     properties = body.schema.get("properties")
     schema: Schema = properties.get(name) or {} if isinstance(properties, Mapping) else {}
     items = schema.get("items")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 from urllib.parse import quote
@@ -18,20 +18,28 @@ from protocols.errors import ToolError
 from protocols.model import SEPARATORS, Parameter, Tool
 
 __all__ = ["BoundCall", "Pair", "UnwritableError", "as_base64", "cookie_values", "filled_path"]
-__all__ += ["joined_value", "query_pairs", "styled_pairs", "wire_text"]
+__all__ += ["joined_value", "query_pairs", "refuse_separators", "styled_pairs", "wire_text"]
 
 _TEMPLATE = re.compile(r"\{([^{}]*)\}")
 _RESERVED_IN_QUERY = "!$'()*,:@/?[]"
 """Reserved characters that mean nothing else within the value of a query parameter."""
 
-_IN_COOKIE = "!#$&'()*+-./:<=>?@[]^_`{|}~"
-"""Characters that stand in the value of a cookie as they are (RFC 6265), but for the percent sign."""
+_IN_COOKIE = "!#$'()*+-./:<=>?@[]^_`{|}~"
+"""Characters that stand in the value of a cookie as they are (RFC 6265), but for the percent sign and `&`."""
 
+_COOKIE_NAME = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 _RESERVED_IN_PATH = "!$&'()*+,;=:@/"
 
 
 class UnwritableError(ValueError):
-    """A value that its style or media type cannot say; the message goes behind the name of the argument."""
+    """A value that its style or media type cannot say; the message goes behind the name of the argument.
+
+    `field` is the field of a form that it is about, "" for all of the value.
+    """
+
+    def __init__(self, message: str, field: str = "") -> None:
+        super().__init__(message)
+        self.field = field
 
 
 class Pair(NamedTuple):
@@ -196,6 +204,8 @@ def cookie_values(parameter: Parameter, value: object) -> dict[str, str]:
     if parameter.style == "json":
         return {parameter.name: _cookie_text(json.dumps(value, ensure_ascii=False))}
     if isinstance(value, Mapping) and value and parameter.explode:
+        if (unnamed := next((key for key in value if _COOKIE_NAME.fullmatch(str(key)) is None), None)) is not None:
+            raise UnwritableError(f"holds {unnamed!r}, which is no name of a cookie")
         return {str(key): _cookie_text(wire_text(item)) for key, item in value.items()}
     if isinstance(value, list) and len(value) > 1 and parameter.explode:
         raise UnwritableError("has several items, and a cookie has one value; pass one item")
@@ -210,17 +220,18 @@ def _listed(parameter: Parameter, value: object, texts: list[str]) -> str:
     """Texts with their separators. Raises: UnwritableError: There are none, or one holds a separator."""
     if not isinstance(value, list | Mapping):
         return texts[0]
-    if not value:
+    if not value or texts == [""]:
         raise UnwritableError("is empty, which cannot be sent; leave it out")
     separator = SEPARATORS.get(parameter.style, ",")
     exploded = isinstance(value, Mapping) and parameter.explode
-    _refuse_separators(texts, separator + "=" * exploded)
+    refuse_separators(texts, separator + "=" * exploded)
     if exploded:
         texts = [f"{key}={text}" for key, text in zip(texts[::2], texts[1::2], strict=True)]
     return separator.join(texts)
 
 
-def _refuse_separators(texts: list[str], separators: str) -> None:
+def refuse_separators(texts: Iterable[str], separators: str) -> None:
+    """Raises: UnwritableError: A text holds one of the separators."""
     for separator in separators:
         if any(separator in text for text in texts):
             raise UnwritableError(f"holds {separator!r}, which separates the items")

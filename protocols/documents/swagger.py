@@ -144,7 +144,7 @@ def _parameter(raw: Mapping[str, Any]) -> dict[str, Any]:
     if raw.get("type") == "array":
         form = str(raw.get("collectionFormat"))
         new["explode"] = form == "multi"
-        if form in _STYLES and raw.get("in") == "query":
+        if form in _STYLES:
             new["style"] = _STYLES[form]
     return new
 

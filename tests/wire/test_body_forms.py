@@ -122,7 +122,7 @@ def test_what_a_media_type_cannot_say_is_refused_by_name(run: Run, service: Serv
 
     assert (text.exit_code, empty.exit_code) == (1, 1)
     assert "POST_text(): body must be a text to be sent as text/plain" in text.stderr
-    assert "['tags'] is an empty list, which a form cannot say" in empty.stderr
+    assert "argument 'tags' is an empty list, which a form cannot say" in empty.stderr
     assert service.arrived == []
 
 
