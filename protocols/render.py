@@ -17,6 +17,7 @@ from typing import cast
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.json_path import Step
 from protocols.model import Parameter, Protocol, Schema, Tool
+from protocols.naming import argument_name
 from protocols.schema_fields import is_expandable, items_of, json_types, properties_of, scalar_types, type_of
 from protocols.text.word_lists import NAMES
 from protocols.text.words import SEARCHES, WRAPPERS, noun_of, stem, words
@@ -42,6 +43,7 @@ PLAIN_NAMES = frozenset({"id", "name", "title"})
 _MIN_NAMED_TYPE = 60
 """Length of an object that gets a type name when it occurs more than once."""
 _SENTENCE = re.compile(r"(?<=[.!?])\s|\n")
+_NUMBERED = re.compile(r"(.+)_\d+")
 _MARKUP = re.compile(r"<[^>]+>|[*`#|]+|\[([^\]]*)\]\([^)]*\)")
 
 
@@ -284,7 +286,10 @@ class _ToolWriter:
         """The required arguments and the likeliest optional ones, in order, and whether to show an ellipsis."""
         if self.whole:
             return [p for p in tool.arguments if p.required or most], False
-        optional = [p for p in tool.arguments if not p.required]
+        parameters = {p.name for p in tool.parameters}
+        # What a body repeats of its parameters is filled in where it must be there.
+        shown = [p for p in tool.arguments if p.required or p.location != "body" or p.name not in parameters]
+        optional = [p for p in shown if not p.required]
         flow = {p.argument for p in optional if tool.writes and self.graph.reference(tool.name, p.argument) is not None}
         rank = {
             p.argument: (
@@ -295,8 +300,8 @@ class _ToolWriter:
             for p in optional
         }
         names = {p.argument for p in sorted(optional, key=lambda p: rank[p.argument])[:most]}
-        selected = [p for p in tool.arguments if p.required or p.argument in names]
-        return selected, len(selected) < len(tool.arguments)
+        selected = [p for p in shown if p.required or p.argument in names]
+        return selected, len(selected) < len(shown)
 
     def _fields(self, schema: Schema, nested: int) -> str:
         fields = []
@@ -323,7 +328,15 @@ def _argument(parameter: Parameter) -> str:
         _enum_text(parameter.schema) or _item_fields(parameter.schema) or _TYPE_NAMES.get(type_of(parameter.schema), "")
     )
     kind = kind or "|".join(_TYPE_NAMES[kind] for kind in json_types(parameter.schema) if kind != "object") or "any"
+    kind += _wire_name(parameter)
     return f"{parameter.argument}: {kind}" if parameter.required else f"{parameter.argument}={kind}"
+
+
+def _wire_name(parameter: Parameter) -> str:
+    """The name on the wire of an argument that has a number to tell it from another one; else empty."""
+    numbered = _NUMBERED.fullmatch(parameter.argument)
+    is_own = not parameter.name or numbered is None or numbered[1] != argument_name(parameter.name).rstrip("_")
+    return "" if is_own else f" ({json.dumps(parameter.name, ensure_ascii=False)} in the {parameter.location})"
 
 
 def _example(parameter: Parameter) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from atc.check.function_stubs import function_stubs
+from protocols.calls.binding import takes_null
 from protocols.contracts.contract import ANY, Contract, ValueType
 from protocols.json_path import Step, subscripts
 from protocols.model import Parameter, Schema, Tool
@@ -20,6 +21,8 @@ from protocols.schema_fields import json_types
 __all__ = ["ResponseObject", "Stubs", "write_stubs"]
 
 HEAD = """from collections.abc import Mapping as _Mapping, Sequence as _Sequence
+from datetime import date as _date, time as _time
+from uuid import UUID as _UUID
 from typing import Any, Literal, NotRequired, TypedDict
 class ToolError(Exception):
     def __getattr__(self, name: str) -> Any: ...
@@ -28,7 +31,7 @@ class ToolError(Exception):
 _ACCEPTED = {
     "integer": "float",
     "number": "float",
-    "string": "str | float",
+    "string": "str | float | bytes | _date | _time | _UUID",
     "boolean": "bool",
     "object": "_Mapping[str, object]",
 }
@@ -130,7 +133,9 @@ def _argument(parameter: Parameter) -> str:
     kind = accepted_type(parameter.schema)
     # What has another name on the wire may be written by either.
     optional = not parameter.required or parameter.name not in ("", parameter.argument)
-    return f"{parameter.argument}: {kind} | None = ..." if optional else f"{parameter.argument}: {kind}"
+    if optional:
+        return f"{parameter.argument}: {kind} | None = ..."
+    return f"{parameter.argument}: {kind} | None" if takes_null(parameter) else f"{parameter.argument}: {kind}"
 
 
 def accepted_type(schema: Schema) -> str:

@@ -36,7 +36,7 @@ from protocols.media_types import family
 from protocols.model import SEPARATORS, Body, Parameter, Schema, Tool
 from protocols.schema_fields import declared_types
 
-__all__ = ["bind", "check_argument", "nearest_argument", "signature"]
+__all__ = ["bind", "check_argument", "nearest_argument", "signature", "takes_null"]
 
 _ABSENT: Any = object()
 
@@ -348,13 +348,13 @@ def _assign_arguments(
     result = {}
     for name, value in assigned.items():
         parameter = _argument(tool, name)
-        if value is None and not _takes_null(parameter):
+        if value is None and not takes_null(parameter):
             continue
         result[name] = value
     return result, whole_body
 
 
-def _takes_null(parameter: Parameter) -> bool:
+def takes_null(parameter: Parameter) -> bool:
     """True if None is a value: null in a body, and for a parameter that must be there."""
     if parameter.location != "body":
         return parameter.required and "null" in declared_types(parameter.schema)

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from atc.check import check
+from atc.cli import main
 from protocols import load
 from protocols.calls.binding import signature
+from protocols.contracts.contract import Contract
 from tests.wire.conftest import Run
 from tests.wire.service import Service
 
@@ -129,3 +135,27 @@ def test_names_of_arguments_tell() -> None:
     assert names(["StartTime", "StartTime<", "StartTime>"]) == "GET_rows(StartTime, StartTime_lt, StartTime_gt)"
     assert names(["size<=", "size>=", "size!="]) == "GET_rows(size_lte, size_gte, size_ne)"
     assert names(["+1", "-1"]) == "GET_rows(plus_1, minus_1)"
+
+
+def test_a_prompt_has_the_wire_name_beside_a_numbered_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two names that become one argument are told apart by what is sent."""
+    monkeypatch.chdir(tmp_path)
+    document = {"openapi": "3.0.3", "info": {"title": "t", "version": "1"}, "servers": [{"url": "https://a.test"}]}
+    paths = reads(in_query("min.size", TEXT), in_query("min-size", TEXT))
+    Path("spec.json").write_text(json.dumps({**document, "paths": paths}))
+
+    shown = CliRunner().invoke(main, ["explain", "Which rows are there?", "--api", "spec.json", "--tools", "all"])
+
+    assert 'min_size=str, min_size_2=str ("min-size" in the query)' in shown.output
+
+
+def test_the_check_takes_what_a_call_takes() -> None:
+    """Dates, bytes, and None for an argument that may be null are no mistakes."""
+    text = {"type": "string"}
+    schema = {"type": "object", "required": ["note"], "properties": {"note": {**text, "nullable": True}, "file": text}}
+    body = {"required": True, "content": {"multipart/form-data": {"schema": schema}}}
+    operation = {"parameters": [in_query("since", {**text, "format": "date"})], "requestBody": body, "responses": OK}
+    document = {"openapi": "3.0.3", "info": {"title": "t", "version": "1"}, "paths": {"/rows": {"post": operation}}}
+    program = "from datetime import datetime\nPOST_rows(since=datetime(2024, 5, 1), note=None, file=b'\\xff')\n"
+
+    assert check(program, Contract(load(document))) == []
