@@ -18,6 +18,8 @@ from atc.program.tree import full_name, nodes_of
 from atc.saved.plain_python import check_plain
 from atc.saved.saved_program import SavedProgram
 from atc.tui.text import visible
+from protocols.calls.binding import takes_null
+from protocols.documents.schemas import object_properties
 from protocols.errors import UsageError
 from protocols.model import SEPARATORS, Parameter, Protocol, SecurityScheme, Tool
 
@@ -96,11 +98,13 @@ def _place(scheme: SecurityScheme, variable: str) -> tuple[str, str, str, str]:
 
 def _function(tool: Tool, auth: tuple[str, ...]) -> str:
     """A function of the script that makes the calls of a tool. Raises: UsageError."""
-    names = [p.argument if p.required else f"{p.argument}=None" for p in tool.arguments]
-    if tool.body is not None and tool.argument("body") is None:
-        # `body=` may pass the whole body, so that none of its fields has to be there.
-        names = [p.argument if p.required and p.location != "body" else f"{p.argument}=None" for p in tool.arguments]
-        names.append("body=None")
+    # `body=` may pass the whole body, so that none of its fields has to be there.
+    may_be_whole = tool.body is not None and tool.argument("body") is None
+    names = [
+        p.argument if p.required and not (may_be_whole and p.location == "body") else f"{p.argument}={_default(p)}"
+        for p in tool.arguments
+    ]
+    names += ["body=None"] if may_be_whole else []
     summary = (tool.summary or tool.description).strip().partition("\n")[0] or f"{tool.method} {tool.path}"
     parts = [repr(tool.name), repr(tool.method), _path(tool)]
     for location, keyword, helper in (
@@ -117,6 +121,15 @@ def _function(tool: Tool, auth: tuple[str, ...]) -> str:
     return f"def {tool.name}({', '.join(names)}):\n    {docstring}\n    return _call({listed}\n    )"
 
 
+def _default(parameter: Parameter) -> str:
+    """The default of an argument: `...` where None stands for null."""
+    return "..." if _may_be_null(parameter) else "None"
+
+
+def _may_be_null(parameter: Parameter) -> bool:
+    return parameter.location == "body" and takes_null(parameter)
+
+
 def _path(tool: Tool) -> str:
     """The expression for the path of a call."""
     by_name = {parameter.name: parameter for parameter in tool.parameters if parameter.location == "path"}
@@ -127,7 +140,8 @@ def _path(tool: Tool) -> str:
             continue
         if by_name[piece].style != "simple":
             raise UsageError(f"--standalone cannot write a path of the style {by_name[piece].style!r} ({tool.name})")
-        pieces.append(f"_segment({by_name[piece].argument})")
+        safe = ", safe='/'" if by_name[piece].reserved else ""
+        pieces.append(f"_segment({by_name[piece].argument}{safe})")
     return " + ".join(piece for piece in pieces if piece != "''") or "''"
 
 
@@ -155,23 +169,29 @@ def _body(tool: Tool) -> Iterator[str]:
     if not is_json and (kind != _FORM or tool.body.encoding):
         raise UsageError(f"--standalone sends JSON and forms, and {tool.name} takes {kind}")
     fields = [p for p in tool.arguments if p.location == "body"]
+    properties, _ = object_properties(tool.body.schema)
+    if (stray := next((p.name for p in fields if p.name and p.name not in properties), None)) is not None:
+        raise UsageError(f"--standalone writes one media type, and {tool.name} has {stray} in another one")
     whole = next((p.argument for p in fields if not p.name), None)
     if whole is not None:
         content = whole
     else:
-        entries = [f"{p.name!r}: {p.argument}" for p in fields]
         by_name = {p.name: p.argument for p in tool.arguments if p.location != "body"}
         required = tool.body.schema.get("required")
-        listed = {p.name for p in fields}
-        entries += [
-            f"{name!r}: {by_name[name]}"
-            for name in (required if isinstance(required, list) else ())
-            if name not in listed and name in by_name
-        ]
+        shared = {name for name in (required if isinstance(required, list) else ()) if name in by_name}
+        entries = [f"{p.name!r}: {_entry(p, by_name[p.name] if p.name in shared else '...')}" for p in fields]
         passed = ", body" if tool.argument("body") is None else ""
         content = f"_passed({{{', '.join(entries)}}}{passed})" + (" or {}" if tool.body.required else "")
     yield f"{'json' if is_json else 'form'}={content}"
     yield f"media_type={tool.body.media_type!r}"
+
+
+def _entry(parameter: Parameter, otherwise: str) -> str:
+    """The expression for a field of a body; `otherwise` is what stands for it where it was not passed."""
+    absent = "..." if _may_be_null(parameter) else "None"
+    if absent == otherwise:
+        return parameter.argument
+    return f"{otherwise} if {parameter.argument} is {absent} else {parameter.argument}"
 
 
 def _with_argument_names(module: ast.Module, tools: Mapping[str, Tool]) -> str:
