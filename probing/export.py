@@ -24,6 +24,7 @@ _WIDTH, _HEIGHT, _GAP_X, _GAP_Y = 300, 24, 120, 12
 _COLOURS = {
     "documented": "#2e7d32",
     "no_content": "#2e7d32",
+    "web_page": "#2e7d32",
     "always_empty": "#b26a00",
     "refused_by_policy": "#b26a00",
     "budget": "#b26a00",
