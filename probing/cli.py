@@ -136,8 +136,8 @@ def probe(options: ProbeOptions) -> None:
 
     Exit code 0 when all that can be called answered, 1 when a call failed or nothing can be called, 4 when a budget
     ended it, 6 when the service refuses the connection, 130 after ctrl-C; the files are written each time. What lacks
-    a permission or a value that nobody can know is listed, and is no failure. With --check 0 when nothing changed that breaks a
-    program, 1 when something did, 6 when the service cannot be had.
+    a permission or a value that nobody can know is listed, and is no failure. With --check 0 when nothing changed that
+    breaks a program, 1 when something did, 6 when the service cannot be had.
     """
     from probing.evaluation import evaluate
     from probing.strip_responses import strip_responses
@@ -239,6 +239,7 @@ def _open_prober(
         only=options.only,
         seed=options.seed,
         log=log,
+        documentation=truth,
         service=_service(truth, options.simulate, options.base_url, options.auth),
         on_finding=on_finding,
         on_try=progress.trying,
@@ -247,7 +248,7 @@ def _open_prober(
 
 
 def _write_files(options: ProbeOptions, prober: Prober, report: ProbeReport) -> None:
-    """Write the document and what else was asked for; remove the log of a finished probe."""
+    """Write the document and what else was asked for, each for its owner; remove the log of a finished probe."""
     from atc.files import write_json, write_text
     from probing.document import openapi_document
     from probing.export import export_graph
@@ -255,9 +256,9 @@ def _write_files(options: ProbeOptions, prober: Prober, report: ProbeReport) -> 
 
     server = None if options.simulate else options.base_url
     document = openapi_document(prober.protocol, prober.findings, options.schema, server)
-    write_text(options.out_path, _serialize(document, options.out_path))
+    write_text(options.out_path, _serialize(document, options.out_path), private=True)
     if options.report is not None:
-        write_json(options.report, report.to_json())
+        write_json(options.report, report.to_json(), private=True)
     if options.graph is not None:
         export_graph(options.graph, prober.observed_protocol, prober.findings)
     if options.store is not None:

@@ -64,7 +64,7 @@ def export_graph(file: Path, protocol: Protocol, findings: Mapping[str, ToolFind
     """Write the graph as JSON, Mermaid or SVG, by the suffix of the file. Raises: UsageError."""
     links = dependency_edges(protocol, findings)
     as_text = {".json": _json, ".mmd": _mermaid, ".svg": _svg}[file.suffix]
-    write_text(file, as_text(findings, links))
+    write_text(file, as_text(findings, links), private=True)
 
 
 def _json(findings: Mapping[str, ToolFinding], links: list[GraphEdge]) -> str:

@@ -21,6 +21,7 @@ from probing.prober.identifiers import is_value, linked_identifiers, name_refere
 from probing.prober.observed_values import ObservedValues
 from probing.prober.permission import CreatedObject
 from probing.prober.replies import error_in_success, error_message, is_empty, names_in, page_title
+from probing.redact.documented import DocumentedValue, documented_arguments, documented_reply
 from probing.redact.redact import Redactor
 from probing.schema.constraints import ObservedCall, infer_constraints
 from probing.schema.infer import infer, is_trivial
@@ -55,11 +56,21 @@ class Observations:
     Args:
         log: A log of JSON lines; an existing one is read first.
         service: A description of the service and login: objects created at one service are not removed from another.
+        documentation: The protocol with its responses, which say what is secret, where `protocol` hides them.
     Raises: UsageError: The log is of another document or service, or no log.
     """
 
-    def __init__(self, protocol: Protocol, log: Path | None = None, seed: int = 0, service: str = "") -> None:
+    def __init__(
+        self,
+        protocol: Protocol,
+        log: Path | None = None,
+        seed: int = 0,
+        service: str = "",
+        documentation: Protocol | None = None,
+    ) -> None:
         self.protocol = protocol
+        self._documentation = documentation or protocol
+        self._documented: dict[tuple[str, int | None], DocumentedValue] = {}
         self.findings = {tool.name: ToolFinding(tool.name) for tool in protocol.tools}
         self.bodies: dict[str, list[object]] = {}
         self._calls: dict[str, list[ObservedCall]] = {}
@@ -114,8 +125,15 @@ class Observations:
         if call.tool is None or not call.attempts:
             return
         raw = _json_safe(_loaded(call.response))
-        body = self._redactor.body(raw)
-        arguments = self._redactor.body(_json_safe(dict(call.arguments)))
+        tool = self._documentation.tool(call.tool)
+        noun = noun_of_path(tool.path)
+        if (tool.name, call.status) not in self._documented:
+            self._documented[tool.name, call.status] = documented_reply(self._documentation, tool, call.status)
+        if (tool.name, 0) not in self._documented:
+            self._documented[tool.name, 0] = documented_arguments(self._documentation, tool)
+        reply, taken = self._documented[tool.name, call.status], self._documented[tool.name, 0]
+        body = self._redactor.body(raw, reply, noun)
+        arguments = self._redactor.body(_json_safe(dict(call.arguments)), taken, noun)
         if call.status is None:
             problem = call.error or "no reply"
         elif call.status >= 300:
@@ -186,7 +204,11 @@ class Observations:
         finding.constraints = infer_constraints(self.protocol.tool(name), self._calls.get(name, []))
         if bodies := self.bodies.get(name, []):
             best = min(bodies, key=lambda body: (is_empty(body), len(json.dumps(body))))
-            finding.schema, finding.example = infer(bodies), _shortened(best, _EXAMPLE_ITEMS)
+            finding.schema, finding.example = infer(bodies), self._redactor.again(_shortened(best, _EXAMPLE_ITEMS))
+        again: Any = self._redactor.again  # later replies may have shown what is personal in earlier ones
+        finding.refused, finding.statuses = again(finding.refused), again(finding.statuses)
+        finding.program, finding.question = again(finding.program), again(finding.question)
+        finding.reason = again(finding.reason)
 
     def _add_call(
         self, tool: str, status: int | None, body: object, problem: str, arguments: Mapping[str, object], sent: int = 1

@@ -55,6 +55,7 @@ class Prober:
         budget_tokens: The most tokens the model reads and writes; None for no limit.
         only: The tools to probe; others are called only for their values. All by default.
         log: A file to resume from and to append to (see probing.prober.observations).
+        documentation: The protocol with its responses, where `protocol` hides them: it says what is secret.
         on_finding: Called with each completed tool.
         on_try: Called with each tool and program before it runs.
     """
@@ -75,11 +76,12 @@ class Prober:
         seed: int = 0,
         log: Path | None = None,
         service: str = "",
+        documentation: Protocol | None = None,
         on_finding: Callable[[ToolFinding], None] = lambda finding: None,
         on_try: Callable[[str, str], None] = lambda tool, program: None,
     ) -> None:
         self.protocol = protocol
-        self.observations = Observations(protocol, log, seed, service)
+        self.observations = Observations(protocol, log, seed, service, documentation)
         self._model = model.name if model is not None else None
         self._llm_prober = LLMProber(model, self.observations, budget_tokens) if model is not None else None
         self._sandbox = sandbox
