@@ -108,10 +108,8 @@ def explain(options: _Options) -> None:
     for message in messages:
         console.print(f"\n--- {message.role}", style="dim")
         console.print(visible(message.content), markup=False, highlight=False)
-    console.print(
-        f"\n{'about ' if counted is None else ''}{tokens:,} tokens{' (estimated)' if counted is None else ''}",
-        style="bold",
-    )
+    text = f"about {tokens:,} tokens (estimated)" if counted is None else f"{tokens:,} tokens"
+    console.print(f"\n{text}", style="bold")
 
 
 def _counted(name: str, texts: list[str]) -> int | None:
