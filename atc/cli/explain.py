@@ -64,18 +64,13 @@ def explain(options: _Options) -> None:
     query = options.query.strip()
     if not query:
         raise UsageError("the question is empty")
-    with Agent(
-        open_protocol(options.api, options.auth),
-        model=options.model,
-        tools=options.tools,
-        store=options.store,
-        profile=options.profile,
-    ) as agent:
+    api, model = open_protocol(options.api, options.auth), options.model
+    with Agent(api, model=model, tools=options.tools, store=options.store, profile=options.profile) as agent:
         opened = agent.opening(query)
         total = len(agent.protocol.tools)
         aliases = agent.protocol.aliases
     messages = opened.messages()
-    counted = _counted(options.model, [message.content for message in messages]) if options.model else None
+    counted = _counted(model, [message.content for message in messages]) if model else None
     tokens = opened.tokens() if counted is None else counted
     if options.as_json:
         data = {
