@@ -36,6 +36,7 @@ _EMPTY_RETRIES = 2
 """Programs per round for a list that was empty before."""
 _DEMANDS = frozenset({"400", "422"})
 """Statuses of a call that lacks an argument."""
+_NOT_ALLOWED = "the call was not allowed: what it changes or names may be somebody else's"
 MAX_WAIT = 600.0
 """The longest wait in seconds that a busy service may ask for."""
 
@@ -333,7 +334,8 @@ class Prober:
             finding.reason = "it answered, but its list was empty each time: what its items are is not known"
             return
         problem = self._call_problems.get(tool.name, "")
-        if not finding.requests and (reason := self._permission.why_unrecognizable(tool)):
+        not_allowed = _NOT_ALLOWED if problem == _NOT_ALLOWED else ""
+        if not finding.requests and (reason := self._permission.why_unrecognizable(tool) or not_allowed):
             finding.outcome, finding.reason = "refused_by_policy", reason
             return
         if not finding.requests and not problem and self._permission.creator(tool) is not None:
@@ -414,7 +416,7 @@ class Prober:
         if unsent := [call.error for call in run.calls if call.tool == tool and not call.attempts and call.error]:
             self._call_problems[tool] = self.observations.redact(f"the call could not be sent: {unsent[-1]}")
         if any(call.refused and call.tool == tool for call in run.calls):
-            self._call_problems[tool] = "the call was not allowed: what it changes or names may be somebody else's"
+            self._call_problems[tool] = _NOT_ALLOWED
         refused = [call for call in run.calls if call.status is None and "refused" in (call.error or "")]
         if refused and any(call.attempts for call in refused):
             raise APIError(f"the service cannot be reached: {refused[0].error}; check the base URL (--base-url)")
