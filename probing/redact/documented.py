@@ -27,8 +27,8 @@ _OTHERWISE = re.compile(
     r"|^\W*(?:(?:the|an?|this|unique|optional|current|human[- ]readable|user[- ]friendly|short|display)\s+)*"
     r"(?:whether|if|when|true|false|set to|indicates?|enables?|(?:date|time|day|timestamp)s?|number|count|amount|length"
     r"|list|size|names?|ids?|identifiers?|uuid|titles?|labels?|descriptions?|types?|kinds?|algorithms?|statu\w+|state"
-    r"|urls?|links?|endpoint|path|hints?|prefix|scopes?|expir\w+|ttl|owner|user|file|policy|version|fingerprint|masked"
-    r"|last|first)\b",
+    r"|urls?|links?|endpoint|path|hints?|prefix|scopes?|expir\w+|ttl|owner|user|file|policy|version|fingerprint|masked|redacted"
+    r"|last|first|domains?|entity)\b",
     re.IGNORECASE,
 )
 """Descriptions of something about a secret: its name, its age, its algorithm."""

@@ -172,6 +172,7 @@ def _documented(schema: dict[str, Any], name: str = "Thing") -> DocumentedValue:
         ("created_at", {**TEXT, "description": "When the API key was made"}, "ApiKey", False),
         ("reach", {**TEXT, "description": "Scopes of the access token"}, "Thing", False),
         ("kind", {**TEXT, "enum": ["password", "token"], "description": "The secret"}, "Thing", False),
+        ("reach", {**TEXT, "description": "The domain associated with the secret."}, "Thing", False),
         ("shown", {**TEXT, "description": "Whether a password is set"}, "Thing", False),
         ("entry", {**TEXT, "description": "The public key, not a secret"}, "Thing", False),
         ("cursor", {**TEXT, "description": "Page token for the next request"}, "Thing", False),
