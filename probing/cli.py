@@ -134,9 +134,10 @@ class ProbeOptions(ServiceOptions, _DocumentOptions):
 def probe(options: ProbeOptions) -> None:
     """Find out what the tools of SPEC return by calling them, and write SPEC down with it.
 
-    Exit code 0 when all tools are documented, 1 when some are not, 4 when a budget ended it, 6 when the service refuses
-    the connection, 130 after ctrl-C; the files are written each time. With --check 0 when nothing changed that breaks a
-    program, 1 when something did, 6 when the service cannot be had.
+    Exit code 0 when all that can be called answered, 1 when a call failed or nothing can be called, 4 when a budget
+    ended it, 6 when the service refuses the connection, 130 after ctrl-C; the files are written each time. What lacks
+    a permission or a value that nobody can know is listed, and is no failure. With --check 0 when nothing changed that
+    breaks a program, 1 when something did, 6 when the service cannot be had.
     """
     from probing.evaluation import evaluate
     from probing.strip_responses import strip_responses
@@ -238,6 +239,7 @@ def _open_prober(
         only=options.only,
         seed=options.seed,
         log=log,
+        documentation=truth,
         service=_service(truth, options.simulate, options.base_url, options.auth),
         on_finding=on_finding,
         on_try=progress.trying,
@@ -246,7 +248,7 @@ def _open_prober(
 
 
 def _write_files(options: ProbeOptions, prober: Prober, report: ProbeReport) -> None:
-    """Write the document and what else was asked for; remove the log of a finished probe."""
+    """Write the document and what else was asked for, each for its owner; remove the log of a finished probe."""
     from atc.files import write_json, write_text
     from probing.document import openapi_document
     from probing.export import export_graph
@@ -254,9 +256,9 @@ def _write_files(options: ProbeOptions, prober: Prober, report: ProbeReport) -> 
 
     server = None if options.simulate else options.base_url
     document = openapi_document(prober.protocol, prober.findings, options.schema, server)
-    write_text(options.out_path, _serialize(document, options.out_path))
+    write_text(options.out_path, _serialize(document, options.out_path), private=True)
     if options.report is not None:
-        write_json(options.report, report.to_json())
+        write_json(options.report, report.to_json(), private=True)
     if options.graph is not None:
         export_graph(options.graph, prober.observed_protocol, prober.findings)
     if options.store is not None:
@@ -273,6 +275,8 @@ def _print_result(options: ProbeOptions, report: ProbeReport) -> None:
         click.echo(to_json(report.to_json()), nl=False)
     else:
         _print_report(report)
+    for error in report.internal_errors:
+        say(f"an error of atc, after which the probe went on: {error}; please report it")
     if report.left_behind:
         say(f"not removed from the service: {'; '.join(report.left_behind)}")
     if report.ended:
@@ -388,7 +392,7 @@ def _store_results(store: Path, prober: Prober) -> None:
     from atc.retrieval.demonstrations import Demonstration, Demonstrations
     from protocols.contracts.store import ContractStore
 
-    findings = [finding for finding in prober.findings.values() if finding.is_complete]
+    findings = [item for item in prober.findings.values() if item.is_complete and item.outcome != "web_page"]
     status = {finding.tool: int(finding.status or 200) for finding in findings}
     replies = [
         (name, status.get(name, 200), body) for name, bodies in prober.observations.bodies.items() for body in bodies

@@ -24,6 +24,7 @@ _WIDTH, _HEIGHT, _GAP_X, _GAP_Y = 300, 24, 120, 12
 _COLOURS = {
     "documented": "#2e7d32",
     "no_content": "#2e7d32",
+    "web_page": "#2e7d32",
     "always_empty": "#b26a00",
     "refused_by_policy": "#b26a00",
     "budget": "#b26a00",
@@ -63,7 +64,7 @@ def export_graph(file: Path, protocol: Protocol, findings: Mapping[str, ToolFind
     """Write the graph as JSON, Mermaid or SVG, by the suffix of the file. Raises: UsageError."""
     links = dependency_edges(protocol, findings)
     as_text = {".json": _json, ".mmd": _mermaid, ".svg": _svg}[file.suffix]
-    write_text(file, as_text(findings, links))
+    write_text(file, as_text(findings, links), private=True)
 
 
 def _json(findings: Mapping[str, ToolFinding], links: list[GraphEdge]) -> str:

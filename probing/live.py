@@ -17,6 +17,7 @@ __all__ = ["COLOURS", "ProbeProgress"]
 COLOURS = {
     "documented": "green",
     "no_content": "green",
+    "web_page": "green",
     "always_empty": "yellow",
     "refused_by_policy": "yellow",
     "budget": "yellow",

@@ -35,7 +35,23 @@ def test_explain_shows_the_prompt_and_asks_nobody(films: Path, endpoint: Callabl
     assert told["estimated"]
     assert told["tokens"] > 500
     assert atc("explain", " ", "--api", films).exit_code == 2
-    assert "cannot count tokens" in atc("explain", QUESTION, "--api", films, "--model", "openai:scripted").stderr
+
+
+@pytest.mark.parametrize(
+    "model", ["openai:whatever", "local:/nowhere/x.gguf", "openvino:qwen2.5-coder-1.5b", "hf:/nowhere"]
+)
+def test_explain_works_with_any_model(
+    films: Path, model: str, endpoint: Callable[..., None], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Where its tokenizer is not at hand, the tokens are estimated, and it says so; no model has that other name."""
+    endpoint("")
+    monkeypatch.setenv("ATC_HOME", str(tmp_path))
+    shown = atc("explain", QUESTION, "--api", films, "--model", model)
+
+    assert shown.exit_code == 0, shown.stderr
+    assert re.fullmatch(r"about [\d,]+ tokens \(estimated\)", shown.stdout.splitlines()[-1])
+    assert json.loads(atc("explain", QUESTION, "--api", films, "--model", model, "--json").stdout)["estimated"]
+    assert atc("explain", QUESTION, "--api", films, "--model", "whatever").exit_code == 2
 
 
 # --- atc simulate

@@ -35,9 +35,6 @@ that another package adds, such as a benchmark, takes the keys of its own table 
 _OF_SERVICE = ("base_url", "auth", "headers", "allow")
 """What belongs to the API that the file names, and not to any other."""
 
-_OTHER_MEANING = {("explain", "model")}
-"""Options that share a name only: this one counts tokens, and cannot be any model."""
-
 _EXPLICIT = (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT)
 _AUTH = re.compile(
     r"(?:[\w-]+=)?(?:(?:header|query|cookie):[^:]+|[^:]+):(?:env:[A-Z_][A-Z0-9_]*|(?:file|keyring):.+)", re.DOTALL
@@ -160,7 +157,7 @@ def _defaults(
     _refuse_unknown(section, table, sorted(options))
     defaults = {}
     for key, value in shared.items():
-        if key in options and key not in table and (section.path[-1], key) not in _OTHER_MEANING:
+        if key in options and key not in table:
             defaults |= _default(Section(section.config), key, value, options[key], optional=True)
     for key, value in table.items():
         defaults |= _default(section, key, value, options[key], optional=False)

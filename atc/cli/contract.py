@@ -132,7 +132,7 @@ def export(options: _ExportOptions) -> None:
         if observations.bodies
     }
     if options.out:
-        write_json(options.out, schemas)
+        write_json(options.out, schemas, private=True)
     else:
         print_json(schemas)
 

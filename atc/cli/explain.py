@@ -20,7 +20,7 @@ from atc.cli.options import (
     takes,
     tool_count,
 )
-from protocols.errors import UsageError
+from protocols.errors import ModelError, UsageError
 
 __all__ = ["explain"]
 
@@ -40,7 +40,8 @@ class _Options(DocumentOptions):
     model: str | None = option(
         "--model",
         metavar="NAME",
-        help="Count tokens as this local:, openvino: or hf: model does; else they are estimated.",
+        help="Show what this model would be shown. Its tokens are counted where its tokenizer is on this machine, and "
+        "else estimated.",
     )
     profile: str | None = profile_option()
     as_json: bool = json_option("Print all of it as JSON.")
@@ -63,14 +64,14 @@ def explain(options: _Options) -> None:
     query = options.query.strip()
     if not query:
         raise UsageError("the question is empty")
-    with Agent(
-        open_protocol(options.api, options.auth), tools=options.tools, store=options.store, profile=options.profile
-    ) as agent:
+    api, model = open_protocol(options.api, options.auth), options.model
+    with Agent(api, model=model, tools=options.tools, store=options.store, profile=options.profile) as agent:
         opened = agent.opening(query)
         total = len(agent.protocol.tools)
         aliases = agent.protocol.aliases
     messages = opened.messages()
-    tokens = _counted(options.model, [message.content for message in messages]) if options.model else opened.tokens()
+    counted = _counted(model, [message.content for message in messages]) if model else None
+    tokens = opened.tokens() if counted is None else counted
     if options.as_json:
         data = {
             "query": opened.question.text,
@@ -82,7 +83,7 @@ def explain(options: _Options) -> None:
             "demonstrations": [asdict(demonstration) for demonstration in opened.solved],
             "messages": [message.to_json() for message in messages],
             "tokens": tokens,
-            "estimated": options.model is None,
+            "estimated": counted is None,
         }
         print_json(data)
         return
@@ -102,15 +103,17 @@ def explain(options: _Options) -> None:
     for message in messages:
         console.print(f"\n--- {message.role}", style="dim")
         console.print(visible(message.content), markup=False, highlight=False)
-    console.print(f"\n{'about ' if options.model is None else ''}{tokens:,} tokens", style="bold")
+    text = f"about {tokens:,} tokens (estimated)" if counted is None else f"{tokens:,} tokens"
+    console.print(f"\n{text}", style="bold")
 
 
-def _counted(name: str, texts: list[str]) -> int:
-    """The tokens of texts. Raises: UsageError: The model has no tokenizer of its own."""
+def _counted(name: str, texts: list[str]) -> int | None:
+    """The tokens of texts; None if the model's tokenizer is not on this machine. Raises: UsageError: No such model."""
     from atc.models import open_model
 
-    with closing(open_model(name)) as model:
-        count = getattr(model, "count_tokens", None)
-        if count is None:
-            raise UsageError(f"--model: {name} cannot count tokens; name a local:, openvino: or hf: model")
-        return sum(count(text) for text in texts)
+    try:
+        with closing(open_model(name)) as model:
+            count = getattr(model, "count_tokens", None)
+            return sum(count(text) for text in texts) if count is not None else None
+    except ModelError:
+        return None

@@ -61,6 +61,7 @@ class Demonstrations:
             "".join(
                 f"{json.dumps(asdict(demonstration), ensure_ascii=False)}\n" for demonstration in [*stored, solved]
             ),
+            private=True,
         )
 
     def like(

@@ -18,6 +18,9 @@ __all__ = ["MISSING", "missing_arguments"]
 MISSING = re.compile(
     r"\b(?:required|missing|mandatory|must (?:be (?:given|provided|set|present|specified)|have|include|contain)"
     r"|(?:can ?not|can't|may not|must not|should not) be (?:empty|blank|null)|not (?:given|provided|specified|supplied)"
+    r"|should (?:be (?:given|provided|set|present|specified)|have|include|contain)"
+    r"|(?:please|must|have to|need to|to) (?:provide|specify|supply|pass|give|set|choose)"
+    r"|(?:provide|specify) (?:a|an|at|either|one)"
     r"|need(?:s|ed)?|expected|invalid_type|blank)\b",
     re.IGNORECASE,
 )

@@ -16,24 +16,32 @@ Outcome = Literal[
     "documented",
     "no_content",
     "always_empty",
+    "web_page",
     "unreachable_argument",
     "only_errors",
     "refused_by_policy",
     "budget",
     "model_failed",
     "unreachable_service",
+    "internal_error",
 ]
 """
 documented: it answered, and its response has a schema
 no_content: it succeeded without a body
 always_empty: it answered with an empty list each time, so its items are unknown
+web_page: it answers with a page for a browser, as documented
 unreachable_argument: no response held a value for a required argument
 only_errors: all calls failed
 refused_by_policy: it writes, and that was not allowed
 budget: no requests or tokens were left for it
 model_failed: the model wrote no program that calls it
 unreachable_service: the service refused the connection before it was tried
+internal_error: atc itself failed at it; the other tools were probed all the same
 """
+
+
+_ANSWERED = frozenset({"documented", "no_content", "always_empty", "web_page"})
+_NOT_CALLABLE = frozenset({"unreachable_argument", "refused_by_policy"})
 
 
 class RefusedCall(TypedDict):
@@ -77,7 +85,7 @@ class ToolFinding:
     @property
     def is_complete(self) -> bool:
         """True if nothing is left to learn."""
-        return self.outcome in ("documented", "no_content")
+        return self.outcome in ("documented", "no_content", "web_page")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +93,7 @@ class ProbeReport:
     """The result of a probe.
 
     `agreement` compares with the hidden truth, if any (see probing.evaluation). `left_behind` are the calls that should
-    have removed created objects, and failed.
+    have removed created objects, and failed. `internal_errors` are errors of atc's own, each after the tool's name.
     """
 
     tools: tuple[ToolFinding, ...]
@@ -97,6 +105,7 @@ class ProbeReport:
     ended: str = ""
     left_behind: tuple[str, ...] = ()
     is_unreachable: bool = False
+    internal_errors: tuple[str, ...] = ()
     agreement: Mapping[str, object] = field(default_factory=dict)
 
     def with_agreement(self, agreement: Mapping[str, object]) -> ProbeReport:
@@ -105,14 +114,23 @@ class ProbeReport:
 
     @property
     def exit_code(self) -> int:
-        """0: all tools are documented; 130: ctrl-C; 6: the service refused the connection; 4: a budget; else 1."""
+        """130: ctrl-C; 6: the service refused the connection; 4: a budget; 1: a call failed, or nothing answered; 0.
+
+        0 says that all that could be called was called, and answered. What needs an identifier that nothing holds, or
+        a permission that was not given, is listed and is no failure.
+        """
         if self.ended == "interrupted":
             return 130
         if self.is_unreachable:
             return APIError.exit_code
+        if self.internal_errors:
+            return 1
         if all(finding.is_complete for finding in self.tools):
             return 0
-        return 4 if self.ended else 1
+        if self.ended:
+            return 4
+        outcomes = {finding.outcome for finding in self.tools}
+        return 0 if outcomes & _ANSWERED and outcomes <= _ANSWERED | _NOT_CALLABLE else 1
 
     def to_json(self) -> dict[str, Any]:
         """Plain data; the keys are part of the interface."""
@@ -140,4 +158,5 @@ class ProbeReport:
             "protocol": self.protocol,
             "ended": self.ended,
             "left_behind": list(self.left_behind),
+            "internal_errors": list(self.internal_errors),
         }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from itertools import pairwise
 
+from probing.prober.replies import is_envelope
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.dataflow.identifiers import IdentifierReference
 from protocols.model import Parameter, Tool
@@ -70,7 +71,8 @@ def linked_identifiers(
         for item in body[:most]:
             yield from linked_identifiers(item, noun, about, most, by=by)
     elif isinstance(body, Mapping):
-        keys = [key for key in map(str, body) if is_identifier(key) or (by and noun_of(key) in by)]
+        named = () if is_envelope(body) else map(str, body)
+        keys = [key for key in named if is_identifier(key) or (by and noun_of(key) in by)]
         own_identifiers = {reference_of(key, noun): body[key] for key in keys if is_value(body[key])}
         identifiers = {**about, **own_identifiers}
         if own_identifiers:

@@ -20,7 +20,8 @@ from probing.prober.findings import ToolFinding
 from probing.prober.identifiers import is_value, linked_identifiers, name_reference, noun_of_path, reference_of
 from probing.prober.observed_values import ObservedValues
 from probing.prober.permission import CreatedObject
-from probing.prober.replies import error_in_success, error_message, is_empty, names_in
+from probing.prober.replies import error_in_success, error_message, is_empty, names_in, page_title
+from probing.redact.documented import DocumentedValue, documented_arguments, documented_reply
 from probing.redact.redact import Redactor
 from probing.schema.constraints import ObservedCall, infer_constraints
 from probing.schema.infer import infer, is_trivial
@@ -55,11 +56,21 @@ class Observations:
     Args:
         log: A log of JSON lines; an existing one is read first.
         service: A description of the service and login: objects created at one service are not removed from another.
+        documentation: The protocol with its responses, which say what is secret, where `protocol` hides them.
     Raises: UsageError: The log is of another document or service, or no log.
     """
 
-    def __init__(self, protocol: Protocol, log: Path | None = None, seed: int = 0, service: str = "") -> None:
+    def __init__(
+        self,
+        protocol: Protocol,
+        log: Path | None = None,
+        seed: int = 0,
+        service: str = "",
+        documentation: Protocol | None = None,
+    ) -> None:
         self.protocol = protocol
+        self._documentation = documentation or protocol
+        self._documented: dict[tuple[str, int | None], DocumentedValue] = {}
         self.findings = {tool.name: ToolFinding(tool.name) for tool in protocol.tools}
         self.bodies: dict[str, list[object]] = {}
         self._calls: dict[str, list[ObservedCall]] = {}
@@ -114,14 +125,26 @@ class Observations:
         if call.tool is None or not call.attempts:
             return
         raw = _json_safe(_loaded(call.response))
-        body = self._redactor.body(raw)
-        arguments = self._redactor.body(_json_safe(dict(call.arguments)))
+        tool = self._documentation.tool(call.tool)
+        noun = noun_of_path(tool.path)
+        if (tool.name, call.status) not in self._documented:
+            self._documented[tool.name, call.status] = documented_reply(self._documentation, tool, call.status)
+        if (tool.name, 0) not in self._documented:
+            self._documented[tool.name, 0] = documented_arguments(self._documentation, tool)
+        reply, taken = self._documented[tool.name, call.status], self._documented[tool.name, 0]
+        body = self._redactor.body(raw, reply, noun)
+        arguments = self._redactor.body(_json_safe(dict(call.arguments)), taken, noun)
         if call.status is None:
             problem = call.error or "no reply"
         elif call.status >= 300:
             problem = error_message(body, call.error)
         else:
-            problem = error_in_success(body) or call.error or ""
+            if _is_documented_page(self.protocol.tool(call.tool)) and (title := page_title(raw)) is not None:
+                raw = f"<title>{title}</title>"
+                body = self._redactor.body(raw)
+                problem = ""
+            else:
+                problem = error_in_success(body) or call.error or ""
             self._add_names(call.tool, raw)
             if not problem:
                 self.values.add(self.protocol.tool(call.tool), call.arguments, raw)
@@ -175,13 +198,17 @@ class Observations:
             if all(reference in values for reference in references):
                 yield {reference: values[reference] for reference in references}
 
-    def summarize(self) -> None:
-        """Infer the schema, the example and the constraints of each tool that answered."""
-        for name, calls in self._calls.items():
-            self.findings[name].constraints = infer_constraints(self.protocol.tool(name), calls)
-        for name, bodies in self.bodies.items():
+    def summarize(self, name: str) -> None:
+        """Infer the schema, the example and the constraints of a tool that answered."""
+        finding = self.findings[name]
+        finding.constraints = infer_constraints(self.protocol.tool(name), self._calls.get(name, []))
+        if bodies := self.bodies.get(name, []):
             best = min(bodies, key=lambda body: (is_empty(body), len(json.dumps(body))))
-            self.findings[name].schema, self.findings[name].example = infer(bodies), _shortened(best, _EXAMPLE_ITEMS)
+            finding.schema, finding.example = infer(bodies), self._redactor.again(_shortened(best, _EXAMPLE_ITEMS))
+        again: Any = self._redactor.again  # later replies may have shown what is personal in earlier ones
+        finding.refused, finding.statuses = again(finding.refused), again(finding.statuses)
+        finding.program, finding.question = again(finding.program), again(finding.question)
+        finding.reason = again(finding.reason)
 
     def _add_call(
         self, tool: str, status: int | None, body: object, problem: str, arguments: Mapping[str, object], sent: int = 1
@@ -200,6 +227,8 @@ class Observations:
             finding.refused.setdefault(str(status), {"arguments": arguments, "reply": body})
             missing = missing_arguments(self.protocol.tool(tool), body, problem)
             self.missing.setdefault(tool, {}).update(dict.fromkeys(name for name in missing if name not in arguments))
+        elif page_title(body) is not None:
+            finding.outcome, finding.status = "web_page", str(status)
         elif body in (None, ""):
             if not finding.is_complete:
                 finding.outcome, finding.status = "no_content", str(status)
@@ -258,6 +287,11 @@ class Observations:
         for field in fields(ToolFinding):
             if field.name not in (*_DERIVED_FIELDS, "requests", "prompt_tokens", "completion_tokens"):
                 setattr(now, field.name, getattr(finding, field.name))
+
+
+def _is_documented_page(tool: Tool) -> bool:
+    """True if the document says that a tool answers with a page for a browser."""
+    return tool.success is not None and "html" in (tool.success.media_type or "")
 
 
 def _fixed_segments(path: str) -> set[str]:

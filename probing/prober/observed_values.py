@@ -14,9 +14,18 @@ from itertools import islice, zip_longest
 from urllib.parse import unquote, urlsplit
 
 from probing.prober.identifiers import is_value, noun_of_path
+from probing.prober.replies import is_envelope, is_envelope_key
 from protocols.model import Parameter, Protocol, Tool
-from protocols.schema_fields import resolve, type_of
-from protocols.text.words import WRAPPERS, attribute_of, is_identifier, noun_of, singular, words
+from protocols.schema_fields import items_of, resolve, type_of
+from protocols.text.words import (
+    WRAPPERS,
+    attribute_of,
+    is_identifier,
+    noun_of,
+    noun_of_identifier,
+    singular,
+    words,
+)
 
 __all__ = ["ObservedValues"]
 
@@ -36,10 +45,25 @@ _FILE_PATH = re.compile(r"(?:[^\s/:?#]+/)+[^\s/:?#]+\.\w+")
 _MAX_FILE_PATHS = 24
 _PATH_WORDS = frozenset({"directory", "dir", "file", "folder", "path", "prefix"})
 """Last words of arguments that take a path of a file tree."""
+_LOOKUPS = frozenset(
+    {"after", "before", "contains", "endswith", "eq", "exact", "from", "gt", "gte", "icontains", "iendswith", "iexact"}
+    | {"ilike", "in", "iregex", "is", "isnull", "istartswith", "like", "lt", "lte", "max", "min", "ne", "neq", "nin"}
+    | {"not", "null", "range", "regex", "since", "starts", "startswith", "to", "until", "with", "ends"}
+)
+"""Last words of a filter's name that say how its value is compared: `code__iexact`, `id_in`, `title[like]`."""
+_FILTERS = frozenset({"filter", "filters", "where"})
+_ANY_ENTITY = frozenset({"guid", "id", "ids", "identifier", "uuid"})
+"""Names of identifiers that say nothing of their entity."""
+_CURSORS = frozenset({"cursor", "marker", "token"})
+"""Words of keys of an envelope whose values the next request takes."""
 
 
 class ObservedValues:
-    """Observed values: `add` stores a response, `candidates` are values for an argument."""
+    """Observed values: `add` stores a response, `candidates` are values for an argument.
+
+    A caller tries each value before it takes the next one, and a reply adds others: each loop that yields goes over a
+    copy.
+    """
 
     def __init__(self, protocol: Protocol) -> None:
         self._protocol = protocol
@@ -61,11 +85,14 @@ class ObservedValues:
         if depth > _MAX_DEPTH:
             return
         if isinstance(value, Mapping):
+            envelope = is_envelope(value)
             for key, part in value.items():
                 self._note_link(part)
                 self._note_path(key, arguments)
                 self._note_path(part, arguments)
                 if _is_usable(part):
+                    if envelope and _CURSORS.isdisjoint(words(str(key))):
+                        continue
                     self._fields.setdefault(words(str(key)), {})[part] = None
                 else:
                     self._remember(part, depth + 1, arguments)
@@ -95,7 +122,7 @@ class ObservedValues:
         """Path arguments of a tool from URLs in responses."""
         names = _PARAMETER.findall(tool.path)
         parameters = {param.name: param for param in tool.parameters if param.location == "path"}
-        for text in self._links.get(tool.name, {}):
+        for text in list(self._links.get(tool.name, {})):
             call: dict[str, object] = {}
             for name, value in zip(names, json.loads(text), strict=True):
                 parameter = parameters[name]
@@ -138,7 +165,7 @@ class ObservedValues:
         """Observed file paths (`linux/tool-1.0.zip`), each with the arguments of the call that returned it."""
         for param in paths:
             other_names = [argument.argument for argument in arguments if argument is not param]
-            for path, values in self._file_paths.items() if self.root_path(param) is not None else ():
+            for path, values in list(self._file_paths.items()) if self.root_path(param) is not None else ():
                 if all(name in values for name in other_names):
                     yield {param.argument: path, **{name: values[name] for name in other_names}}
 
@@ -151,8 +178,12 @@ class ObservedValues:
     def candidates(self, tool: Tool, parameter: Parameter) -> Iterator[object]:
         """Values for one argument: of the list above it, then of fields with its name.
 
-        Numbered arguments (`handle1`, `handle2`) each get another value.
+        Numbered arguments (`handle1`, `handle2`) each get another value, and lists one item.
         """
+        schema = resolve(parameter.schema, self._protocol)
+        if type_of(schema) == "array" and (items := items_of(schema, self._protocol)) is not None:
+            yield from ([value] for value in self.candidates(tool, replace(parameter, schema=items)))
+            return
         name, number = _numbered(parameter)
         if number and any(sibling != parameter and _numbered(sibling)[0] == name for sibling in tool.parameters):
             first = next(sibling for sibling in tool.parameters if _numbered(sibling)[0] == name)
@@ -166,8 +197,23 @@ class ObservedValues:
         yield from listed[:_FIRST_VALUES]
         yield from self._values_by_name(parameter)
         yield from listed[_FIRST_VALUES:]
+        if not in_path:
+            yield from self._of_entity(tool, parameter)
         if in_path and not listed and _anonymous(_list_path(tool, place)) not in map(_anonymous, self._replies):
             yield from self._of_any_kind(tool, parameter)
+
+    def _of_entity(self, tool: Tool, parameter: Parameter) -> list[object]:
+        """Identifiers in the lists of the entity that an argument names (`project`), or of the tool's own (`id_in`)."""
+        parts = _field_words(parameter.name)
+        name = "_".join(parts)
+        noun = (noun_of_identifier(name) or noun_of_path(tool.path)) if is_identifier(name) else noun_of(name)
+        lists = [replies for template, replies in self._replies.items() if noun_of_path(template) == noun]
+        items = [item for replies in lists for _, body in replies for item in _list_items(body, noun)]
+        wanted = replace(parameter, name=attribute_of(name) or "id")
+        values = [value for item in items if isinstance(item, Mapping) for value in _item_names(item, wanted)]
+        if not lists and is_identifier(name) and parts[-1] not in _ANY_ENTITY:
+            values = list(self._fields.get(parts, {}))  # a `slug` says more than an `id`
+        return [value for value in dict.fromkeys(values) if self._fits(value, parameter)]
 
     def _of_any_kind(self, tool: Tool, parameter: Parameter) -> Iterator[object]:
         """Identifiers from each list, for an argument whose entity is unknown (`/living/{handle}`).
@@ -199,11 +245,12 @@ class ObservedValues:
 
     def _values_by_name(self, parameter: Parameter) -> Iterator[object]:
         parts = words(parameter.name)
-        if len(parts) == 1 and is_identifier(parameter.name):
+        field = _field_words(parameter.name)
+        if len(field) == 1 and is_identifier(field[0]):
             return  # an `id` of another entity is useless
         yield from self._values_in_links(parameter)
-        for name in (parts, tuple(singular(part) for part in parts)):
-            yield from (value for value in self._fields.get(name, {}) if self._fits(value, parameter))
+        for name in dict.fromkeys((parts, tuple(singular(part) for part in parts), field)):
+            yield from [value for value in self._fields.get(name, {}) if self._fits(value, parameter)]
 
     def _values_in_links(self, parameter: Parameter) -> Iterator[object]:
         """Values of an argument's name in URLs of other operations, one of each."""
@@ -225,11 +272,11 @@ class ObservedValues:
         """The values in the list above a path argument, each with the arguments of that list."""
         above = _list_path(tool, place or parameter.name)
         names = {name: position for position, name in enumerate(_PARAMETER.findall(tool.path))}
-        for template, replies in self._replies.items():
+        for template, replies in list(self._replies.items()):
             if _anonymous(template) != _anonymous(above):
                 continue
             own = _PARAMETER.findall(template)
-            for arguments, body in replies:
+            for arguments, body in list(replies):
                 places = {name: own[position] for name, position in names.items() if position < len(own)}
                 renamed = {name: arguments[place] for name, place in places.items() if place in arguments}
                 for item in _list_items(body, noun_of(above.rpartition("/")[2])):
@@ -263,6 +310,14 @@ def _numbered(parameter: Parameter) -> tuple[str, int]:
     return (text.rstrip("_-"), int(parameter.name[len(text) :])) if text != parameter.name else (parameter.name, 0)
 
 
+def _field_words(name: str) -> tuple[str, ...]:
+    """The words of the field that a filter compares: code of `code__iexact` and `filter[code][like]`."""
+    parts = words(name)
+    while len(parts) > 1 and parts[-1] in _LOOKUPS:
+        parts = parts[:-1]
+    return parts[1:] if len(parts) > 1 and parts[0] in _FILTERS else parts
+
+
 def _list_path(tool: Tool, place: str) -> str:
     """The path of the list above a path argument."""
     return _template(tool.path.partition(f"{{{place}}}")[0])
@@ -286,8 +341,9 @@ def _list_items(body: object, noun: str, depth: int = 0) -> Iterator[object]:
         yield from body[:_MAX_ITEMS]
     elif isinstance(body, Mapping) and depth < 3:
         lists = [part for part in body.values() if isinstance(part, list) and part]
+        keys = [key for key in map(str, body) if not is_envelope_key(key)]
         if len(body) > 1 and all(isinstance(part, list) for part in body.values()):
-            yield from list(map(str, body))[:_MAX_KEYS]  # a list for each kind: the kinds are the items
+            yield from keys[:_MAX_KEYS]  # a list for each kind: the kinds are the items
         lists.sort(key=len, reverse=True)
         for row in zip_longest(*(items[:_MAX_ITEMS] for items in lists), fillvalue=None):
             yield from (item for item in row if item is not None)
@@ -296,8 +352,8 @@ def _list_items(body: object, noun: str, depth: int = 0) -> Iterator[object]:
             if noun_of(key) in WRAPPERS | {noun}:
                 yield from _list_items(part, noun, depth + 1)
         if maps and len(maps) == len(body):
-            yield from list(maps)[:_MAX_KEYS]
-        elif depth == 0 and not lists and not maps:  # a map of settings
+            yield from keys[:_MAX_KEYS]
+        elif depth == 0 and not lists and not maps and not is_envelope(body):  # a map of settings
             yield from list(map(str, body))[:_MAX_KEYS]
 
 

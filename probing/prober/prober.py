@@ -8,8 +8,9 @@ before a model, and a model is asked only for the tools that are left when nothi
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection
-from contextlib import suppress
+import traceback
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from atc.models import Model
@@ -20,11 +21,12 @@ from probing.prober.llm_prober import LLMProber
 from probing.prober.observations import Observations
 from probing.prober.permission import WritePermission
 from probing.prober.programs import ProgramWriter, printing, question, unprovided_arguments
+from probing.prober.values import documented_value
 from probing.prober.variants import MAX_ITEMS, argument_variants, item_variants
 from probing.schema.infer import MIN_SAMPLES
 from protocols.dataflow.graph import ProtocolGraph
-from protocols.errors import APIError, LimitReached, ModelError, UsageError
-from protocols.model import Protocol, Tool
+from protocols.errors import APIError, ATCError, LimitReached, ModelError, UsageError
+from protocols.model import Parameter, Protocol, Tool
 from protocols.text.words import SEARCHES
 from sandbox import Run, Sandbox
 
@@ -32,6 +34,9 @@ __all__ = ["MAX_WAIT", "Prober"]
 
 _EMPTY_RETRIES = 2
 """Programs per round for a list that was empty before."""
+_DEMANDS = frozenset({"400", "422"})
+"""Statuses of a call that lacks an argument."""
+_NOT_ALLOWED = "the call was not allowed: what it changes or names may be somebody else's"
 MAX_WAIT = 600.0
 """The longest wait in seconds that a busy service may ask for."""
 
@@ -51,6 +56,7 @@ class Prober:
         budget_tokens: The most tokens the model reads and writes; None for no limit.
         only: The tools to probe; others are called only for their values. All by default.
         log: A file to resume from and to append to (see probing.prober.observations).
+        documentation: The protocol with its responses, where `protocol` hides them: it says what is secret.
         on_finding: Called with each completed tool.
         on_try: Called with each tool and program before it runs.
     """
@@ -71,11 +77,12 @@ class Prober:
         seed: int = 0,
         log: Path | None = None,
         service: str = "",
+        documentation: Protocol | None = None,
         on_finding: Callable[[ToolFinding], None] = lambda finding: None,
         on_try: Callable[[str, str], None] = lambda tool, program: None,
     ) -> None:
         self.protocol = protocol
-        self.observations = Observations(protocol, log, seed, service)
+        self.observations = Observations(protocol, log, seed, service, documentation)
         self._model = model.name if model is not None else None
         self._llm_prober = LLMProber(model, self.observations, budget_tokens) if model is not None else None
         self._sandbox = sandbox
@@ -96,6 +103,7 @@ class Prober:
         self._programs: dict[str, str] = {}
         self._asked_after: dict[str, int] = {}
         self._limit_reached = ""
+        self._own_errors: dict[str, str] = {}
 
     @property
     def findings(self) -> dict[str, ToolFinding]:
@@ -122,7 +130,8 @@ class Prober:
             explained = not self._limit_reached  # open tools have their reason; enriching follows
             for name, finding in self.findings.items():
                 if finding.outcome == "documented" and name in self._only:
-                    self._enrich(name)
+                    with self._guarded(name):
+                        self._enrich(name)
             self._finish_empty()
             ended = self._limit_reached
         except KeyboardInterrupt:
@@ -133,7 +142,9 @@ class Prober:
             ended, self._is_unreachable = str(error), True
         finally:
             left_behind = self._remove_created()
-            self.observations.summarize()
+            for name in self.findings:
+                with self._guarded(name):
+                    self.observations.summarize(name)
         for finding in self._open_findings() if ended else ():
             if ended == "interrupted":
                 finding.reason = finding.reason or "it was not tried: interrupted"
@@ -141,7 +152,7 @@ class Prober:
                 finding.outcome, finding.reason = "unreachable_service", ended
             elif self._is_unreachable:
                 finding.outcome, finding.reason = "only_errors", finding.reason or ended
-            elif not explained:
+            elif not explained and finding.outcome != "internal_error":
                 finding.outcome, finding.reason = "budget", ended
         tools = tuple(self.findings[tool.name] for tool in self.protocol.tools if tool.name in self._only)
         return ProbeReport(
@@ -154,7 +165,27 @@ class Prober:
             ended,
             tuple(left_behind),
             self._is_unreachable,
+            tuple(f"{name}: {error}" for name, error in self._own_errors.items()),
         )
+
+    @contextmanager
+    def _guarded(self, name: str) -> Iterator[None]:
+        """Keep an error of our own while a tool is probed with its finding, so that the probe goes on.
+
+        The message of the error is left out: it may hold a value of a reply.
+        """
+        try:
+            yield
+        except ATCError:
+            raise
+        except Exception as error:
+            frame = traceback.extract_tb(error.__traceback__)[-1]
+            problem = f"{type(error).__name__} in {Path(frame.filename).name}, line {frame.lineno}"
+            self._own_errors.setdefault(name, problem)
+            finding = self.findings[name]
+            if not finding.is_complete:
+                finding.outcome = "internal_error"
+                finding.reason = f"an error of atc, not of the service: {problem}; please report it"
 
     def _open_findings(self) -> list[ToolFinding]:
         """The findings of requested tools that are not complete."""
@@ -166,7 +197,7 @@ class Prober:
         return not (finding.is_complete and finding.program) and self._permission.allows(tool)
 
     def _run_round(self, number: int) -> bool:
-        """Try every open tool with what is known; True if one was completed.
+        """Try every open tool with what is known; True if one was completed, or its errors say what it lacks.
 
         Creating tools come after those that read, so that existing objects are listed before any is created. Tools with
         path arguments come after lists, so that no name is invented that is observed later. Tools that were not
@@ -181,33 +212,40 @@ class Prober:
         for tool in sorted(self.protocol.tools, key=turn):
             if not self._is_open(tool) or (tool.name not in self._only and not self._open_findings()):
                 continue
-            finding, program, best_program = self.findings[tool.name], "", ""
-            tries_left = _EMPTY_RETRIES if tool.name in self.observations.empty_tools else None
-            writer = ProgramWriter(tool, graph, self.observations, self._permission, self._samples)
-            for program, word in writer.programs() if self._chain else writer.unchained():
-                if not self._is_worth(tool.name, program):
-                    continue  # it failed before
-                if tries_left is not None:
-                    if not tries_left:
-                        break
-                    tries_left -= 1
-                self._search_words[tool.name, program] = word
-                self._created_before[tool.name, program] = len(self._permission.created)
-                self.run(tool.name, program)
-                if finding.is_complete:
-                    best_program = program
-                    break
-                if not best_program and tool.name in self.observations.empty_tools:  # better than an error
-                    best_program = program
-            program = best_program or program
-            if best_program and not finding.is_complete:
-                self._empty_programs[tool.name] = best_program
-            if finding.is_complete and program:
-                self._finish(finding, question(tool), program, number)
-                progress = True
-            elif not finding.is_complete:
-                self._explain(tool, graph)
+            with self._guarded(tool.name):
+                progress |= self._try_tool(tool, graph, number)
         return progress
+
+    def _try_tool(self, tool: Tool, graph: ProtocolGraph, number: int) -> bool:
+        """Try the programs of a tool until one completes it; True if one did, or errors named arguments to try next."""
+        finding, program, best_program = self.findings[tool.name], "", ""
+        demanded = len(self.observations.missing.get(tool.name, {}))
+        tries_left = _EMPTY_RETRIES if tool.name in self.observations.empty_tools else None
+        writer = ProgramWriter(tool, graph, self.observations, self._permission, self._samples)
+        for program, word in writer.programs() if self._chain else writer.unchained():
+            if not self._is_worth(tool.name, program):
+                continue  # it failed before
+            if tries_left is not None:
+                if not tries_left:
+                    break
+                tries_left -= 1
+            self._search_words[tool.name, program] = word
+            self._created_before[tool.name, program] = len(self._permission.created)
+            self.run(tool.name, program)
+            if finding.is_complete:
+                best_program = program
+                break
+            if not best_program and tool.name in self.observations.empty_tools:  # better than an error
+                best_program = program
+        program = best_program or program
+        if best_program and not finding.is_complete:
+            self._empty_programs[tool.name] = best_program
+        if finding.is_complete and program:
+            self._finish(finding, question(tool), program, number)
+            return True
+        if not finding.is_complete:
+            self._explain(tool, graph)
+        return len(self.observations.missing.get(tool.name, {})) > demanded
 
     def _is_worth(self, tool: str, program: str) -> bool:
         """True for a new program, and for one that found an empty list before an object was created."""
@@ -235,28 +273,34 @@ class Prober:
             if is_known or self._asked_after.get(finding.tool) == complete:
                 continue  # nothing was learned since the last question
             self._asked_after[finding.tool] = complete
-            tool = self.protocol.tool(finding.tool)
-            tried: list[tuple[str, str]] = []
-            for _ in range(self._samples):
-                try:
-                    sample = self._llm_prober.probe(tool, graph, tried, chain=self._chain)
-                except LimitReached as reached:
-                    self._limit_reached = str(reached)
-                    return progress
-                except ModelError as error:
-                    finding.outcome, finding.reason = "model_failed", str(error)
-                    break
-                run = self.run(tool.name, sample.program) if sample.program else None
-                if finding.is_complete:
-                    self._finish(finding, sample.question or question(tool), sample.program, number)
-                    progress = True
-                    break
-                tried.append((sample.program, self._failure(tool, run)))
-            else:
-                if not finding.requests:
-                    finding.outcome = "model_failed"
-                    finding.reason = "none of the programs that the model wrote called it"
+            with self._guarded(finding.tool):
+                progress |= self._ask_model(self._llm_prober, finding, graph, number)
+            if self._limit_reached:
+                break
         return progress
+
+    def _ask_model(self, prober: LLMProber, finding: ToolFinding, graph: ProtocolGraph, number: int) -> bool:
+        """Run programs of the model for a tool; True if one completed it."""
+        tool = self.protocol.tool(finding.tool)
+        tried: list[tuple[str, str]] = []
+        for _ in range(self._samples):
+            try:
+                sample = prober.probe(tool, graph, tried, chain=self._chain)
+            except LimitReached as reached:
+                self._limit_reached = str(reached)
+                return False
+            except ModelError as error:
+                finding.outcome, finding.reason = "model_failed", str(error)
+                return False
+            run = self.run(tool.name, sample.program) if sample.program else None
+            if finding.is_complete:
+                self._finish(finding, sample.question or question(tool), sample.program, number)
+                return True
+            tried.append((sample.program, self._failure(tool, run)))
+        if not finding.requests:
+            finding.outcome = "model_failed"
+            finding.reason = "none of the programs that the model wrote called it"
+        return False
 
     def _failure(self, tool: Tool, run: Run | None) -> str:
         """The reason why a program of the model failed."""
@@ -284,28 +328,53 @@ class Prober:
 
     def _explain(self, tool: Tool, graph: ProtocolGraph) -> None:
         finding = self.findings[tool.name]
+        if tool.name in self._own_errors:
+            return
         if finding.outcome == "always_empty":
             finding.reason = "it answered, but its list was empty each time: what its items are is not known"
             return
         problem = self._call_problems.get(tool.name, "")
-        if not finding.requests and (reason := self._permission.why_unrecognizable(tool)):
+        not_allowed = _NOT_ALLOWED if problem == _NOT_ALLOWED else ""
+        if not finding.requests and (reason := self._permission.why_unrecognizable(tool) or not_allowed):
             finding.outcome, finding.reason = "refused_by_policy", reason
             return
         if not finding.requests and not problem and self._permission.creator(tool) is not None:
             finding.outcome, finding.reason = "unreachable_argument", "nothing could be made that it may be called on"
             return
+        problems = filter(None, [self.observations.unanswered.get(tool.name), problem])
+        finding.outcome = "only_errors"
+        finding.reason = "; ".join([*finding.errors, *problems]) or "no answer"
         among = [name for name, finding in self.findings.items() if finding.is_complete] if self._chain else []
-        missing = unprovided_arguments(tool, graph, among)
-        if missing and not finding.requests:
+        lacking = unprovided_arguments(tool, graph, among)
+        if not finding.requests and (lacking or (not problem and _required_arguments(tool))):
             finding.outcome = "unreachable_argument"
-            finding.reason = f"no answer held a value for {', '.join(missing)}"
-        elif not finding.requests and not problem and (needed := _required_arguments(tool)):
+            lacking = lacking or self._without_value(tool, graph)
+            value = f"a value for {', '.join(lacking)}"
+            together = f"values that belong together for {', '.join(_required_arguments(tool))}"
+            finding.reason = f"no answer held {value if lacking else together}"
+        elif unmet := self._unmet_demands(tool):
             finding.outcome = "unreachable_argument"
-            finding.reason = f"the lists that should hold a value for {', '.join(needed)} were empty or lack it"
-        else:
-            finding.outcome = "only_errors"
-            problems = filter(None, [self.observations.unanswered.get(tool.name), problem])
-            finding.reason = "; ".join([*finding.errors, *problems]) or "no answer"
+            finding.reason += f"; no answer held a value for {', '.join(unmet)}"
+
+    def _without_value(self, tool: Tool, graph: ProtocolGraph) -> list[str]:
+        """The required arguments for which neither the document nor an answer has a value."""
+        lacking = []
+        for param in tool.arguments:
+            reference = graph.reference(tool.name, param.argument)
+            held = reference is not None and any(self.observations.identifiers([reference]))
+            if param.required and not held and documented_value(param) is None and not self._has_value(tool, param):
+                lacking.append(param.argument)
+        return lacking
+
+    def _has_value(self, tool: Tool, parameter: Parameter) -> bool:
+        return any(True for _ in self.observations.values.candidates(tool, parameter))
+
+    def _unmet_demands(self, tool: Tool) -> list[str]:
+        """The arguments that all errors of a tool ask for, and for which no answer held a value."""
+        demanded = self.observations.missing.get(tool.name, {})
+        params = [param for param in tool.arguments if param.argument in demanded and documented_value(param) is None]
+        unmet = [param.argument for param in params if not self._has_value(tool, param)]
+        return unmet if set(self.findings[tool.name].statuses) <= _DEMANDS else []
 
     def _enrich(self, name: str) -> None:
         """Call a complete tool with other arguments and on other entities, to learn which fields are optional."""
@@ -347,7 +416,7 @@ class Prober:
         if unsent := [call.error for call in run.calls if call.tool == tool and not call.attempts and call.error]:
             self._call_problems[tool] = self.observations.redact(f"the call could not be sent: {unsent[-1]}")
         if any(call.refused and call.tool == tool for call in run.calls):
-            self._call_problems[tool] = "the call was not allowed: what it changes or names may be somebody else's"
+            self._call_problems[tool] = _NOT_ALLOWED
         refused = [call for call in run.calls if call.status is None and "refused" in (call.error or "")]
         if refused and any(call.attempts for call in refused):
             raise APIError(f"the service cannot be reached: {refused[0].error}; check the base URL (--base-url)")

@@ -18,17 +18,20 @@ from functools import lru_cache
 from typing import Any, Literal
 from urllib.parse import quote, quote_plus
 
-from protocols.text.words import is_identifier, singular, words
+from probing.redact.documented import DocumentedValue
+from probing.redact.names import CARD_LINE, INITIALS, TITLED, is_persons, looks_like_name, name_forms
+from protocols.text.words import WRAPPERS, is_identifier, noun_of, singular, words
 
 __all__ = ["FIRST_WORDS", "Redactor"]
 
 FIRST_WORDS = ("a", "the", "love", "new")
 """Initial search terms, which are nobody's name."""
 
-_Rule = Literal["", "secret", "personal", "number", "mixed"]
+_Rule = Literal["", "secret", "personal", "person", "number", "mixed"]
 """
 secret: any text
 personal: any text but a URL or path
+person: a text that looks like somebody's name
 number: a text with a digit in it (but a URL or path), or a whole number
 mixed: a text with a digit in it (but a URL or path)
 """
@@ -51,6 +54,8 @@ _PERSONAL = frozenset(
     | {"legal name", "login", "maiden name", "middle name", "nickname", "patient name", "recipient name", "street"}
     | {"surname", "user name", "username"}
 )
+_NAMES_OF_PERSONS = {("name",), ("title", "name"), ("label",), ("full", "name"), ("public", "name")}
+"""Keys of a person's name in a record about the person."""
 _BIRTH = frozenset({"birth date", "birthdate", "birthday", "date of birth", "dob"})
 _REACHED = frozenset({"e mail", "email", "login", "mobile", "password", "phone", "telephone", "user name", "username"})
 """Keys of a private person's record, unlike a film star's in a database."""
@@ -76,13 +81,15 @@ _NUMBERED = frozenset({"barcode", "ean", "gtin", "id", "ids", "isbn", "sku", "up
 
 # Values, whatever their key.
 _PREFIX = (
-    r"(?:sk-|[sr]k_(?:live|test)_|gh[oprsu]_|github_pat_|glpat-|xox[a-z]-|AIza|A[KS]IA|ya29\.|hf_|npm_|shpat_|SG\.)"
+    r"(?:sk-|[sr]k_(?:live|test)_|gh[oprsu]_|github_pat_|gl[a-z]{1,5}-|xox[a-z]-|xapp-|AIza|A[KS]IA|ya29\.|hf_|npm_"
+    r"|shp(?:at|ca|pa|ss)_|SG\.|dop_v1_|pypi-|whsec_|hv[sb]\.|dckr_pat_|tskey-|nvapi-|figd_|lin_api_|xkeysib-|ATATT"
+    r"|sq0[a-z]{3}-|EAAC|key-|AGE-SECRET-KEY-)"
 )
 _CALLING = r"\+(?:1|7|2[07]|3[0-469]|4[013-9]|5[1-8]|6[0-6]|8[1246]|9[0-58]|\d{3})"
 _EMAIL = re.compile(r"(?<![\w.+-])[\w.+-]++(@|%40)(?!\d+x\.)(?:[\w-]+\.)+[^\W\d_]{2,}")
 _EVIDENT = (
     _EMAIL,
-    re.compile(r"-----BEGIN ([A-Z ]*PRIVATE KEY)-----.+?(?:-----END \1-----|\Z)", re.DOTALL),
+    re.compile(r"-----BEGIN ([A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?)-----.+?(?:-----END \1-----|\Z)", re.DOTALL),
     re.compile(r"(?<![\w-])eyJ[\w-]{5,}+(?:\.[\w-]*+){2,4}"),
     re.compile(rf"(?<![\w-]){_PREFIX}(?=[\w.-]{{0,99}}\d)[\w.-]{{12,}}"),
     re.compile(r"(?<![\w+])\+[1-9](?:[ ()./-]{0,3}\d){6,14}(?!\d)"),
@@ -96,7 +103,8 @@ _ADDRESSES = (
     re.compile(r"(?<![\w.])(?<!(?<![:/])/)\d{1,3}(?:\.\d{1,3}){3}(?!\w|\.\d)"),  # not the version in `Mozilla/5.0.0.1`
     re.compile(r"(?<![\w.:])[\da-f]{3,4}:[\da-f:.]*(?:[\da-f]|::)(?![\w:])", re.IGNORECASE),
 )
-_TOKEN = re.compile(r"(?<![\w+/.-])[\w+-][\w+/-]{31,}+={0,2}", re.ASCII)
+_TOKEN = re.compile(r"(?<![\w+/.-])[\w+/-](?:[\w+/-]{31,}+={0,2}|[\w+/-]{21,30}={1,2}(?![\w=]))", re.ASCII)
+"""32 characters, or 16 bytes in base64 with its padding."""
 _UUID = re.compile(r"[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}", re.IGNORECASE)
 _HEX = re.compile(r"(?:0x)?[\da-f:-]{8,}", re.IGNORECASE)
 _LINK = re.compile(r"(?:[a-z][\w+.-]*:/)?/\S*", re.IGNORECASE)
@@ -128,13 +136,20 @@ class Redactor:
         self._identifiers: set[str] = set()
         self._words = {*_WORDS, *FIRST_WORDS}  # a search term of the probe is nobody's name
 
-    def body(self, value: object) -> object:
-        """A redacted copy of a JSON body. Values that are no JSON stay."""
+    def body(self, value: object, documented: DocumentedValue | None = None, noun: str = "") -> object:
+        """A redacted copy of a JSON body. Values that are no JSON stay.
+
+        Args:
+            documented: What the document says of the body.
+            noun: The entity of the body: the `name` of a speaker is personal.
+        """
         root: list[object] = [value]
-        objects, leaves = _copy_parts(root)
+        objects, leaves = _copy_parts(root, documented, noun)
         for leaf in leaves:
             if leaf.is_secret:
                 self._replacement(_digits(leaf.value))
+            if leaf.is_secret and leaf.rule in ("person", "personal") and isinstance(leaf.value, str):
+                self._add_name(leaf.value, leaf.rule == "person" or words(leaf.key) in _NAMES_OF_PERSONS)
             if isinstance(leaf.value, str):
                 self._collect(leaf.value, leaf.key)
         keys = dict.fromkeys(key for copied in objects for key in copied)
@@ -159,6 +174,24 @@ class Redactor:
         self._collect(text, "")
         return self._substitute(text, self._values_in(text))
 
+    def again(self, value: object) -> object:
+        """A copy of a redacted value without those that were found to be secret or personal since then."""
+        if isinstance(value, str):
+            return self._substitute(value, self._values_in(value))
+        if isinstance(value, list):
+            return [self.again(part) for part in value]
+        return {key: self.again(part) for key, part in value.items()} if isinstance(value, dict) else value
+
+    def _add_name(self, name: str, alone: bool) -> None:
+        """Let other forms of a name be replaced in longer texts: `A. Harris`; `alone`: its single words, too."""
+        if not looks_like_name(name) or name not in self._replacements:
+            return
+        new = self._replacements[name]
+        for old, form in zip(name_forms(name, alone), name_forms(new, alone), strict=True):
+            if old.lower() not in self._words and old not in self._own_values:
+                self._own_values.add(form)
+                self._replaced_spellings.setdefault(old, form)
+
     def _redacted(self, leaf: _BodyPart, sought: list[str]) -> object:
         value = leaf.value
         if isinstance(value, str):
@@ -174,6 +207,7 @@ class Redactor:
         for value in _evident_secrets(text, key):
             if value not in self._own_values:
                 self._replacement(value)
+                self._add_name(value, False)
         for match in filter(_is_random, _TOKEN.finditer(text)):
             if _is_usable(match, key):
                 self._identifiers.add(match[0])
@@ -263,6 +297,8 @@ class _BodyPart:
     key: str = ""
     rule: _Rule = ""
     below: _Rule = ""
+    documented: DocumentedValue | None = None
+    noun: str = ""
 
     @property
     def is_secret(self) -> bool:
@@ -271,17 +307,21 @@ class _BodyPart:
         if isinstance(value, str):
             if self.rule in ("number", "mixed") and not re.search(r"\d", value):
                 return False
+            if self.rule == "person":
+                return looks_like_name(value)
             repository = self.key.lower().endswith("name") and re.fullmatch(r"[^\s/]+/[^\s/]+", value)
             return self.rule == "secret" or (self.rule != "" and not repository and not _LINK.fullmatch(value))
         whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
         return self.rule == "number" and whole and not isinstance(value, bool)
 
 
-def _copy_parts(root: list[object]) -> tuple[list[dict[str, object]], list[_BodyPart]]:
+def _copy_parts(
+    root: list[object], documented: DocumentedValue | None, noun: str
+) -> tuple[list[dict[str, object]], list[_BodyPart]]:
     """Copy the only item of a list in place, without recursion. Returns its objects, and the leaves to redact."""
     objects: list[dict[str, object]] = []
     leaves: list[_BodyPart] = []
-    pending = [_BodyPart(root, 0, root[0])]
+    pending = [_BodyPart(root, 0, root[0], documented=documented, noun=noun)]
     while pending:
         part = pending.pop()
         inner: list[_BodyPart] = []
@@ -289,10 +329,13 @@ def _copy_parts(root: list[object]) -> tuple[list[dict[str, object]], list[_Body
             copy: Any = dict.fromkeys(part.value)
             objects.append(copy)
             private = _is_private(part.value)
-            inner = [_member(copy, key, value, part.below, private) for key, value in part.value.items()]
+            inner = [_member(copy, key, value, part, private) for key, value in part.value.items()]
         elif isinstance(part.value, list):
             copy = [None] * len(part.value)
-            inner = [replace(part, holder=copy, place=place, value=value) for place, value in enumerate(part.value)]
+            said = part.documented.items() if part.documented is not None else None
+            rule: _Rule = "secret" if said is not None and said.is_secret else part.rule
+            item = replace(part, holder=copy, rule=rule, documented=said)
+            inner = [replace(item, place=place, value=value) for place, value in enumerate(part.value)]
         else:
             copy = part.value
             leaves.append(part)
@@ -301,14 +344,22 @@ def _copy_parts(root: list[object]) -> tuple[list[dict[str, object]], list[_Body
     return objects, leaves
 
 
-def _member(holder: object, key: str, value: object, below: _Rule, private: bool) -> _BodyPart:
-    """A member of an object, with the rule of its key, or else of the object."""
+def _member(holder: object, key: str, value: object, around: _BodyPart, private: bool) -> _BodyPart:
+    """A member of an object, with the rule of the document, of its key, or else of the object."""
+    below = around.below
+    said = around.documented.member(key) if around.documented is not None else None
+    noun = noun_of(key)
+    noun = around.noun if not noun or noun in WRAPPERS else noun
     short = isinstance(value, str) and len(value) < 3  # such as the code of a state
     if short or _LABELS & set(words(key)) or (below == "secret" and words(key)[-1:] == ("name",)):
         below = ""
     rule = _rule(key, private)
+    if not rule and (is_persons(key) or (words(key) in _NAMES_OF_PERSONS and is_persons(around.noun))):
+        rule = "person"
+    if said is not None and said.is_secret:
+        rule = "secret"
     inside = next((_BELOW[phrase] for phrase in _phrases(key) if rule and phrase in _BELOW), below)
-    return _BodyPart(holder, key, value, key, rule or below, inside)
+    return _BodyPart(holder, key, value, key, rule or below, inside, said, noun)
 
 
 @lru_cache(maxsize=8192)
@@ -359,6 +410,9 @@ def _evident_secrets(text: str, key: str) -> Iterator[str]:
     for match in _CARD.finditer(text):
         if not (match[0].isdigit() and _NUMBERED & set(last)):
             yield _valid_prefix(match[0], _is_card)
+    yield from (match["name"] for pattern in (INITIALS, TITLED) for match in pattern.finditer(text))
+    if "BEGIN:V" in text:
+        yield from (match["card"] or match["name"] for match in CARD_LINE.finditer(text))
     for match in _IBAN.finditer(text):
         yield _valid_prefix(match[0], _is_iban)
     for match in (match for pattern in _ADDRESSES for match in pattern.finditer(text)):
@@ -369,7 +423,9 @@ def _evident_secrets(text: str, key: str) -> Iterator[str]:
 
 def _is_random(match: re.Match[str]) -> bool:
     """True if a text looks random: letters and digits alternate more than in words."""
-    part = max(re.split(r"[^A-Za-z0-9]", _UUID.sub("", match[0])), key=len)
+    text = _UUID.sub("", match[0])
+    parts = [re.sub(r"[+/=]", "", text)] if text.endswith("=") or "+" in text else re.split(r"[^A-Za-z0-9]", text)
+    part = max(parts, key=len)
     if len(part) < 12 or not re.search(r"\d.*\d", part) or part.isdigit():
         return False
     turns = len(re.findall(r"[a-z]+|[A-Z]+|\d+", part))
@@ -378,7 +434,7 @@ def _is_random(match: re.Match[str]) -> bool:
 
 def _is_usable(match: re.Match[str], key: str) -> bool:
     """True if a random text is an identifier, a cursor or a hash, by its key or by its place in a URL."""
-    if is_identifier(key) or set(_phrases(key)) & (_HARMLESS | _OPAQUE):
+    if (is_identifier(key) and words(key)[-1:] != ("key",)) or set(_phrases(key)) & (_HARMLESS | _OPAQUE):
         return True
     if _HASHES & set(words(key)) and _HEX.fullmatch(match[0]):
         return True
@@ -435,5 +491,6 @@ def _is_name(text: str) -> bool:
 
 def _value_pattern(value: str) -> str:
     """A pattern for a value; short and plain ones match as a whole: not the `Mark` in `Marketing`."""
-    whole = len(value) < 4 or (len(value) < 8 and (value.isalpha() or value.isdigit()))
+    named = " " in value and value[-1:].isalpha()  # not the `A. Harris` in `A. Harrison`
+    whole = named or len(value) < 4 or (len(value) < 8 and (value.isalpha() or value.isdigit()))
     return rf"{_START}{re.escape(value)}(?![^\W_])" if whole else re.escape(value)

@@ -1,7 +1,7 @@
 """Observations of APIs in a folder, one file for each API, by the hash of its document.
 
-A file is replaced as a whole under a lock, so several processes may record at once. It holds JSON schemas inferred from
-bodies, never the bodies themselves.
+A file is replaced as a whole under a lock, so several processes may record at once, and only its owner may read it. It
+holds JSON schemas inferred from bodies, never the bodies themselves.
 """
 
 from __future__ import annotations
@@ -152,6 +152,7 @@ class ContractStore:
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             lock = (self.folder / f"{self.file(protocol).stem}.lock").open("a")
+            os.fchmod(lock.fileno(), 0o600)
         except OSError as error:
             raise UsageError(f"{self.folder} cannot be written: {error.strerror or error}") from None
         with lock:

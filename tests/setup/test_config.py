@@ -58,6 +58,8 @@ def test_a_file_saves_typing(project: Path) -> None:
     result = atc("run", "program.py")
     assert (result.exit_code, result.stdout) == (0, "True\n"), result.stderr
     assert json.loads(atc("explain", "Which film is the latest?", "--json").stdout)["messages"]
+    (project / "atc.toml").write_text('api = "films.yaml"\nmodel = "openai:whatever"\n')
+    assert json.loads(atc("explain", "Which film is the latest?", "--json").stdout)["estimated"]
 
 
 def test_the_file_above_is_found_and_its_paths_start_there(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
