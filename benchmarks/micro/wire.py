@@ -1,7 +1,7 @@
 """Whether every operation of real documents is sent so that a service reads what the program passed.
 
-`python -m benchmarks.micro.wire DOCUMENT…` makes sample arguments for each operation from its schemas and examples, once
-the required ones and once all of them, calls it through the broker at a service on this machine, reads the request
+`python -m benchmarks.micro.wire DOCUMENT…` makes sample arguments for each operation from its schemas and examples,
+once the required ones and once all of them, calls it through the broker at a service on this machine, reads the request
 back (see `wire_reader`) and compares.
 """
 
@@ -11,7 +11,7 @@ import json
 import re
 import threading
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -33,6 +33,10 @@ __all__ = ["Exchange", "Place", "Recorder", "differences", "exchange", "measure"
 
 Place = tuple[str, str]
 """Location and wire name of an argument; `("body", "")` is a whole body."""
+
+
+_SENT_BY_US = ("accept", "content-type", "authorization", "content-length", "host")
+"""Headers that no program gives."""
 
 
 class Recorder(ThreadingHTTPServer):
@@ -96,7 +100,7 @@ def recorder() -> Iterator[Recorder]:
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """What became of a call: a refusal, or the request and how it was read. `missing` are places without an argument."""
+    """What became of a call: a refusal, or the request and how it was read; `missing`: places without an argument."""
 
     refusal: str = ""
     request: Received | None = None
@@ -185,7 +189,7 @@ class WireRow:
 
 def measure(server: Recorder, file: Path) -> WireRow:
     """Call every operation of a document twice. Raises: ProtocolError: It cannot be loaded."""
-    text = file.read_text("utf-8")
+    text = file.read_text("utf-8-sig")
     document = (
         json.loads(text) if file.suffix == ".json" else yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     )
@@ -193,6 +197,7 @@ def measure(server: Recorder, file: Path) -> WireRow:
     row = WireRow(file.name, len(protocol.tools))
     broker = Broker(protocol, base_url=server.url, limits=Limits(calls=100_000, traffic=2**31))
     schemas = WireSchemas(document)
+    credentials = {scheme.parameter for scheme in protocol.security_schemes}
     try:
         for tool in protocol.tools:
             try:
@@ -202,7 +207,7 @@ def measure(server: Recorder, file: Path) -> WireRow:
                 row.notes.append(f"{tool.method} {tool.path}: its path is not in the document")
                 continue
             for everything in (False, True):
-                passed = _sample(tool, reader, Sampler(schemas, everything), everything)
+                passed = _sample(tool, reader, Sampler(schemas, everything), everything, credentials)
                 _count(row, tool, passed, exchange(server, broker, tool, passed, reader))
                 server.arrived.clear()
     finally:
@@ -210,21 +215,28 @@ def measure(server: Recorder, file: Path) -> WireRow:
     return row
 
 
-def _sample(tool: Tool, reader: WireReader, sampler: Sampler, everything: bool) -> dict[Place, object]:
+def _sample(
+    tool: Tool, reader: WireReader, sampler: Sampler, everything: bool, credentials: Collection[str]
+) -> dict[Place, object]:
     """Values of an operation by place: the required ones, or all."""
     passed: dict[Place, object] = {}
     for parameter in reader.parameters:
         name, location = parameter["name"], parameter["in"]
-        if location == "body" or name.lower() in ("accept", "content-type", "authorization"):
+        if location == "body" or name.lower() in _SENT_BY_US or name in credentials:
             continue
         if everything or parameter.get("required"):
             content = next(iter((parameter.get("content") or {}).values()), {})
             schema = parameter.get("schema") or content.get("schema") or parameter
-            text = "a,b c" if location in ("path", "query") else "abc"
-            passed["body" if location == "formData" else location, name] = sampler.value(schema, text)
+            value = sampler.value(schema, "a,b c" if location in ("path", "query") else "abc")
+            if value not in (None, {}, []) or parameter.get("required"):
+                passed["body" if location == "formData" else location, name] = value
     schema, required = reader.body(tool.body.media_type if tool.body else "")
     if schema is not None and (required or everything):
-        passed["body", ""] = sampler.value(schema)
+        whole = sampler.value(schema)
+        if isinstance(whole, dict) and whole and (not everything or tool.argument("body")):
+            passed |= {("body", name): value for name, value in whole.items()}
+        else:
+            passed["body", ""] = whole
     return passed
 
 

@@ -24,9 +24,12 @@ class WireSchemas:
             if not isinstance(value, Mapping) or not isinstance(value.get("$ref"), str):
                 return value
             target: Any = self._document
-            for step in value["$ref"].lstrip("#/").split("/"):
-                key = unquote(step).replace("~1", "/").replace("~0", "~")
-                target = target[int(key)] if isinstance(target, list) else target[key]
+            try:
+                for step in value["$ref"].lstrip("#/").split("/"):
+                    key = unquote(step).replace("~1", "/").replace("~0", "~")
+                    target = target[int(key)] if isinstance(target, list) else target[key]
+            except (KeyError, IndexError, TypeError, ValueError):
+                return {}  # it leads nowhere
             value = target
         return {}
 

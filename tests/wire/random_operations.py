@@ -363,7 +363,6 @@ class _Maker:
         return {"schema": {"type": "array", "items": operation}}, value, media_type
 
     def lines(self, media_type: str) -> tuple[Schema, object, str]:
-        schema, _ = self.json_object(1)
         value = [self.json_object(1)[1] for _ in range(self.rng.randint(1, 3))]
         return {"schema": {"type": "array", "items": {"type": "object"}}}, value, media_type
 
