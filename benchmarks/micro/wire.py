@@ -139,6 +139,8 @@ def differences(passed: Mapping[Place, object], reading: Reading) -> dict[Place,
         if not _equal(wanted.get(place, ABSENT), reading.values.get(place, ABSENT))
     }
     body = body_of(passed)
+    if isinstance(body, str) and isinstance(reading.body, bytes):
+        body = body.encode()
     if not _equal(body, reading.body) and not (body is ABSENT and reading.body in ({}, b"")):
         if isinstance(body, dict) and isinstance(reading.body, dict):
             for name in body.keys() | reading.body.keys():
@@ -222,7 +224,8 @@ def _sample(
     passed: dict[Place, object] = {}
     for parameter in reader.parameters:
         name, location = parameter["name"], parameter["in"]
-        if location == "body" or name.lower() in _SENT_BY_US or name in credentials:
+        unknown = not any(name == argument.name for argument in tool.arguments)
+        if location == "body" or name.lower() in _SENT_BY_US or (name in credentials and unknown):
             continue
         if everything or parameter.get("required"):
             content = next(iter((parameter.get("content") or {}).values()), {})
@@ -235,7 +238,7 @@ def _sample(
         whole = sampler.value(schema)
         if isinstance(whole, dict) and whole and (not everything or tool.argument("body")):
             passed |= {("body", name): value for name, value in whole.items()}
-        else:
+        elif whole is not None:
             passed["body", ""] = whole
     return passed
 

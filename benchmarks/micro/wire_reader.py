@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 from urllib.parse import quote, unquote, unquote_plus, urlsplit
 
+import yaml
+
 from benchmarks.micro.wire_schema import WireSchemas, cast, types
 from benchmarks.micro.wire_xml import xml_value
 
@@ -264,6 +266,8 @@ class WireReader:
             return [json.loads(line) for line in request.body.splitlines() if line.strip()]
         if kind in ("application/json", "text/json") or kind.endswith("+json"):
             return json.loads(request.body)
+        if kind.endswith("yaml"):
+            return yaml.safe_load(request.body)
         if kind in ("application/xml", "text/xml") or kind.endswith("+xml"):
             return xml_value(request.body, schema, self._schemas)
         text = types(schema, self._schemas) == {"string"} and not self._schemas.is_binary(schema)

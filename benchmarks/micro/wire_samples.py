@@ -52,7 +52,7 @@ class Sampler:
         examples = [schema.get("example"), *_listed(schema.get("examples")), schema.get("default")]
         if not kinds & {"object", "array"}:
             for example in examples:
-                if example is not None and _valid(example, schema):
+                if example not in (None, "") and _valid(example, schema):
                     return example
         if "object" in kinds or (not kinds and schema.get("properties")):
             return self._object(schema, text, depth)
@@ -89,10 +89,13 @@ class Sampler:
         required = _listed(schema.get("required"))
         properties = schema.get("properties") or {}
         names = [name for name in properties if name in required or (self._everything and depth < _DEPTH)]
-        if not names and not required and properties and depth == 0 and schema.get("minProperties"):
+        if not names and depth == 0:
             names = list(properties)[:1]
+        free = self._schemas.additional(schema)
+        if not names and depth == 0 and free is not None:
+            return {"key": self.value(free, text, 1)}
         names += [name for name in required if name not in properties]
-        properties = {**dict.fromkeys(names, {}), **properties}
+        properties = {**{name: {} for name in names}, **properties}
         chosen = {name: self._schemas.deref(properties[name]) for name in names}
         if depth > 8:
             return {}
