@@ -23,13 +23,13 @@ import yaml
 
 from atc.files import to_json
 from benchmarks.micro.frame import Measurement, json_option, print_table
-from benchmarks.micro.wire_reader import ABSENT, Reading, Received, WireReader
+from benchmarks.micro.wire_reader import ABSENT, Received, WireReader, WireReading
 from benchmarks.micro.wire_samples import Sampler
 from benchmarks.micro.wire_schema import WireSchemas
 from protocols import ProtocolError, Tool, ToolError, load
 from sandbox import Broker, Limits
 
-__all__ = ["Exchange", "Place", "Recorder", "differences", "exchange", "measure", "recorder"]
+__all__ = ["Exchange", "Place", "RequestRecorder", "differences", "exchange", "measure", "recorder"]
 
 Place = tuple[str, str]
 """Location and wire name of an argument; `("body", "")` is a whole body."""
@@ -39,7 +39,7 @@ _SENT_BY_US = ("accept", "content-type", "authorization", "content-length", "hos
 """Headers that no program gives."""
 
 
-class Recorder(ThreadingHTTPServer):
+class RequestRecorder(ThreadingHTTPServer):
     """Answers `{}` on a free port of 127.0.0.1 and keeps each request as it arrived."""
 
     daemon_threads = True
@@ -58,7 +58,7 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     wbufsize = -1
     disable_nagle_algorithm = True
-    server: Recorder
+    server: RequestRecorder
 
     def _record(self) -> None:
         if self.headers.get("Transfer-Encoding", "").lower() == "chunked":
@@ -85,9 +85,9 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def recorder() -> Iterator[Recorder]:
+def recorder() -> Iterator[RequestRecorder]:
     """A service that runs until the end of the block."""
-    server = Recorder()
+    server = RequestRecorder()
     thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
     thread.start()
     try:
@@ -104,15 +104,15 @@ class Exchange:
 
     refusal: str = ""
     request: Received | None = None
-    reading: Reading | None = None
+    reading: WireReading | None = None
     missing: tuple[Place, ...] = ()
 
 
 def exchange(
-    server: Recorder, broker: Broker, tool: Tool, passed: Mapping[Place, object], reader: WireReader
+    server: RequestRecorder, broker: Broker, tool: Tool, passed: Mapping[Place, object], reader: WireReader
 ) -> Exchange:
     """Call a tool with values by place, and read the request back."""
-    arguments = {(argument.location, argument.name): argument.argument for argument in tool.arguments}
+    arguments: dict[Place, str] = {(argument.location, argument.name): argument.argument for argument in tool.arguments}
     constants = {(parameter.location, parameter.name) for parameter in tool.parameters if "const" in parameter.schema}
     missing = tuple(place for place in passed if place not in arguments.keys() | constants | {("body", "")})
     keywords = {
@@ -130,7 +130,7 @@ def exchange(
     return Exchange("", request, reader.read(request), missing)
 
 
-def differences(passed: Mapping[Place, object], reading: Reading) -> dict[Place, str]:
+def differences(passed: Mapping[Place, object], reading: WireReading) -> dict[Place, str]:
     """What was read otherwise than it was passed, by place."""
     wanted = {place: value for place, value in passed.items() if place[0] != "body"}
     places = {
@@ -189,7 +189,7 @@ class WireRow:
     notes: list[str] = field(default_factory=list)
 
 
-def measure(server: Recorder, file: Path) -> WireRow:
+def measure(server: RequestRecorder, file: Path) -> WireRow:
     """Call every operation of a document twice. Raises: ProtocolError: It cannot be loaded."""
     text = file.read_text("utf-8-sig")
     document = (
@@ -228,15 +228,16 @@ def _sample(
         if location == "body" or name.lower() in _SENT_BY_US or (name in credentials and unknown):
             continue
         if everything or parameter.get("required"):
-            content = next(iter((parameter.get("content") or {}).values()), {})
-            schema = parameter.get("schema") or content.get("schema") or parameter
+            content = [*(parameter.get("content") or {}).values()]
+            schema = content[0].get("schema") if content else parameter.get("schema") or parameter
             value = sampler.value(schema, "a,b c" if location in ("path", "query") else "abc")
             if value not in (None, {}, []) or parameter.get("required"):
                 passed["body" if location == "formData" else location, name] = value
     schema, required = reader.body(tool.body.media_type if tool.body else "")
     if schema is not None and (required or everything):
         whole = sampler.value(schema)
-        if isinstance(whole, dict) and whole and (not everything or tool.argument("body")):
+        declared = isinstance(whole, dict) and whole.keys() <= reader.properties(schema).keys()
+        if isinstance(whole, dict) and whole and declared and (not everything or tool.argument("body")):
             passed |= {("body", name): value for name, value in whole.items()}
         elif whole is not None:
             passed["body", ""] = whole

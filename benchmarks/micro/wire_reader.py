@@ -19,7 +19,7 @@ import yaml
 from benchmarks.micro.wire_schema import WireSchemas, cast, types
 from benchmarks.micro.wire_xml import xml_value
 
-__all__ = ["ABSENT", "Reading", "Received", "UnreadableError", "WireReader"]
+__all__ = ["ABSENT", "Received", "UnreadableError", "WireReader", "WireReading"]
 
 ABSENT: Any = object()
 """No body was sent."""
@@ -34,6 +34,12 @@ class UnreadableError(Exception):
     """The request is not as the document says; the message names the place."""
 
 
+_DECODERS: Mapping[str, Callable[[str], str]] = {
+    "path": unquote,
+    "query": unquote_plus,
+    "header": str,
+    "cookie": unquote,
+}
 _FAULTS = (ValueError, TypeError, KeyError, AttributeError, UnreadableError)
 """What the readers raise at a request that they cannot read."""
 
@@ -49,7 +55,7 @@ class Received:
 
 
 @dataclass(slots=True)
-class Reading:
+class WireReading:
     """Values by location and wire name, and the body; `problems` has what the document does not allow."""
 
     values: dict[tuple[str, str], object] = field(default_factory=dict)
@@ -93,15 +99,20 @@ class WireReader:
     def body(self, media_type: str) -> tuple[Any, bool]:
         """The schema of a body of a media type, None without one, and whether it is required; forms of 2.0 aside."""
         if self._swagger:
-            whole = next((parameter for parameter in self.parameters if parameter["in"] == "body"), {})
+            none: dict[str, Any] = {}
+            whole = next((parameter for parameter in self.parameters if parameter["in"] == "body"), none)
             return whole.get("schema"), bool(whole.get("required"))
         body = self._schemas.deref(self._operation.get("requestBody") or {})
         media = (body.get("content") or {}).get(media_type)
         return None if media is None else media.get("schema") or {}, bool(body.get("required"))
 
-    def read(self, request: Received) -> Reading:
+    def properties(self, schema: Any) -> dict[str, Any]:
+        """The properties that a schema of the document declares."""
+        return self._schemas.properties(schema)
+
+    def read(self, request: Received) -> WireReading:
         """The arguments of a request. What cannot be read is a problem of the reading."""
-        reading = Reading()
+        reading = WireReading()
         path, _, query = request.target.partition("?")
         template, _, fixed = self._template.partition("#")[0].partition("?")
         pairs = _raw_pairs(query)
@@ -111,7 +122,7 @@ class WireReader:
         try:
             variables = self._path_variables(template, path)
         except UnreadableError as error:
-            return Reading(problems=[f"path: {error}"])
+            return WireReading(problems=[f"path: {error}"])
         headers = {name: _header_text(text) for name, text in request.headers.items()}
         cookies = _cookie_pairs(headers.get("cookie", ""))
         for parameter in self.parameters:
@@ -122,7 +133,7 @@ class WireReader:
                 continue  # OpenAPI: such a definition is ignored
             text = variables.get(name) if location == "path" else headers.get(name.lower())
             alone = [] if text is None else [(name, text)]
-            decode = {"path": unquote, "query": unquote_plus, "header": str, "cookie": unquote}[location]
+            decode = _DECODERS[location]
             try:
                 value = self._value(parameter, {"query": pairs, "cookie": cookies}.get(location, alone), decode)
             except _FAULTS as error:

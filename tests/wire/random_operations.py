@@ -338,9 +338,11 @@ class _Maker:
                 self.swagger_parameter(call, place, parameter)
                 if upload and parameter.get("collectionFormat") == "multi":
                     call.labels[place] += " multipart"
-                for table in (call.passed, call.labels, call.risks):
-                    if place in table:
-                        table["body", parameter["name"]] = table.pop(place)  # type: ignore[attr-defined,index]
+                body_place = ("body", parameter["name"])
+                call.passed[body_place] = call.passed.pop(place)
+                call.labels[body_place] = call.labels.pop(place)
+                if place in call.risks:
+                    call.risks[body_place] = call.risks.pop(place)
             parameters.append(parameter)
 
     def json_body(self, media_type: str) -> tuple[Schema, object, str]:
