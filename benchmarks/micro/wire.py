@@ -1,7 +1,7 @@
 """Whether every operation of real documents is sent so that a service reads what the program passed.
 
-`python -m benchmarks.micro.wire DOCUMENT…` makes sample arguments for each operation from its schemas and examples, once
-the required ones and once all of them, calls it through the broker at a service on this machine, reads the request
+`python -m benchmarks.micro.wire DOCUMENT…` makes sample arguments for each operation from its schemas and examples,
+once the required ones and once all of them, calls it through the broker at a service on this machine, reads the request
 back (see `wire_reader`) and compares.
 """
 
@@ -11,7 +11,7 @@ import json
 import re
 import threading
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -23,19 +23,23 @@ import yaml
 
 from atc.files import to_json
 from benchmarks.micro.frame import Measurement, json_option, print_table
-from benchmarks.micro.wire_reader import ABSENT, Reading, Received, WireReader
+from benchmarks.micro.wire_reader import ABSENT, Received, WireReader, WireReading
 from benchmarks.micro.wire_samples import Sampler
 from benchmarks.micro.wire_schema import WireSchemas
 from protocols import ProtocolError, Tool, ToolError, load
 from sandbox import Broker, Limits
 
-__all__ = ["Exchange", "Place", "Recorder", "differences", "exchange", "measure", "recorder"]
+__all__ = ["Exchange", "Place", "RequestRecorder", "differences", "exchange", "measure", "recorder"]
 
 Place = tuple[str, str]
 """Location and wire name of an argument; `("body", "")` is a whole body."""
 
 
-class Recorder(ThreadingHTTPServer):
+_SENT_BY_US = ("accept", "content-type", "authorization", "content-length", "host")
+"""Headers that no program gives."""
+
+
+class RequestRecorder(ThreadingHTTPServer):
     """Answers `{}` on a free port of 127.0.0.1 and keeps each request as it arrived."""
 
     daemon_threads = True
@@ -54,7 +58,7 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     wbufsize = -1
     disable_nagle_algorithm = True
-    server: Recorder
+    server: RequestRecorder
 
     def _record(self) -> None:
         if self.headers.get("Transfer-Encoding", "").lower() == "chunked":
@@ -81,9 +85,9 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def recorder() -> Iterator[Recorder]:
+def recorder() -> Iterator[RequestRecorder]:
     """A service that runs until the end of the block."""
-    server = Recorder()
+    server = RequestRecorder()
     thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
     thread.start()
     try:
@@ -96,19 +100,19 @@ def recorder() -> Iterator[Recorder]:
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """What became of a call: a refusal, or the request and how it was read. `missing` are places without an argument."""
+    """What became of a call: a refusal, or the request and how it was read; `missing`: places without an argument."""
 
     refusal: str = ""
     request: Received | None = None
-    reading: Reading | None = None
+    reading: WireReading | None = None
     missing: tuple[Place, ...] = ()
 
 
 def exchange(
-    server: Recorder, broker: Broker, tool: Tool, passed: Mapping[Place, object], reader: WireReader
+    server: RequestRecorder, broker: Broker, tool: Tool, passed: Mapping[Place, object], reader: WireReader
 ) -> Exchange:
     """Call a tool with values by place, and read the request back."""
-    arguments = {(argument.location, argument.name): argument.argument for argument in tool.arguments}
+    arguments: dict[Place, str] = {(argument.location, argument.name): argument.argument for argument in tool.arguments}
     constants = {(parameter.location, parameter.name) for parameter in tool.parameters if "const" in parameter.schema}
     missing = tuple(place for place in passed if place not in arguments.keys() | constants | {("body", "")})
     keywords = {
@@ -126,7 +130,7 @@ def exchange(
     return Exchange("", request, reader.read(request), missing)
 
 
-def differences(passed: Mapping[Place, object], reading: Reading) -> dict[Place, str]:
+def differences(passed: Mapping[Place, object], reading: WireReading) -> dict[Place, str]:
     """What was read otherwise than it was passed, by place."""
     wanted = {place: value for place, value in passed.items() if place[0] != "body"}
     places = {
@@ -135,6 +139,8 @@ def differences(passed: Mapping[Place, object], reading: Reading) -> dict[Place,
         if not _equal(wanted.get(place, ABSENT), reading.values.get(place, ABSENT))
     }
     body = body_of(passed)
+    if isinstance(body, str) and isinstance(reading.body, bytes):
+        body = body.encode()
     if not _equal(body, reading.body) and not (body is ABSENT and reading.body in ({}, b"")):
         if isinstance(body, dict) and isinstance(reading.body, dict):
             for name in body.keys() | reading.body.keys():
@@ -183,9 +189,9 @@ class WireRow:
     notes: list[str] = field(default_factory=list)
 
 
-def measure(server: Recorder, file: Path) -> WireRow:
+def measure(server: RequestRecorder, file: Path) -> WireRow:
     """Call every operation of a document twice. Raises: ProtocolError: It cannot be loaded."""
-    text = file.read_text("utf-8")
+    text = file.read_text("utf-8-sig")
     document = (
         json.loads(text) if file.suffix == ".json" else yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     )
@@ -193,6 +199,7 @@ def measure(server: Recorder, file: Path) -> WireRow:
     row = WireRow(file.name, len(protocol.tools))
     broker = Broker(protocol, base_url=server.url, limits=Limits(calls=100_000, traffic=2**31))
     schemas = WireSchemas(document)
+    credentials = {scheme.parameter for scheme in protocol.security_schemes}
     try:
         for tool in protocol.tools:
             try:
@@ -202,7 +209,7 @@ def measure(server: Recorder, file: Path) -> WireRow:
                 row.notes.append(f"{tool.method} {tool.path}: its path is not in the document")
                 continue
             for everything in (False, True):
-                passed = _sample(tool, reader, Sampler(schemas, everything), everything)
+                passed = _sample(tool, reader, Sampler(schemas, everything), everything, credentials)
                 _count(row, tool, passed, exchange(server, broker, tool, passed, reader))
                 server.arrived.clear()
     finally:
@@ -210,21 +217,30 @@ def measure(server: Recorder, file: Path) -> WireRow:
     return row
 
 
-def _sample(tool: Tool, reader: WireReader, sampler: Sampler, everything: bool) -> dict[Place, object]:
+def _sample(
+    tool: Tool, reader: WireReader, sampler: Sampler, everything: bool, credentials: Collection[str]
+) -> dict[Place, object]:
     """Values of an operation by place: the required ones, or all."""
     passed: dict[Place, object] = {}
     for parameter in reader.parameters:
         name, location = parameter["name"], parameter["in"]
-        if location == "body" or name.lower() in ("accept", "content-type", "authorization"):
+        unknown = not any(name == argument.name for argument in tool.arguments)
+        if location == "body" or name.lower() in _SENT_BY_US or (name in credentials and unknown):
             continue
         if everything or parameter.get("required"):
-            content = next(iter((parameter.get("content") or {}).values()), {})
-            schema = parameter.get("schema") or content.get("schema") or parameter
-            text = "a,b c" if location in ("path", "query") else "abc"
-            passed["body" if location == "formData" else location, name] = sampler.value(schema, text)
+            content = [*(parameter.get("content") or {}).values()]
+            schema = content[0].get("schema") if content else parameter.get("schema") or parameter
+            value = sampler.value(schema, "a,b c" if location in ("path", "query") else "abc")
+            if value not in (None, {}, []) or parameter.get("required"):
+                passed["body" if location == "formData" else location, name] = value
     schema, required = reader.body(tool.body.media_type if tool.body else "")
     if schema is not None and (required or everything):
-        passed["body", ""] = sampler.value(schema)
+        whole = sampler.value(schema)
+        declared = isinstance(whole, dict) and whole.keys() <= reader.properties(schema).keys()
+        if isinstance(whole, dict) and whole and declared and (not everything or tool.argument("body")):
+            passed |= {("body", name): value for name, value in whole.items()}
+        elif whole is not None:
+            passed["body", ""] = whole
     return passed
 
 

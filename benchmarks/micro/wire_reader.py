@@ -14,10 +14,12 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 from urllib.parse import quote, unquote, unquote_plus, urlsplit
 
+import yaml
+
 from benchmarks.micro.wire_schema import WireSchemas, cast, types
 from benchmarks.micro.wire_xml import xml_value
 
-__all__ = ["ABSENT", "Reading", "Received", "Unreadable", "WireReader"]
+__all__ = ["ABSENT", "Received", "UnreadableError", "WireReader", "WireReading"]
 
 ABSENT: Any = object()
 """No body was sent."""
@@ -28,8 +30,18 @@ _SEPARATORS = {"spaceDelimited": ("+", "%20"), "pipeDelimited": ("%7C", "|")}
 _SPACES = {"ssv": " ", "tsv": "\t", "pipes": "|"}
 
 
-class Unreadable(Exception):
+class UnreadableError(Exception):
     """The request is not as the document says; the message names the place."""
+
+
+_DECODERS: Mapping[str, Callable[[str], str]] = {
+    "path": unquote,
+    "query": unquote_plus,
+    "header": str,
+    "cookie": unquote,
+}
+_FAULTS = (ValueError, TypeError, KeyError, AttributeError, UnreadableError)
+"""What the readers raise at a request that they cannot read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +55,7 @@ class Received:
 
 
 @dataclass(slots=True)
-class Reading:
+class WireReading:
     """Values by location and wire name, and the body; `problems` has what the document does not allow."""
 
     values: dict[tuple[str, str], object] = field(default_factory=dict)
@@ -65,21 +77,7 @@ class WireReader:
         item = deref(document["paths"][template])
         self._operation = deref(item[method.lower()])
         self._template = template
-        servers = [
-            *(document.get("servers") or ()),
-            *(item.get("servers") or ()),
-            *(self._operation.get("servers") or ()),
-        ]
-        bases = {
-            re.sub(
-                r"\{([^{}]*)\}",
-                lambda m: str(server.get("variables", {}).get(m[1], {}).get("default", "")),
-                server["url"],
-            )
-            for server in servers
-        }
-        paths = {urlsplit(base).path.rstrip("/") for base in bases} | {(document.get("basePath") or "").rstrip("/")}
-        self._prefixes = ["", *sorted(paths - {""}, key=len, reverse=True)]
+        self._prefixes = ["", *sorted(self._base_paths(document, item), key=len, reverse=True)]
         self._swagger = "swagger" in document
         own = [deref(parameter) for parameter in self._operation.get("parameters") or ()]
         named = {(parameter["in"], parameter["name"]) for parameter in own}
@@ -87,42 +85,58 @@ class WireReader:
         self.parameters = own + [parameter for parameter in shared if (parameter["in"], parameter["name"]) not in named]
         self._consumes = self._operation.get("consumes") or document.get("consumes") or ["application/json"]
 
+    def _base_paths(self, document: Mapping[str, Any], item: Mapping[str, Any]) -> set[str]:
+        """The paths of the documented servers, variables by their defaults."""
+        paths = {str(document.get("basePath") or "")}
+        for owner in (document, item, self._operation):
+            for server in owner.get("servers") or ():
+                url = str(server["url"])
+                for name, variable in (server.get("variables") or {}).items():
+                    url = url.replace(f"{{{name}}}", str(variable.get("default", "")))
+                paths.add(urlsplit(url).path)
+        return {path.rstrip("/") for path in paths} - {""}
+
     def body(self, media_type: str) -> tuple[Any, bool]:
         """The schema of a body of a media type, None without one, and whether it is required; forms of 2.0 aside."""
         if self._swagger:
-            whole = next((parameter for parameter in self.parameters if parameter["in"] == "body"), {})
+            none: dict[str, Any] = {}
+            whole = next((parameter for parameter in self.parameters if parameter["in"] == "body"), none)
             return whole.get("schema"), bool(whole.get("required"))
         body = self._schemas.deref(self._operation.get("requestBody") or {})
         media = (body.get("content") or {}).get(media_type)
         return None if media is None else media.get("schema") or {}, bool(body.get("required"))
 
-    def read(self, request: Received) -> Reading:
+    def properties(self, schema: Any) -> dict[str, Any]:
+        """The properties that a schema of the document declares."""
+        return self._schemas.properties(schema)
+
+    def read(self, request: Received) -> WireReading:
         """The arguments of a request. What cannot be read is a problem of the reading."""
-        reading = Reading()
+        reading = WireReading()
         path, _, query = request.target.partition("?")
-        template, _, fixed = self._template.partition("?")
+        template, _, fixed = self._template.partition("#")[0].partition("?")
         pairs = _raw_pairs(query)
         for pair in _raw_pairs(fixed):
             if pair in pairs and "{" not in pair[1]:
                 pairs.remove(pair)
-        variables = self._path_variables(template, path)
+        try:
+            variables = self._path_variables(template, path)
+        except UnreadableError as error:
+            return WireReading(problems=[f"path: {error}"])
+        headers = {name: _header_text(text) for name, text in request.headers.items()}
+        cookies = _cookie_pairs(headers.get("cookie", ""))
         for parameter in self.parameters:
             name, location = parameter["name"], parameter["in"]
+            if location not in ("path", "query", "header", "cookie"):
+                continue
+            if location == "header" and name.lower() in ("accept", "content-type", "authorization"):
+                continue  # OpenAPI: such a definition is ignored
+            text = variables.get(name) if location == "path" else headers.get(name.lower())
+            alone = [] if text is None else [(name, text)]
+            decode = _DECODERS[location]
             try:
-                if location == "path":
-                    value = self._value(parameter, [(name, variables[name])] if name in variables else [], unquote)
-                elif location == "query":
-                    value = self._value(parameter, pairs, unquote_plus)
-                elif location == "header":
-                    text = request.headers.get(name.lower())
-                    value = self._value(parameter, [] if text is None else [(name, _header_text(text))], str)
-                elif location == "cookie":
-                    value = self._value(
-                        parameter, _cookie_pairs(_header_text(request.headers.get("cookie", ""))), unquote
-                    )
-                else:
-                    continue
-            except (ValueError, TypeError, KeyError, AttributeError, Unreadable) as error:
+                value = self._value(parameter, {"query": pairs, "cookie": cookies}.get(location, alone), decode)
+            except _FAULTS as error:
                 reading.problems.append(f"{location} {name}: {type(error).__name__} {error}"[:300])
                 continue
             if value is not ABSENT:
@@ -130,7 +144,7 @@ class WireReader:
         reading.problems += [f"query {name}: undocumented" for name, _ in pairs]
         try:
             reading.body = self._read_body(request)
-        except (ValueError, TypeError, KeyError, AttributeError, Unreadable) as error:
+        except _FAULTS as error:
             reading.problems.append(f"body: {type(error).__name__} {error}"[:300])
         return reading
 
@@ -138,7 +152,7 @@ class WireReader:
         """The variables of a path, percent-encoded; the path of a documented server may stand before it."""
         names = re.findall(r"\{([^{}]*)\}", template)
         literals = [
-            "".join(f"(?:{re.escape(char)}|{quote(char, safe='')})" for char in text)
+            "".join(f"(?:{re.escape(char)}|{re.escape(quote(char, safe=''))})" for char in text)
             for text in re.split(r"\{[^{}]*\}", template)
         ]
         for prefix in self._prefixes:
@@ -146,7 +160,7 @@ class WireReader:
                 match = re.fullmatch(wildcard.join(literals), path.removeprefix(prefix), re.I)
                 if match is not None and path.startswith(prefix):
                     return dict(zip(names, match.groups(), strict=True))
-        raise Unreadable(f"the path {path} is not {template}")
+        raise UnreadableError(f"the path {path} is not {template}")
 
     def _value(self, parameter: Mapping[str, Any], pairs: Pairs, decode: Callable[[str], str]) -> Any:
         """The value of a parameter; what belongs to it is taken out of the pairs of a query."""
@@ -169,6 +183,8 @@ class WireReader:
 
         kinds = types(self._schemas.deref(schema), self._schemas)
         kind = next((kind for kind in ("array", "object") if kind in kinds), "")
+        if kinds & {"string", "integer", "number", "boolean"} and [key for key, _ in pairs].count(name) == 1:
+            kind = ""  # one text, which may be a scalar
         if style == "deepObject":
             return self._brackets(name, schema, pairs, decode)
         if style == "form" and explode and kind == "object":
@@ -177,7 +193,7 @@ class WireReader:
         if not texts:
             return ABSENT
         if not kind and len(texts) > 1:
-            raise Unreadable(f"sent {len(texts)} times")
+            raise UnreadableError(f"sent {len(texts)} times")
         if style in _SEPARATORS:
             if explode or not kind:
                 style = "form"
@@ -187,7 +203,7 @@ class WireReader:
             texts = [texts[0].replace(f";{quote(name, safe='')}=", ";v=").replace(f";{name}=", ";v=")]
             key = {"matrix": ";v", "label": ".v"}[style] + "*" * explode
             if not texts[0].startswith(key[0]):
-                raise Unreadable(f"does not start with {key[0]}")
+                raise UnreadableError(f"does not start with {key[0]}")
             name = "v"
         else:
             key = name
@@ -248,11 +264,11 @@ class WireReader:
             return ABSENT
         media = _media(content, kind)
         schema = media.get("schema")
-        if kind == "application/x-www-form-urlencoded":
+        if kind == "application/x-www-form-urlencoded" and types(schema, self._schemas) != {"string"}:
             pairs = _raw_pairs(request.body.decode("ascii"))
             body = self._swagger_form(form, pairs) if form else self._form(media, pairs)
             if pairs:
-                raise Unreadable(f"undocumented field {pairs[0][0]}")
+                raise UnreadableError(f"undocumented field {pairs[0][0]}")
             return body
         if kind.startswith("multipart/"):
             parts = _parts(request.body, sent)
@@ -261,10 +277,15 @@ class WireReader:
             return [json.loads(line) for line in request.body.splitlines() if line.strip()]
         if kind in ("application/json", "text/json") or kind.endswith("+json"):
             return json.loads(request.body)
+        if kind.endswith("yaml"):
+            return yaml.safe_load(request.body)
         if kind in ("application/xml", "text/xml") or kind.endswith("+xml"):
             return xml_value(request.body, schema, self._schemas)
-        if kind.startswith("text/"):
+        text = types(schema, self._schemas) == {"string"} and not self._schemas.is_binary(schema)
+        if kind.startswith("text/") or text:
             return cast(request.body.decode("utf-8"), schema, self._schemas)
+        if types(schema, self._schemas) & {"object", "array"}:
+            raise UnreadableError(f"nothing says how an object is written as {kind or 'no media type'}")
         return request.body
 
     def _form(self, media: Mapping[str, Any], pairs: Pairs) -> dict[str, Any]:
@@ -292,7 +313,7 @@ class WireReader:
                 texts = [unquote_plus(text) for text in _taken(pairs, name)]
                 value = cast(texts if "array" in kinds else texts[0], of_name, self._schemas) if texts else ABSENT
                 if len(texts) > 1 and "array" not in kinds:
-                    raise Unreadable(f"field {name} was sent {len(texts)} times")
+                    raise UnreadableError(f"field {name} was sent {len(texts)} times")
             if value is not ABSENT:
                 whole[name] = value
         return whole
@@ -303,13 +324,13 @@ class WireReader:
         for part in parts:
             schema = self._schemas.deref(properties.get(part.name, self._schemas.additional(media.get("schema"))))
             if schema is None:
-                raise Unreadable(f"undocumented part {part.name}")
+                raise UnreadableError(f"undocumented part {part.name}")
             listed = "array" in types(schema, self._schemas)
             inner = self._schemas.items(schema) if listed else schema
             documented = ((media.get("encoding") or {}).get(part.name) or {}).get("contentType")
             value = self._part_value(part, inner, documented or self._default_type(inner))
             if not listed and part.name in whole:
-                raise Unreadable(f"part {part.name} was sent twice")
+                raise UnreadableError(f"part {part.name} was sent twice")
             whole[part.name] = [*whole.get(part.name, []), value] if listed else value
         return whole
 
@@ -323,7 +344,7 @@ class WireReader:
         allowed = [text.strip().lower() for text in documented.split(",")]
         sent = part.kind or "text/plain"
         if not any(re.fullmatch(re.escape(text).replace(r"\*", ".*"), sent) for text in allowed):
-            raise Unreadable(f"part {part.name} is {sent}, not {documented}")
+            raise UnreadableError(f"part {part.name} is {sent}, not {documented}")
         if self._schemas.is_binary(schema):
             return part.data
         if "json" in sent:
@@ -341,7 +362,7 @@ class WireReader:
         pairs = [(part.name, quote(part.data, safe=" ,|\t")) for part in parts if part.name not in files]
         whole |= self._swagger_form([field for field in form if field["name"] not in files], pairs)
         if pairs:
-            raise Unreadable(f"undocumented part {pairs[0][0]}")
+            raise UnreadableError(f"undocumented part {pairs[0][0]}")
         return whole
 
 
@@ -385,14 +406,14 @@ def _collection(parameter: Mapping[str, Any], texts: Sequence[str], decode: Call
         return ABSENT
     if parameter.get("type") != "array":
         if len(texts) > 1:
-            raise Unreadable(f"sent {len(texts)} times")
+            raise UnreadableError(f"sent {len(texts)} times")
         return cast_request_param(parameter.get("type"), name, decode(texts[0]))
     collection_format, items = parameter.get("collectionFormat", "csv"), parameter.get("items") or {}
     if collection_format == "multi":
         value: Any = list(texts)
     else:
         if len(texts) > 1:
-            raise Unreadable(f"sent {len(texts)} times")
+            raise UnreadableError(f"sent {len(texts)} times")
         separator = _SPACES.get(collection_format, "")
         value = texts[0].replace("+", "%20") if decode is unquote_plus else texts[0]
         value = re.sub(re.escape(quote(separator, safe="")), separator, value, flags=re.I) if separator else value
@@ -438,11 +459,11 @@ def _header_text(text: str) -> str:
 
 
 def _media(content: Mapping[str, Any], kind: str) -> Mapping[str, Any]:
-    """The documented media type that was sent. Raises: Unreadable."""
+    """The documented media type that was sent. Raises: UnreadableError."""
     ranges = sorted(content, key=lambda documented: documented.count("*"))
     for documented in ranges:
         pattern = re.escape(documented.partition(";")[0].strip().lower()).replace(r"\*", ".*")
         if re.fullmatch(pattern, kind):
             media: Mapping[str, Any] = content[documented]
             return media
-    raise Unreadable(f"Content-Type {kind or 'none'} is not among {list(content)}")
+    raise UnreadableError(f"Content-Type {kind or 'none'} is not among {list(content)}")

@@ -1,4 +1,4 @@
-"""Sample values for the schemas of a document: its constants, words and examples first, else made by type and limits."""
+"""Sample values for schemas: their constants, words and examples first, else made by type and limits."""
 
 from __future__ import annotations
 
@@ -43,19 +43,21 @@ class Sampler:
             return schema["const"]
         words = [word for word in schema.get("enum") or () if word is not None]
         if words:
-            return words[0]
+            return next((word for word in words if _valid(word, schema)), words[0])
         kinds = types(schema, self._schemas) - {"null"}
+        if not kinds and types(schema, self._schemas):
+            return None
         if self._schemas.is_binary(schema):
             return bytes(range(256))
         examples = [schema.get("example"), *_listed(schema.get("examples")), schema.get("default")]
         if not kinds & {"object", "array"}:
             for example in examples:
-                if example is not None and _valid(example, schema):
+                if example not in (None, "") and _valid(example, schema):
                     return example
-        if "object" in kinds or schema.get("properties"):
+        if "object" in kinds or (not kinds and schema.get("properties")):
             return self._object(schema, text, depth)
         if "array" in kinds:
-            count = max(schema.get("minItems") or 0, 2 if self._everything and depth < 2 else 1)
+            count = max(schema.get("minItems") or 0, 2 if depth == 0 or (self._everything and depth == 1) else 1)
             count = min(count, schema.get("maxItems") or count)
             items = self.value(self._schemas.items(schema), text, depth + 1)
             return [items] if schema.get("uniqueItems") else [items] * count
@@ -87,8 +89,13 @@ class Sampler:
         required = _listed(schema.get("required"))
         properties = schema.get("properties") or {}
         names = [name for name in properties if name in required or (self._everything and depth < _DEPTH)]
-        if not names and not required and properties and depth == 0 and schema.get("minProperties"):
+        if not names and depth == 0:
             names = list(properties)[:1]
+        free = self._schemas.additional(schema)
+        if not names and depth == 0 and free is not None:
+            return {"key": self.value(free, text, 1)}
+        names += [name for name in required if name not in properties]
+        properties = {**{name: {} for name in names}, **properties}
         chosen = {name: self._schemas.deref(properties[name]) for name in names}
         if depth > 8:
             return {}
@@ -108,7 +115,7 @@ class Sampler:
         else:
             text = _FORMATS.get(str(schema.get("format")), text)
         low, high = schema.get("minLength") or 0, schema.get("maxLength") or len(text)
-        return text + "x" * (low - len(text)) if len(text) < low else text[: max(high, 1)]
+        return text + (text[-1:] or "x") * (low - len(text)) if len(text) < low else text[: max(high, 1)]
 
 
 def _listed(value: Any) -> list[Any]:

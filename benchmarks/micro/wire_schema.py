@@ -10,6 +10,7 @@ from urllib.parse import unquote
 __all__ = ["WireSchemas", "cast", "types"]
 
 _COMPOSED = ("allOf", "anyOf", "oneOf")
+_SCALARS = frozenset({"string", "integer", "number", "boolean"})
 
 
 class WireSchemas:
@@ -24,9 +25,12 @@ class WireSchemas:
             if not isinstance(value, Mapping) or not isinstance(value.get("$ref"), str):
                 return value
             target: Any = self._document
-            for step in value["$ref"].lstrip("#/").split("/"):
-                key = unquote(step).replace("~1", "/").replace("~0", "~")
-                target = target[int(key)] if isinstance(target, list) else target[key]
+            try:
+                for step in value["$ref"].lstrip("#/").split("/"):
+                    key = unquote(step).replace("~1", "/").replace("~0", "~")
+                    target = target[int(key)] if isinstance(target, list) else target[key]
+            except (KeyError, IndexError, TypeError, ValueError):
+                return {}  # it leads nowhere
             value = target
         return {}
 
@@ -100,6 +104,8 @@ def cast(value: Any, schema: Any, schemas: WireSchemas) -> Any:
     kinds = types(schema, schemas)
     if isinstance(value, str) and "object" in kinds and value.startswith("{"):
         return json.loads(value)
+    if isinstance(value, str) and kinds & _SCALARS:
+        return _scalar(value, kinds)
     if "array" in kinds and not isinstance(value, Mapping):
         items = value if isinstance(value, list) else [value]
         if len(items) == 1 and isinstance(items[0], str) and (listed := _json_list(items[0])) is not None:

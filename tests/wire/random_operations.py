@@ -338,9 +338,11 @@ class _Maker:
                 self.swagger_parameter(call, place, parameter)
                 if upload and parameter.get("collectionFormat") == "multi":
                     call.labels[place] += " multipart"
-                for table in (call.passed, call.labels, call.risks):
-                    if place in table:
-                        table["body", parameter["name"]] = table.pop(place)  # type: ignore[attr-defined,index]
+                body_place = ("body", parameter["name"])
+                call.passed[body_place] = call.passed.pop(place)
+                call.labels[body_place] = call.labels.pop(place)
+                if place in call.risks:
+                    call.risks[body_place] = call.risks.pop(place)
             parameters.append(parameter)
 
     def json_body(self, media_type: str) -> tuple[Schema, object, str]:
@@ -363,7 +365,6 @@ class _Maker:
         return {"schema": {"type": "array", "items": operation}}, value, media_type
 
     def lines(self, media_type: str) -> tuple[Schema, object, str]:
-        schema, _ = self.json_object(1)
         value = [self.json_object(1)[1] for _ in range(self.rng.randint(1, 3))]
         return {"schema": {"type": "array", "items": {"type": "object"}}}, value, media_type
 

@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from pathlib import Path
 from urllib.parse import quote, unquote
 
-from benchmarks.micro.wire import Exchange, Place, Recorder, differences, exchange, recorder
+from benchmarks.micro.wire import Exchange, Place, RequestRecorder, differences, exchange, recorder
 from benchmarks.micro.wire_reader import WireReader
 from protocols import load
 from sandbox import Broker, Limits
@@ -45,8 +45,10 @@ class Outcome:
                 label = f"{version} a name in two places"
             self.counts[label]["different"] += 1
             line = f"{call.method.upper()} {call.path} {place}: {text}"
-            sent = result.request and f"{result.request.target} {result.request.headers.get('content-type', '')}"
-            self.examples[label].append(f"{line}\n      sent {sent} {result.request.body[:200]!r}" if sent else line)
+            if result.request is not None:
+                kind = result.request.headers.get("content-type", "")
+                line += f"\n      sent {result.request.target} {kind} {result.request.body[:200]!r}"
+            self.examples[label].append(line)
 
     def table(self) -> str:
         """Rows by version, location, style and media type."""
@@ -90,7 +92,7 @@ def _encoded(call: RandomOperation, result: Exchange) -> dict[Place, str]:
     }
 
 
-def _try_all(server: Recorder, folder: Path, version: str, seed: int, operations: int, outcome: Outcome) -> None:
+def _try_all(server: RequestRecorder, folder: Path, version: str, seed: int, operations: int, outcome: Outcome) -> None:
     made = random_document(seed, version, operations)
     file = folder / f"random-{version}-{seed}.json"
     file.write_text(json.dumps(made.document), encoding="utf-8")
