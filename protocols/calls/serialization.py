@@ -151,6 +151,8 @@ def styled_pairs(name: str, value: object, style: str, explode: bool, safe: str 
         yield from (Pair(name, text, quote(text, safe=safe)) for text in wire_texts(value))
     elif isinstance(value, list | Mapping):
         texts = wire_texts(value)
+        if texts == [""]:
+            raise UnwritableError("holds an empty text alone, which reads as an empty list; leave it out")
         yield Pair(
             name,
             SEPARATORS.get(style, ",").join(texts),

@@ -65,6 +65,8 @@ def _filled(name: str, schema: Schema, value: object) -> ElementTree.Element:
         elif isinstance(item, list):
             items = part.get("items")
             wrapped = keywords.get("wrapped") is True
+            if not item and not wrapped:
+                raise UnwritableError("is an empty list, which XML has no form for here; leave it out", key)
             target = _element(key, part, {}) if wrapped else element
             inner = str(keywords.get("name") or key) if wrapped else key
             _add_items(target, inner, item, items if isinstance(items, Mapping) else {})

@@ -343,6 +343,10 @@ class _Maker:
                 call.labels[body_place] = call.labels.pop(place)
                 if place in call.risks:
                     call.risks[body_place] = call.risks.pop(place)
+                items = call.passed[body_place]
+                if upload and parameter.get("collectionFormat", "csv") == "csv" and isinstance(items, list):
+                    # A part of a multipart form is not percent-encoded.
+                    call.risks |= {body_place: "a separator inside an item"} if "," in "".join(map(str, items)) else {}
             parameters.append(parameter)
 
     def json_body(self, media_type: str) -> tuple[Schema, object, str]:
