@@ -340,13 +340,16 @@ class _Builder:
                 schema=schema,
                 examples=examples or _as_tuple((schema or {}).get("examples")),
                 headers=headers,
+                media_types=tuple(mapping_or_empty(response.get("content"))),
             )
 
     def _headers(self, raw: object, base: str) -> Iterator[tuple[str, Schema]]:
         for name, raw_header in mapping_or_empty(raw).items():
             header, where = self._resolved(raw_header, base)
             if name.lower() != "content-type":
-                yield name, self.schemas.read(header["schema"], where) if header.get("schema") is not None else {}
+                schema = self.schemas.read(header["schema"], where) if header.get("schema") is not None else {}
+                text = str(header.get("description") or "").strip()
+                yield name, {**schema, "description": text} if text else schema
 
 
 def _reason(error: Exception) -> str:

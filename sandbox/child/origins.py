@@ -13,6 +13,8 @@ from __future__ import annotations
 from _thread import _local
 from types import BuiltinFunctionType, FunctionType
 
+from sandbox.language.guards import shown_as
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -150,10 +152,11 @@ class OriginStore:
             value, here = waiting.pop()
             count += 1
             self._remember(value, ((call, here, EXACT),))
-            if type(value) is dict:
-                waiting += [(part, (*here, key)) for key, part in value.items()]
-            elif type(value) is list:
-                waiting += [(part, (*here, index)) for index, part in enumerate(value)]
+            kind = shown_as.get(type(value), type(value))
+            if kind is dict:
+                waiting += [(part, (*here, key)) for key, part in value.items()]  # type: ignore[attr-defined]
+            elif kind is list:
+                waiting += [(part, (*here, index)) for index, part in enumerate(value)]  # type: ignore[arg-type]
 
     def _of(self, number: int, value: object) -> Origin:
         if not is_shared(value):
