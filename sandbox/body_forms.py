@@ -62,9 +62,9 @@ def read_body(forms: str, body: bytes, charset: str | None) -> BodyReading:
             except (ValueError, RecursionError):
                 continue
         if form == "page" and text.lstrip()[:1] == "<":
-            return BodyReading(text, f"the reply is a web page instead of JSON: {_short(text)}", note)
+            return BodyReading(text, "the reply is a web page instead of JSON", note)
         if form == "refuse":
-            return BodyReading(text, f"the reply is not JSON: {_short(text)}", note)
+            return BodyReading(text, "the reply is not JSON", note)
         return BodyReading(text, None, note)
     return BodyReading(text, None, note)
 

@@ -18,6 +18,8 @@ from protocols.calls.header_names import normalized_header
 from protocols.errors import ToolError
 from protocols.functions.values import plain
 from protocols.model import Protocol
+from sandbox.body_forms import described_bytes
+from sandbox.egress.binary_arguments import fit_bytes
 from sandbox.egress.call_policy import CallPolicy
 from sandbox.egress.egress_rules import (
     URL_LIMIT,
@@ -163,7 +165,8 @@ class Broker:
             if any(len(name) > NAME_LIMIT for name in kwargs or ()) or len(kwargs or ()) > ARGUMENTS_LIMIT:
                 text = f"takes no more than {ARGUMENTS_LIMIT} arguments, with names of at most {NAME_LIMIT} characters"
                 raise ToolError(f"{tool}() {text}", tool=tool)
-            arguments = {**self._policy.default_arguments(operation), **(kwargs or {})}
+            args, named = fit_bytes(operation, args, kwargs or {})
+            arguments = {**self._policy.default_arguments(operation), **named}
             bound = bind(operation, args, arguments, self._protocol.definitions if self._protocol else {})
             if len(bound.path) > URL_LIMIT:
                 raise ToolError(f"{tool}(): its path would have more than {URL_LIMIT} characters", tool=tool)
@@ -181,7 +184,7 @@ class Broker:
             return BrokerReply(record, call.url, problem=problem, failure="InvalidURL")
         base = self._rules.base_of(operation)
         call.planned = planned
-        call.arguments = bound.arguments if operation.function is None else _plain(bound.arguments)
+        call.arguments = _plain(bound.arguments, operation.function is not None)
         call.target = CallTarget(operation, base, base, bound.path, {})
         call.url = join_url(base + planned.path, planned.query)
         return self._policy.make(call)
@@ -248,6 +251,6 @@ class Broker:
         return self._policy.make(call)
 
 
-def _plain(arguments: Mapping[str, object]) -> dict[str, object]:
-    """Arguments as a record shows them, without the names of value classes."""
-    return {name: plain(value) for name, value in arguments.items()}
+def _plain(arguments: Mapping[str, object], with_classes: bool = True) -> dict[str, object]:
+    """Arguments as a record shows them: bytes by their size and digest, no names of value classes where it has some."""
+    return {name: described_bytes(plain(value) if with_classes else value) for name, value in arguments.items()}

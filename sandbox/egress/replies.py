@@ -98,8 +98,9 @@ def parse_body(
         problem = f"the reply is a web page instead of JSON: {_short(body.beginning)}" if is_page else None
         return ParsedBody(form, body, problem)
     value, problem, note = read_body(form, body, charset_of(headers))
-    if isinstance(value, bytes):
-        value = described_bytes(value)
+    if problem is not None:
+        problem = f"{problem}: {_short(str(value))}"
+    value = described_bytes(value) if isinstance(value, bytes) else value
     return ParsedBody(form, body.decode("utf-8", "replace") if nested(value) else value, problem, note)
 
 
@@ -153,8 +154,9 @@ def headers_of_result(tool: Tool | None, status: int, headers: Mapping[str, str]
     """
     documented = tool.response(status) if tool is not None and tool.function is None else None
     names = documented.headers if documented is not None else {}
+    telling = telling_headers(documented) if documented is not None else {}
     located = status in range(200, 400) and header(headers, "location") is not None
-    if not located and not (telling_headers(documented) if empty else names):
+    if not located and not (telling if empty else names):
         return None
     lowered = {name.lower() for name in names}
     return {name: value for name, value in headers.items() if name.lower() != "set-cookie" or "set-cookie" in lowered}
