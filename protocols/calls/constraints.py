@@ -125,13 +125,23 @@ def _validator_violation(value: Any, schema: Schema, definitions: Mapping[str, S
     from referencing.exceptions import Unresolvable
 
     try:
-        error = best_match(_validator(_SchemaIdentity(schema, definitions or _NO_DEFINITIONS)).iter_errors(value))
+        validator = _validator(_SchemaIdentity(schema, definitions or _NO_DEFINITIONS))
+        error = best_match(validator.iter_errors(_without_bytes(value)))
     except Unresolvable:  # a recursive schema without its definitions
         return None
     if error is None:
         return None
     where = subscripts(tuple(error.absolute_path))
     return f"{where + ' ' if where else ''}is not what the schema asks for: {error.message[:300]}"
+
+
+def _without_bytes(value: Any) -> Any:
+    """The value with a text of the same length in the place of bytes, which are strings to a schema."""
+    if isinstance(value, dict):
+        return {name: _without_bytes(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_without_bytes(item) for item in value]
+    return value.decode("latin-1") if isinstance(value, bytes) else value
 
 
 class _SchemaIdentity:

@@ -101,7 +101,7 @@ def encoded_fields(tool: Tool, body: object) -> object:
 
 def _form_value(value: object) -> object:
     if isinstance(value, list):
-        return [wire_text(item) for item in value]
+        return [item if isinstance(item, bytes) else wire_text(item) for item in value]
     return value if isinstance(value, bytes) else wire_text(value)
 
 
