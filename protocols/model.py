@@ -108,8 +108,27 @@ class Response:
 
 
 _ROUTINE = frozenset(
-    "age cache-control connection content-encoding content-language content-length content-type date expires "
-    "keep-alive pragma retry-after server strict-transport-security traceparent transfer-encoding vary via warning".split()
+    [
+        "age",
+        "cache-control",
+        "connection",
+        "content-encoding",
+        "content-language",
+        "content-length",
+        "content-type",
+        "date",
+        "expires",
+        "keep-alive",
+        "pragma",
+        "retry-after",
+        "server",
+        "strict-transport-security",
+        "traceparent",
+        "transfer-encoding",
+        "vary",
+        "via",
+        "warning",
+    ]
 )
 _ROUTINE_WORDS = re.compile(
     r"rate-?limit|throttl|quota|(request|correlation|trace|span)-?id|access-control|runtime|response-time|api-version"
@@ -213,8 +232,19 @@ class Tool:
 
     @property
     def response_schema(self) -> Schema | None:
-        """The schema of the documented 2xx response; None if it has none."""
-        return self.success.schema if self.success is not None else None
+        """The schema of what a program gets for the documented 2xx response; None if it has none.
+
+        XML is a text to it, whatever its elements are.
+        """
+        if self.success is None or self.success.schema is None:
+            return None
+        return _TEXT_RESULTS.get(self.success.kind, self.success.schema)
+
+    @property
+    def result_headers(self) -> dict[str, Schema]:
+        """The documented headers of 2xx responses that say more than how the call went."""
+        good = [response for response in self.responses if response.status.startswith("2")]
+        return {name: schema for response in good for name, schema in telling_headers(response).items()}
 
     def response(self, status: int) -> Response | None:
         """The documented response with this status; None where the document has none that covers it."""
@@ -430,6 +460,8 @@ def tool_of(function: HostFunction) -> Tool:
         function=function,
     )
 
+
+_TEXT_RESULTS: Mapping[str, Schema] = {"xml": {"type": "string"}, "bytes": {"type": "string", "format": "binary"}}
 
 NOTHING: Schema = {"type": "null"}
 """The schema of the result of a function that gives none."""

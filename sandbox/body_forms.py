@@ -111,7 +111,9 @@ def _after_space(text: str, place: int) -> int:
 
 
 def _broken(count: int, rest: str) -> str:
-    return f"the last line of the reply is not whole JSON and was left out: {_short(rest, 60)} ({count} items are there)"
+    return (
+        f"the last line of the reply is not whole JSON and was left out: {_short(rest, 60)} ({count} items are there)"
+    )
 
 
 def _decoded(body: bytes, charset: str | None, form: str) -> tuple[str, str | None]:

@@ -18,6 +18,7 @@ from protocols.documents.schemas import SchemaReader, object_properties
 from protocols.documents.source import METHODS, DocumentSet, mapping_or_empty, pointer
 from protocols.documents.tool_files import ARGUMENT, FIXED, NAME
 from protocols.errors import ProtocolError
+from protocols.media_types import media_kind
 from protocols.model import (
     SEPARATORS,
     Body,
@@ -328,6 +329,8 @@ class _Builder:
                 schema = None
                 if media_type is not None:
                     schema = self.schemas.read(media["schema"], where) if media.get("schema") is not None else {}
+                    if media_kind(media_type) == "lines" and schema.get("type") != "array":  # of a text: of anything
+                        schema = {"type": "array", "items": schema if schema.get("type") != "string" else {}}
                 headers = dict(self._headers(response.get("headers"), where))
             except (ProtocolError, RecursionError) as error:
                 self.notes[f"the response {status} of an operation cannot be used: {_reason(error)}"] += 1

@@ -1,4 +1,4 @@
-"""Bytes among the arguments of a call: they stay what they are where the operation takes bytes, and are texts elsewhere."""
+"""Bytes among the arguments of a call: they stay bytes where the operation takes these, and are texts elsewhere."""
 
 from __future__ import annotations
 
@@ -42,7 +42,9 @@ def fit_bytes(
         return _fitted(value, schema, _Place(tool.name, name, carrier))
 
     by_place = [fit(f"args[{index}]", positional.get(index), value) for index, value in enumerate(args)]
-    return by_place, {name: fit(name, tool.argument(name) or by_wire.get(name), value) for name, value in kwargs.items()}
+    return by_place, {
+        name: fit(name, tool.argument(name) or by_wire.get(name), value) for name, value in kwargs.items()
+    }
 
 
 def _carrier(tool: Tool, is_whole: bool) -> Literal["json", "form", "raw", "text"]:

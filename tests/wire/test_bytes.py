@@ -59,7 +59,10 @@ FILES = {
                             "thumbnail": {"type": "string", "format": "byte"},
                             "pages": {
                                 "type": "array",
-                                "items": {"type": "object", "properties": {"scan": {"type": "string", "format": "byte"}}},
+                                "items": {
+                                    "type": "object",
+                                    "properties": {"scan": {"type": "string", "format": "byte"}},
+                                },
                             },
                         },
                     }
@@ -146,7 +149,9 @@ def test_bytes_in_json_are_base64(run: Run, service: Service) -> None:
     assert json.loads(service.arrived[0].body) == expected
 
 
-@pytest.mark.parametrize(("call", "argument"), [("GET_search(q=b'\\xff')", "q"), ("POST_json(title=b'\\xff')", "title")])
+@pytest.mark.parametrize(
+    ("call", "argument"), [("GET_search(q=b'\\xff')", "q"), ("POST_json(title=b'\\xff')", "title")]
+)
 def test_bytes_in_the_place_of_a_text_are_refused_by_name(run: Run, service: Service, call: str, argument: str) -> None:
     """They are no UTF-8, and so no text; nothing is sent."""
     result = run(FILES, call)
@@ -189,7 +194,9 @@ def test_an_unknown_media_type_is_text_if_it_can_be(run: Run) -> None:
     doc = {"/file": {"get": {"responses": {"200": {"description": "OK"}}}}}
 
     result = run(
-        doc, "print(GET_file(), GET_file())", handle=lambda request: (200, {"Content-Type": "application/x-acme"}, next(bodies))
+        doc,
+        "print(GET_file(), GET_file())",
+        handle=lambda request: (200, {"Content-Type": "application/x-acme"}, next(bodies)),
     )
 
     assert (result.exit_code, result.output) == (0, "hello b'\\x89\\xff'\n")

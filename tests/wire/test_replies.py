@@ -127,7 +127,9 @@ def test_events_stay_text(run: Run) -> None:
     """`text/event-stream` is a text of lines."""
     body = "data: 1\n\ndata: 2\n\n"
 
-    result = run(document("text/event-stream"), "print(GET_report().count('data'))", handle=reply("text/event-stream", body))
+    result = run(
+        document("text/event-stream"), "print(GET_report().count('data'))", handle=reply("text/event-stream", body)
+    )
 
     assert (result.exit_code, result.output) == (0, "2\n")
 
@@ -181,9 +183,7 @@ def test_json_is_utf_8_even_if_a_default_charset_is_named(run: Run) -> None:
         ("text/plain; charset=utf-8", b"Zo\xeb!", "Zo\ufffd!", "some bytes of the reply are no utf-8"),
     ],
 )
-def test_a_charset_that_does_not_fit_is_reported(
-    run: Run, label: str, body: bytes, shown: str, warning: str
-) -> None:
+def test_a_charset_that_does_not_fit_is_reported(run: Run, label: str, body: bytes, shown: str, warning: str) -> None:
     """Nothing is lost in silence: one line says how the text was read."""
     result = run(document("text/plain"), "print(GET_report())", handle=reply(label, body))
 
@@ -229,7 +229,10 @@ def test_xml_with_entities_is_refused(run: Run, declared: str) -> None:
     ("media_types", "accept"),
     [
         (["application/json"], "application/json, */*;q=0.1"),
-        (["text/csv", "application/vnd.acme+json; version=2"], "application/vnd.acme+json;version=2, text/csv;q=0.8, */*;q=0.1"),
+        (
+            ["text/csv", "application/vnd.acme+json; version=2"],
+            "application/vnd.acme+json;version=2, text/csv;q=0.8, */*;q=0.1",
+        ),
         (["image/png"], "image/png, */*;q=0.1"),
         (["application/x-ndjson; charset=utf-8"], "application/x-ndjson, */*;q=0.1"),
         (["*/*"], "application/json, */*;q=0.5"),

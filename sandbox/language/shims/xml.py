@@ -22,7 +22,7 @@ _SAFE = """
 
 def element_tree() -> dict[str, object]:
     """The names of the module; what opens files in the real one is changed in place."""
-    import xml.etree.ElementTree as real
+    from xml.etree import ElementTree
 
     def no_files(*_: object, **__: object) -> NoReturn:
         raise ValueError("there are no files; use fromstring(text) and tostring(element)")
@@ -32,7 +32,7 @@ def element_tree() -> dict[str, object]:
         if parser is not None:
             raise TypeError("a parser of its own is not available; leave it out")
         _refuse_entities(text)
-        return real.fromstring(text)
+        return ElementTree.fromstring(text)
 
     def read(self: Any, source: Any, parser: None = None) -> Any:
         """Read a document from an object with a `read` method."""
@@ -41,15 +41,15 @@ def element_tree() -> dict[str, object]:
 
     def parse(source: Any, parser: None = None) -> Any:
         """Read a document from an object with a `read` method."""
-        tree = real.ElementTree()
+        tree = ElementTree.ElementTree()
         tree.parse(source, parser)
         return tree
 
-    vars(real)["open"] = no_files
-    real.ElementTree.parse = read  # type: ignore[method-assign, assignment]
+    vars(ElementTree)["open"] = no_files
+    ElementTree.ElementTree.parse = read  # type: ignore[method-assign, assignment]
     ours: dict[str, object] = {"XML": fromstring, "fromstring": fromstring, "parse": parse}
     ours["fromstringlist"] = lambda sequence, parser=None: fromstring("".join(sequence), parser)
-    return {**{name: getattr(real, name) for name in _SAFE}, **ours}
+    return {**{name: getattr(ElementTree, name) for name in _SAFE}, **ours}
 
 
 def _refuse_entities(text: str | bytes) -> None:
