@@ -107,28 +107,9 @@ class Response:
         return documented_kind(self.media_type or "", self.schema)
 
 
-_ROUTINE = frozenset(
-    [
-        "age",
-        "cache-control",
-        "connection",
-        "content-encoding",
-        "content-language",
-        "content-length",
-        "content-type",
-        "date",
-        "expires",
-        "keep-alive",
-        "pragma",
-        "retry-after",
-        "server",
-        "strict-transport-security",
-        "traceparent",
-        "transfer-encoding",
-        "vary",
-        "via",
-        "warning",
-    ]
+_ROUTINE = re.compile(
+    r"age|cache-control|connection|content-(encoding|language|length|type)|date|expires|keep-alive|pragma|retry-after"
+    r"|server|strict-transport-security|traceparent|transfer-encoding|vary|via|warning"
 )
 _ROUTINE_WORDS = re.compile(
     r"rate-?limit|throttl|quota|(request|correlation|trace|span)-?id|access-control|runtime|response-time|api-version"
@@ -139,7 +120,7 @@ _ROUTINE_WORDS = re.compile(
 def telling_headers(response: Response) -> dict[str, Schema]:
     """The documented headers of a response that say more than how the call went: not its limits, trace or age."""
     names = {name: name.lower() for name in response.headers}
-    telling = [name for name, low in names.items() if low not in _ROUTINE and not _ROUTINE_WORDS.search(low)]
+    telling = [name for name, low in names.items() if not _ROUTINE.fullmatch(low) and not _ROUTINE_WORDS.search(low)]
     return {name: response.headers[name] for name in telling}
 
 

@@ -21,8 +21,8 @@ __all__ = ["BodyReading", "described_bytes", "read_body", "text_encoding", "xml_
 
 _JSON_SPACE = re.compile(r"[ \t\r\n\x1e]*")
 _XML_ENCODING = re.compile(rb"""<\?xml[^>]*?\sencoding\s*=\s*["']([A-Za-z0-9._-]+)["']""")
-_MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF32_LE, "utf-32"), (codecs.BOM_UTF32_BE, "utf-32"))
-_MARKS += ((codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
+_MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF32_BE: "utf-32"}
+_MARKS |= {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 _LATIN = frozenset({"iso8859-1", "iso8859-15", "cp1252"})
 """Encodings that servers name by default, whatever they write: JSON is in UTF-8 unless it cannot be."""
 
@@ -118,7 +118,7 @@ def _broken(count: int, rest: str) -> str:
 
 def _decoded(body: bytes, charset: str | None, form: str) -> tuple[str, str | None]:
     """A body as text, and a note where its encoding was guessed or does not fit."""
-    for mark, encoding in _MARKS:
+    for mark, encoding in _MARKS.items():
         if body.startswith(mark):
             return _with_encoding(body, encoding)
     charset = charset or (xml_encoding(body) if form == "xml" else None)

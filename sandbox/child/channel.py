@@ -84,8 +84,9 @@ def without_bytes(value: object, place: list[object], found: list[tuple[list[obj
 
 
 def with_bytes(head: dict[str, Any], payload: bytes) -> tuple[list[Any], dict[str, Any]]:
-    """The arguments of a call, with the bytes from the payload in their places. Raises: ValueError, KeyError, TypeError:
-    The frame is not one of ours.
+    """The arguments of a call, with the bytes from the payload in their places.
+
+    Raises: ValueError, KeyError, TypeError: The frame is not one of ours.
     """
     values = list(head["args"]), dict(head["kwargs"])
     start = 0

@@ -152,11 +152,11 @@ class OriginStore:
             value, here = waiting.pop()
             count += 1
             self._remember(value, ((call, here, EXACT),))
-            kind = shown_as.get(type(value), type(value))
-            if kind is dict:
-                waiting += [(part, (*here, key)) for key, part in value.items()]  # type: ignore[attr-defined]
-            elif kind is list:
-                waiting += [(part, (*here, index)) for index, part in enumerate(value)]  # type: ignore[arg-type]
+            kind: object = shown_as.get(type(value), type(value))
+            if kind is dict and isinstance(value, dict):
+                waiting += [(part, (*here, key)) for key, part in value.items()]
+            elif kind is list and isinstance(value, list):
+                waiting += [(part, (*here, index)) for index, part in enumerate(value)]
 
     def _of(self, number: int, value: object) -> Origin:
         if not is_shared(value):

@@ -30,7 +30,7 @@ def _result_class(base: Any) -> Any:
     return Result
 
 
-_CLASSES = {base: _result_class(base) for base in (dict, list, str, bytes)}
+_CLASSES: dict[type, Any] = {base: _result_class(base) for base in (dict, list, str, bytes)}
 
 
 def with_headers(value: object, headers: Mapping[str, str]) -> object:

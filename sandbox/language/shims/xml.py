@@ -61,7 +61,7 @@ def _refuse_entities(text: str | bytes) -> None:
 
     # A text is read as UTF-8, whatever encoding it declares: it has been decoded before.
     parser = expat.ParserCreate("utf-8" if isinstance(text, str) else None)
-    parser.EntityDeclHandler = parser.UnparsedEntityDeclHandler = refuse  # type: ignore[assignment]
+    parser.EntityDeclHandler = parser.UnparsedEntityDeclHandler = refuse
     try:
         parser.Parse(text, True)
     except expat.ExpatError:
