@@ -13,6 +13,7 @@ import pytest
 
 from protocols.documents.loader import load
 from sandbox import Sandbox
+from sandbox.child.channel import with_bytes
 from sandbox.journal.journal import Journal
 from tests.wire.conftest import Run
 from tests.wire.service import Arrived, Service
@@ -240,3 +241,27 @@ def test_the_record_of_a_call_with_bytes_is_json(service: Service, tmp_path: Pat
     assert first.provenance is not None
     assert [(source.call, source.path) for source in first.provenance.arguments[1]["body"]] == [(0, ())]
     assert len(service.arrived) == 2
+
+
+def test_a_frame_with_bytes_in_no_place_is_refused() -> None:
+    """The child may have been taken over: what it says of the places of bytes is checked."""
+    good = {
+        "args": [None],
+        "kwargs": {"file": {"parts": [None, 1]}},
+        "bytes": [[[0, 0], 2], [[1, "file", "parts", 0], 1]],
+    }
+
+    assert with_bytes(good, b"abc") == ([b"ab"], {"file": {"parts": [b"c", 1]}})
+    for places in (
+        [[[0, 0], 4]],
+        [[[0, 0], -1]],
+        [[[0, 5], 3]],
+        [[[], 3]],
+        [[[1], 3]],
+        [[[1, "file", "parts", 1], 3]],
+        [[[0, 0], 2]],
+        [[[1, "none"], 3]],
+    ):
+        head = {"args": [None], "kwargs": {"file": {"parts": [None, 1]}}, "bytes": places}
+        with pytest.raises((ValueError, KeyError, TypeError)):
+            with_bytes(head, b"abc")
