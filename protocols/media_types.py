@@ -1,18 +1,32 @@
-"""The families of media types: all types of one family are written, and read, in the same way."""
+"""What a body is by its media type: JSON, lines of JSON, XML, text or bytes, and how such a body is written."""
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+import re
+from collections.abc import Mapping
+from typing import Any, Literal, TypeAlias, cast
 
-__all__ = ["Family", "concrete", "essence", "family", "parameter"]
+__all__ = ["Family", "MediaKind", "concrete", "documented_kind", "essence", "family", "is_binary", "media_kind"]
+__all__ += ["parameter"]
+
+MediaKind = Literal["json", "lines", "xml", "text", "bytes", ""]
+"""Lines are JSON values one after another; "" says nothing, as `application/vnd.acme` does."""
 
 Family: TypeAlias = Literal["json", "lines", "sequence", "yaml", "form", "multipart", "xml", "text", "binary"]
+"""Media types of one family are written in the same way."""
 
-_LINES = frozenset({"application/x-ndjson", "application/ndjson", "application/jsonl", "application/x-jsonlines"})
-_LINES |= {"application/jsonlines", "application/json-lines", "application/x-json-stream", "application/stream+json"}
-_LINES |= {"text/x-ndjson", "application/x-jsonl", "text/jsonl"}
-_TEXTS = frozenset({"application/javascript", "application/graphql", "application/sql", "application/x-sh"})
-_TEXTS |= {"application/ecmascript", "application/x-javascript", "application/rtf", "application/x-sql"}
+_LINES = re.compile(r"ndjson|jsonl\b|json-?lines|json-seq|json-stream|stream\+json")
+_TEXTS = re.compile(
+    r"(application/|.*\+)(x-)?(www-form-urlencoded|yaml|toml|sql|graphql|csv|(java|ecma)script|jwt|pem-file|sh|tex)"
+)
+_BYTES = re.compile(
+    r"(image|audio|video|font|model)/.*"
+    r"|.*\+(zip|gzip|cbor|der|protobuf|parquet)"
+    r"|application/(x-)?(octet-stream|binary|download|force-download|pdf|zip|gzip|tar|gtar|7z-compressed|bzip2?|xz|zstd"
+    r"|msword|wasm|protobuf|grpc|msgpack|cbor|avro|sqlite3|java-archive|pkcs.*|zip-compressed|vnd\.(ms-|openxmlformats"
+    r"|oasis\.opendocument|sqlite3|apache\.(parquet|arrow)|android\.package|rar|google\.protobuf|msgpack).*)"
+)
+
 
 _SIGNATURES = {
     b"\x89PNG": "image/png",
@@ -28,8 +42,60 @@ _SIGNATURES = {
 
 
 def essence(media_type: str) -> str:
-    """The type and subtype, in lower case, without parameters."""
+    """A media type in lower case, without its parameters."""
     return media_type.partition(";")[0].strip().lower()
+
+
+def media_kind(media_type: str) -> MediaKind:
+    """The kind of a body with this media type."""
+    kind = essence(media_type)
+    if _LINES.search(kind):
+        return "lines"
+    if "json" in kind:
+        return "json"
+    if kind.endswith(("/xml", "+xml")) or kind.startswith("application/xml-"):
+        return "xml"
+    if kind.startswith("text/") or _TEXTS.fullmatch(kind):
+        return "text"
+    return "bytes" if _BYTES.fullmatch(kind) else ""
+
+
+def is_binary(schema: object) -> bool:
+    """True if a schema describes raw bytes, and no text that stands for them."""
+    if not isinstance(schema, Mapping) or "contentEncoding" in schema:
+        return False
+    variants = [part for word in ("anyOf", "oneOf", "allOf") for part in cast("list[Any]", schema.get(word) or ())]
+    content = schema.get("contentMediaType")
+    named = schema.get("format") == "binary" or (isinstance(content, str) and media_kind(content) == "bytes")
+    return named or any(map(is_binary, variants))
+
+
+def documented_kind(media_type: str, schema: Mapping[str, object] | None) -> MediaKind:
+    """The kind of a body that is documented so: a schema of an object is one of JSON, whatever the media type."""
+    kind = media_kind(media_type)
+    if schema is not None and kind != "lines" and is_binary(schema):
+        return "bytes"
+    types = (schema or {}).get("type")
+    if kind in ("text", "") and types in ("object", "array", "integer", "number", "boolean"):
+        return "json"
+    return "text" if not kind and types == "string" else kind
+
+
+def family(media_type: str) -> Family:
+    """The family of a media type; `*/*` and an empty one are JSON."""
+    kind = essence(media_type)
+    if kind in ("", "*/*", "application/*"):
+        return "json"
+    if kind == "application/x-www-form-urlencoded":
+        return "form"
+    if kind.startswith("multipart/"):
+        return "multipart"
+    if kind.endswith(("yaml", "+yaml")):
+        return "yaml"
+    read = media_kind(kind)
+    if read == "lines":
+        return "sequence" if kind.endswith("json-seq") else "lines"
+    return read if read in ("json", "xml", "text") else "binary"
 
 
 def parameter(media_type: str, name: str) -> str | None:
@@ -39,28 +105,6 @@ def parameter(media_type: str, name: str) -> str | None:
         if key.strip().lower() == name:
             return value.strip().strip("\"'") or None
     return None
-
-
-def family(media_type: str) -> Family:
-    """The family of a media type; `*/*` and an empty one are JSON."""
-    kind = essence(media_type)
-    if kind in _LINES or kind.endswith(("+jsonl", "+ndjson")):
-        return "lines"
-    if kind == "application/json-seq" or kind.endswith("+json-seq"):
-        return "sequence"
-    if kind in ("", "*/*", "application/*", "application/json", "text/json", "application/x-json"):
-        return "json"
-    if kind.endswith("+json"):
-        return "json"
-    if kind.endswith(("/yaml", "/x-yaml", "/vnd.yaml", "+yaml")):
-        return "yaml"
-    if kind == "application/x-www-form-urlencoded":
-        return "form"
-    if kind.startswith("multipart/"):
-        return "multipart"
-    if kind.endswith(("/xml", "+xml")) and not kind.startswith("image/"):
-        return "xml"
-    return "text" if kind.startswith("text/") or kind in _TEXTS else "binary"
 
 
 def concrete(media_type: str, content: bytes) -> str:

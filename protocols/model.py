@@ -11,12 +11,14 @@ import builtins
 import hashlib
 import json
 import keyword
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 from protocols.functions.values import default_json
+from protocols.media_types import MediaKind, documented_kind
 from protocols.naming import argument_name
 
 if TYPE_CHECKING:
@@ -34,6 +36,7 @@ __all__ = [
     "SecurityScheme",
     "Server",
     "Tool",
+    "telling_headers",
     "tool_of",
 ]
 
@@ -104,8 +107,8 @@ class Body:
 class Response:
     """The documented response of a tool with one status ("200", "4XX", "default").
 
-    `media_type` and `schema` are None when the document gives no content for it. `examples` are whole bodies.
-    `headers` maps a header name to its schema.
+    `media_type` and `schema` are None when the document gives no content for it; `media_types` are all that it gives.
+    `examples` are whole bodies. `headers` maps a header name to its schema, which has its description.
     """
 
     status: str
@@ -114,6 +117,29 @@ class Response:
     schema: Schema | None = None
     examples: tuple[object, ...] = ()
     headers: Mapping[str, Schema] = field(default_factory=dict)
+    media_types: tuple[str, ...] = ()
+
+    @property
+    def kind(self) -> MediaKind:
+        """What a body of it is, as far as the document says."""
+        return documented_kind(self.media_type or "", self.schema)
+
+
+_ROUTINE = re.compile(
+    r"age|cache-control|connection|content-(encoding|language|length|type)|date|expires|keep-alive|pragma|retry-after"
+    r"|server|strict-transport-security|traceparent|transfer-encoding|vary|via|warning"
+)
+_ROUTINE_WORDS = re.compile(
+    r"rate-?limit|throttl|quota|(request|correlation|trace|span)-?id|access-control|runtime|response-time|api-version"
+    r"|content-type-options|frame-options|xss-protection|powered-by|cache"
+)
+
+
+def telling_headers(response: Response) -> dict[str, Schema]:
+    """The documented headers of a response that say more than how the call went: not its limits, trace or age."""
+    names = {name: name.lower() for name in response.headers}
+    telling = [name for name, low in names.items() if not _ROUTINE.fullmatch(low) and not _ROUTINE_WORDS.search(low)]
+    return {name: response.headers[name] for name in telling}
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,8 +232,25 @@ class Tool:
 
     @property
     def response_schema(self) -> Schema | None:
-        """The schema of the documented 2xx response; None if it has none."""
-        return self.success.schema if self.success is not None else None
+        """The schema of what a program gets for the documented 2xx response; None if it has none.
+
+        XML is a text to it, whatever its elements are.
+        """
+        if self.success is None or self.success.schema is None:
+            return None
+        return _TEXT_RESULTS.get(self.success.kind, self.success.schema)
+
+    @property
+    def result_headers(self) -> dict[str, Schema]:
+        """The documented headers of 2xx responses that say more than how the call went."""
+        good = [response for response in self.responses if response.status.startswith("2")]
+        return {name: schema for response in good for name, schema in telling_headers(response).items()}
+
+    def response(self, status: int) -> Response | None:
+        """The documented response with this status; None where the document has none that covers it."""
+        by_status = {response.status: response for response in self.responses}
+        names = (str(status), f"{status // 100}XX", "default")
+        return next((by_status[name] for name in names if name in by_status), None)
 
     @property
     def writes(self) -> bool:
@@ -417,6 +460,8 @@ def tool_of(function: HostFunction) -> Tool:
         function=function,
     )
 
+
+_TEXT_RESULTS: Mapping[str, Schema] = {"xml": {"type": "string"}, "bytes": {"type": "string", "format": "binary"}}
 
 NOTHING: Schema = {"type": "null"}
 """The schema of the result of a function that gives none."""

@@ -39,6 +39,8 @@ _FEW_ARGUMENTS, _MORE_ARGUMENTS = 3, 7
 """Optional arguments of a one-line tool, and of a tool with details, where not all are shown."""
 _MAX_EXAMPLE = 40
 """Characters of an example value."""
+_RESULTS = {"bytes": "bytes", "xml": "str (XML: xml.etree.ElementTree)"}
+"""Results that are no JSON."""
 PLAIN_NAMES = frozenset({"id", "name", "title"})
 _MIN_NAMED_TYPE = 60
 """Length of an object that gets a type name when it occurs more than once."""
@@ -221,7 +223,10 @@ class _ToolWriter:
         if examples := [text for p in plain if (text := _example(p))]:
             lines.append(f"  e.g. {', '.join(examples)}")
         if (schema := tool.response_schema) is not None:
-            lines.append("  -> " + self._shape(schema, 0))
+            kind = tool.success.kind if tool.success is not None else ""
+            lines.append("  -> " + (_RESULTS.get(kind) or self._shape(schema, 0)))
+        if self.described and (headers := tool.result_headers):
+            lines.append(f"  .headers: {', '.join(map(_header, headers.items()))}")
         return "\n".join(lines)
 
     def _needs_example(self, tool: Tool, parameter: Parameter) -> bool:
@@ -313,6 +318,13 @@ class _ToolWriter:
                 shape = f'"{self.speaks_of[name]}"' if spoken else ""
             fields.append(f"{name}:{shape}" if shape else name)
         return "{" + ", ".join([*fields, "…"] if is_shortened else fields) + "}"
+
+
+def _header(header: tuple[str, Schema]) -> str:
+    """`Location (the address of the job)`"""
+    name, schema = header
+    text = sentence(str(schema.get("description") or ""), 60)
+    return f"{name} ({text})" if text else name
 
 
 def _function(tool: Tool, described: bool, most: int) -> str:

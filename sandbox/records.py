@@ -5,6 +5,7 @@ Frozen values that turn into JSON with `dataclasses.asdict`; secrets were remove
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
@@ -162,3 +163,8 @@ class Run:
     def missing_layers(self) -> tuple[str, ...]:
         """The warnings about layers of the sandbox that were not active."""
         return tuple(warning for warning in self.warnings if " is not active: " in warning)
+
+    @property
+    def reply_warnings(self) -> tuple[str, ...]:
+        """The warnings about what was lost or guessed in the reading of a reply."""
+        return tuple(warning for warning in self.warnings if re.match(r"\S+: .*\bthe reply\b", warning))

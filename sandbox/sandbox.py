@@ -32,7 +32,7 @@ from sandbox.child.exit_frame import ExitFrame, Failure, parse_exit_frame
 from sandbox.egress.broker import Broker, LimitExceeded
 from sandbox.egress.doubts import Doubts
 from sandbox.egress.egress_rules import BaseURL, origin
-from sandbox.egress.replies import BrokerReply
+from sandbox.egress.replies import BrokerReply, charset_of
 from sandbox.egress.writes import Writes
 from sandbox.language.policy import compile_program
 from sandbox.pool import workers
@@ -390,7 +390,7 @@ class _Execution:
         line = head["line"] if head["line"] is None else int(head["line"])
         task = [str(part) for part in head["task"]]
         if kind == channel.CALL:
-            tool, args, kwargs = str(head["tool"]), list(head["args"]), dict(head["kwargs"])
+            tool, (args, kwargs) = str(head["tool"]), channel.with_bytes(head, payload)
             return lambda: self._broker.fetch(tool, args, kwargs, line, task)
         timeouts = [float(part) for part in head.get("timeout", ()) if part is not None]
         auth = tuple(map(str, head["auth"])) if "auth" in head else None
@@ -480,7 +480,7 @@ class _Execution:
             memory=end.memory or (round(use.memory / 1024, 1) if use else 0.0),
             output=self._printed,
         )
-        warnings = (*self._warnings, *self._broker.warnings)
+        warnings = tuple(dict.fromkeys((*self._warnings, *self._broker.warnings, *end.notes)))
         return Run(outcome, stdout, stderr, fault, self._broker.calls, resources, limit, exit_status, warnings)
 
     def _limit_of(self, status: int, use: workers.ResourceUse | None) -> str | None:
@@ -580,7 +580,7 @@ def _reply_head(reply: BrokerReply, number: int, function: bool) -> dict[str, ob
     """A reply as the child needs it, for a tool's result or for a Response."""
     head: dict[str, object] = {"id": number, "index": reply.record.index, "status": reply.record.status}
     if function:
-        head["form"] = reply.form
+        head |= {"form": reply.form, "charset": charset_of(reply.headers), "headers": reply.result_headers}
         if reply.raised:
             return {**head, "error": reply.raised[0], "raised": reply.raised[1:]}
         if reply.problem is not None:

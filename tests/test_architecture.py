@@ -23,7 +23,7 @@ _LAYERS = {
         schemes sources combined dataflow contracts render simulator.analysis simulator.world simulator.http simulator
         samples
     """,
-    "sandbox": "records truncation private body_store language child pool provenance journal egress sandbox",
+    "sandbox": "records truncation private body_store body_forms language child pool provenance journal egress sandbox",
     "atc": """
         _siblings fault files interruption answer_type language models profile planning retrieval program check
         diagnosis knowledge prompting verify search_tree solution solution_file events background tracing hooks

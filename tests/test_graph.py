@@ -82,7 +82,7 @@ def workshop() -> dict[str, object]:
             "invoiceId",
             'GET_repairs_repairRef(repairRef=…)["links"]["invoice"].split("/")[-1]',
         ),
-        ("GET_pickups_pickupId", "pickupId", "the response header X-Pickup-Id of POST_pickups()"),
+        ("GET_pickups_pickupId", "pickupId", 'POST_pickups().headers["X-Pickup-Id"]'),
     ],
 )
 def test_an_api_with_other_habits_is_understood(tool: str, argument: str, hint: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 from urllib.parse import urlsplit
@@ -10,8 +11,8 @@ from urllib.parse import urlsplit
 from atc.check.diagnostic import Diagnostic, Edit
 from atc.check.diagnostics import Subject, describe_entries, describe_reports
 from atc.check.literals import hallucinated_identifiers, placeholders, wrong_constants
-from atc.check.stubs import write_stubs
-from atc.check.type_checker import CheckerError, run_checker
+from atc.check.stubs import Stubs, write_stubs
+from atc.check.type_checker import CheckerError, CheckerReport, run_checker
 from atc.language.question import Question
 from atc.program.def_use import DefUse, def_use
 from atc.program.tree import full_name, nodes_of
@@ -26,6 +27,7 @@ __all__ = ["check"]
 
 _INTERACTIVE_ONLY = frozenset({"copyright", "credits", "help", "license"})
 """Names that only an interactive Python has."""
+_NO_HEADERS = re.compile(r"`(.+)` has no attribute `headers`")
 _MAX_DEPTH = 20
 """Variables and sums that make up a URL."""
 _VERBS = {"get": "GET", "post": "POST", "put": "PUT", "patch": "PATCH", "delete": "DELETE"}
@@ -63,7 +65,7 @@ def check(
     replies = {callee: stubs.returns[tool.name] for callee, tool in requested.items()}
     subject = Subject(program, flow, contract, names, stubs, graph)
     try:
-        reports = run_checker(program, tree, stubs, replies)
+        reports = [r for r in run_checker(program, tree, stubs, replies) if not _is_of_headers(r, stubs, protocol)]
     except CheckerError:
         if strict:
             raise
@@ -80,6 +82,13 @@ def check(
         *_invented_values(subject, question, called),
     ]
     return _distinct(sorted(diagnostics, key=lambda diagnostic: (diagnostic.line, diagnostic.column)))
+
+
+def _is_of_headers(report: CheckerReport, stubs: Stubs, protocol: Protocol) -> bool:
+    """True for `result.headers`, which no type of a dict or list has, of a function whose results have headers."""
+    match = _NO_HEADERS.search(report.text)
+    tools = [protocol.tool(name) for name, kind in stubs.returns.items() if match is not None and kind == match[1]]
+    return any(tool.writes or any(response.headers for response in tool.responses) for tool in tools)
 
 
 def _distinct(diagnostics: Sequence[Diagnostic]) -> list[Diagnostic]:

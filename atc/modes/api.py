@@ -19,6 +19,7 @@ from atc.solution import Attempt
 from protocols.errors import ToolError
 from protocols.model import Protocol
 from sandbox import Broker, CallRecord, Journal, Limits, Sandbox
+from sandbox.body_forms import described_bytes
 from sandbox.egress.broker import LimitExceeded
 from sandbox.journal.journal import JournalAttempt as View
 from sandbox.journal.journal import Mark
@@ -159,7 +160,7 @@ class ApiSession:
         before, exceeded = len(broker.calls), None
         try:
             reply = broker.fetch(action.name, action.positional, action.arguments, len(self.path) + 1)
-            observation = Observation(self._render(reply.value()), True)
+            observation = Observation(self._render(described_bytes(reply.value())), True)
         except ToolError as error:
             observation = Observation(truncate(f"Error: {error}"), False, _status_code(error))
         except LimitExceeded as error:

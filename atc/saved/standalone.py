@@ -41,6 +41,11 @@ def standalone_script(saved: SavedProgram, protocol: Protocol, name: str) -> str
     schemes = {scheme.name: scheme for scheme in protocol.security_schemes}
     if any(full_name(node).startswith("requests.") for node in nodes_of(function, ast.expr)):
         raise UsageError("the program sends requests itself; --standalone writes only calls of the API's tools")
+    if any(node.attr == "headers" for node in nodes_of(function, ast.Attribute)):
+        raise UsageError("--standalone writes functions that give bodies alone, and the program reads `.headers`")
+    other = next((tool for tool in tools if tool.success is not None and tool.success.kind in ("bytes", "lines")), None)
+    if other is not None:
+        raise UsageError(f"--standalone reads JSON and texts, and {other.name} gives neither")
     check_plain(saved.source, {*saved.contracts, "ToolError"})
     used = {name: schemes[name] for tool in tools for name in _security(tool, schemes)}
     variables = {scheme: _variable(protocol, scheme) for scheme in used}

@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 from protocols.bounded import bounded
 from protocols.calls.bodies import encoded_body
-from protocols.calls.coercion import coerce, json_value, unsendable_part
+from protocols.calls.coercion import coerce, holds_bytes, json_value, unsendable_part
 from protocols.calls.constraints import Doubt, abbreviated, violation
 from protocols.calls.serialization import (
     BoundCall,
@@ -39,6 +39,10 @@ from protocols.schema_fields import declared_types
 __all__ = ["bind", "check_argument", "nearest_argument", "signature", "takes_null"]
 
 _ABSENT: Any = object()
+_NO_TEXT = (
+    "takes a text, and holds bytes that are no UTF-8; decode them with their encoding, or pass "
+    "base64.b64encode(…).decode()"
+)
 
 
 def signature(tool: Tool) -> str:
@@ -121,6 +125,8 @@ class _Binder:
         is_list = declared_types(schema) == ("array",) and parameter.argument != "body"
         if is_list and isinstance(value, str | int | float | bytes):
             value = coerce([value], schema)  # a value alone is a list of one
+        if parameter.location != "body" and holds_bytes(value, schema, files=False):
+            self._refuse(parameter, _NO_TEXT)
         problem = violation(value, schema, self.definitions)
         if problem is not None and not (self.insists and isinstance(problem, Doubt)):
             self._refuse(parameter, problem)
@@ -221,6 +227,10 @@ class _Binder:
             content = own
             if body.schema.keys() & {"oneOf", "anyOf", "allOf", "not", "if", "minProperties", "dependentRequired"}:
                 self._check_body(body, content, "the body")
+        if family(body.media_type) == "json":
+            texts = [p for p, _ in given if holds_bytes(own[p.name], properties.get(p.name, p.schema), files=True)]
+            if texts:
+                self._refuse(texts[0], _NO_TEXT)
         try:
             return of_body, encoded_body(body, content)
         except UnwritableError as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import binascii
 import datetime
 import json
 import math
@@ -14,9 +15,10 @@ from typing import Any
 from protocols.bounded import StepLimitReached, count_steps
 from protocols.calls.constraints import find_violation
 from protocols.calls.serialization import wire_text
+from protocols.media_types import is_binary
 from protocols.schema_fields import declared_types
 
-__all__ = ["coerce", "json_value", "unsendable_part"]
+__all__ = ["coerce", "holds_bytes", "json_value", "unsendable_part"]
 
 _INTEGER = re.compile(r"[-+]?\d+")
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
@@ -99,16 +101,35 @@ def _coerced(value: Any, schema: object) -> Any:
 
 
 def _read_bytes(value: bytes, schema: Mapping[str, Any]) -> object:
-    """Bytes for a text: in base64 where the document asks for it, else what they say in UTF-8."""
+    """Bytes for a text: in base64 where the document asks for it, else what they say in UTF-8, if they do."""
     if schema.get("format") in ("byte", "base64") or schema.get("contentEncoding") == "base64":
-        return base64.b64encode(value).decode()
-    is_file = schema.get("format") == "binary" or "contentMediaType" in schema or "contentEncoding" in schema
-    if is_file or "string" not in declared_types(schema):
+        return value.decode() if _is_base64(value) else base64.b64encode(value).decode()
+    if is_binary(schema) or "contentMediaType" in schema or "string" not in declared_types(schema):
         return value
     try:
         return value.decode()
     except UnicodeDecodeError:
         return value
+
+
+def _is_base64(value: bytes) -> bool:
+    try:
+        return bool(base64.b64decode(value, validate=True)) or not value
+    except binascii.Error:
+        return False
+
+
+def holds_bytes(value: object, schema: object, *, files: bool) -> bool:
+    """True if a value has bytes in it; with `files`, only where the schema asks for a text and no file."""
+    described: Mapping[str, Any] = schema if isinstance(schema, Mapping) else {}
+    if isinstance(value, Mapping):
+        properties = described.get("properties")
+        inner = properties if isinstance(properties, Mapping) else {}
+        return any(holds_bytes(item, inner.get(name), files=files) for name, item in value.items())
+    if isinstance(value, list):
+        return any(holds_bytes(item, described.get("items"), files=files) for item in value)
+    is_text = "string" in declared_types(described) and not is_binary(described)
+    return isinstance(value, bytes) and (is_text or not files)
 
 
 def _timestamp(text: str, schema: Mapping[str, Any], types: Sequence[str]) -> object | None:

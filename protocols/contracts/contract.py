@@ -16,7 +16,7 @@ from protocols.schema_fields import items_of, properties_of, resolve, scalar_typ
 
 __all__ = ["ANY", "Contract", "Kind", "ObjectKey", "ValueType", "infer_schema"]
 
-Kind = Literal["any", "object", "list", "int", "float", "str", "bool"]
+Kind = Literal["any", "object", "list", "int", "float", "str", "bool", "bytes"]
 
 _MAX_DEPTH = 12
 """Nested objects that are read; deeper ones may hold anything."""
@@ -101,6 +101,8 @@ class Contract:
 
     def _body(self, tool: str) -> ValueType | None:
         response = self.protocol.tool(tool).success
+        if response is not None and response.kind in ("xml", "bytes"):
+            return ValueType("str" if response.kind == "xml" else "bytes")
         documented: list[ValueType] = []
         if response is not None and response.schema is not None:
             documented.append(self._reader.read(response.schema))

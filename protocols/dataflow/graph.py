@@ -278,7 +278,7 @@ class ProtocolGraph:
         required = [f"{p.argument}={selectors.get(p.argument, '…')}" for p in tool.arguments if p.required]
         call = f"{source.tool}({', '.join(required)})"
         if source.header:
-            return f"the response header {source.header} of {call}"
+            return f'{call}.headers["{source.header}"]'
         return call + source.accessor()
 
     def object_noun(self, tool: str, path: tuple[Step, ...], properties: Mapping[str, Schema]) -> str:

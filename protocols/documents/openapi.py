@@ -19,7 +19,7 @@ from protocols.documents.schemas import SchemaReader, object_properties
 from protocols.documents.source import METHODS, DocumentSet, mapping_or_empty, pointer
 from protocols.documents.tool_files import ARGUMENT, FIXED, NAME
 from protocols.errors import ProtocolError
-from protocols.media_types import essence, family
+from protocols.media_types import essence, family, media_kind
 from protocols.model import (
     Body,
     Encoding,
@@ -349,6 +349,8 @@ class _Builder:
                 schema = None
                 if media_type is not None:
                     schema = self.schemas.read(media["schema"], where) if media.get("schema") is not None else {}
+                    if media_kind(media_type) == "lines" and schema.get("type") != "array":  # of a text: of anything
+                        schema = {"type": "array", "items": schema if schema.get("type") != "string" else {}}
                 headers = dict(self._headers(response.get("headers"), where))
             except (ProtocolError, RecursionError) as error:
                 self.notes[f"the response {status} of an operation cannot be used: {_reason(error)}"] += 1
@@ -361,13 +363,16 @@ class _Builder:
                 schema=schema,
                 examples=examples or _as_tuple((schema or {}).get("examples")),
                 headers=headers,
+                media_types=tuple(mapping_or_empty(response.get("content"))),
             )
 
     def _headers(self, raw: object, base: str) -> Iterator[tuple[str, Schema]]:
         for name, raw_header in mapping_or_empty(raw).items():
             header, where = self._resolved(raw_header, base)
             if name.lower() != "content-type":
-                yield name, self.schemas.read(header["schema"], where) if header.get("schema") is not None else {}
+                schema = self.schemas.read(header["schema"], where) if header.get("schema") is not None else {}
+                text = str(header.get("description") or "").strip()
+                yield name, {**schema, "description": text} if text else schema
 
 
 def _reason(error: Exception) -> str:

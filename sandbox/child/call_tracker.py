@@ -218,7 +218,7 @@ class CallTracker(OriginStore):
 
     def _change(self, call: _TrackedCall, name: str) -> None:
         receiver = call.receiver
-        if name == "append" and type(receiver) is list and call.arg_origins:
+        if name == "append" and guards.type_of(receiver) is list and call.arg_origins:
             self._parts.setdefault(id(receiver), {})[len(receiver) - 1] = call.arg_origins[0]
         self._displays.discard(id(receiver))
         origin = merged(made(call.of_receiver), *(made(origin) for origin in call.arg_origins))

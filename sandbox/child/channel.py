@@ -13,9 +13,10 @@ import os
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any
 
 __all__ = ["CALL", "DONE", "HEAD_LIMIT", "READY", "REPLY", "REQUEST", "START", "STDERR", "STDOUT"]
-__all__ += ["Frames", "OversizeError", "encode", "prefix", "receive", "send"]
+__all__ += ["Frames", "OversizeError", "encode", "prefix", "receive", "send", "with_bytes", "without_bytes"]
 
 START, REPLY = b"S", b"A"
 """Parent to child: the program with its settings; the answer to one call."""
@@ -68,6 +69,46 @@ def _exactly(descriptor: int, size: int) -> bytes:
         parts.append(part)
         size -= len(part)
     return b"".join(parts)
+
+
+def without_bytes(value: object, place: list[object], found: list[tuple[list[object], bytes]]) -> object:
+    """A value of a call as JSON: None where it holds bytes, which are added to `found`, each with its place."""
+    if isinstance(value, bytes):
+        found.append((place, value))
+        return None
+    if isinstance(value, dict):
+        return {key: without_bytes(item, [*place, key], found) for key, item in value.items()}
+    if isinstance(value, list):
+        return [without_bytes(item, [*place, index], found) for index, item in enumerate(value)]
+    return value
+
+
+def with_bytes(head: dict[str, Any], payload: bytes) -> tuple[list[Any], dict[str, Any]]:
+    """The arguments of a call, with the bytes from the payload in their places.
+
+    Raises: ValueError, KeyError, TypeError: The frame is not one of ours.
+    """
+    values = list(head["args"]), dict(head["kwargs"])
+    start = 0
+    for place, size in head["bytes"]:
+        if not place or type(size) is not int or not 0 <= size <= len(payload) - start:
+            raise ValueError("bytes that are not there")
+        holder: Any = values
+        for step in place[:-1]:
+            holder = _part(holder, step)
+        if _part(holder, place[-1]) is not None or holder is values:
+            raise ValueError("bytes in the place of something else")
+        holder[place[-1]] = payload[start : start + size]
+        start += size
+    if start != len(payload):
+        raise ValueError("bytes without a place")
+    return values
+
+
+def _part(holder: Any, step: object) -> Any:
+    if isinstance(holder, (list, tuple)) and not (type(step) is int and 0 <= step < len(holder)):
+        raise ValueError("a place that there is not")
+    return holder[step]
 
 
 class Frames:

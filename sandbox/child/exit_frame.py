@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sandbox.truncation import cut
+from sandbox.truncation import cut, one_line
 
 __all__ = ["ExitFrame", "Failure", "parse_exit_frame"]
 
@@ -20,6 +20,7 @@ LIMITS = frozenset({"wall", "cpu", "memory", "output", "request"})
 MESSAGE = 100_000
 NAME = 200
 TRACE = 50
+NOTES = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,7 @@ class Failure:
 class ExitFrame:
     """The end of a program: well, with a failure, or at a limit; CPU seconds, memory in MiB.
 
-    `provenance` is the report of a tracked run on its values, unchecked.
+    `notes` are warnings about large replies. `provenance` is the report of a tracked run on its values, unchecked.
     """
 
     failure: Failure | None = None
@@ -47,6 +48,7 @@ class ExitFrame:
     exit_status: int = 0
     cpu: float = 0.0
     memory: float = 0.0
+    notes: tuple[str, ...] = ()
     provenance: object = None
 
 
@@ -65,6 +67,7 @@ def parse_exit_frame(head: Mapping[str, Any]) -> ExitFrame:
         (status if type(status) is int and 0 < status < 256 else 1) if failure is not None else 0,
         _amount(head.get("cpu")),
         _amount(head.get("memory")),
+        _notes(head.get("notes")),
         head.get("provenance"),
     )
 
@@ -82,6 +85,11 @@ def _failure(data: object) -> Failure:
         call if type(call) is int else None,
         cut(name, NAME) if isinstance(name, str) else None,
     )
+
+
+def _notes(data: object) -> tuple[str, ...]:
+    notes = data if isinstance(data, list) else []
+    return tuple(one_line(cut(note, NAME * 2)) for note in notes[:NOTES] if isinstance(note, str))
 
 
 def _lines(data: object) -> tuple[int, ...]:

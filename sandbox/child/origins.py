@@ -13,6 +13,8 @@ from __future__ import annotations
 from _thread import _local
 from types import BuiltinFunctionType, FunctionType
 
+from sandbox.language.guards import shown_as
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -150,9 +152,10 @@ class OriginStore:
             value, here = waiting.pop()
             count += 1
             self._remember(value, ((call, here, EXACT),))
-            if type(value) is dict:
+            kind: object = shown_as.get(type(value), type(value))
+            if kind is dict and isinstance(value, dict):
                 waiting += [(part, (*here, key)) for key, part in value.items()]
-            elif type(value) is list:
+            elif kind is list and isinstance(value, list):
                 waiting += [(part, (*here, index)) for index, part in enumerate(value)]
 
     def _of(self, number: int, value: object) -> Origin:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import builtins
 import functools
-import json
+import io
 import marshal
 import os
 import random
@@ -19,6 +19,7 @@ from collections import abc, deque
 from types import CodeType, FrameType, ModuleType, TracebackType
 from typing import NamedTuple
 
+from sandbox.body_forms import read_body
 from sandbox.child import channel
 from sandbox.child.isolation import Report, Walls, confine, isolate
 from sandbox.child.tracker import Tracker
@@ -26,11 +27,13 @@ from sandbox.child.values import CLASS, Value, revived, value_class
 from sandbox.language import guards
 from sandbox.language.names import TRACKER
 from sandbox.language.shims import clock, modules, tasks
+from sandbox.language.shims.http_values import CaseInsensitiveDict
+from sandbox.language.shims.results import with_headers
 from sandbox.language.shims.tasks import bind_to_call, call_index
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
     from typing import Any, NoReturn
 
 __all__ = ["main", "serve"]
@@ -47,16 +50,23 @@ MESSAGE_LIMIT = 100_000
 class ToolError(Exception):
     """A call of a tool went wrong: a 4xx or 5xx, no reply, or wrong arguments.
 
-    `tool` is the name of the tool, `status` the HTTP status or None, `body` the parsed reply.
+    `tool` is the name of the tool, `status` the HTTP status or None, `body` the parsed reply, `headers` those that the
+    document has for it.
     """
 
     def __init__(
-        self, message: str = "", tool: str | None = None, status: int | None = None, body: object = None
+        self,
+        message: str = "",
+        tool: str | None = None,
+        status: int | None = None,
+        body: object = None,
+        headers: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(message)
         self.tool = tool
         self.status = self.status_code = status
         self.body = body
+        self.headers = CaseInsensitiveDict(headers or {})
 
 
 ToolError.__module__ = "builtins"
@@ -75,6 +85,7 @@ class ParentChannel:
         self._most = request_limit
         self.pending: dict[bytes, list[str]] = {channel.STDOUT: [], channel.STDERR: []}
         self._status = status  # /proc/self/status, open
+        self.notes: list[str] = []
         self._begun = time.process_time()
 
     def send(self, kind: bytes, head: dict[str, Any], payload: bytes = b"") -> None:
@@ -125,6 +136,7 @@ class ParentChannel:
 
     def _report(self, head: dict[str, Any]) -> None:
         head["memory"] = self._peak_memory()
+        head["notes"] = self.notes[:10]
         head["cpu"] = round(time.process_time() - self._begun, 4)
         frames = []
         for kind, texts in self.pending.items():
@@ -413,23 +425,27 @@ def _tool(
     name: str, parent: ParentChannel, tracker: Tracker | None, values: dict[str, type[Value]]
 ) -> Callable[..., object]:
     def tool(*args: object, **kwargs: object) -> object:
-        head: dict[str, Any] = {"tool": name, "args": _as_json(args), "kwargs": _as_json(kwargs)}
-        reply, body = parent.exchange(channel.CALL, head)
+        found: list[tuple[list[object], bytes]] = []
+        given = channel.without_bytes([_as_json(args), _as_json(kwargs)], [], found)
+        head: dict[str, Any] = {"tool": name, **dict(zip(("args", "kwargs"), given, strict=True))}  # type: ignore[call-overload]
+        head["bytes"] = [(place, len(data)) for place, data in found]
+        reply, body = parent.exchange(channel.CALL, head, b"".join(data for _, data in found))
         if tracker is not None:
             tracker.called(reply["index"], args, kwargs)
-        problem = reply.get("error")
-        try:
-            value = json.loads(body) if reply["form"] == "json" else body.decode(errors="replace") if body else None
-        except (ValueError, RecursionError):  # a large body, into which the parent does not look
-            value = body.decode(errors="replace")
-            problem = problem or f"{name}: the reply is not JSON"
+        value, problem, note = read_body(reply.get("form", "none"), body, reply.get("charset"))
+        if note is not None:
+            parent.notes.append(f"{name}: {note}")
+        problem = reply.get("error") or (f"{name}: {problem}" if problem is not None else None)
         if values and b'"__class__"' in body:
             value = revived(value, values)
+        headers = reply.get("headers")
         if problem is not None:
             kind = _raised(reply["raised"]) if "raised" in reply else ToolError
-            error = kind(str(problem), name, reply["status"], value)
+            error = kind(str(problem), name, reply["status"], value, headers)
             bind_to_call(error, reply["index"])
             raise error
+        if headers is not None:
+            value = with_headers(value, headers)
         if tracker is not None:
             tracker.received(reply["index"], value)
         return value
@@ -440,6 +456,7 @@ def _tool(
 
 
 def _as_json(value: object) -> object:
+    """An argument as JSON, but for the bytes in it. Raises: TypeError: It holds something else."""
     if value is None or isinstance(value, (bool, int, float)):
         return value
     if isinstance(value, str):
@@ -454,13 +471,9 @@ def _as_json(value: object) -> object:
     if isinstance(value, (set, frozenset)):
         return sorted((_as_json(item) for item in value), key=str)
     if isinstance(value, (bytes, bytearray)):
-        try:
-            return value.decode()
-        except UnicodeDecodeError:
-            text = (
-                "bytes that are not UTF-8 can't be sent; make a text of them first, for example with base64.b64encode"
-            )
-            raise TypeError(text) from None
+        return bytes(value)
+    if isinstance(value, (io.BytesIO, io.StringIO)):
+        return value.getvalue()
     if hasattr(value, "isoformat"):
         return value.isoformat()
     if hasattr(value, "__iter__") and hasattr(value, "__next__"):

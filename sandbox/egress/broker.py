@@ -19,6 +19,7 @@ from protocols.calls.serialization import BoundCall
 from protocols.errors import DoubtfulCall, ToolError
 from protocols.functions.values import plain
 from protocols.model import Protocol, Tool
+from sandbox.body_forms import described_bytes
 from sandbox.egress.call_policy import CallPolicy
 from sandbox.egress.doubts import Doubts
 from sandbox.egress.egress_rules import (
@@ -186,7 +187,7 @@ class Broker:
             return BrokerReply(record, call.url, problem=problem, failure="InvalidURL")
         base = self._rules.base_of(operation)
         call.planned = planned
-        call.arguments = bound.arguments if operation.function is None else _plain(bound.arguments)
+        call.arguments = _plain(bound.arguments, operation.function is not None)
         call.target = CallTarget(operation, base, base, bound.path, {})
         call.url = join_url(base + planned.path, planned.query)
         return self._policy.make(call)
@@ -266,6 +267,6 @@ class Broker:
         return self._policy.make(call)
 
 
-def _plain(arguments: Mapping[str, object]) -> dict[str, object]:
-    """Arguments as a record shows them, without the names of value classes."""
-    return {name: plain(value) for name, value in arguments.items()}
+def _plain(arguments: Mapping[str, object], with_classes: bool = True) -> dict[str, object]:
+    """Arguments as a record shows them: bytes by their size and digest, no names of value classes where it has some."""
+    return {name: described_bytes(plain(value) if with_classes else value) for name, value in arguments.items()}

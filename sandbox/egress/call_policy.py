@@ -18,7 +18,7 @@ from sandbox.body_store import MEMORY_LIMIT, store_body
 from sandbox.egress.egress_rules import EgressRules
 from sandbox.egress.executor import CallExecutor
 from sandbox.egress.pending_call import PendingCall, PlannedRequest, call_key, idempotency_header
-from sandbox.egress.replies import BrokerReply, header, parse_body
+from sandbox.egress.replies import BrokerReply, header, headers_of_result, parse_body
 from sandbox.egress.write_plan import PlannedRun, WriteLedger, write_request
 from sandbox.egress.writes import WriteApproval
 from sandbox.journal.journal import Entry, JournalAttempt, State
@@ -196,12 +196,14 @@ class CallPolicy:
     def _replay(self, journal: JournalAttempt, entry: Entry, call: PendingCall) -> BrokerReply:
         saved, size = journal.reply(entry)
         body = store_body(journal.body(entry), MEMORY_LIMIT if self._executor.reserve(size) else 0)
-        _, parsed, _ = parse_body(call.target.tool, saved["headers"], body, saved["encoding"])
-        if call.target.tool is not None and call.target.tool.function is not None:
+        tool, method = call.target.tool, call.planned.method
+        parsed = parse_body(tool, method, saved["status"] or 0, saved["headers"], body).value
+        if tool is not None and tool.function is not None:
             parsed = plain(parsed)
         record = self._executor.finish(call, saved["error"], status=saved["status"], response=parsed, replayed=True)
         fields = {name: saved[name] for name in _SAVED}
         fields["raised"] = tuple(saved.get("raised", ()))
+        fields["result_headers"] = headers_of_result(tool, saved["status"] or 0, saved["headers"], not body)
         fields["set_on_the_way"] = tuple(saved.get("set_on_the_way", ()))
         return BrokerReply(record, body=body, history=tuple((s, u) for s, u in saved["history"]), **fields)
 
@@ -224,7 +226,7 @@ class CallPolicy:
                 response = self._executor.redact_response(response)
                 body = store_body(self._executor.redact_body(response))
                 response.body.close()
-                form, parsed, _ = parse_body(tool, response.headers, body, response.encoding)
+                form, parsed, *_ = parse_body(tool, "GET", response.status, response.headers, body)
                 outcome = _write_outcome(planned.method, planned.body, response.status, parsed)
                 if outcome == "not done":
                     return None

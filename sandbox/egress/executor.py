@@ -16,19 +16,21 @@ from urllib.parse import urljoin, urlsplit
 from protocols.calls.auth import Credential, holds_secret, redact, redact_stream
 from protocols.calls.envelope import closed_request
 from protocols.model import Protocol
+from sandbox.body_forms import text_encoding, xml_encoding
 from sandbox.body_store import MEMORY_LIMIT, beginning, store_body
 from sandbox.egress.egress_rules import CallTarget, EgressRules, UnreachableError
 from sandbox.egress.function_calls import call_function
 from sandbox.egress.pending_call import LimitExceeded, PendingCall, PlannedRequest, join_url
 from sandbox.egress.replies import (
     BrokerReply,
+    charset_of,
     header,
+    headers_of_result,
     open_envelope,
     parse_body,
     retry_after,
     service_message,
     shows_secrets,
-    text_encoding,
     transcode,
     without_length,
 )
@@ -403,9 +405,11 @@ class CallExecutor:
         response = self.redact_response(response)
         body = store_body(self.redact_body(response), room)
         response.body.close()
-        form, parsed, problem = parse_body(call.target.tool, response.headers, body, response.encoding)
-        status, headers = response.status, response.headers
-        opened = open_envelope(call.target.tool, status, body, room)
+        tool, status, headers = call.target.tool, response.status, response.headers
+        form, parsed, problem, note = parse_body(tool, call.planned.method, status, headers, body)
+        if note is not None and call.style == "function":
+            self.warn(self.redact(f"{call.target.called}: {note}"))
+        opened = open_envelope(tool, status, body, room)
         if opened is not None:
             status, body, problem, form = opened.status, opened.body, opened.problem, "json"
             parsed, headers = opened.parsed, {**without_length(headers), "Content-Type": "application/json"}
@@ -426,6 +430,7 @@ class CallExecutor:
             body=body,
             encoding=response.encoding,
             form=form,
+            result_headers=headers_of_result(tool, status, headers, not body),
             problem=problem,
         )
 
@@ -447,6 +452,8 @@ class CallExecutor:
     def redact_body(self, response: TransportReply) -> Iterator[bytes]:
         """The body without a secret. An encoding that hides one is read as UTF-8 first and encoded again after."""
         encoding = response.encoding
+        if "xml" in (header(response.headers, "content-type") or "").lower() and charset_of(response.headers) is None:
+            encoding = text_encoding(xml_encoding(next(response.body.parts(), b""))) or encoding
         if not self._credentials or encoding is None or shows_secrets(encoding):
             return redact_stream(response.body.parts(), self._credentials)
         if not holds_secret(transcode(response.body.parts(), encoding, "utf-8"), self._credentials):

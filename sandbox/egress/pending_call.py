@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import re
 import threading
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -20,6 +21,7 @@ from urllib.parse import parse_qsl, quote, unquote, urlencode
 
 from protocols.calls.serialization import BoundCall
 from protocols.errors import LimitReached
+from protocols.media_types import media_kind
 from protocols.model import Parameter, Tool
 from sandbox.body_store import BEGINNING, MEMORY_LIMIT, beginning
 from sandbox.egress.egress_rules import CallTarget
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
 
 __all__ = ["FORM", "LimitExceeded", "PendingCall", "PlannedRequest", "Query"]
 __all__ += ["body_value", "call_key", "grouped", "idempotency_header", "join_url", "plan", "request_arguments"]
+
+_MEDIA_RANGE = re.compile(r"[\w.+*-]+/[\w.+*-]+(;[\w.-]+=[\w.\"-]+)*", re.ASCII)
 
 FORM = "application/x-www-form-urlencoded"
 
@@ -94,12 +98,24 @@ class PlannedRequest:
 def plan(bound: BoundCall) -> PlannedRequest:
     """The request of a call whose arguments are bound."""
     content = bound.content
-    headers = {"Accept": "application/json, */*;q=0.5", **bound.headers}
+    headers = {"Accept": _accept(bound.tool), **bound.headers}
     if content is not None:
         headers["Content-Type"] = content[1]
     body = content[0] if content is not None else None
     query = Query(bound.query, bound.written_query)
     return PlannedRequest(bound.tool.method, bound.path, query, headers, bound.cookies, body)
+
+
+def _accept(tool: Tool) -> str:
+    """The media types that the document has for a success, JSON before others, and last any other."""
+    types = tool.success.media_types if tool.success is not None else ()
+    written = [";".join(part for part in "".join(text.split()).split(";") if part[:8] != "charset=") for text in types]
+    ranges = [text for text in dict.fromkeys(written) if _MEDIA_RANGE.fullmatch(text) and text != "*/*"]
+    ranges.sort(key=lambda text: media_kind(text) != "json")
+    if not ranges:
+        return "application/json, */*;q=0.5"
+    first = media_kind(ranges[0])
+    return ", ".join([*(text if media_kind(text) == first else f"{text};q=0.8" for text in ranges), "*/*;q=0.1"])
 
 
 def join_url(base: str, query: Sequence[tuple[str, str]]) -> str:

@@ -3,29 +3,31 @@
 from __future__ import annotations
 
 import codecs
+import email.message
 import email.utils
 import json
 import math
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from fnmatch import fnmatchcase
+from typing import NamedTuple
 
 from protocols.calls.envelope import NO_ENVELOPE, fault_of, opened_reply
 from protocols.errors import ToolError
 from protocols.functions.values import CLASS, plain
-from protocols.model import Tool
+from protocols.media_types import MediaKind, essence, media_kind
+from protocols.model import READS, Response, Tool, telling_headers
+from sandbox.body_forms import described_bytes, read_body, text_encoding
 from sandbox.body_store import LargeBody, store_body
 from sandbox.records import CallRecord
 from sandbox.truncation import nested
 
-__all__ = ["BrokerReply", "Form", "decode_body", "header", "parse_body", "retry_after", "service_message"]
-__all__ += ["OpenedReply", "open_envelope", "shows_secrets", "text_encoding", "transcode", "without_length"]
+__all__ = ["BrokerReply", "ParsedBody", "charset_of", "header", "headers_of_result", "parse_body", "retry_after"]
+__all__ += ["OpenedReply", "open_envelope", "service_message", "shows_secrets", "transcode", "without_length"]
 
 LONGEST_PAUSE = 86_400.0
 """Seconds; a service that asks for more is taken to ask for these."""
-
-Form = Literal["json", "text", "none"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +37,9 @@ class BrokerReply:
     `failure` is the class of `requests.exceptions` for a call without a reply, `problem` what is wrong with the call
     in the words of a ToolError; both are None when all is well. `raised` describes the exception of a function: its
     message, the name of its class and those of the builtin ones it is. `url` is the one that the program addressed, or
-    was redirected to; `history` has the status and next URL of each redirect, `set_on_the_way` its cookies.
+    was redirected to; `history` has the status and next URL of each redirect, `set_on_the_way` its cookies. `form` are
+    the forms that the body may have (see sandbox.body_forms), `result_headers` the headers that the result of a
+    function has, None for none.
     """
 
     record: CallRecord
@@ -46,7 +50,8 @@ class BrokerReply:
     sent: Mapping[str, str] = field(default_factory=dict)
     body: bytes | LargeBody = b""
     encoding: str | None = None
-    form: Form = "none"
+    form: str = "none"
+    result_headers: Mapping[str, str] | None = None
     history: tuple[tuple[int, str], ...] = ()
     set_on_the_way: tuple[Mapping[str, str], ...] = ()
     failure: str | None = None
@@ -54,45 +59,107 @@ class BrokerReply:
     raised: tuple[str, ...] = ()
 
     def value(self) -> object:
-        """The result of a tool: parsed JSON, text, None for an empty body. Raises: ToolError."""
+        """The result of a tool: parsed JSON, text, bytes, None for an empty body. Raises: ToolError."""
         if self.problem is not None:
             raise ToolError(self.problem, tool=self.record.tool, status=self.record.status)
         body = self.body.read() if isinstance(self.body, LargeBody) else self.body
-        if self.form == "json":
-            value = json.loads(body)
-            return plain(value) if CLASS.encode() in body else value
-        return decode_body(body, self.encoding) if body else None
+        value, problem, _ = read_body(self.form, body, charset_of(self.headers))
+        if problem is not None:
+            raise ToolError(f"{self.record.tool}: {problem}", tool=self.record.tool, status=self.record.status)
+        return plain(value) if CLASS.encode() in body and "json" in self.form else value
 
 
 def header(headers: Mapping[str, str], name: str) -> str | None:
     return next((value for key, value in headers.items() if key.lower() == name), None)
 
 
-def parse_body(
-    tool: Tool | None, headers: Mapping[str, str], body: bytes | LargeBody, encoding: str | None
-) -> tuple[Form, object, str | None]:
-    """The form and value of a body, and what is wrong with it although the status is good.
+class ParsedBody(NamedTuple):
+    """The forms that a body may have, its value in a record, what is wrong with it although the status is good, and
+    what was lost or guessed when it was read."""
 
-    A large body is not parsed here: its value is the body itself, its form what its media type promises.
-    """
+    form: str
+    value: object
+    problem: str | None = None
+    note: str | None = None
+
+
+def parse_body(
+    tool: Tool | None, method: str, status: int, headers: Mapping[str, str], body: bytes | LargeBody
+) -> ParsedBody:
+    """Read a body for the record of a call. A large one is not looked into: its value is the body itself."""
     if not body:
-        return "none", None, None
-    kind = (header(headers, "content-type") or "").partition(";")[0].strip().lower()
-    documented = tool.success.media_type if tool and tool.success else None
-    text = decode_body(body, encoding) if isinstance(body, bytes) else body.beginning
-    if "json" in kind or not kind:
-        if isinstance(body, LargeBody):
-            return ("json" if kind or text.lstrip()[:1] in ("{", "[") else "text"), body, None
-        try:
-            value = json.loads(body)
-            return "json", text if nested(value) else value, None
-        except (ValueError, RecursionError):
-            problem = f"the reply is not JSON: {_short(text)}" if kind else None
-            return "text", text, problem
-    whole = text if isinstance(body, bytes) else body
-    if kind == "text/html" and documented is not None and "json" in documented:
-        return "text", whole, f"the reply is a web page instead of JSON: {_short(text)}"
-    return "text", whole, None
+        return ParsedBody("none", None)
+    documented = tool.response(status) if tool is not None else None
+    if documented is None and tool is not None and status < 300:
+        documented = tool.success
+    form = _forms(documented, header(headers, "content-type") or "", method in READS or status >= 300)
+    if isinstance(body, LargeBody):
+        is_page = form.endswith("page") and body.beginning.lstrip()[:1] == "<"
+        problem = f"the reply is a web page instead of JSON: {_short(body.beginning)}" if is_page else None
+        return ParsedBody(form, body, problem)
+    value, problem, note = read_body(form, body, charset_of(headers))
+    if problem is not None:
+        problem = f"{problem}: {_short(str(value))}"
+    value = described_bytes(value) if isinstance(value, bytes) else value
+    return ParsedBody(form, body.decode("utf-8", "replace") if nested(value) else value, problem, note)
+
+
+def _forms(documented: Response | None, content_type: str, strict: bool) -> str:
+    """The forms in which to read a body: first as the document has it, then as its label says.
+
+    strict: Documented JSON must be JSON. What a write was answered is a value in any case.
+    """
+    label, kind = essence(content_type), media_kind(content_type)
+    expected = _expected(documented, label)
+    refuse = "refuse" if strict else "text"
+    if kind == "lines" and expected in ("json", "lines", ""):
+        is_object = expected == "json" and documented is not None and (documented.schema or {}).get("type") == "object"
+        return f"json lines {refuse}" if is_object else f"lines {refuse}"
+    if kind == "json" and expected in ("json", "lines", ""):
+        return f"json lines {refuse}"
+    if expected in ("json", "lines"):
+        last = "page" if strict and label in _PAGES else _BY_LABEL.get(kind, "plain")
+        return f"lines json {last}" if expected == "lines" else f"json lines {last}"
+    if kind == "json" and expected in ("text", "xml"):
+        return "string text" if expected == "text" else "json xml"
+    return _BY_LABEL.get(expected or kind, "plain") if label or expected else "json plain"
+
+
+def _expected(documented: Response | None, label: str) -> MediaKind:
+    """The kind of body that the document has for a label: for one of several media types, or for whatever comes."""
+    if documented is None or documented.media_type is None:
+        return ""
+    is_listed = any(fnmatchcase(label, essence(media_type)) for media_type in documented.media_types)
+    if label and is_listed and label not in (essence(documented.media_type), "text/plain") and media_kind(label):
+        return media_kind(label)
+    return documented.kind
+
+
+_PAGES = ("text/html", "application/xhtml+xml")
+_BY_LABEL = {"xml": "xml", "text": "text", "bytes": "bytes"}
+
+
+def charset_of(headers: Mapping[str, str]) -> str | None:
+    """The charset that the Content-Type names."""
+    message = email.message.Message()
+    message["Content-Type"] = " ".join((header(headers, "content-type") or "").split())
+    charset = message.get_param("charset")
+    return text_encoding(charset.strip() or None) if isinstance(charset, str) else None
+
+
+def headers_of_result(tool: Tool | None, status: int, headers: Mapping[str, str], empty: bool) -> dict[str, str] | None:
+    """The headers that the result of a call has: where the document has some, or a Location came; else None.
+
+    An empty body has them only if they say more than how the call went.
+    """
+    documented = tool.response(status) if tool is not None and tool.function is None else None
+    names = documented.headers if documented is not None else {}
+    telling = telling_headers(documented) if documented is not None else {}
+    located = status in range(200, 400) and header(headers, "location") is not None
+    if not located and not (telling if empty else names):
+        return None
+    lowered = {name.lower() for name in names}
+    return {name: value for name, value in headers.items() if name.lower() != "set-cookie" or "set-cookie" in lowered}
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,27 +200,8 @@ def without_length(headers: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in headers.items() if name.lower() not in described}
 
 
-def decode_body(body: bytes, encoding: str | None) -> str:
-    """A body as text, also where the service names an encoding that there isn't."""
-    try:
-        return body.decode(encoding or "utf-8", "replace")
-    except (LookupError, ValueError):
-        return body.decode("utf-8", "replace")
-
-
-_NO_TEXT = frozenset({"idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape"})
-"""Encodings of Python that no service writes a text in; some take quadratic time."""
-
 _AS_BYTES = ("ascii", "iso8859", "utf-8", "utf-16", "utf-32", "cp125")
 """Encodings in which a secret looks as it does in UTF-8, -16, -32 or Latin 1 (if it has but ASCII, in the others)."""
-
-
-def text_encoding(encoding: str | None) -> str | None:
-    """An encoding that a service names; None instead of one that texts are not written in."""
-    try:
-        return None if encoding is None or codecs.lookup(encoding).name in _NO_TEXT else encoding
-    except (LookupError, ValueError):
-        return encoding
 
 
 def shows_secrets(encoding: str) -> bool:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 __all__ = ["ABC_META", "OWN", "TYPE", "forget", "is_own", "is_own_class", "matchable", "of_its_class", "private"]
-__all__ += ["program_builtins", "read", "type_of", "unchangeable", "writable"]
+__all__ += ["program_builtins", "read", "shown_as", "type_of", "unchangeable", "writable"]
 
 OWN = "__main__"
 """`__module__` of everything that a program defines; nothing of ours has it."""
@@ -291,8 +291,12 @@ _REAL: dict[type, type] = {TYPE: type, ABC_META: ABCMeta}
 """The real ones make classes from a namespace, in which anything may stand; no program ever holds one."""
 
 
+shown_as: dict[type, type] = {}
+"""Classes of ours that programs see as the builtin one which they extend."""
+
+
 def type_of(target: object) -> object:
-    return TYPE if _is_class(target) else type(target)
+    return TYPE if _is_class(target) else shown_as.get(type(target), type(target))
 
 
 def _build_class(body: Callable[[], object], name: str, *bases: object, **keywords: object) -> type:

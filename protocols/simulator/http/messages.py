@@ -6,6 +6,8 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from protocols.media_types import media_kind
+
 __all__ = ["EncodedAnswer", "RequestError", "SimulatedReply", "SimulatedRequest", "encode"]
 
 EncodedAnswer = tuple[int, bytes, str, Mapping[str, str]]
@@ -55,6 +57,9 @@ def encode(reply: SimulatedReply) -> EncodedAnswer:
     """Encode a reply for the wire."""
     if reply.media_type is None:
         return reply.status, b"", "", reply.headers
+    if media_kind(reply.media_type) == "lines" and isinstance(reply.body, list):
+        lines = "".join(json.dumps(item, ensure_ascii=False) + "\n" for item in reply.body)
+        return reply.status, lines.encode(), reply.media_type, reply.headers
     if "json" in reply.media_type or "*" in reply.media_type:
         media_type = "application/json" if "*" in reply.media_type else reply.media_type
         return reply.status, json.dumps(reply.body, ensure_ascii=False).encode(), media_type, reply.headers

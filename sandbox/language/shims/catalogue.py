@@ -15,7 +15,7 @@ MODULES = frozenset(
     __future__ abc base64 bisect calendar collections collections.abc concurrent.futures contextlib copy csv
     dataclasses datetime decimal enum fractions functools hashlib heapq html io itertools json json.decoder logging
     math operator pprint random re requests requests.adapters requests.auth requests.exceptions requests.utils
-    statistics string sys textwrap time typing urllib.parse uuid zoneinfo
+    statistics string sys textwrap time typing urllib.parse uuid xml.etree.ElementTree zoneinfo
     """.split()
 )
 
@@ -44,6 +44,7 @@ SUGGESTIONS = {
     **dict.fromkeys("aiohttp http httpx socket urllib3".split(), "call the tools as functions, or import requests"),
     "asyncio": "use plain functions, and ThreadPoolExecutor for calls side by side",
     "bs4": "use re or json on the text of the reply",
+    **dict.fromkeys(("defusedxml", "lxml", "xml", "xmltodict"), "import xml.etree.ElementTree as ET"),
     "builtins": "builtins are there without an import",
     "dateutil": "use datetime.fromisoformat or datetime.strptime",
     "dotenv": "credentials are filled in for you; leave them out",

@@ -18,6 +18,7 @@ from sandbox.language.names import is_dunder
 from sandbox.language.shims import clock, tasks
 from sandbox.language.shims.catalogue import EXCLUDED_NAMES, MODULES, PACKAGES
 from sandbox.language.shims.dataclasses import dataclasses_parts, pprint_parts
+from sandbox.language.shims.xml import element_tree
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -150,6 +151,7 @@ _OURS: dict[str, Callable[[], dict[str, object]]] = {
     "concurrent.futures": _futures,
     "io": _io,
     "sys": _sys,
+    "xml.etree.ElementTree": element_tree,
 }
 
 
