@@ -138,8 +138,7 @@ def _validator_violation(value: Any, schema: Schema, definitions: Mapping[str, S
     from referencing.exceptions import Unresolvable
 
     try:
-        validator = _validator(_SchemaIdentity(schema, definitions or _NO_DEFINITIONS))
-        error = best_match(validator.iter_errors(_without_bytes(value)))
+        error = best_match(_validator(_SchemaIdentity(schema, definitions or _NO_DEFINITIONS)).iter_errors(value))
     except Unresolvable:  # a recursive schema without its definitions
         return None
     if error is None:
@@ -147,15 +146,6 @@ def _validator_violation(value: Any, schema: Schema, definitions: Mapping[str, S
     where = subscripts(tuple(error.absolute_path))
     text = f"{where + ' ' if where else ''}is not what the schema asks for: {error.message[:300]}"
     return Doubt(text) if error.validator in _SOFT else text
-
-
-def _without_bytes(value: Any) -> Any:
-    """The value with a text of the same length in the place of bytes, which are strings to a schema."""
-    if isinstance(value, dict):
-        return {name: _without_bytes(item) for name, item in value.items()}
-    if isinstance(value, list):
-        return [_without_bytes(item) for item in value]
-    return value.decode("latin-1") if isinstance(value, bytes) else value
 
 
 class _SchemaIdentity:
