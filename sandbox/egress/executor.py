@@ -20,13 +20,13 @@ from sandbox.body_store import MEMORY_LIMIT, beginning, store_body
 from sandbox.egress.egress_rules import CallTarget, EgressRules, UnreachableError
 from sandbox.egress.function_calls import call_function
 from sandbox.egress.pending_call import LimitExceeded, PendingCall, PlannedRequest, join_url
+from sandbox.egress.reasons import service_message
 from sandbox.egress.replies import (
     BrokerReply,
     header,
     open_envelope,
     parse_body,
     retry_after,
-    service_message,
     shows_secrets,
     text_encoding,
     transcode,

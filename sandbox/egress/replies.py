@@ -19,7 +19,7 @@ from sandbox.body_store import LargeBody, store_body
 from sandbox.records import CallRecord
 from sandbox.truncation import nested
 
-__all__ = ["BrokerReply", "Form", "decode_body", "header", "parse_body", "retry_after", "service_message"]
+__all__ = ["BrokerReply", "Form", "decode_body", "header", "parse_body", "retry_after"]
 __all__ += ["OpenedReply", "open_envelope", "shows_secrets", "text_encoding", "transcode", "without_length"]
 
 LONGEST_PAUSE = 86_400.0
@@ -192,25 +192,3 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 def _short(text: str, length: int = 200) -> str:
     text = " ".join(text.split())
     return text if len(text) <= length else text[: length - 1] + "…"
-
-
-_MESSAGE_NAMES = ("message", "error_description", "detail", "description", "title", "reason", "error", "errors", "msg")
-
-
-def service_message(body: object) -> str:
-    """The service's message about an error, wherever in the body it is."""
-    if isinstance(body, LargeBody):
-        return _short(body.beginning)
-    if isinstance(body, str):
-        return _short(body)
-    if isinstance(body, list):
-        return service_message(body[0]) if body else ""
-    if not isinstance(body, dict):
-        return ""
-    ranked = [name for message_name in _MESSAGE_NAMES for name in body if str(name).lower() == message_name]
-    ranked += [name for name in body if "message" in str(name).lower() and name not in ranked]
-    for name in ranked:
-        message = service_message(body[name])
-        if message:
-            return message
-    return "" if ranked else _short(json.dumps(body))
