@@ -197,11 +197,16 @@ class CallPolicy:
         saved, size = journal.reply(entry)
         body = store_body(journal.body(entry), MEMORY_LIMIT if self._executor.reserve(size) else 0)
         _, parsed, _ = parse_body(call.target.tool, saved["headers"], body, saved["encoding"])
-        if call.target.tool is not None and call.target.tool.function is not None:
+        tool = call.target.tool
+        if tool is not None and tool.function is not None:
             parsed = plain(parsed)
+        set_cookies = tuple((url, tuple(lines)) for url, lines in saved.get("set_cookies", ()) if tool is not None)
+        for url, lines in set_cookies:  # a login counts for the calls that are still to be made
+            self._executor.signer.cookies.keep(tool.namespace if tool else "", url, lines)
         record = self._executor.finish(call, saved["error"], status=saved["status"], response=parsed, replayed=True)
         fields = {name: saved[name] for name in _SAVED}
         fields["raised"] = tuple(saved.get("raised", ()))
+        fields["set_cookies"] = set_cookies
         fields["set_on_the_way"] = tuple(saved.get("set_on_the_way", ()))
         return BrokerReply(record, body=body, history=tuple((s, u) for s, u in saved["history"]), **fields)
 
@@ -307,8 +312,11 @@ def _state(write: bool, reply: BrokerReply, may_have_left: bool) -> State:
         return "unknown" if write and may_have_left else "failed"
     if 200 <= status < 300:
         return "confirmed"
-    # A service that names a client's mistake, or sends the client elsewhere with the same request, has done nothing.
-    return "failed" if not write or 400 <= status < 500 or status in (307, 308) else "unknown"
+    # A service that names a client's mistake, or sends the client elsewhere with the same request, has done nothing;
+    # unless it had sent the client on to read the outcome.
+    was_read = any(earlier not in (307, 308) for earlier, _ in reply.history)
+    undone = 400 <= status < 500 or status in (307, 308)
+    return "failed" if not write or (undone and not was_read) else "unknown"
 
 
 _SAVED = ("url", "reason", "headers", "cookies", "sent", "encoding", "form", "failure", "problem")
@@ -318,7 +326,8 @@ def _reply_to_json(reply: BrokerReply) -> dict[str, object]:
     """A reply without its body and record, as JSON."""
     own = {name: getattr(reply, name) for name in _SAVED}
     cookies = [dict(hop) for hop in reply.set_on_the_way]
-    own |= {"history": reply.history, "raised": reply.raised, "set_on_the_way": cookies}
+    own |= {"history": reply.history, "raised": reply.raised}
+    own |= {"set_on_the_way": cookies, "set_cookies": reply.set_cookies}
     return {**own, "status": reply.record.status, "error": reply.record.error}
 
 

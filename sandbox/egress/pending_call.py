@@ -57,7 +57,9 @@ class PendingCall:
     attempts: int = 0
     started: float = field(default_factory=time.monotonic)
     may_have_left: bool = False
-    """True if a request without a reply may have reached the service."""
+    """True if a request without a reply may have reached the service, or a redirect says that it was done."""
+    set_cookies: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """The URLs of its API that set cookies, with their `Set-Cookie` headers, without a secret."""
     uncertain: bool = False
     """True for a read after a write that was withheld."""
     thread: int = field(default_factory=threading.get_ident)

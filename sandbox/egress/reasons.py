@@ -178,7 +178,7 @@ def _is_texts(value: object) -> bool:
 
 def _own_place(value: Mapping[str, object], words: Mapping[str, str], in_list: bool) -> str:
     """The field that an object says it is about; `name` and a path like that of a request count in lists alone."""
-    names = {word: name for name, word in reversed(words.items())}
+    names = {word: name for name, word in reversed(list(words.items()))}
     for word in _PLACES:
         item = value.get(names.get(word, ""))
         if isinstance(item, dict):

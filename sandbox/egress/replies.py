@@ -36,6 +36,7 @@ class BrokerReply:
     in the words of a ToolError; both are None when all is well. `raised` describes the exception of a function: its
     message, the name of its class and those of the builtin ones it is. `url` is the one that the program addressed, or
     was redirected to; `history` has the status and next URL of each redirect, `set_on_the_way` its cookies.
+    `set_cookies` has the URLs of the API that set cookies, with their `Set-Cookie` headers.
     """
 
     record: CallRecord
@@ -49,6 +50,7 @@ class BrokerReply:
     form: Form = "none"
     history: tuple[tuple[int, str], ...] = ()
     set_on_the_way: tuple[Mapping[str, str], ...] = ()
+    set_cookies: tuple[tuple[str, tuple[str, ...]], ...] = ()
     failure: str | None = None
     problem: str | None = None
     raised: tuple[str, ...] = ()
