@@ -163,8 +163,7 @@ class Broker:
             if any(len(name) > NAME_LIMIT for name in kwargs or ()) or len(kwargs or ()) > ARGUMENTS_LIMIT:
                 text = f"takes no more than {ARGUMENTS_LIMIT} arguments, with names of at most {NAME_LIMIT} characters"
                 raise ToolError(f"{tool}() {text}", tool=tool)
-            arguments = {**self._policy.default_arguments(operation), **(kwargs or {})}
-            bound = bind(operation, args, arguments, self._protocol.definitions if self._protocol else {})
+            bound = bind(operation, args, kwargs or {}, self._protocol.definitions if self._protocol else {})
             if len(bound.path) > URL_LIMIT:
                 raise ToolError(f"{tool}(): its path would have more than {URL_LIMIT} characters", tool=tool)
             if has_parent_step(bound.path) and not has_parent_step(operation.path):

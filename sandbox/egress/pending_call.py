@@ -225,12 +225,4 @@ def _content(body: bytes | None, kind: str) -> list[object]:
 
 def idempotency_header(tool: Tool | None) -> Parameter | None:
     """The header in which the operation takes an idempotency key, if it documents one."""
-    for parameter in tool.parameters if tool is not None else ():
-        name = parameter.name.lower().replace("_", "-")
-        description = f"{parameter.description} {parameter.schema.get('description', '')}".lower()
-        is_key_header = name in ("idempotency-key", "x-idempotency-key")
-        if parameter.location == "header" and (
-            is_key_header or (name == "x-request-id" and "idempoten" in description)
-        ):
-            return parameter
-    return None
+    return next((parameter for parameter in tool.parameters if parameter.is_idempotency_key), None) if tool else None
