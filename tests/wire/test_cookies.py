@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import asdict
+from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from atc import Agent
+from atc.cli import main
 from protocols import load
 from protocols.calls.auth import Credential
 from protocols.combined import combine
 from sandbox import Journal, Sandbox
+from tests.scripted import ScriptedModel
 from tests.wire.conftest import Run
 from tests.wire.service import Arrived, Service
 
@@ -211,6 +218,22 @@ def test_a_replayed_login_signs_in_again(service: Service) -> None:
         run = sandbox.run("POST_login(); print(GET_me()['name'])")
 
     assert (run.stdout, service.lines) == ("Ada\n", ["POST /login", "GET /me"])
+
+
+def test_a_script_of_its_own_is_signed_in_too(
+    service: Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As `atc save --standalone` writes it."""
+    monkeypatch.chdir(tmp_path)
+    service.handle = sets(LOGIN)  # type: ignore[assignment]
+    Path("api.json").write_text(json.dumps(DOCUMENT | {"servers": [{"url": service.url}]}))
+    model = ScriptedModel("POST_login()\nprint(GET_me()['name'])")
+    with Agent(load("api.json"), model, writes="allow", without=["challenge", "check"]) as agent:
+        Path("solution.json").write_text(json.dumps(agent.solve("Who am I?").to_json()))
+    CliRunner().invoke(main, ["save", "solution.json", "-o", "me.py", "--api", "api.json", "--standalone"])
+    done = subprocess.run([sys.executable, "me.py"], capture_output=True, text=True, timeout=60, check=True)
+
+    assert (done.stdout, done.stderr) == ("Ada\n", "")
 
 
 def test_a_service_that_sets_cookies_without_end(run: Run, service: Service) -> None:
