@@ -16,6 +16,7 @@ from urllib.parse import unquote, urlsplit
 from protocols.calls.path_matching import match
 from protocols.errors import UsageError
 from protocols.model import Protocol, Tool
+from sandbox.records import SAFE
 from sandbox.truncation import cut
 
 __all__ = ["BaseURL", "CallTarget", "EgressRules", "Origin", "UnreachableError"]
@@ -154,8 +155,9 @@ class EgressRules:
                 where, how = (f" of {namespace}", f"{namespace}=URL") if namespace else ("", "URL")
                 text = f"the document{where} names no server with a host; give the base URL of the service"
                 raise UsageError(f"{text} (--base-url {how})" if namespace else f"{text} (--base-url)")
-        self.documented = {origin_of(urlsplit(server)) for servers in self._servers.values() for server in servers}
-        self._open = tuple(server_origin for server_origin in allow if server_origin not in self.documented)
+        documented = {origin_of(urlsplit(server)) for servers in self._servers.values() for server in servers}
+        self._open = tuple(server_origin for server_origin in allow if server_origin not in documented)
+        self._allowed = frozenset(allow)
         named = [origin_of(urlsplit(url)) for url in self._bases.values()]
         self.trusted = frozenset((server_origin.host, server_origin.port) for server_origin in (*named, *allow))
         """Hosts and ports that the user named, wherever they may lead."""
@@ -202,7 +204,10 @@ class EgressRules:
         raise UnreachableError("InvalidURL", text)
 
     def redirect_target(self, target: CallTarget, method: str, url: str) -> CallTarget | None:
-        """The target of a redirect: in the API or the origin of the first target, or an allowed origin; else None."""
+        """The target of a redirect: in the API or the origin of the first target, or an allowed origin; else None.
+
+        Where the document names an allowed origin too, a read may be led to any path there, as for a download.
+        """
         if target.tool is not None and target.tool.envelope is not None:
             return None
         try:
@@ -212,13 +217,13 @@ class EgressRules:
                 return target._replace(path=parts.path or "/")
         except ValueError:  # no address
             return None
-        if url_origin in self._open:
-            return CallTarget(None, str(url_origin), str(url_origin), parts.path or "/", {})
         path = self.path_within(target.base, url)
         operation = self._operation(target.tool.namespace, method, path) if target.tool is not None else None
-        if path is None or operation is None:
-            return None
-        return CallTarget(operation[0], target.base, target.server, path, operation[1])
+        if path is not None and operation is not None:
+            return CallTarget(operation[0], target.base, target.server, path, operation[1])
+        if url_origin in (self._allowed if method in SAFE else self._open):
+            return CallTarget(None, str(url_origin), str(url_origin), parts.path or "/", {})
+        return None
 
     def path_within(self, base: str, url: str) -> str | None:
         """The path of a URL below a base URL; None if it is not below, or at another origin."""

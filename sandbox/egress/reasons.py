@@ -77,7 +77,8 @@ def service_message(body: object) -> str:
     if isinstance(body, LargeBody):
         return _cut(_plain(body.beginning))
     if isinstance(body, str):
-        return _cut(_plain(body))
+        data = _data(body)  # of a service that names another type
+        return service_message(data) if data is not None else _cut(_plain(body))
     if not isinstance(body, dict | list) or not body or nested(body):
         return ""
     texts = sorted(islice(_texts(body, "", False), _MOST_TEXTS), key=lambda text: text.rank)

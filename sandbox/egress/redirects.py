@@ -66,7 +66,7 @@ def next_request(
     if next_target is None:
         done = "the write was done, and " if status == 303 and current.planned.method not in SAFE else ""
         return f"{done}it redirects to {_shown(url)}, which is no operation of this API{_remedy(rules, current, url)}"
-    if next_target.base != target.base:
+    if next_target.base != target.base or (next_target.tool is None and target.tool is not None):
         signed = False
         headers = {name: text for name, text in planned.headers.items() if name.lower() in _FOR_ANYBODY}
         body = None if method in SAFE else planned.body
@@ -123,6 +123,6 @@ def _remedy(rules: EgressRules, current: NextRequest, url: str) -> str:
         named = f"{tool.namespace}=" if tool.namespace else ""
         remedies.append(f"if the API is there, give --base-url {named}{there}{path[: len(path) - len(end)]}")
     is_upgrade = there.host == here.host and there.scheme != here.scheme
-    if there not in rules.documented and not is_upgrade:
+    if not is_upgrade and (there != here or current.planned.method in SAFE):
         remedies.append(f"to follow it without credentials, give --allow {there}")
     return "".join(f"; {remedy}" for remedy in remedies)

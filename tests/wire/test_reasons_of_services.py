@@ -229,3 +229,11 @@ def test_a_revision_reads_the_whole_reason() -> None:
 def test_a_body_without_a_reason_is_no_error_of_ours(body: object) -> None:
     """Whatever JSON comes, the status stands."""
     assert isinstance(service_message(body), str)
+
+
+def test_json_under_another_name_is_read_too(run: Run) -> None:
+    """Some services label their errors as text."""
+    body = json.dumps({"errors": {"day": ["is no date"]}})
+    done = run(PATHS, "POST_orders()", handle=_order(400, body, "text/plain"))
+
+    assert 'the service said "day: is no date"' in done.stderr

@@ -183,8 +183,23 @@ def test_a_path_of_the_same_server_that_the_document_lacks_is_not_reached(run: R
     """A page of the service's own, say for signing in."""
     done = run(PATHS, "GET_items()", handle=to(302, "/login?next=/items"))
 
-    assert f"it redirects to {service.url}/login, which is no operation of this API (GET /items)" in done.stderr
+    assert f"it redirects to {service.url}/login, which is no operation of this API" in done.stderr
     assert service.lines == ["GET /items"]
+
+
+def test_a_file_of_the_same_server_is_reached_if_that_is_allowed(run: Run, service: Service) -> None:
+    """Unsigned, as anywhere else outside the API; a write does not get there."""
+    options = ["--header", "X-Key: key-of-mine"]
+    handle = to(302, "/media/f", path="/download", answer={"name": "the file"})
+    denied = run(SECURED, "GET_download()", *options, handle=handle)
+    done = run(SECURED, "print(GET_download()['name'])", *options, "--allow", service.url)
+    write = run(SECURED, "POST_items(name='x')", "--allow", service.url, handle=to(307, "/media/f"))
+
+    assert f"give --allow {service.url} (GET /download)" in denied.stderr
+    assert done.stdout == "the file\n"
+    assert service.lines == ["GET /download", "GET /download", "GET /media/f", "POST /items"]
+    assert [request.headers.get("x-key") for request in service.arrived[:3]] == ["key-of-mine", "key-of-mine", None]
+    assert "which is no operation of this API (POST /items)" in write.stderr
 
 
 def test_redirects_in_a_circle_end(run: Run, service: Service) -> None:
