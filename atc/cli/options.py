@@ -366,7 +366,7 @@ class ProgramOptions(ClockOptions, TargetOptions, OptionalDocumentOptions):
         metavar="ORIGIN",
         multiple=True,
         help="A server (scheme, host and port) that programs may reach besides the API, also at a private address; "
-        "credentials go there only without --api. Repeatable.",
+        "redirects of the API to it are followed. Credentials go there only without --api. Repeatable.",
     )
 
 

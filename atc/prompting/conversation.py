@@ -23,6 +23,8 @@ PREFILL = "```python\n"
 _SHORT = 600
 _LONG = 3000
 """Characters of a program that a revision shows; no question here needs half as many."""
+_ERROR = 1000
+"""Characters of an error, with the reason of a service in it, which has up to 600."""
 _SHOWN = 7
 """Functions that a revision is shown at most, beside those that they need."""
 _WHOLE = 1500
@@ -145,7 +147,7 @@ class Conversation:
 
 def said(fault: Fault) -> str:
     """The error as the model reads it; what a program can make as long as it likes is cut."""
-    message = _cut(fault.message, _SHORT, "…")
+    message = _cut(fault.message, _ERROR, "…")
     snippet = [_cut(line, _SHORT, "…") for line in fault.snippet.rstrip().split("\n")]
     text = f"{fault.type}: {message}" if message else fault.type
     return "\n".join([*snippet, text]) if fault.snippet else text

@@ -45,7 +45,7 @@ def contracts_of(tree: ast.Module, protocol: Protocol, run: Run | None) -> dict[
             arguments |= {
                 argument: type_of(parameter.schema)
                 for argument in record.arguments
-                if (parameter := tool.argument(argument)) is not None
+                if (parameter := tool.argument(argument)) is not None and not parameter.is_idempotency_key
             }
     return {
         name: ToolContract(

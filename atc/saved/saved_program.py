@@ -22,6 +22,8 @@ from typing import Any, Literal
 from pydantic import TypeAdapter, ValidationError
 
 from atc.language.question import Question
+from atc.program.def_use import DefUse
+from atc.program.source import calls_of
 from atc.saved.contract import ToolContract, broken_contracts, contracts_of
 from atc.saved.parameters import ParameterType, SavedParameter, Value, parametrized
 from atc.solution import Solution
@@ -156,6 +158,7 @@ def save_program(
     tree, parameters = parametrized(
         solution.program, Question(solution.query), protocol, solution.calls, solution.flow, reserved
     )
+    _drop_recorded_keys(tree, protocol)
     contracts = contracts_of(original, protocol, run)
     if not contracts:
         raise UsageError("the program calls no tool of the API; there is nothing to save")
@@ -185,6 +188,16 @@ def save_program(
     except (SyntaxError, ValueError, ProgramRefused) as error:  # ValueError: unparse has no form for an f-string
         raise UsageError(f"the program cannot become a function: {error}") from None
     return replace(saved, source=source)
+
+
+def _drop_recorded_keys(tree: ast.Module, protocol: Protocol) -> None:
+    """Take the idempotency keys that the program itself holds out of its calls: each run gets keys of its own."""
+    flow = DefUse(tree)
+    for call, name in calls_of(tree, {tool.name for tool in protocol.tools}):
+        keys = {word for p in protocol.tool(name).arguments if p.is_idempotency_key for word in (p.argument, p.name)}
+        call.keywords = [
+            word for word in call.keywords if word.arg not in keys or not isinstance(flow.constant(word.value), str)
+        ]
 
 
 def _function_source(saved: SavedProgram, tree: ast.Module) -> str:

@@ -154,6 +154,7 @@ def _value(tool: Tool, parameter: Parameter) -> str:
     """The arguments of a helper that writes a parameter: its name on the wire, its value, and its style."""
     constant = tool.argument(parameter.argument) is None  # a constant of the document
     value = repr(parameter.schema.get("const")) if constant else parameter.argument
+    value += " or str(uuid.uuid4())" * (parameter.is_idempotency_key and not constant)
     arguments = f"{parameter.name!r}, {value}"
     if parameter.location != "query":
         if parameter.style != "simple" and parameter.style != "form":

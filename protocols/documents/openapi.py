@@ -421,10 +421,13 @@ def _preferred_media(content: object) -> tuple[str | None, Mapping[str, Any]]:
 
 
 def _arguments(parameters: list[Parameter], body: Body | None) -> tuple[tuple[Parameter, ...], tuple[Parameter, ...]]:
-    """Parameters and arguments with their final, unique argument names; arguments in signature order."""
+    """Parameters and arguments with their final, unique argument names; arguments in signature order.
+
+    An idempotency key is no required argument: a call without one is given one.
+    """
     names = unique(parameter.argument for parameter in parameters)
     parameters = [
-        replace(parameter, argument=name) if parameter.argument != name else parameter
+        replace(parameter, argument=name, required=parameter.required and not parameter.is_idempotency_key)
         for parameter, name in zip(parameters, names, strict=True)
     ]
     taken = {parameter.argument for parameter in parameters} | {argument_name(p.name) for p in parameters}

@@ -11,6 +11,7 @@ import os
 import shutil
 import sys
 import threading
+import time
 import weakref
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
@@ -23,6 +24,7 @@ from protocols.calls.auth import Credential, redact
 from protocols.errors import APIError, ATCError, UsageError
 from protocols.functions.remote_function import NoReplyError, Remaining, RemoteCallError
 from protocols.mcp.address import MCPAddress
+from protocols.mcp.any_content import with_any_content
 from protocols.mcp.results import value_of
 
 if TYPE_CHECKING:
@@ -39,6 +41,9 @@ _END = 10.0
 
 _TICK = 0.02
 """Seconds between two looks at how long a call may still take."""
+
+_PAGES = 10.0
+"""Seconds after which no further page of them is asked for."""
 
 _MOST_PAGES = 200
 _MOST_TOOLS = 5000
@@ -61,11 +66,19 @@ Result = TypeVar("Result")
 class ServerListing:
     """What a server says of itself, and its tools in its order."""
 
-    def __init__(self, title: str, version: str, instructions: str, tools: Sequence[types.Tool]) -> None:
+    def __init__(
+        self,
+        title: str,
+        version: str,
+        instructions: str,
+        tools: Sequence[types.Tool],
+        warnings: Sequence[str] = (),
+    ) -> None:
         self.title = title
         self.version = version
         self.instructions = instructions
         self.tools = tuple(tools)
+        self.warnings = tuple(warnings)
         self.contracts = {tool.name: _contract(tool) for tool in tools}
 
     def differs_in(self, later: ServerListing) -> str | None:
@@ -280,8 +293,8 @@ class _Session:
         from mcp.client.streamable_http import streamable_http_client
 
         if output is None:
-            return Client(streamable_http_client(self._address.url, http_client=self._http_client()), cache=None,
-                          message_handler=self._on_message)  # fmt: skip
+            transport = streamable_http_client(self._address.url, http_client=self._http_client())
+            return Client(with_any_content(transport), cache=None, message_handler=self._on_message)
         program = self._address.command[0]
         if shutil.which(program) is None:
             raise APIError(f"the MCP server cannot be started: there is no command {program!r}; check the command line")
@@ -289,7 +302,8 @@ class _Session:
         variables = {sent.parameter: sent.secret for sent in self._credentials}
         locale = {name: value for name, value in os.environ.items() if name in ("LANG", "LC_ALL", "LC_CTYPE", "TZ")}
         parameters = StdioServerParameters(command=sys.executable, args=command, env=locale | variables)
-        return Client(stdio_client(parameters, output.theirs), cache=None, message_handler=self._on_message)
+        transport = stdio_client(parameters, output.theirs)
+        return Client(with_any_content(transport), cache=None, message_handler=self._on_message)
 
     def _http_client(self) -> Any:
         """An HTTP client that puts the credentials on each request; the SDK follows no redirect to another origin."""
@@ -315,22 +329,31 @@ class _Session:
         return create_mcp_http_client(auth=_SignIn())
 
     async def _list(self) -> ServerListing:
-        """All pages of the tools. Raises: APIError: There is no end to them."""
-        tools: list[types.Tool] = []
-        cursor: str | None = None
-        if self._client.server_capabilities.tools is not None:
-            for _ in range(_MOST_PAGES):
-                page = await self._client.list_tools(cursor=cursor)
-                tools += page.tools
-                cursor = page.next_cursor
-                if not cursor or len(tools) > _MOST_TOOLS:
-                    break
-        if cursor:
-            raise APIError(f"the MCP server {self._address.text} lists more tools than anyone can use; it is not used")
+        tools, problem = await self._tools()
+        warning = f"the MCP server {self._address.text} {problem}; the {len(tools)} tools so far are used"
         info = self._client.server_info
         title = (info.title or info.name) if info is not None else self._address.text
         version = info.version if info is not None else ""
-        return ServerListing(title, version, self._client.instructions or "", tools)
+        instructions = self._client.instructions or ""
+        return ServerListing(title, version, instructions, tools, [warning] if problem else ())
+
+    async def _tools(self) -> tuple[list[types.Tool], str]:
+        """The tools of all pages; where the pages have no end, those so far and what is wrong."""
+        tools: dict[str, types.Tool] = {}
+        cursors: list[str | None] = [None]
+        end = time.monotonic() + _PAGES
+        while self._client.server_capabilities.tools is not None:
+            page = await self._client.list_tools(cursor=cursors[-1])
+            for tool in page.tools:
+                tools.setdefault(tool.name, tool)
+            if not page.next_cursor:
+                break
+            if page.next_cursor in cursors:
+                return list(tools.values()), "sends the same page of its tools again and again"
+            cursors.append(page.next_cursor)
+            if len(cursors) > _MOST_PAGES or len(tools) > _MOST_TOOLS or time.monotonic() > end:
+                return list(tools.values()), "sends pages of its tools without end"
+        return list(tools.values()), ""
 
     async def _listen(self) -> None:
         """Hear of changed tools, where the protocol's version has a subscription for it."""

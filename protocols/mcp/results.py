@@ -1,15 +1,19 @@
 """The result of an MCP tool as a value: its structured content, else its text.
 
 A text that is a JSON object or array is parsed: servers without output schemas send their structured content as text.
+It also decides where the structured content is no object and says something else, as servers without a clear idea of
+the two do.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from protocols.functions.remote_function import RemoteCallError
+from protocols.mcp.any_content import MOVED
 
 if TYPE_CHECKING:
     import mcp_types as types
@@ -26,14 +30,17 @@ def value_of(result: types.CallToolResult) -> object:
     texts = list(_texts(result.content))
     if result.is_error:
         raise RemoteCallError("\n".join(texts) or "the tool failed and gives no reason", 400)
-    if result.structured_content is not None:
-        return result.structured_content
-    if len(texts) == 1 and texts[0].lstrip()[:1] in ("{", "["):
-        try:
-            return json.loads(texts[0])
-        except (ValueError, RecursionError):
-            pass
-    return "\n".join(texts) if texts else None
+    structured = (result.meta or {}).get(MOVED, result.structured_content)
+    if not texts or (isinstance(structured, dict) and structured):
+        return structured
+    text = texts[0] if len(texts) == 1 else ""
+    if text.lstrip()[:1] in ("{", "["):
+        with suppress(ValueError, RecursionError):
+            value = json.loads(text)
+            return structured if structured == [value] else value
+    if structured is None or isinstance(structured, str | dict):
+        return None if structured is None and text == "null" else "\n".join(texts)
+    return structured
 
 
 def _texts(content: Sequence[types.ContentBlock]) -> Iterator[str]:

@@ -52,6 +52,7 @@ def load_server(source: str, auth: Sequence[str] = ()) -> Protocol:
     schemas = _ToolSchemas(listing.tools)
     reader = SchemaReader(schemas, Counter())
     names, warnings = _names(tool.name for tool in listing.tools)
+    warnings += listing.warnings
     turn = RLock()
     functions = []
     for tool, name in zip(listing.tools, names, strict=True):

@@ -169,8 +169,7 @@ class Broker:
             if any(len(name) > NAME_LIMIT for name in kwargs or ()) or len(kwargs or ()) > ARGUMENTS_LIMIT:
                 text = f"takes no more than {ARGUMENTS_LIMIT} arguments, with names of at most {NAME_LIMIT} characters"
                 raise ToolError(f"{tool}() {text}", tool=tool)
-            arguments = {**self._policy.default_arguments(operation), **(kwargs or {})}
-            bound = self._bound(operation, args, arguments)
+            bound = self._bound(operation, args, kwargs or {})
             if len(bound.path) > URL_LIMIT:
                 raise ToolError(f"{tool}(): its path would have more than {URL_LIMIT} characters", tool=tool)
             if has_parent_step(bound.path) and not has_parent_step(operation.path):

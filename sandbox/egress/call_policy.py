@@ -6,6 +6,7 @@ import contextlib
 import json
 import re
 import threading
+import uuid
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -32,9 +33,6 @@ _USUAL = frozenset({"accept", "accept-encoding", "connection", "content-length",
 
 _READABLE = frozenset({"", "application/json", "application/x-www-form-urlencoded"})
 """Media types of bodies that are shown by their values."""
-
-_UNSET = "00000000-0000-4000-8000-000000000000"
-"""Stands for an idempotency key until the call has its row in the journal."""
 
 
 class CallPolicy:
@@ -70,11 +68,6 @@ class CallPolicy:
     def close(self) -> None:
         self._closing.close()
 
-    def default_arguments(self, tool: Tool) -> dict[str, object]:
-        """The argument that the journal fills in, so that a program need not."""
-        key = idempotency_header(tool) if self._journal is not None else None
-        return {key.argument: _UNSET} if key is not None and key.required else {}
-
     def make(self, call: PendingCall) -> BrokerReply:
         """Replay a call, refuse it, simulate it or perform it. Raises: LimitExceeded."""
         write = call.planned.method not in SAFE
@@ -85,6 +78,7 @@ class CallPolicy:
             return self._make_planned(self._planned, call)
         if self._journal is not None:
             return self._make_with_journal(self._journal, call)
+        _add_idempotency_key(call, None, _new_key)
         if (why := self._objection(call, None)) is not None:
             return self._not_made(call, why, refused=write)
         return self._executor.perform(call)
@@ -117,7 +111,7 @@ class CallPolicy:
                 journal.drop(entry)
             return self._not_made(call, why, refused=write)
         again = entry.token is not None
-        token = self._add_idempotency_key(journal, entry, call)
+        token = _add_idempotency_key(call, entry.token, lambda: journal.token(entry))
         try:
             reply = self._executor.perform(call, lambda: journal.sent(entry, token))  # on disk before it leaves
         except BaseException:
@@ -136,21 +130,6 @@ class CallPolicy:
         places = (credential.place for credential in self._executor.signer.credentials_for(call.target.tool))
         hidden = {(location, name.lower()) for location, name in places}
         return call_key(call.target, call.planned, hidden)
-
-    def _add_idempotency_key(self, journal: JournalAttempt, entry: Entry, call: PendingCall) -> str | None:
-        """Give a write an idempotency key, where its operation documents one.
-
-        It is the key of the first time, else the program's own, else one that follows from the journal.
-        """
-        parameter, headers = idempotency_header(call.target.tool), call.planned.headers
-        if parameter is None or call.planned.method in SAFE:
-            return None
-        own = header(headers, parameter.name.lower())
-        token = entry.token or (own if own not in (None, _UNSET) else journal.token(entry))
-        call.arguments = {**call.arguments, parameter.argument: token}
-        others = {name: value for name, value in headers.items() if name.lower() != parameter.name.lower()}
-        call.planned = replace(call.planned, headers={**others, parameter.name: token})
-        return token
 
     def _unsent_record(self, call: PendingCall) -> CallRecord:
         arguments = call.arguments
@@ -200,10 +179,14 @@ class CallPolicy:
         parsed = parse_body(tool, method, saved["status"] or 0, saved["headers"], body).value
         if tool is not None and tool.function is not None:
             parsed = plain(parsed)
+        set_cookies = tuple((url, tuple(lines)) for url, lines in saved.get("set_cookies", ()) if tool is not None)
+        for url, lines in set_cookies:  # a login counts for the calls that are still to be made
+            self._executor.signer.cookies.keep(tool.namespace if tool else "", url, lines)
         record = self._executor.finish(call, saved["error"], status=saved["status"], response=parsed, replayed=True)
         fields = {name: saved[name] for name in _SAVED}
         fields["raised"] = tuple(saved.get("raised", ()))
         fields["result_headers"] = headers_of_result(tool, saved["status"] or 0, saved["headers"], not body)
+        fields["set_cookies"] = set_cookies
         fields["set_on_the_way"] = tuple(saved.get("set_on_the_way", ()))
         return BrokerReply(record, body=body, history=tuple((s, u) for s, u in saved["history"]), **fields)
 
@@ -302,6 +285,26 @@ class CallPolicy:
             return self._simulation
 
 
+def _new_key() -> str:
+    """An idempotency key that no other call has."""
+    return str(uuid.uuid4())
+
+
+def _add_idempotency_key(call: PendingCall, earlier: str | None, fresh: Callable[[], str]) -> str | None:
+    """Give a call an idempotency key, where its operation documents one.
+
+    It is the key of the first time, else the program's own, else a fresh one.
+    """
+    parameter, headers = idempotency_header(call.target.tool), call.planned.headers
+    if parameter is None:
+        return None
+    token = earlier or header(headers, parameter.name.lower()) or fresh()
+    call.arguments = {**call.arguments, parameter.argument: token}
+    others = {name: value for name, value in headers.items() if name.lower() != parameter.name.lower()}
+    call.planned = replace(call.planned, headers={**others, parameter.name: token})
+    return token
+
+
 def _state(write: bool, reply: BrokerReply, may_have_left: bool) -> State:
     """The state in the journal of a call that was sent."""
     status = reply.record.status
@@ -309,8 +312,11 @@ def _state(write: bool, reply: BrokerReply, may_have_left: bool) -> State:
         return "unknown" if write and may_have_left else "failed"
     if 200 <= status < 300:
         return "confirmed"
-    # A service that names a client's mistake, or sends the client elsewhere with the same request, has done nothing.
-    return "failed" if not write or 400 <= status < 500 or status in (307, 308) else "unknown"
+    # A service that names a client's mistake, or sends the client elsewhere with the same request, has done nothing;
+    # unless it had sent the client on to read the outcome.
+    was_read = any(earlier not in (307, 308) for earlier, _ in reply.history)
+    undone = 400 <= status < 500 or status in (307, 308)
+    return "failed" if not write or (undone and not was_read) else "unknown"
 
 
 _SAVED = ("url", "reason", "headers", "cookies", "sent", "encoding", "form", "failure", "problem")
@@ -320,7 +326,8 @@ def _reply_to_json(reply: BrokerReply) -> dict[str, object]:
     """A reply without its body and record, as JSON."""
     own = {name: getattr(reply, name) for name in _SAVED}
     cookies = [dict(hop) for hop in reply.set_on_the_way]
-    own |= {"history": reply.history, "raised": reply.raised, "set_on_the_way": cookies}
+    own |= {"history": reply.history, "raised": reply.raised}
+    own |= {"set_on_the_way": cookies, "set_cookies": reply.set_cookies}
     return {**own, "status": reply.record.status, "error": reply.record.error}
 
 

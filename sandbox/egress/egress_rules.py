@@ -16,10 +16,11 @@ from urllib.parse import unquote, urlsplit
 from protocols.calls.path_matching import match
 from protocols.errors import UsageError
 from protocols.model import Protocol, Tool
+from sandbox.records import SAFE
 from sandbox.truncation import cut
 
 __all__ = ["BaseURL", "CallTarget", "EgressRules", "Origin", "UnreachableError"]
-__all__ += ["base_urls", "check_length", "display_url", "has_parent_step", "origin"]
+__all__ += ["base_urls", "check_length", "display_url", "has_parent_step", "origin", "origin_of"]
 
 BaseURL: TypeAlias = str | Mapping[str, str] | None
 """Where an API lives in place of its documented servers; by namespace where a protocol has several APIs."""
@@ -104,7 +105,7 @@ def display_url(url: str) -> str:
 def origin(text: str) -> Origin:
     """Read `SCHEME://HOST[:PORT]`, as `--allow` takes it. Raises: UsageError."""
     try:
-        parsed = _origin(urlsplit(text)) if _ORIGIN.fullmatch(text) else None
+        parsed = origin_of(urlsplit(text)) if _ORIGIN.fullmatch(text) else None
     except ValueError:
         parsed = None
     if parsed is None or not 0 < parsed.port < 65536:
@@ -154,9 +155,10 @@ class EgressRules:
                 where, how = (f" of {namespace}", f"{namespace}=URL") if namespace else ("", "URL")
                 text = f"the document{where} names no server with a host; give the base URL of the service"
                 raise UsageError(f"{text} (--base-url {how})" if namespace else f"{text} (--base-url)")
-        documented = {_origin(urlsplit(server)) for servers in self._servers.values() for server in servers}
+        documented = {origin_of(urlsplit(server)) for servers in self._servers.values() for server in servers}
         self._open = tuple(server_origin for server_origin in allow if server_origin not in documented)
-        named = [_origin(urlsplit(url)) for url in self._bases.values()]
+        self._allowed = frozenset(allow)
+        named = [origin_of(urlsplit(url)) for url in self._bases.values()]
         self.trusted = frozenset((server_origin.host, server_origin.port) for server_origin in (*named, *allow))
         """Hosts and ports that the user named, wherever they may lead."""
 
@@ -177,13 +179,13 @@ class EgressRules:
             raise UnreachableError("InvalidSchema", f"No connection adapters were found for {url!r}")
         if parts.username is not None or parts.password is not None:
             raise UnreachableError("InvalidURL", "a URL with a user name in it is not allowed")
-        url_origin = _origin(parts)
+        url_origin = origin_of(parts)
         if url_origin in self._open:
             return CallTarget(None, str(url_origin), str(url_origin), parts.path or "/", {})
         host_known = False
         for namespace, server in ((name, server) for name, servers in self._servers.items() for server in servers):
             server_parts = urlsplit(server)
-            if _origin(server_parts) != url_origin:
+            if origin_of(server_parts) != url_origin:
                 continue
             host_known = True
             path = _within(parts.path, server_parts.path)
@@ -202,20 +204,34 @@ class EgressRules:
         raise UnreachableError("InvalidURL", text)
 
     def redirect_target(self, target: CallTarget, method: str, url: str) -> CallTarget | None:
-        """The target of a redirect; None if it leaves the API or the origin of the first target."""
+        """The target of a redirect: in the API or the origin of the first target, or an allowed origin; else None.
+
+        Where the document names an allowed origin too, a read may be led to any path there, as for a download.
+        """
+        if target.tool is not None and target.tool.envelope is not None:
+            return None
         try:
-            base_parts, url_parts = urlsplit(target.base), urlsplit(url)
-            if _origin(base_parts) != _origin(url_parts):
-                return None
+            parts = urlsplit(url)
+            url_origin = origin_of(parts)
+            if target.tool is None and origin_of(urlsplit(target.base)) == url_origin:
+                return target._replace(path=parts.path or "/")
         except ValueError:  # no address
             return None
-        if target.tool is None:
-            return target._replace(path=url_parts.path or "/")
-        path = _within(url_parts.path, base_parts.path)
-        operation = self._operation(target.tool.namespace, method, path)
-        if path is None or operation is None:
+        path = self.path_within(target.base, url)
+        operation = self._operation(target.tool.namespace, method, path) if target.tool is not None else None
+        if path is not None and operation is not None:
+            return CallTarget(operation[0], target.base, target.server, path, operation[1])
+        if url_origin in (self._allowed if method in SAFE else self._open):
+            return CallTarget(None, str(url_origin), str(url_origin), parts.path or "/", {})
+        return None
+
+    def path_within(self, base: str, url: str) -> str | None:
+        """The path of a URL below a base URL; None if it is not below, or at another origin."""
+        try:
+            parts, base_parts = urlsplit(url), urlsplit(base)
+            return _within(parts.path, base_parts.path) if origin_of(parts) == origin_of(base_parts) else None
+        except ValueError:  # no address
             return None
-        return CallTarget(operation[0], target.base, target.server, path, operation[1])
 
     def _operation(self, namespace: str, method: str, path: str | None) -> tuple[Tool, dict[str, str]] | None:
         if path is None:
@@ -244,8 +260,8 @@ def _servers(protocol: Protocol, base: str | None) -> list[str]:
     return list(dict.fromkeys([*urls, *([base] if base else [])]))
 
 
-def _origin(parts: Any) -> Origin:
-    """Raises: ValueError: The port is no number, or the host no name."""
+def origin_of(parts: Any) -> Origin:
+    """The server of a URL that was split. Raises: ValueError: The port is no number, or the host no name."""
     host = (parts.hostname or "").lower().rstrip(".")
     if not host.isascii():  # as it is asked for, and as the library sends it
         import idna

@@ -8,19 +8,21 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
-from urllib.parse import urljoin, urlsplit
+from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import urljoin
 
 from protocols.calls.auth import Credential, holds_secret, redact, redact_stream
 from protocols.calls.envelope import closed_request
 from protocols.model import Protocol
 from sandbox.body_forms import text_encoding, xml_encoding
 from sandbox.body_store import MEMORY_LIMIT, beginning, store_body
-from sandbox.egress.egress_rules import CallTarget, EgressRules, UnreachableError
+from sandbox.egress.egress_rules import CallTarget, EgressRules, UnreachableError, display_url
 from sandbox.egress.function_calls import call_function
 from sandbox.egress.pending_call import LimitExceeded, PendingCall, PlannedRequest, join_url
+from sandbox.egress.reasons import service_message
+from sandbox.egress.redirects import MAX_REDIRECTS, REDIRECTS, TOO_MANY, Hop, NextRequest, next_request
 from sandbox.egress.replies import (
     BrokerReply,
     charset_of,
@@ -29,12 +31,11 @@ from sandbox.egress.replies import (
     open_envelope,
     parse_body,
     retry_after,
-    service_message,
     shows_secrets,
     transcode,
     without_length,
 )
-from sandbox.egress.signing import Signer, allowed_query
+from sandbox.egress.signing import Signer
 from sandbox.egress.writes import WriteApproval
 from sandbox.records import CallRecord, Limits
 from sandbox.truncation import cut, cut_arguments, nested, one_line, size_of
@@ -50,8 +51,6 @@ MAX_ATTEMPTS = 4
 BACKOFF = 0.5
 """Seconds before the second attempt when the service names no time; doubled each time."""
 
-MAX_REDIRECTS = 5
-TOO_MANY = "it redirects too many times"
 WARNINGS_LIMIT = 50
 CANCEL_TIMEOUT = 0.05
 """Seconds that a cancelled call has to come to its end."""
@@ -64,14 +63,6 @@ _BUSY = (429, 503)
 """Statuses of a service that may be asked again later."""
 
 _READS = frozenset({"GET", "HEAD"})
-
-
-class _Hop(NamedTuple):
-    """A redirect that was followed: its status, its next URL, and the cookies that it set."""
-
-    status: int
-    url: str
-    cookies: Mapping[str, str]
 
 
 class CallExecutor:
@@ -187,9 +178,9 @@ class CallExecutor:
                 raise LimitExceeded("request", text)
             self.count_traffic(size)
             request, response = self._send_signed(call, outgoing, on_send)
-            response, stopped, hops = self._follow_redirects(target, outgoing, request, response)
+            response, stopped, hops = self._follow_redirects(call, outgoing, request, response)
         except NoAnswerError as error:
-            call.may_have_left = error.may_have_left
+            call.may_have_left = call.may_have_left or error.may_have_left
             message = one_line(self.redact(str(error)))
             record = self.finish(call, message)
             problem = self.redact(f"{target.called}: no reply from {what} — {message}")
@@ -214,6 +205,7 @@ class CallExecutor:
             sent=sent,
             history=tuple((hop.status, hop.url) for hop in hops),
             set_on_the_way=tuple(hop.cookies for hop in hops),
+            set_cookies=call.set_cookies,
             failure="TooManyRedirects" if stopped == TOO_MANY and call.style == "requests" else None,
         )
 
@@ -228,6 +220,7 @@ class CallExecutor:
             response.body.close()
             request = self.signer.sign(call.target, outgoing)
             response = self._send_until_ready(call, request)
+        self._keep_cookies(call, call.target, request, response)
         return request, response
 
     def _outgoing(self, call: PendingCall) -> PlannedRequest:
@@ -369,34 +362,47 @@ class CallExecutor:
         return delay
 
     def _follow_redirects(
-        self, target: CallTarget, planned: PlannedRequest, request: PreparedRequest, response: TransportReply
-    ) -> tuple[TransportReply, str | None, tuple[_Hop, ...]]:
-        """Follow redirects of a read that stay within the same API.
+        self, call: PendingCall, outgoing: PlannedRequest, request: PreparedRequest, response: TransportReply
+    ) -> tuple[TransportReply, str | None, tuple[Hop, ...]]:
+        """Follow redirects, each with one request.
 
         Returns: The last response, why a redirect was not followed, and those that were.
         """
-        hops: list[_Hop] = []
+        hops: list[Hop] = []
+        current = NextRequest(call.target, outgoing, True)
         while True:
             location = header(response.headers, "location")
-            if not 300 <= response.status < 400 or location is None:
+            if response.status not in REDIRECTS or location is None:
                 return response, None, tuple(hops)
-            if planned.method not in _READS or not planned.redirects:
-                return response, "redirects of this call are not followed", tuple(hops)
             if len(hops) == MAX_REDIRECTS:
                 return response, TOO_MANY, tuple(hops)
             url = _joined(str(request.url), location)
-            next_target = self.rules.redirect_target(target, planned.method, url)
-            if next_target is None:
-                return response, f"it redirects to {url}, which is no operation of this API", tuple(hops)
-            query = allowed_query(next_target.tool, urlsplit(url).query, self.warn)
-            cookies = {**planned.cookies, **response.cookies}
-            target = next_target
-            planned = replace(planned, path=target.path, query=query, cookies=cookies, body=None)
-            request = self.signer.sign(target, planned)
-            next_url = self.redact(join_url(target.server + target.path, query))
-            hops.append(_Hop(response.status, next_url, self.redact_response(response).cookies))
+            following = next_request(self.rules, current, response.status, url, self.warn)
+            if isinstance(following, str):
+                return response, following, tuple(hops)
+            target, planned, signed = following
+            call.may_have_left = call.may_have_left or planned.method != current.planned.method
+            if signed and call.style == "requests":
+                planned = replace(planned, cookies={**planned.cookies, **response.cookies})
+            current = NextRequest(target, planned, signed)
+            request = self.signer.sign(*current)
+            next_url = join_url(target.server + target.path, planned.query if signed else ())
+            hops.append(Hop(response.status, self.redact(next_url), self.redact_response(response).cookies))
             response.body.close()
+            self.count_traffic(len(planned.body or b""))
             response = self.send(request, planned)
+            self._keep_cookies(call, target, request, response)
+
+    def _keep_cookies(
+        self, call: PendingCall, target: CallTarget, request: PreparedRequest, response: TransportReply
+    ) -> None:
+        """Keep the cookies that a reply of an API sets; those set for `requests`, once a function has got some."""
+        if target.tool is None or not response.set_cookies:
+            return
+        url, namespace = display_url(str(request.url)), target.tool.namespace
+        if call.style == "function" or self.signer.cookies.has(namespace):
+            self.signer.cookies.keep(namespace, url, response.set_cookies)
+            call.set_cookies += ((self.redact(url), tuple(map(self.redact, response.set_cookies))),)
 
     # Receiving
 
@@ -418,6 +424,7 @@ class CallExecutor:
             quoted = one_line(reason).replace('"', "'") if reason else ""
             problem = one_line(f"{response.status} {response.reason}".strip())
             problem += f" — {reason}" if stopped else f' — the service said "{quoted}"' if quoted else ""
+            problem += "; this is the outcome of the read that the write was redirected to" * call.may_have_left
         if problem is not None:
             problem = self.redact(f"{call.target.called}: {problem} ({call.planned.method} {call.planned.path})")
         wait = retry_after(response.headers) if response.status in _BUSY else None

@@ -61,7 +61,9 @@ class PendingCall:
     attempts: int = 0
     started: float = field(default_factory=time.monotonic)
     may_have_left: bool = False
-    """True if a request without a reply may have reached the service."""
+    """True if a request without a reply may have reached the service, or a redirect says that it was done."""
+    set_cookies: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """The URLs of its API that set cookies, with their `Set-Cookie` headers, without a secret."""
     uncertain: bool = False
     """True for a read after a write that was withheld."""
     thread: int = field(default_factory=threading.get_ident)
@@ -240,12 +242,4 @@ def _content(body: bytes | None, kind: str) -> list[object]:
 
 def idempotency_header(tool: Tool | None) -> Parameter | None:
     """The header in which the operation takes an idempotency key, if it documents one."""
-    for parameter in tool.parameters if tool is not None else ():
-        name = parameter.name.lower().replace("_", "-")
-        description = f"{parameter.description} {parameter.schema.get('description', '')}".lower()
-        is_key_header = name in ("idempotency-key", "x-idempotency-key")
-        if parameter.location == "header" and (
-            is_key_header or (name == "x-request-id" and "idempoten" in description)
-        ):
-            return parameter
-    return None
+    return next((parameter for parameter in tool.parameters if parameter.is_idempotency_key), None) if tool else None

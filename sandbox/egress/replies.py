@@ -24,7 +24,7 @@ from sandbox.records import CallRecord
 from sandbox.truncation import nested
 
 __all__ = ["BrokerReply", "ParsedBody", "charset_of", "header", "headers_of_result", "parse_body", "retry_after"]
-__all__ += ["OpenedReply", "open_envelope", "service_message", "shows_secrets", "transcode", "without_length"]
+__all__ += ["OpenedReply", "open_envelope", "shows_secrets", "transcode", "without_length"]
 
 LONGEST_PAUSE = 86_400.0
 """Seconds; a service that asks for more is taken to ask for these."""
@@ -39,7 +39,7 @@ class BrokerReply:
     message, the name of its class and those of the builtin ones it is. `url` is the one that the program addressed, or
     was redirected to; `history` has the status and next URL of each redirect, `set_on_the_way` its cookies. `form` are
     the forms that the body may have (see sandbox.body_forms), `result_headers` the headers that the result of a
-    function has, None for none.
+    function has, None for none. `set_cookies` has the URLs of the API that set cookies, with their `Set-Cookie` lines.
     """
 
     record: CallRecord
@@ -54,6 +54,7 @@ class BrokerReply:
     result_headers: Mapping[str, str] | None = None
     history: tuple[tuple[int, str], ...] = ()
     set_on_the_way: tuple[Mapping[str, str], ...] = ()
+    set_cookies: tuple[tuple[str, tuple[str, ...]], ...] = ()
     failure: str | None = None
     problem: str | None = None
     raised: tuple[str, ...] = ()
@@ -240,25 +241,3 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 def _short(text: str, length: int = 200) -> str:
     text = " ".join(text.split())
     return text if len(text) <= length else text[: length - 1] + "…"
-
-
-_MESSAGE_NAMES = ("message", "error_description", "detail", "description", "title", "reason", "error", "errors", "msg")
-
-
-def service_message(body: object) -> str:
-    """The service's message about an error, wherever in the body it is."""
-    if isinstance(body, LargeBody):
-        return _short(body.beginning)
-    if isinstance(body, str):
-        return _short(body)
-    if isinstance(body, list):
-        return service_message(body[0]) if body else ""
-    if not isinstance(body, dict):
-        return ""
-    ranked = [name for message_name in _MESSAGE_NAMES for name in body if str(name).lower() == message_name]
-    ranked += [name for name in body if "message" in str(name).lower() and name not in ranked]
-    for name in ranked:
-        message = service_message(body[name])
-        if message:
-            return message
-    return "" if ranked else _short(json.dumps(body))

@@ -16,6 +16,7 @@ from urllib.parse import parse_qsl, unquote_plus, urlencode
 from protocols.calls.auth import Credential
 from protocols.calls.header_names import CONNECTION_HEADERS, is_override, normalized_header
 from protocols.model import Protocol, Tool
+from sandbox.egress.cookies import RunCookies
 from sandbox.egress.egress_rules import CallTarget, UnreachableError, check_length
 from sandbox.egress.pending_call import FORM, PlannedRequest, Query, join_url
 from sandbox.records import SAFE
@@ -45,12 +46,13 @@ class Signer:
         self, credentials: Sequence[Credential], protocol: Protocol | None, warn: Callable[[str], None]
     ) -> None:
         self.credentials = tuple(credentials)
+        self.cookies = RunCookies()
         self._has_protocol = protocol is not None
         self._with_security = {tool.namespace for tool in protocol.tools if tool.security} if protocol else set()
         self._warn = warn
 
-    def sign(self, target: CallTarget, planned: PlannedRequest) -> requests.PreparedRequest:
-        """The request as it goes out.
+    def sign(self, target: CallTarget, planned: PlannedRequest, signed: bool = True) -> requests.PreparedRequest:
+        """The request as it goes out, with the cookies that the API has set; without credentials if not `signed`.
 
         Raises: UnreachableError, requests.RequestException, ValueError; APIError, UsageError: There is no access token.
         """
@@ -61,15 +63,19 @@ class Signer:
         for name in [name for name in cookies if not name or _NO_COOKIE_NAME.search(name)]:
             self._warn(f"the program's own cookie {cut(name, 100)!r} was not sent: that is no name")
             del cookies[name]
-        for credential in self.credentials_for(target.tool):
+        for credential in self.credentials_for(target.tool) if signed else ():
             self._apply(credential, headers, query, cookies)
         prepared = requests.PreparedRequest()
         prepared.prepare_method(planned.method)
         unchanged = query == list(planned.query)
         prepared.prepare_url(join_url(target.base + planned.path, planned.query if unchanged else query), None)
         prepared.prepare_headers(with_defaults(headers, _DEFAULT_HEADERS))
-        if cookies:
-            prepared.headers["Cookie"] = "; ".join(f"{name}={_cookie(value)}" for name, value in cookies.items())
+        texts = [f"{name}={_cookie(value)}" for name, value in cookies.items()]
+        if target.tool is not None:
+            was_set = self.cookies.pairs(target.tool.namespace, str(prepared.url))
+            texts += [text for name, text in was_set if name not in cookies]
+        if texts:
+            prepared.headers["Cookie"] = "; ".join(texts)
         prepared.prepare_body(planned.body, None)
         check_length(str(prepared.url))
         if sum(len(name) + len(value) for name, value in prepared.headers.items()) > HEADERS_LIMIT:

@@ -59,6 +59,8 @@ class TransportReply:
     body: Spool
     encoding: str | None
     heading: int
+    set_cookies: tuple[str, ...] = ()
+    """Its `Set-Cookie` headers."""
 
 
 class NoAnswerError(Exception):
@@ -144,6 +146,7 @@ class Transport:
             body,
             response.encoding,
             sum(len(name) + len(value) for name, value in response.raw.headers.items()),
+            tuple(response.raw.headers.getlist("Set-Cookie")),
         )
 
     def cancel(self) -> None:

@@ -172,9 +172,9 @@ def test_a_signed_call_follows_no_redirect(weather: LocalAPI, tmp_path: Path) ->
     save(weather, tmp_path, 'print(GET_search_kind("big city")["results"][0]["name"])', "Which big city is there?")
     weather.requests.clear()
     target = f"{weather.url}/cities"
-    weather.answer("GET", "/search/big%20city", None, status=302, headers={"Location": target})
+    weather.answer("GET", "/search/big%20city", None, status=302, headers={"Location": f"{target}?sig=x"})
 
-    assert "GET_search_kind: HTTP 302" in run(tmp_path, weather.url).stderr
+    assert f"GET_search_kind: HTTP 302: it redirects to {target}\n" in run(tmp_path, weather.url).stderr
     assert len(weather.requests) == 1
 
 

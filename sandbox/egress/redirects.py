@@ -1,0 +1,128 @@
+"""Where a reply sends a call to: what is sent next, or why nothing is (RFC 9110, section 15.4).
+
+Within its API a redirect is followed with the credentials; to an origin that the user allowed without them, as a
+download that lies in a storage. A write is never repeated: only 307 and 308 say that it was not done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import NamedTuple
+from urllib.parse import unquote, urlsplit
+
+from sandbox.egress.egress_rules import CallTarget, EgressRules, display_url, origin_of
+from sandbox.egress.pending_call import PlannedRequest
+from sandbox.egress.signing import allowed_query
+from sandbox.records import SAFE
+from sandbox.truncation import cut
+
+__all__ = ["MAX_REDIRECTS", "REDIRECTS", "TOO_MANY", "Hop", "NextRequest", "next_request"]
+
+REDIRECTS = frozenset({300, 301, 302, 303, 307, 308})
+MAX_REDIRECTS = 5
+TOO_MANY = "it redirects too many times"
+
+_IDEMPOTENT = frozenset({"PUT", "DELETE"})
+_FOR_ANYBODY = frozenset({"accept", "accept-language", "content-type", "range", "user-agent"})
+"""Headers that an allowed origin gets; any other one may be a secret of the API."""
+
+
+class Hop(NamedTuple):
+    """A redirect that was followed: its status, its next URL, and the cookies that it set."""
+
+    status: int
+    url: str
+    cookies: Mapping[str, str]
+
+
+class NextRequest(NamedTuple):
+    """What a redirect leads to; without `signed` it gets neither credentials nor cookies."""
+
+    target: CallTarget
+    planned: PlannedRequest
+    signed: bool
+
+
+def next_request(
+    rules: EgressRules, current: NextRequest, status: int, url: str, warn: Callable[[str], None]
+) -> NextRequest | str:
+    """The request that follows a redirect to a URL, or why there is none, with the remedy."""
+    target, planned, signed = current
+    if not planned.redirects:
+        return "redirects of this call are not followed"
+    same_path = _same_path(rules, current, url)
+    method = _next_method(planned, status, same_path)
+    if method is None:
+        why = f"a {planned.method} is not sent again after a {status}"
+        return f"it redirects to {_shown(url)}, and {why}{_remedy(rules, current, url)}"
+    if method != planned.method:
+        headers = {name: text for name, text in planned.headers.items() if not name.lower().startswith("content-")}
+        planned = replace(planned, method=method, body=None, headers=headers)
+    if same_path is not None and method == current.planned.method:
+        next_target: CallTarget | None = target._replace(path=same_path)
+    else:
+        next_target = rules.redirect_target(target, method, url)
+    if next_target is None:
+        done = "the write was done, and " if status == 303 and current.planned.method not in SAFE else ""
+        return f"{done}it redirects to {_shown(url)}, which is no operation of this API{_remedy(rules, current, url)}"
+    if next_target.base != target.base or (next_target.tool is None and target.tool is not None):
+        signed = False
+        headers = {name: text for name, text in planned.headers.items() if name.lower() in _FOR_ANYBODY}
+        body = None if method in SAFE else planned.body
+        planned = replace(planned, headers=headers, cookies={}, body=body)
+    query = allowed_query(next_target.tool, urlsplit(url).query, warn)
+    return NextRequest(next_target, replace(planned, path=next_target.path, query=query), signed)
+
+
+def _next_method(planned: PlannedRequest, status: int, same_path: str | None) -> str | None:
+    """The method of the next request; None for a write of which it is not certain that it was not done."""
+    if planned.method in SAFE or status in (307, 308):
+        return planned.method
+    if status == 303:
+        return "GET"
+    if status in (301, 302) and same_path is not None and planned.method in _IDEMPOTENT:
+        return planned.method
+    # A POST goes on as a GET, as ever; but not where only a slash was wrong: it would seem to have been done.
+    return "GET" if status in (301, 302) and planned.method == "POST" and same_path in (None, planned.path) else None
+
+
+def _same_path(rules: EgressRules, current: NextRequest, url: str) -> str | None:
+    """The path of a redirect that only adds or takes away a slash at the end, or writes it otherwise; else None."""
+    path = rules.path_within(current.target.base, url)
+    return path if path is not None and _plain(path) == _plain(current.planned.path) else None
+
+
+def _plain(path: str) -> str:
+    return unquote(path).rstrip("/")
+
+
+def _shown(url: str) -> str:
+    """A URL for a message: without its query, which for a storage is a signature."""
+    try:
+        return cut(display_url(url), 300)
+    except ValueError:
+        return "what is no address"
+
+
+def _remedy(rules: EgressRules, current: NextRequest, url: str) -> str:
+    """The options with which the call would reach where it is sent; empty where none helps."""
+    if _same_path(rules, current, url) is not None:
+        return "; correct the slash at the end of its path in the document"
+    tool, base = current.target.tool, urlsplit(current.target.base)
+    try:
+        parts = urlsplit(url)
+        there, here = origin_of(parts), origin_of(base)
+    except ValueError:
+        return ""
+    if there.scheme not in ("http", "https") or not there.host:
+        return ""
+    remedies = []
+    path, end = parts.path.rstrip("/"), current.planned.path.rstrip("/")
+    if tool is not None and path.endswith(end) and (end or path == base.path.rstrip("/")):
+        named = f"{tool.namespace}=" if tool.namespace else ""
+        remedies.append(f"if the API is there, give --base-url {named}{there}{path[: len(path) - len(end)]}")
+    is_upgrade = there.host == here.host and there.scheme != here.scheme
+    if not is_upgrade and (there != here or current.planned.method in SAFE):
+        remedies.append(f"to follow it without credentials, give --allow {there}")
+    return "".join(f"; {remedy}" for remedy in remedies)

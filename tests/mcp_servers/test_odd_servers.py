@@ -1,0 +1,91 @@
+"""MCP servers that keep to the protocol as they understand it: their tools are used as far as that goes."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from protocols import Protocol, load
+from sandbox import Sandbox
+
+HERE = Path(__file__).parent
+
+
+def spec(file: str, *arguments: str) -> str:
+    """The source that starts a server of this folder."""
+    return f"mcp:stdio:{shlex.join([sys.executable, str(HERE / file), *arguments])}"
+
+
+@pytest.fixture(scope="module")
+def odd() -> Iterator[Protocol]:
+    protocol = load(spec("odd_server.py", "--banner"))
+    yield protocol
+    protocol.close()
+
+
+@pytest.mark.parametrize(
+    ("tool", "value"),
+    [
+        ("a_list", [1, 2]),
+        ("a_list_of_one", [{"id": 1}]),
+        ("a_list_in_words", [1, 2]),
+        ("a_list_in_parts", [{"id": 1}, {"id": 2}]),
+        ("a_text", "words"),
+        ("a_number", 5),
+        ("a_truth", False),
+        ("nothing", None),
+        ("nothing_at_all", None),
+        ("without_content", {"id": 1}),
+        ("a_list_without_content", [1]),
+        ("an_object", {"id": 1}),
+    ],
+)
+def test_structured_content_may_be_any_json_value(odd: Protocol, tool: str, value: object) -> None:
+    """Lines on stdout that are no messages are passed over."""
+    with Sandbox(odd, writes="allow") as sandbox:
+        run = sandbox.run(f"print(repr({tool}()))")
+
+    assert (run.error, run.stdout) == (None, f"{value!r}\n")
+    assert run.calls[0].response == value
+
+
+@pytest.mark.parametrize("tool", ["json_in_a_text", "another_text", "an_empty_object"])
+def test_the_text_decides_where_the_two_contradict(odd: Protocol, tool: str) -> None:
+    """A structured content that is no object with data in it says less than a text that is one."""
+    with Sandbox(odd, writes="allow") as sandbox:
+        run = sandbox.run(f"print({tool}()['id'], nothing_but_words())")
+
+    assert (run.error, run.stdout) == (None, "1 words\n")
+
+
+def test_a_failure_is_one_whatever_its_structured_content(odd: Protocol) -> None:
+    """The text is the message."""
+    with Sandbox(odd, writes="allow") as sandbox:
+        run = sandbox.run("a_failure()")
+
+    assert run.error is not None
+    assert "no such part" in run.error.message
+
+
+@pytest.mark.parametrize(
+    ("server", "problem"),
+    [
+        (
+            spec("odd_server.py", "--stuck"),
+            "the same page of its tools again and again; the 17 tools so far are used",
+        ),
+        (spec("small_server.py", "--endless"), "sends pages of its tools without end; the "),
+    ],
+)
+def test_a_list_of_tools_without_end_is_left(server: str, problem: str) -> None:
+    """A cursor that comes again, and cursors without end: one warning, and the tools that were listed."""
+    protocol = load(server)
+    protocol.close()
+    names = [tool.name for tool in protocol.tools]
+
+    assert len([warning for warning in protocol.warnings if problem in warning]) == 1
+    assert len(set(names)) == len(names) > 5
