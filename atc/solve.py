@@ -277,6 +277,8 @@ class Solve:
                 if self.interruption is not None:
                     self.interruption.add(sandbox.interrupt)
                 status, message = self.solved(sandbox)
+            if self.deadline.expired and status != "answered":  # what was cut off may look like a failure
+                raise self.deadline.reached()
         except (LimitReached, PromptRefused) as error:
             status, message = "limit", str(error)
             self.limit = error.limit if isinstance(error, QuestionLimitReached) else None

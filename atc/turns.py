@@ -32,8 +32,8 @@ _MAX_CONTEXT = 20_000
 class Turn:
     """A question of a chat and what came of it.
 
-    `status` and `limit` are the solution's, the former empty while there is none. `calls` are the last program's, as it might have written
-    them, and `tools` the tools that it called.
+    `status` and `limit` are the solution's; the status is empty while there is none. `calls` are the last program's, as
+    it might have written them, and `tools` the tools that it called.
     """
 
     query: str

@@ -120,8 +120,9 @@ class AgentOptions(LimitOptions, SearchOptions, ModelOptions, ProgramOptions):
         from atc.models.names import identity
 
         api = tuple(_absolute(spec) for spec in self.api)
-        places = {name: str(Path(file).resolve()) for name in ("retriever", "prices") if (file := getattr(self, name))}
-        return replace(self, api=api, model=identity(self.model or default_model()), **places)
+        retriever, prices = (str(Path(place).resolve()) if place else None for place in (self.retriever, self.prices))
+        model = identity(self.model or default_model())
+        return replace(self, api=api, retriever=retriever, prices=prices, model=model)
 
     def to_note(self) -> Mapping[str, object]:
         """What a journal keeps of the command."""

@@ -31,6 +31,8 @@ _BESIDE_RESUME = {
     *("resume", "threads", "writes", "refresh", "store", "record", *LIMITS),
     *("out", "strict", "as_json", "verbose", "otel"),
 }
+_LARGER = {name: f", with a larger --{name.replace('_', '-')}" for name in ("max_tokens", "max_cost")}
+"""What a solve needs to go on; what it used before counts."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,10 +112,7 @@ def solve(options: _Options) -> None:
             journal.note("asked", {**options.to_note(), "query": options.query})
         code, limit = _solved(options, journal)
         if journal.file is not None and recorded_solution(journal) is None:
-            larger = {"max_tokens": " --max-tokens N", "max_cost": " --max-cost USD"}.get(limit or "", "")
-            say(
-                f"atc solve --resume {journal.file}{larger} goes on from here{', with more than now' if larger else ''}"
-            )
+            say(f"atc solve --resume {journal.file} goes on from here{_LARGER.get(limit or '', '')}")
     context.exit(code)
 
 

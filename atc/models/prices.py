@@ -105,10 +105,11 @@ class Prices:
 
 
 def dollars(amount: float) -> str:
-    """An amount for people: three digits that count, from a dollar on whole cents."""
+    """An amount for people: at most three digits that count, from a dollar on whole cents."""
     if amount <= 0:
         return "$0"
-    return f"${amount:,.{max(2, 2 - math.floor(math.log10(amount)))}f}"
+    whole, _, part = f"{amount:,.{max(2, 2 - math.floor(math.log10(amount)))}f}".partition(".")
+    return f"${whole}.{part[:2]}{part[2:].rstrip('0')}"
 
 
 def read_prices(file: Path | None = None) -> Prices:

@@ -96,8 +96,8 @@ def _client(words: list[str], where: str) -> tuple[bytes, Client]:
         kind = _LIMITS.get(limit)
         if kind is None or not _NUMBER.fullmatch(text) or (kind is int and "." in text) or not float(text):
             raise UsageError(
-                f"{where}: after the key of {name} come only concurrent=N, per_minute=N, max_tokens=N, max_seconds=S and "
-                "max_cost=USD, each above 0"
+                f"{where}: after the key of {name} come only concurrent=N, per_minute=N, max_tokens=N, max_seconds=S "
+                "and max_cost=USD, each above 0"
             )
         limits[limit] = kind(text)
     of_question = QuestionLimits(**{limit: limits.pop(limit) for limit in _OF_QUESTION & limits.keys()})
