@@ -14,7 +14,8 @@ from urllib.parse import urlsplit
 import click
 
 from atc.cli import say
-from atc.cli.limits import LIMITS, LimitOptions
+from atc.cli.config import LIMITS
+from atc.cli.limits import LimitOptions
 from atc.cli.options import (
     ModelOptions,
     ProgramOptions,

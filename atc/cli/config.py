@@ -19,10 +19,9 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from atc.cli.limits import LIMITS
 from protocols.errors import UsageError
 
-__all__ = ["NAME", "SHARED", "Config", "Section", "command_defaults", "find_config", "read_config", "settle"]
+__all__ = ["LIMITS", "NAME", "SHARED", "Config", "Section", "command_defaults", "find_config", "read_config", "settle"]
 
 NAME = "atc.toml"
 
@@ -35,6 +34,9 @@ that another package adds, such as a benchmark, takes the keys of its own table 
 
 _OF_SERVICE = ("base_url", "auth", "headers", "allow")
 """What belongs to the API that the file names, and not to any other."""
+
+LIMITS = ("max_tokens", "max_seconds", "max_cost", "prices")
+"""What limits a question; a journal knows it."""
 
 _OTHER_MEANING = {("explain", "model")}
 """Options that share a name only: this one counts tokens, and cannot be any model."""

@@ -8,9 +8,7 @@ import click
 
 from atc.cli.options import RealRange, option
 
-__all__ = ["LIMITS", "LimitOptions"]
-
-LIMITS = ("max_tokens", "max_seconds", "max_cost", "prices")
+__all__ = ["LimitOptions"]
 
 
 @dataclass(frozen=True, kw_only=True)

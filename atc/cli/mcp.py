@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn
 import click
 
 from atc.cli import say
-from atc.cli.limits import LIMITS, LimitOptions
+from atc.cli.config import LIMITS
+from atc.cli.limits import LimitOptions
 from atc.cli.listening import bound, is_loopback
 from atc.cli.options import (
     ModelOptions,

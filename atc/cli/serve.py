@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from atc.cli import say
-from atc.cli.limits import LIMITS, LimitOptions
+from atc.cli.config import LIMITS
+from atc.cli.limits import LimitOptions
 from atc.cli.listening import bound, is_loopback
 from atc.cli.options import (
     ModelOptions,

@@ -14,8 +14,8 @@ from click.core import ParameterSource
 
 from atc.cli import print_json, say
 from atc.cli.asking import AgentOptions, check_passwords, load_api, open_agent, tell_message, tell_solution
+from atc.cli.config import LIMITS
 from atc.cli.confirm import PlanConfirmation, WriteConfirmation, can_ask
-from atc.cli.limits import LIMITS
 from atc.cli.model import offer_pull
 from atc.cli.options import argument, check_api_options, json_option, option, out_file, takes
 from atc.tui.plan import difference_lines

@@ -359,25 +359,21 @@ def test_a_solve_that_was_killed_goes_on_within_its_limits(towns: LocalAPI, mode
     assert (finished.exit_code, finished.stdout) == (0, "2\n")
 
 
-def test_each_question_of_a_chat_has_its_limit(
-    towns: LocalAPI, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_each_question_of_a_chat_has_its_limit(towns: LocalAPI, tmp_path: Path) -> None:
     """One that reached it goes on when it is asked again, and repeats no write; the next one has all of it."""
-    monkeypatch.chdir(tmp_path)
     model = CountingModel(BROKEN, READ)
     settings: dict[str, Any] = {"writes": "allow", "without": ["check"]}
-    with Journal() as journal, Agent(towns.protocol, model, max_tokens=1800, **settings) as agent:
-        with agent.chat(journal) as chat:
-            stopped, other = chat.ask(QUESTION), chat.ask(HOW_MANY)
+    little = Agent(towns.protocol, model, max_tokens=1800, **settings)
+    enough = Agent(towns.protocol, model, max_tokens=9000, **settings)
+    with little.chat() as chat:
+        stopped, other = chat.ask(QUESTION), chat.ask(HOW_MANY)
     assert (stopped.limit, other.answer, posts(towns)) == ("max_tokens", "717710", 1)
 
     model.answers = [BROKEN, GOOD]
-    with Journal(Path("chat.journal")) as journal:
-        with Agent(towns.protocol, model, max_tokens=1800, **settings) as agent, agent.chat(journal) as chat:
-            assert chat.ask(QUESTION).limit == "max_tokens"
-    with Journal(Path("chat.journal")) as journal:
-        with Agent(towns.protocol, model, max_tokens=9000, **settings) as agent, agent.chat(journal) as chat:
-            assert chat.ask(QUESTION).answer == "2"
+    with little.chat(tmp_path / "chat.journal") as chat:
+        assert chat.ask(QUESTION).limit == "max_tokens"
+    with enough.chat(tmp_path / "chat.journal") as chat:
+        assert chat.ask(QUESTION).answer == "2"
     assert posts(towns) == 2
 
 
@@ -410,8 +406,12 @@ def test_limits_are_keys_of_the_configuration(
 
 @pytest.mark.parametrize(
     "options",
-    [("--max-tokens", "0"), ("--max-tokens", "-5"), ("--max-seconds", "0"), ("--max-seconds", "nan")]
-    + [("--max-seconds", "inf"), ("--max-cost", "-1"), ("--max-cost", "nan"), ("--prices", "nowhere.yaml")],
+    [
+        *(("--max-tokens", value) for value in ("0", "-5", "1.5")),
+        *(("--max-seconds", value) for value in ("0", "nan", "inf")),
+        *(("--max-cost", value) for value in ("-1", "nan")),
+        ("--prices", "nowhere.yaml"),
+    ],
 )
 def test_what_is_no_limit_is_refused(towns: LocalAPI, model: ChatEndpoint, options: tuple[str, str]) -> None:
     result = solve(towns, HOW_MANY, *options)
@@ -420,11 +420,11 @@ def test_what_is_no_limit_is_refused(towns: LocalAPI, model: ChatEndpoint, optio
 
 @pytest.mark.parametrize("value", [0, -1, 1.5, True, "9", math.nan])
 def test_an_agent_refuses_what_is_no_limit(towns: LocalAPI, value: Any) -> None:
-    with pytest.raises(UsageError, match="max_tokens is .*: it must be a whole number above 0"):
+    with pytest.raises(UsageError, match=r"max_tokens is .*: it must be a whole number above 0"):
         Agent(towns.protocol, CountingModel(READ), max_tokens=value)
     for name in ("max_seconds", "max_cost"):
         if value not in (1.5,):
-            with pytest.raises(UsageError, match=f"{name} is .*: it must be a number above 0"):
+            with pytest.raises(UsageError, match=rf"{name} is .*: it must be a number above 0"):
                 Agent(towns.protocol, CountingModel(READ), **{name: value})
 
 
