@@ -481,6 +481,7 @@ class Solve:
         try:
             return self.interruption.call(lambda: answer(model, request))
         except KeyboardInterrupt:
+            self.interruption.set()  # ends what is left behind, too
             if self.deadline.expired:
                 raise self.deadline.reached() from None
             raise

@@ -84,8 +84,7 @@ class Prices:
 
         A recorded model costs what it cost then. One that runs here costs nothing, unless the table says otherwise.
         """
-        if model.startswith("replay:"):
-            model = recorded_model(Path(model.removeprefix("replay:"))) or model
+        model = _priced(model)
         if model in self.models:
             return self.models[model]
         fitting = [name for name in self.models if name.endswith("*") and model.startswith(name[:-1])]
@@ -99,9 +98,14 @@ class Prices:
         if price is None:
             raise UsageError(
                 f"{model} has no price, and --max-cost needs one: name a table with --prices FILE that has an entry "
-                f'such as "{model}": {{prompt: 2.0, completion: 8.0}}, in US dollars for a million tokens'
+                f'such as "{_priced(model)}": {{prompt: 2.0, completion: 8.0}}, in US dollars for a million tokens'
             )
         return price
+
+
+def _priced(model: str) -> str:
+    """The name that a price is looked up by: of a record that of its model."""
+    return (recorded_model(Path(model.removeprefix("replay:"))) if model.startswith("replay:") else "") or model
 
 
 def dollars(amount: float) -> str:
