@@ -26,6 +26,7 @@ from atc.modes import LOOP, MODES, STEPWISE, parse
 from atc.options import Options, WritesPolicy, takes_options
 from atc.profile import Profile, open_profile, profile_of, without
 from atc.prompting.prompt import Opening
+from atc.question_limits import QuestionLimits
 from atc.retrieval.candidates import Candidates
 from atc.solution import Solution
 from atc.solve import Service, Solve, SolveSettings, first_prompt
@@ -42,6 +43,7 @@ from sandbox.egress.egress_rules import origin
 from sandbox.egress.writes import POLICIES
 
 if TYPE_CHECKING:
+    from atc.models.prices import Prices
     from protocols.simulator import Session, Simulator
 
 __all__ = ["MODES", "SIMULATED_NOW", "Agent"]
@@ -384,7 +386,22 @@ def _settings(protocol: Protocol, options: Options) -> SolveSettings:
         confirm_plan=options.confirm_plan,
         search=options.search,
         effort=options.effort,
+        question_limits=QuestionLimits(options.max_tokens, options.max_seconds, options.max_cost),
+        prices=_prices(options),
     )
+
+
+def _prices(options: Options) -> Prices:
+    """The price table. Raises: UsageError: It is broken, or no limit of cost can be kept with it."""
+    from atc.models.prices import read_prices
+
+    prices = read_prices(Path(options.prices) if options.prices is not None else None)
+    if prices.currency != "USD":
+        raise UsageError(f"{options.prices} is in {prices.currency}, and a solve counts US dollars (currency: USD)")
+    name = _name_of(options.model)
+    if options.max_cost is not None:
+        prices.required(name)
+    return prices
 
 
 def _limits(options: Options, mode: str) -> Limits:

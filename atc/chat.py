@@ -81,8 +81,8 @@ class Chat:
     ) -> Solution:
         """Answer the next question.
 
-        A question that was interrupted, or whose model or API could not be had, goes on where it was when it is asked
-        again: what it wrote is not written again.
+        A question that was interrupted, whose model or API could not be had, or that reached one of its limits, goes on
+        where it was when it is asked again: what it wrote is not written again.
 
         Args:
             tools, answer_type: As `Agent.solve` takes them.

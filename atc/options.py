@@ -106,6 +106,11 @@ class Options:
         effort: "high" samples further programs for an answer, which write nothing new, and doubts it where most of
             them answer or write otherwise; that costs two to three times the tokens.
         search: How the modes search that make one call at a time, and the most model calls of any mode.
+        max_tokens: Tokens that a question may cost at most, read and written together (docs/limits.md). At a limit the
+            solution has the status "limit", and what was tried so far.
+        max_seconds: Wall-clock seconds that a question may take.
+        max_cost: US dollars that a question may cost, by the price table.
+        prices: A price table, as a file, in place of ours.
         before_call: Given each call before it is sent, from another thread; returns None, or the reason against it. A
             write with a reason against it ends the solve, a read fails in the program. Its time is the program's.
         after_call: Given each call when it is over, from another thread.
@@ -140,6 +145,10 @@ class Options:
     confirm_plan: Callable[[WritePlan], bool] | None = None
     effort: Effort = "normal"
     search: SearchSettings = SearchSettings()
+    max_tokens: int | None = None
+    max_seconds: float | None = None
+    max_cost: float | None = None
+    prices: str | Path | None = None
 
 
 def takes_options(

@@ -1,11 +1,12 @@
 """The record of a solve in a journal, beside its calls, from which an interrupted solve resumes.
 
 It has the question, the digest of its document, the model's answers, and the solution. A solve that ended for a
-passing reason (no model, no API, Ctrl-C, a write that was not allowed) counts as interrupted.
+passing reason (no model, no API, Ctrl-C, a limit of the question, a write that was not allowed) counts as interrupted.
 """
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
@@ -17,7 +18,9 @@ from sandbox.journal.journal import Journal
 from sandbox.records import CallRecord, Run
 
 __all__ = [
+    "cut_answers",
     "describe_call",
+    "note_cut_answer",
     "note_question",
     "note_solution",
     "note_time",
@@ -64,12 +67,22 @@ def recorded_completion(journal: Journal, position: int, request_key: str) -> Co
     return Completion(entry["text"], Usage(**entry["usage"]), entry["finish"], read_calls(entry.get("calls", ())))
 
 
+def note_cut_answer(journal: Journal, usage: Usage) -> None:
+    """Record what an answer cost that a limit of the question cut: it is asked for again when the solve goes on."""
+    journal.note("cut answers", asdict(cut_answers(journal) + usage))
+
+
+def cut_answers(journal: Journal) -> Usage:
+    """What the answers cost that were cut."""
+    return Usage(**(journal.noted("cut answers") or {}))
+
+
 def note_solution(journal: Journal, solution: Solution) -> None:
     """Record a final solution in the journal's file."""
     if journal.file is None:
         return
     undecided = any(refused_write(attempt.run) for attempt in solution.attempts if attempt.run)
-    undecided = undecided or bool(solution.write_plan and solution.write_plan.asked)
+    undecided = undecided or bool(solution.write_plan and solution.write_plan.asked) or solution.limit is not None
     if solution.status not in _RETRYABLE and not undecided:
         journal.note("solution", {**solution.to_json(), "exit_code": solution.exit_code})
 

@@ -10,7 +10,9 @@ from typing import Any, Literal
 from atc.diagnosis.provenance import ArgumentFlow, lookup
 from atc.fault import Attribution, Fault, Stage
 from atc.models.base import Usage
+from atc.models.prices import dollars
 from atc.program.choices import Choice, choices
+from atc.question_limits import LimitName
 from atc.search_tree import SearchNode
 from atc.verify.agreement import SecondAnswer
 from atc.verify.findings import Finding
@@ -93,7 +95,9 @@ class Solution:
     answer rests on a reply. `tree` has every message of the model in a mode that makes one call at a time, in their
     order; it is empty in the other modes. `second_answers` are those of further programs, with `effort="high"`. `value`
     is the answer as the type that was asked for (`answer_type`), and no part of the JSON.
-    `write_plan` has the planned writes of the last program, and what became of each, with `writes="plan"`.
+    `write_plan` has the planned writes of the last program, and what became of each, with `writes="plan"`. `cost` is in
+    US dollars, by the price table; None where the model has no price in it, or its endpoint does not count tokens.
+    `limit` is the limit of the question that ended the solve, with the status "limit"; such a solve can go on.
     """
 
     query: str
@@ -113,6 +117,8 @@ class Solution:
     second_answers: tuple[SecondAnswer, ...] = ()
     write_plan: WritePlan | None = None
     value: Any = None
+    cost: float | None = None
+    limit: LimitName | None = None
 
     def __repr__(self) -> str:
         """One line: the status, and the answer or the reason without one, shortened."""
@@ -133,6 +139,7 @@ class Solution:
         summary = html.escape(self.standing or self.status)
         spent = f"{len(self.attempts)} attempt(s), {self.usage.prompt_tokens:,} tokens read, "
         spent += f"{self.usage.completion_tokens:,} written, {self.seconds.get('total', 0.0):.1f} s"
+        spent += f", {dollars(self.cost)}" if self.cost is not None else ""
         return (
             f"<div><p><b>{html.escape(self.query)}</b></p>"
             f'<pre style="white-space: pre-wrap">{html.escape(outcome)}</pre>'
@@ -222,6 +229,8 @@ class Solution:
             "reflections": self.reflections,
             "warnings": list(self.warnings),
             "usage": self.usage.counts(),
+            "cost": self.cost,
+            "limit": self.limit,
             "seconds": dict(self.seconds),
             "versions": dict(self.versions),
         }

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from atc.answer_type import AnswerType
 from atc.diagnosis.provenance import flows
@@ -40,7 +40,16 @@ from atc.modes.toolbox import Toolbox
 from atc.options import Effort, SearchSettings
 from atc.profile import Profile
 from atc.prompting.prompt import Opening, opening
-from atc.resume import note_question, note_solution, note_time, recorded_completion, unresolved_writes
+from atc.question_limits import Deadline, LimitName, QuestionLimitReached, QuestionLimits, Spending
+from atc.resume import (
+    cut_answers,
+    note_cut_answer,
+    note_question,
+    note_solution,
+    note_time,
+    recorded_completion,
+    unresolved_writes,
+)
 from atc.search_tree import SearchNode
 from atc.solution import Attempt, Solution, Status
 from atc.turns import Turn, conversation_so_far
@@ -54,6 +63,9 @@ from sandbox import CallRecord, Journal, Limits, Run, Sandbox
 from sandbox.egress.egress_rules import BaseURL
 from sandbox.egress.write_plan import WriteLedger
 from sandbox.egress.writes import Writes
+
+if TYPE_CHECKING:
+    from atc.models.prices import Prices
 
 __all__ = ["Service", "Solve", "SolveSettings", "first_prompt"]
 
@@ -93,6 +105,8 @@ class SolveSettings:
     confirm_plan: ConfirmPlan | None = None
     search: SearchSettings = field(default_factory=SearchSettings)
     effort: Effort = "normal"
+    question_limits: QuestionLimits = field(default_factory=QuestionLimits)
+    prices: Prices | None = None
 
     @property
     def today(self) -> str:
@@ -163,6 +177,8 @@ class Solve:
 
     def __post_init__(self) -> None:
         self.id = secrets.token_hex(6)
+        self.limit: LimitName | None = None
+        self.hold_to_limits()
         self.calls_functions = self.aside = False
         with suppress(ModelError):  # the first question to the model says so
             self.calls_functions = calls_functions(self.open_model())
@@ -170,6 +186,8 @@ class Solve:
             self.settings = replace(self.settings, profile=profile)
         self.today = self.settings.today
         if self.journal is not None:
+            if (cut := cut_answers(self.journal)).model_calls:
+                self.count(cut)
             self.today = note_question(self.journal, self.question.text, self.knowledge.protocol, self.today)
         opened = first_prompt(
             self.question, self.knowledge, self.settings, self.tools, self.today, self.called_before()
@@ -195,6 +213,26 @@ class Solve:
             self.now = self.settings.now or note_time(self.journal, datetime.now(UTC))
         self.started = time.perf_counter()
 
+    def hold_to_limits(self) -> None:
+        """Count what is spent from now on. Raises: UsageError: There is a limit of cost, and the model has no price."""
+        limits, prices = self.settings.question_limits, self.settings.prices
+        price = prices.of(self.model_name) if prices is not None else None
+        if limits.max_cost is not None and prices is not None:
+            price = prices.required(self.model_name)
+        self.spending = Spending(limits, price)
+        if limits.max_seconds is not None:
+            outer, self.interruption = self.interruption, Interruption()
+            if outer is not None:
+                outer.add(self.interruption.set)
+        self.deadline = Deadline(limits.max_seconds, self.interruption.set if self.interruption is not None else None)
+        settings, unhurried = self.settings, self.deadline.unhurried
+        self.settings = replace(
+            settings,
+            confirm=unhurried(settings.confirm),
+            writes=unhurried(settings.writes) if callable(settings.writes) else settings.writes,
+            confirm_plan=unhurried(settings.confirm_plan),
+        )
+
     def called_before(self) -> list[str]:
         """The tools that were called for the questions before in a chat."""
         protocol = self.knowledge.protocol
@@ -216,34 +254,42 @@ class Solve:
         status: Status = "failed"
         message = ""
         try:
-            with Sandbox(
-                self.knowledge.protocol,
-                base_url=self.service.base_url,
-                allow=settings.allow,
-                credentials=self.service.credentials,
-                limits=settings.limits,
-                now=self.now,
-                seed=settings.seed,
-                tools=self.opening.tools if self.tools is not None else None,
-                strict=settings.strict_sandbox,
-                journal=self.journal,
-                writes=self.writes(),
-                before_call=settings.before_call,
-                on_call=self.called,
-                on_begin=self.began_call,
-                on_output=self.printed,
-            ) as sandbox:
+            with (
+                self.deadline,
+                Sandbox(
+                    self.knowledge.protocol,
+                    base_url=self.service.base_url,
+                    allow=settings.allow,
+                    credentials=self.service.credentials,
+                    limits=settings.limits,
+                    now=self.now,
+                    seed=settings.seed,
+                    tools=self.opening.tools if self.tools is not None else None,
+                    strict=settings.strict_sandbox,
+                    journal=self.journal,
+                    writes=self.writes(),
+                    before_call=settings.before_call,
+                    on_call=self.called,
+                    on_begin=self.began_call,
+                    on_output=self.printed,
+                ) as sandbox,
+            ):
                 if self.interruption is not None:
                     self.interruption.add(sandbox.interrupt)
                 status, message = self.solved(sandbox)
+            if self.deadline.expired and status != "answered":  # what was cut off may look like a failure
+                raise self.deadline.reached()
         except (LimitReached, PromptRefused) as error:
             status, message = "limit", str(error)
+            self.limit = error.limit if isinstance(error, QuestionLimitReached) else None
         except ModelError as error:
             status, message = "model_error", str(error)
         except APIError as error:  # no access token
             status, message = "api_error", str(error)
         except KeyboardInterrupt:
             status, message = "interrupted", "interrupted"
+            if self.deadline.expired:
+                status, message, self.limit = "limit", str(self.deadline.reached()), "max_seconds"
         solution = self.solution(status, message)
         if self.journal is not None:
             note_solution(self.journal, solution)
@@ -391,6 +437,7 @@ class Solve:
         """Ask the model, unless the journal has its answer; either way it counts.
 
         The first try takes the likeliest answer, later ones a sample, lest it be the same.
+        Raises: LimitReached: The answer would go beyond a limit of the question, or was cut by one. ModelError.
         """
         most = self.settings.search.max_model_calls
         if most and self.requests >= most:
@@ -399,24 +446,45 @@ class Solve:
         request = request_hash(messages, stop, max_tokens, functions, layout)
         journal = self.journal
         completion = recorded_completion(journal, self.requests - 1, request) if journal is not None else None
-        if completion is None:
-            likeliest = self.tried == 1 and not sampled
-            seed = self.settings.seed + self.tried - 1 + (self.requests if sampled else 0)
-            chance = None if likeliest else seed
-            completion = self.asked(
-                ModelRequest(messages, stop, max_tokens, chance, self.progressed, functions, layout)
-            )
+        if completion is not None:
+            self.count(completion.usage, messages, functions, completion.text)
+            return completion
+        room = self.spending.room(messages, functions, max_tokens)
+        likeliest = self.tried == 1 and not sampled
+        seed = self.settings.seed + self.tried - 1 + (self.requests if sampled else 0)
+        chance = None if likeliest else seed
+        unlimited = max_tokens if room < max_tokens else None
+        completion = self.asked(
+            ModelRequest(messages, stop, room, chance, self.progressed, functions, layout, unlimited)
+        )
+        self.count(completion.usage, messages, functions, completion.text)
+        if (reached := self.spending.cut(completion.finish)) is not None:
             if journal is not None:
-                journal.answer(self.requests - 1, request, asdict(completion))
-        self.usage += completion.usage
+                note_cut_answer(journal, completion.usage)
+            raise reached
+        if journal is not None:
+            journal.answer(self.requests - 1, request, asdict(completion))
         return completion
+
+    def count(
+        self, usage: Usage, messages: Sequence[Message] = (), functions: Sequence[FunctionSpec] = (), text: str = ""
+    ) -> None:
+        """Count what a request to the model cost."""
+        self.usage += usage
+        self.spending.add(usage, messages, functions, text)
 
     def asked(self, request: ModelRequest) -> Completion:
         """Ask the model; where another thread may end the solve, in a thread that is then left behind."""
         model = self.open_model()
         if self.interruption is None:
             return answer(model, request)
-        return self.interruption.call(lambda: answer(model, request))
+        try:
+            return self.interruption.call(lambda: answer(model, request))
+        except KeyboardInterrupt:
+            self.interruption.set()  # ends what is left behind, too
+            if self.deadline.expired:
+                raise self.deadline.reached() from None
+            raise
 
     def progressed(self, progress: Progress) -> None:
         """The model has read or written more."""
@@ -448,6 +516,8 @@ class Solve:
         journal = self.journal
         warnings.update(dict.fromkeys(unresolved_writes(journal) if journal is not None else ()))
         warnings.update(dict.fromkeys(self.gate.unmade if self.gate is not None else ()))
+        if status == "answered" and self.toolbox is not None and self.toolbox.look_ended:
+            warnings[f"the second look at the answer was cut short: {self.toolbox.look_ended}"] = None
         seconds = {
             "total": time.perf_counter() - self.started,
             "model": self.usage.seconds,
@@ -471,6 +541,8 @@ class Solve:
             second_answers=tuple(self.toolbox.second_answers) if self.toolbox is not None else (),
             value=self.value,
             write_plan=self.gate.plan if self.gate is not None else None,
+            cost=self.spending.cost,
+            limit=self.limit,
         )
 
     def findings(self, program: str, run: Run) -> tuple[Finding, ...]:

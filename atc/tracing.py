@@ -303,6 +303,10 @@ def _blame(span: Span, fault: Fault, attribution: Attribution) -> None:
 def _end(root: Span, solution: Solution) -> None:
     root.set_attributes(_usage_attributes(solution.usage.counts()))
     root.set_attributes({"atc.status": solution.status, "atc.reflections": solution.reflections})
+    if solution.cost is not None:
+        root.set_attribute("atc.cost.usd", solution.cost)
+    if solution.limit is not None:
+        root.set_attribute("atc.limit", solution.limit)
     if (agent_version := solution.versions.get("atc")) is not None:
         root.set_attribute("gen_ai.agent.version", agent_version)
     if solution.standing is not None:

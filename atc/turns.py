@@ -32,8 +32,8 @@ _MAX_CONTEXT = 20_000
 class Turn:
     """A question of a chat and what came of it.
 
-    `status` is the solution's, and empty while there is none. `calls` are the last program's, as it might have written
-    them, and `tools` the tools that it called.
+    `status` and `limit` are the solution's; the status is empty while there is none. `calls` are the last program's, as
+    it might have written them, and `tools` the tools that it called.
     """
 
     query: str
@@ -42,6 +42,7 @@ class Turn:
     message: str = ""
     calls: tuple[str, ...] = ()
     tools: tuple[str, ...] = ()
+    limit: str | None = None
 
     @classmethod
     def of(cls, solution: Solution) -> Self:
@@ -53,12 +54,14 @@ class Turn:
         if len(calls) > _MAX_CALLS:
             described.append(f"and {len(calls) - _MAX_CALLS} more")
         tools = tuple(dict.fromkeys(call.tool for call in calls if call.tool))
-        return cls(solution.query, solution.status, solution.answer, solution.message, tuple(described), tools)
+        return cls(
+            solution.query, solution.status, solution.answer, solution.message, tuple(described), tools, solution.limit
+        )
 
     @classmethod
     def from_json(cls, data: object) -> Self:
         """A turn as `to_json` wrote it. Raises: UsageError: It is none."""
-        if not isinstance(data, dict) or data.keys() != {entry.name for entry in fields(cls)}:
+        if not isinstance(data, dict) or {"limit", *data} != {entry.name for entry in fields(cls)}:
             raise UsageError("the journal is damaged; move it away and start a new one")
         return cls(**{**data, "calls": tuple(data["calls"]), "tools": tuple(data["tools"])})
 
@@ -69,7 +72,7 @@ class Turn:
     @property
     def goes_on(self) -> bool:
         """True if the same question, asked again, goes on with this turn."""
-        return self.status in _GOES_ON
+        return self.status in _GOES_ON or self.limit is not None
 
     def text(self) -> str:
         """The turn as the model reads it, in three lines."""

@@ -25,9 +25,9 @@ _LAYERS = {
     """,
     "sandbox": "records truncation private body_store body_forms language child pool provenance journal egress sandbox",
     "atc": """
-        _siblings fault files interruption answer_type language models profile planning retrieval program check
-        diagnosis knowledge prompting verify search_tree solution solution_file events background tracing hooks
-        options resume turns write_gate modes solve chat agent training tui saved page server mcp_server cli
+        _siblings fault files interruption answer_type language models question_limits profile planning retrieval
+        program check diagnosis knowledge prompting verify search_tree solution solution_file events background tracing
+        hooks options resume turns write_gate modes solve chat agent training tui saved page server mcp_server cli
     """,
     "probing": "redact schema prober document export strip_responses evaluation drift live cli",
     "benchmarks": """

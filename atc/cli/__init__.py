@@ -62,7 +62,7 @@ Exit codes of all commands:
   1    not solved, the answer rests on no reply, or the program raised or left with a non-zero exit
   2    wrong usage or bad input
   3    refused by the sandbox's policy or by the writes policy
-  4    a limit was hit
+  4    a limit of the run or of the question was hit
   5    the model could not be had
   6    the API could not be had
   130  interrupted"""

@@ -14,6 +14,8 @@ from urllib.parse import urlsplit
 import click
 
 from atc.cli import say
+from atc.cli.config import LIMITS
+from atc.cli.limits import LimitOptions
 from atc.cli.options import (
     ModelOptions,
     ProgramOptions,
@@ -56,6 +58,7 @@ _FOR_AGENT = [
     "retriever",
     "strict_sandbox",
     "store",
+    *LIMITS,
 ]
 """The options that the agent takes as they are."""
 
@@ -68,7 +71,7 @@ _NOTED = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class AgentOptions(SearchOptions, ModelOptions, ProgramOptions):
+class AgentOptions(LimitOptions, SearchOptions, ModelOptions, ProgramOptions):
     """The options of an agent."""
 
     api: tuple[str, ...] = api_option(
@@ -118,19 +121,24 @@ class AgentOptions(SearchOptions, ModelOptions, ProgramOptions):
         from atc.models.names import identity
 
         api = tuple(_absolute(spec) for spec in self.api)
-        retriever = str(Path(self.retriever).resolve()) if self.retriever else None
-        return replace(self, api=api, retriever=retriever, model=identity(self.model or default_model()))
+        retriever, prices = (str(Path(place).resolve()) if place else None for place in (self.retriever, self.prices))
+        model = identity(self.model or default_model())
+        return replace(self, api=api, retriever=retriever, prices=prices, model=model)
 
     def to_note(self) -> Mapping[str, object]:
         """What a journal keeps of the command."""
         return {**{name: getattr(self, name) for name in _NOTED}, "now": self.now.isoformat() if self.now else None}
 
     def with_noted(self, noted: object) -> Self | None:
-        """The same with what a journal kept of a command, but for `writes` where it is given; None if that is none."""
+        """The same with what a journal kept of a command, but for `writes` and limits where they are given.
+
+        None if that is no note of a command.
+        """
         if not isinstance(noted, dict) or not {"api", "model"} <= noted.keys() <= set(_NOTED):
             return None
         now = datetime.fromisoformat(noted["now"]) if noted.get("now") else None
-        return replace(self, **{**noted, "now": now, "writes": self.writes or noted.get("writes")})
+        given = {name: value for name in ("writes", *LIMITS) if (value := getattr(self, name)) is not None}
+        return replace(self, **{**noted, "now": now, **given})
 
 
 def check_passwords(specs: Sequence[str]) -> None:

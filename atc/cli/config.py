@@ -21,19 +21,22 @@ from click.core import ParameterSource
 
 from protocols.errors import UsageError
 
-__all__ = ["NAME", "SHARED", "Config", "Section", "command_defaults", "find_config", "read_config", "settle"]
+__all__ = ["LIMITS", "NAME", "SHARED", "Config", "Section", "command_defaults", "find_config", "read_config", "settle"]
 
 NAME = "atc.toml"
 
 SHARED = (
-    *("allow", "api", "auth", "base-url", "effort", "max-reflections", "mode", "model", "now", "profile", "seed"),
-    *("simulate", "store", "strict-sandbox", "tools", "writes"),
+    *("allow", "api", "auth", "base-url", "effort", "max-cost", "max-reflections", "max-seconds", "max-tokens", "mode"),
+    *("model", "now", "prices", "profile", "seed", "simulate", "store", "strict-sandbox", "tools", "writes"),
 )
 """The keys above all tables: options of several commands. Each command of this package takes those that it has; one
 that another package adds, such as a benchmark, takes the keys of its own table alone."""
 
 _OF_SERVICE = ("base_url", "auth", "headers", "allow")
 """What belongs to the API that the file names, and not to any other."""
+
+LIMITS = ("max_tokens", "max_seconds", "max_cost", "prices")
+"""What limits a question; a journal knows it."""
 
 _EXPLICIT = (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT)
 _AUTH = re.compile(
@@ -270,13 +273,13 @@ def settle(ctx: click.Context, values: Mapping[str, Any]) -> dict[str, Any]:
     if "api" in explicit and _documents(values["api"]) != _documents((ctx.default_map or {}).get("api", values["api"])):
         dropped.update(_OF_SERVICE)
     if values.get("resume"):  # the journal knows
-        dropped.add("writes")
+        dropped.update(("writes", *LIMITS))
     if values.get("simulate") and "simulate" in explicit:
         dropped.update(("base_url", "auth"))
     if explicit & {"base_url", "auth"}:
         dropped.add("simulate")
     nothing: dict[str, Any] = {"auth": (), "headers": (), "allow": ()}
-    empty = {"simulate": False, "base_url": None, "writes": None, **nothing}
+    empty = {"simulate": False, "base_url": None, "writes": None, **dict.fromkeys(LIMITS), **nothing}
     return {name: empty[name] if name in dropped & from_file else value for name, value in values.items()}
 
 

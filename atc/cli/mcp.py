@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn
 import click
 
 from atc.cli import say
+from atc.cli.config import LIMITS
+from atc.cli.limits import LimitOptions
 from atc.cli.listening import bound, is_loopback
 from atc.cli.options import (
     ModelOptions,
@@ -36,6 +38,7 @@ __all__ = ["mcp"]
 _FOR_AGENT = [
     *("model", "mode", "max_reflections", "profile", "effort"),
     *("base_url", "auth", "headers", "simulate", "allow", "seed", "now", "strict_sandbox"),
+    *LIMITS,
 ]
 """The options that the agent takes as they are."""
 
@@ -46,7 +49,7 @@ def mcp() -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Options(ModelOptions, ProgramOptions):
+class _Options(LimitOptions, ModelOptions, ProgramOptions):
     api: tuple[str, ...] = api_option(required=True)
     writes: Literal["allow", "deny", "simulate"] = option(
         "--writes",

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from atc.cli import say
+from atc.cli.config import LIMITS
+from atc.cli.limits import LimitOptions
 from atc.cli.listening import bound, is_loopback
 from atc.cli.options import (
     ModelOptions,
@@ -38,12 +40,13 @@ __all__ = ["serve"]
 _FOR_AGENT = [
     *("model", "mode", "max_reflections", "profile", "effort"),
     *("base_url", "auth", "headers", "simulate", "allow", "seed", "now", "strict_sandbox"),
+    *LIMITS,
 ]
 """The options that the agents take as they are."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Options(ModelOptions, ProgramOptions):
+class _Options(LimitOptions, ModelOptions, ProgramOptions):
     api: tuple[str, ...] = api_option(required=True)
     writes: Literal["allow", "deny", "simulate"] | None = option(
         "--writes",
@@ -58,7 +61,8 @@ class _Options(ModelOptions, ProgramOptions):
         "--key-file",
         type=click.Path(exists=True, dir_okay=False, path_type=Path),
         metavar="FILE",
-        help="Who may ask: lines NAME:KEY [concurrent=N] [per_minute=N]. Needed unless H is a loopback address.",
+        help="Who may ask: lines NAME:KEY [concurrent=N] [per_minute=N] [max_tokens=N] [max_seconds=S] [max_cost=USD], "
+        "the latter three of each question. Needed unless H is a loopback address.",
     )
     journal: Path = option(
         "--journal",
@@ -99,6 +103,13 @@ def serve(options: _Options) -> None:
     keys = read_keys(options.key_file) if options.key_file is not None else None
     if options.key_file is not None and options.key_file.stat().st_mode & 0o077:
         say(f"warning: others may read {options.key_file}; chmod 600 {options.key_file}")
+    if keys is not None and keys.limit_cost:
+        from atc.models import default_model
+        from atc.models.names import identity
+        from atc.models.prices import read_prices
+
+        prices = read_prices(Path(options.prices) if options.prices is not None else None)
+        prices.required(identity(options.model or default_model()))
     settings = ServerSettings(options.api, _agent_options(options), options.workers, options.journal.absolute())
     with bound(options.host, options.port) as listener, closing(RequestStore(settings.folder)) as store:
         _run(settings, store, keys, listener)

@@ -14,6 +14,7 @@ from click.core import ParameterSource
 
 from atc.cli import print_json, say
 from atc.cli.asking import AgentOptions, check_passwords, load_api, open_agent, tell_message, tell_solution
+from atc.cli.config import LIMITS
 from atc.cli.confirm import PlanConfirmation, WriteConfirmation, can_ask
 from atc.cli.model import offer_pull
 from atc.cli.options import argument, check_api_options, json_option, option, out_file, takes
@@ -27,9 +28,11 @@ if TYPE_CHECKING:
 __all__ = ["solve"]
 
 _BESIDE_RESUME = {
-    *("resume", "threads", "writes", "refresh", "store", "record"),
+    *("resume", "threads", "writes", "refresh", "store", "record", *LIMITS),
     *("out", "strict", "as_json", "verbose", "otel"),
 }
+_LARGER = {name: f", with a larger --{name.replace('_', '-')}" for name in ("max_tokens", "max_cost")}
+"""What a solve needs to go on; what it used before counts."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,14 +110,14 @@ def solve(options: _Options) -> None:
         else:
             options = options.complete()
             journal.note("asked", {**options.to_note(), "query": options.query})
-        code = _solved(options, journal)
+        code, limit = _solved(options, journal)
         if journal.file is not None and recorded_solution(journal) is None:
-            say(f"atc solve --resume {journal.file} goes on from here")
+            say(f"atc solve --resume {journal.file} goes on from here{_LARGER.get(limit or '', '')}")
     context.exit(code)
 
 
-def _solved(options: _Options, journal: Journal) -> int:
-    """Solve the question and show the solution; the exit code."""
+def _solved(options: _Options, journal: Journal) -> tuple[int, str | None]:
+    """Solve the question and show the solution; the exit code, and the limit of the question that it reached."""
     from atc.tui import open_view
 
     query, model = str(options.query), str(options.model)
@@ -151,7 +154,8 @@ def _solved(options: _Options, journal: Journal) -> int:
         exit_code = error.exit_code if isinstance(error, ATCError) else 130
         # A second ctrl-C, while things are closed, must not lose what the first one left.
         solution = solution or _unsolved(query, model, exit_code, str(error) or "interrupted")
-    return _tell({**solution.to_json(), "exit_code": exit_code}, options, on_screen=on_screen, hidden=of_document)
+    code = _tell({**solution.to_json(), "exit_code": exit_code}, options, on_screen=on_screen, hidden=of_document)
+    return code, solution.limit
 
 
 def _refuse_more(ctx: click.Context) -> None:

@@ -216,7 +216,8 @@ class ModelRequest:
     `seed` is None for the likeliest answer; with one, the answer is sampled at TEMPERATURE. `on_progress` is called
     during the completion where the model supports it; it is not part of the request's identity. `functions` may be
     called instead of an answer, or beside one. With the `layout` "roles" the model reads the messages as
-    `atc.models.role_layout` writes them, results of calls included, and its chat template is not used.
+    `atc.models.role_layout` writes them, results of calls included, and its chat template is not used. `unlimited` is
+    what `max_tokens` would be, where a limit of the question has lowered it: a record has that answer, too.
     """
 
     messages: Sequence[Message]
@@ -226,6 +227,7 @@ class ModelRequest:
     on_progress: Callable[[Progress], None] | None = field(default=None, compare=False, repr=False)
     functions: Sequence[FunctionSpec] = ()
     layout: Layout = "chat"
+    unlimited: int | None = field(default=None, compare=False)
 
 
 class ModelBase:

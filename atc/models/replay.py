@@ -2,7 +2,8 @@
 
 An answer is found by the hash of its request: messages, stop sequences, token limit, and functions where there are any.
 The model's name is not part of it, so that a record of one model can be played for another. A request that was recorded
-more than once gets its answers in the recorded order, and from then on the last one. Times are not recorded.
+more than once gets its answers in the recorded order, and from then on the last one. Times are not recorded. A request
+whose answer is to be shorter, for a limit of the question, is found as it is, else without that limit.
 """
 
 from __future__ import annotations
@@ -89,6 +90,9 @@ class ReplayModel(ModelBase):
         started = time.monotonic()
         key = _key(request)
         answers = self._answers.get(key)
+        if answers is None and request.unlimited is not None:
+            key = _key(replace(request, max_tokens=request.unlimited))
+            answers = self._answers.get(key)
         if answers is None:
             raise ModelError(
                 f"{self._file} has no answer to the request {key}; a real model with --record {self._file} adds it"

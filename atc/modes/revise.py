@@ -36,6 +36,7 @@ from atc.verify.agreement import SecondAnswer, agree, values_of, writes_of
 from atc.verify.write_reasons import intent_mismatch, missing_names
 from atc.write_gate import WriteGate
 from protocols.dataflow.operations import looks_like_read
+from protocols.errors import LimitReached
 from sandbox import CallRecord, Run
 from sandbox.sandbox import snippet
 
@@ -132,7 +133,10 @@ class _Revision:
             if verdict.is_answer:
                 self.add_attempt(program, "done", run)
                 if toolbox.effort == "high" and run is not None:
-                    self.look_again(run)
+                    try:
+                        self.look_again(run)
+                    except LimitReached as reached:  # the answer is there
+                        toolbox.look_ended = str(reached)
                 return verdict.answer or None
             fault, finding = verdict.fault or Fault("run", "APIError", verdict.unhealthy), verdict.finding
             attribution = self.blame(program, run, fault)

@@ -18,6 +18,7 @@ from atc.modes.toolbox import Toolbox
 from atc.modes.toolllama_dialogue import ToolLlamaDialogue
 from atc.prompting import templates
 from atc.search_tree import NodeOutcome, SearchNode, SearchStep, path_to
+from protocols.errors import LimitReached
 
 __all__ = ["Branch", "Search"]
 
@@ -112,7 +113,8 @@ class Search:
                 if steps[-1].code in (3, 4):
                     break
         except BaseException as error:
-            outcome: NodeOutcome = "limit" if isinstance(error, TryEnded) and error.status == "limit" else "error"
+            limited = isinstance(error, LimitReached) or (isinstance(error, TryEnded) and error.status == "limit")
+            outcome: NodeOutcome = "limit" if limited else "error"
             if turns:  # the model said something
                 node = replace(node, thought=node.thought or _last_text(turns), steps=tuple(steps))
                 self._add(node.left(outcome, str(error)))

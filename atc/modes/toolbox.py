@@ -71,7 +71,8 @@ class Toolbox:
         trial: The number of this try, from 1.
         gate: Holds the writes of programs to a plan that is approved first.
         answer_type: The type that the answer has to have.
-        effort: "high" takes a second look at an answer; `second_answers` has what it gave.
+        effort: "high" takes a second look at an answer; `second_answers` has what it gave, and `look_ended` the limit
+            that cut it short.
     """
 
     question: Question
@@ -99,6 +100,7 @@ class Toolbox:
     gate: WriteGate | None = None
     effort: Effort = "normal"
     second_answers: list[SecondAnswer] = field(default_factory=list)
+    look_ended: str = ""
     answer_type: AnswerType | None = None
     budget: TryBudget = field(default_factory=TryBudget)
     usage: Usage = field(default_factory=Usage)

@@ -15,6 +15,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from atc.models.prices import dollars
 from atc.program.edits import line_diff
 from atc.search_tree import SearchNode, SearchStep
 from atc.tui.nodes import end_text, points, step_signature, stretches, trials
@@ -66,6 +67,7 @@ def page_environment(*folders: Path, max_characters: int = MAX_CHARACTERS) -> En
         "json": lambda value: short(json.dumps(value, ensure_ascii=False, default=str)),
         "pretty": lambda value: short(json.dumps(value, ensure_ascii=False, default=str, indent=2)),
         "readable": readable_path,
+        "dollars": dollars,
         "ending": end_text,
         "points": points,
         "signature": step_signature,

@@ -1,6 +1,6 @@
 """The endpoints of a server, as an ASGI application.
 
-    POST /v1/solve       {query, mode?, max_reflections?, background?}
+    POST /v1/solve       {query, mode?, max_reflections?, background?, max_tokens?, max_seconds?, max_cost?}
     GET  /v1/solve/{id}  the state of a solve, and its Solution
     GET  /healthz        whether solves are taken; needs no key
     GET  /metrics        figures for Prometheus

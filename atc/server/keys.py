@@ -5,9 +5,11 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from pathlib import Path
+from typing import Any
 
+from atc.question_limits import QuestionLimits
 from protocols.errors import UsageError
 
 __all__ = ["LOCAL", "ApiKeys", "Client", "read_keys"]
@@ -15,8 +17,10 @@ __all__ = ["LOCAL", "ApiKeys", "Client", "read_keys"]
 MIN_LENGTH = 16
 """Characters of the shortest key that is taken."""
 
+_NUMBER = re.compile(r"[0-9]{1,12}(\.[0-9]{1,12})?", re.ASCII)
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}")
-_LIMITS = ("concurrent", "per_minute")
+_LIMITS = {"concurrent": int, "per_minute": int, "max_tokens": int, "max_seconds": float, "max_cost": float}
+_OF_QUESTION = frozenset(entry.name for entry in fields(QuestionLimits))
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,11 +30,13 @@ class Client:
     Args:
         concurrent: Most solves that are not over.
         per_minute: Most solves accepted in any 60 seconds.
+        limits: Of each question.
     """
 
     name: str
     concurrent: int = 50
     per_minute: int = 600
+    limits: QuestionLimits = field(default_factory=QuestionLimits)
 
 
 LOCAL = Client("local", concurrent=0, per_minute=0)
@@ -43,14 +49,20 @@ class ApiKeys:
     def __init__(self, clients: Mapping[bytes, Client]) -> None:
         self._clients = dict(clients)
 
+    @property
+    def limit_cost(self) -> bool:
+        """True if a key limits what a question may cost."""
+        return any(client.limits.max_cost is not None for client in self._clients.values())
+
     def client(self, key: str) -> Client | None:
         """Whose key it is; None for an unknown one."""
         return self._clients.get(_digest(key))
 
 
 def read_keys(file: Path) -> ApiKeys:
-    """Read a key file: a line `NAME:KEY` for each key, then optionally `concurrent=N` and `per_minute=N`.
+    """Read a key file: a line `NAME:KEY` for each key, then optionally its limits.
 
+    They are `concurrent=N` and `per_minute=N`, and of each question `max_tokens=N`, `max_seconds=S` and `max_cost=USD`.
     Empty lines and lines that begin with `#` are left out. Raises: UsageError: it never holds a key.
     """
     try:
@@ -78,13 +90,18 @@ def _client(words: list[str], where: str) -> tuple[bytes, Client]:
         raise UsageError(f"{where}: write NAME:KEY; a name has letters, digits and _ . - only")
     if len(key) < MIN_LENGTH:
         raise UsageError(f"{where}: the key of {name} has fewer than {MIN_LENGTH} characters; make a longer one")
-    limits: dict[str, int] = {}
+    limits: dict[str, Any] = {}
     for word in words[1:]:
-        limit, _, value = word.partition("=")
-        if limit not in _LIMITS or not value.isdecimal() or int(value) < 1:
-            raise UsageError(f"{where}: after the key of {name} come only concurrent=N and per_minute=N, from 1")
-        limits[limit] = int(value)
-    return _digest(key), Client(name, **limits)
+        limit, _, text = word.partition("=")
+        kind = _LIMITS.get(limit)
+        if kind is None or not _NUMBER.fullmatch(text) or (kind is int and "." in text) or not float(text):
+            raise UsageError(
+                f"{where}: after the key of {name} come only concurrent=N, per_minute=N, max_tokens=N, max_seconds=S "
+                "and max_cost=USD, each above 0"
+            )
+        limits[limit] = kind(text)
+    of_question = QuestionLimits(**{limit: limits.pop(limit) for limit in _OF_QUESTION & limits.keys()})
+    return _digest(key), Client(name, **limits, limits=of_question)
 
 
 def _digest(key: str) -> bytes:

@@ -7,12 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
+from atc.question_limits import QuestionLimits
+
 __all__ = ["Cancel", "Cancelled", "Ended", "Job", "JobEvent", "Message", "Postponed", "Ready", "Refused"]
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """Solve this. `journal` is None for a solve that ends with its connection; `events` are sent if asked for."""
+    """Solve this. `journal` is None for a solve that ends with its connection; `events` are sent if asked for. `limits`
+    are those of the client; the server's hold besides."""
 
     id: str
     query: str
@@ -20,6 +23,7 @@ class Job:
     max_reflections: int | None
     journal: Path | None
     events: bool
+    limits: QuestionLimits
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +56,13 @@ class JobEvent:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """A solve has a Solution, as JSON; `tokens` are those read and written."""
+    """A solve has a Solution, as JSON; `tokens` are those read and written, `cost` US dollars where they are known."""
 
     id: str
     solution: str
     status: str
     tokens: Mapping[str, int]
+    cost: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ class ServerMetrics:
         self._solves = Counter("atc_solves", "Solves that are over.", ["status"], registry=self.registry)
         self._tokens = Counter("atc_model_tokens", "Tokens of the model.", ["kind"], registry=self.registry)
         self._calls = Counter("atc_model_calls", "Requests to the model.", registry=self.registry)
+        self._cost = Counter("atc_model_cost_usd", "US dollars, by the price table.", registry=self.registry)
         self._requests = Counter("atc_http_requests", "Answers by HTTP status.", ["code"], registry=self.registry)
         self._seconds = Histogram(
             "atc_http_solve_seconds", "Synchronous solves.", buckets=_SECONDS, registry=self.registry
@@ -36,6 +37,7 @@ class ServerMetrics:
         """A solve has a solution."""
         self._solves.labels(message.status).inc()
         self._calls.inc(message.tokens["model_calls"])
+        self._cost.inc(message.cost or 0.0)
         for kind in ("prompt", "completion"):
             self._tokens.labels(kind).inc(message.tokens[f"{kind}_tokens"])
 

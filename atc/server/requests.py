@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import asdict, fields
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from atc.modes import parse
+from atc.question_limits import QuestionLimits
 from protocols.errors import UsageError
 
 __all__ = ["MAX_BODY", "BadRequestError", "SolveRequest", "read_request"]
@@ -17,6 +19,8 @@ MAX_BODY = 64 * 1024
 """Bytes of a request's body."""
 
 MAX_TRIES = 10
+
+_LIMITS = tuple(entry.name for entry in fields(QuestionLimits))
 
 
 class BadRequestError(Exception):
@@ -37,6 +41,7 @@ class SolveRequest(BaseModel):
         mode: As `atc solve --mode`; by default the server's.
         max_reflections: Most revisions of a program; by default as the profile says.
         background: Answer at once with an id.
+        max_tokens, max_seconds, max_cost: As of `atc solve`, at most what the key may use.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
@@ -45,6 +50,22 @@ class SolveRequest(BaseModel):
     mode: str | None = None
     max_reflections: int | None = Field(default=None, ge=0, le=10)
     background: bool = False
+    max_tokens: int | None = Field(default=None, ge=1)
+    max_seconds: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    max_cost: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+
+    @property
+    def limits(self) -> QuestionLimits:
+        """The limits that the client asks for."""
+        return QuestionLimits(self.max_tokens, self.max_seconds, self.max_cost)
+
+    def limited(self, most: QuestionLimits) -> SolveRequest:
+        """The same within the limits of who asks. Raises: BadRequestError: 422 for a higher one."""
+        for name in _LIMITS:
+            asked, allowed = getattr(self, name), getattr(most, name)
+            if asked is not None and allowed is not None and asked > allowed:
+                raise BadRequestError(422, f"{name}: at most {allowed:.12g}, which is the limit here", name)
+        return self.model_copy(update=asdict(self.limits.within(most)))
 
     @field_validator("query")
     @classmethod
@@ -70,6 +91,7 @@ class SolveRequest(BaseModel):
     def digest(self) -> str:
         """The same for requests that ask for the same, in the background or not."""
         data = self.model_dump(exclude={"background"})
+        data = {name: value for name, value in data.items() if value is not None or name not in _LIMITS}
         return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
 
 

@@ -8,10 +8,13 @@ from collections.abc import AsyncIterator, Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TypeAlias, TypeVar
 
 from atc.models import default_model
 from atc.models.names import identity
+from atc.models.prices import read_prices
+from atc.question_limits import QuestionLimits
 from atc.server.keys import Client
 from atc.server.messages import Cancelled, Ended, Job, JobEvent, Message, Postponed
 from atc.server.metrics import ServerMetrics
@@ -55,6 +58,10 @@ class SolveService:
     def __init__(self, settings: ServerSettings, store: RequestStore) -> None:
         self._store = store
         self._model = identity(str(settings.options.model or default_model()))
+        options = settings.options
+        self._limits = QuestionLimits(options.max_tokens, options.max_seconds, options.max_cost)
+        prices = read_prices(Path(options.prices) if options.prices is not None else None)
+        self._has_price = prices.of(self._model) is not None
         self._writer = ThreadPoolExecutor(1, "store")
         self._live: dict[str, LiveSolve] = {}
         self._tasks: set[asyncio.Task[None]] = set()
@@ -94,6 +101,9 @@ class SolveService:
             events: They are sent for `LiveSolve.read`; not those of a repeated request whose first one had no reader.
         Returns: Its id, and the solve; None for one that is over. Raises: BadRequestError: It is not accepted.
         """
+        if request.max_cost is not None and not self._has_price:
+            raise BadRequestError(422, f"max_cost: nobody knows the price of {self._model} here", "max_cost")
+        request.limited(self._limits)
         id = uuid.uuid4().hex
         row, new = await self._stored(lambda: self._store.accept(id, client, request, idempotency))
         if new:
@@ -110,7 +120,8 @@ class SolveService:
             return
         row, request = live.row, live.row.request
         journal = self._store.journal(row.id) if row.durable else None
-        self.pool.submit(Job(row.id, request.query, request.mode, request.max_reflections, journal, events))
+        job = Job(row.id, request.query, request.mode, request.max_reflections, journal, events, request.limits)
+        self.pool.submit(job)
 
     async def find(self, client: Client, id: str) -> tuple[str, str | None] | None:
         """The state of a client's solve, and its solution as JSON once it is done; None if there is no such solve."""

@@ -98,6 +98,8 @@ class SolverAgents:
             world = self._simulator.session(query=job.query)
         with self.agent(job.mode or self.options.mode).within(self._model, world) as agent:
             agent.on_event = sink
+            limits = agent.settings.question_limits.within(job.limits)
+            agent.settings = replace(agent.settings, question_limits=limits)
             if job.max_reflections is not None and agent.settings.mode != "none":
                 agent.settings = replace(agent.settings, max_reflections=job.max_reflections)
             yield agent
@@ -181,7 +183,7 @@ def ended_with(id: str, data: dict[str, Any]) -> Ended:
     """The message that a solve has a solution, given as JSON data."""
     usage = data["usage"]
     tokens = {kind: int(usage[kind]) for kind in ("prompt_tokens", "completion_tokens", "model_calls")}
-    return Ended(id, _json(data), str(data["status"]), tokens)
+    return Ended(id, _json(data), str(data["status"]), tokens, data.get("cost"))
 
 
 def _json(data: object) -> str:

@@ -140,18 +140,20 @@ class RequestStore:
     ) -> tuple[StoredSolve, bool]:
         """Record a request; gives its row, or that of an earlier one with its idempotency key, and whether it is new.
 
-        Raises: BadRequestError: 422 for a key that was used with another request, 429 at a limit of the client, 503
-            where too much is waiting, 507 or 503 where nothing can be recorded.
+        The recorded request has the limits of the client. Raises: BadRequestError: 422 for a key that was used with
+            another request, or a limit above the client's, 429 at a limit of the client, 503 where too much is waiting,
+            507 or 503 where nothing can be recorded.
         """
         if idempotency is not None and (earlier := self._earlier(client, idempotency, request)) is not None:
             return earlier, False
         self._check_room(client)
         durable = request.background or idempotency is not None
+        digest, request = request.digest(), request.limited(client.limits)
         with self._writing():
             self._base.execute(
                 "INSERT INTO solves (id, client, idempotency, digest, request, durable, state, accepted)"
                 " VALUES (?, ?, ?, ?, ?, ?, 'pending', ?)",
-                (id, client.name, idempotency, request.digest(), request.model_dump_json(), durable, time.time()),
+                (id, client.name, idempotency, digest, request.model_dump_json(), durable, time.time()),
             )
         return StoredSolve(id, client.name, request, durable, "pending", 0), True
 

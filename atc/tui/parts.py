@@ -13,6 +13,7 @@ from rich.text import Text
 
 from atc.fault import Attribution, Fault
 from atc.models.base import Progress
+from atc.models.prices import dollars
 from atc.solution import Solution, Standing
 from atc.tui.text import first_line, shorten, value_text, visible
 from protocols.json_path import readable_path
@@ -115,7 +116,7 @@ def progress_text(progress: Progress) -> str:
 
 
 def summary_line(solution: Solution) -> str:
-    """The last line: status, reflections, calls, tokens and seconds."""
+    """The last line: status, reflections, calls, tokens, seconds and dollars."""
     usage, seconds = solution.usage, solution.seconds
     calls = [call for attempt in solution.attempts for call in attempt.calls]
     replayed = sum(call.replayed for call in calls)
@@ -126,6 +127,7 @@ def summary_line(solution: Solution) -> str:
         f"{usage.prompt_tokens:,} tokens read" + (f" ({usage.cached_tokens:,} cached)" if usage.cached_tokens else ""),
         f"{usage.completion_tokens:,} written",
         f"{seconds.get('total', 0.0):.1f} s" + _shares(seconds),
+        *([dollars(solution.cost)] if solution.cost is not None else []),
     )
     return " · ".join(fields)
 

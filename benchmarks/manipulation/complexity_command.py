@@ -240,10 +240,10 @@ def _write_page(
 ) -> None:
     """The page of a report over the runs, with these tables and a plot as in Figure 7 before its own."""
     from atc.files import write_text
+    from atc.models.prices import read_prices
     from benchmarks.report.comparison import compare
     from benchmarks.report.page import page
     from benchmarks.report.plots import Point, lines
-    from benchmarks.report.prices import read_prices
 
     ordered = sorted(scored, key=lambda task: task.score)
     series = [

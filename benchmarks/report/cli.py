@@ -74,12 +74,12 @@ def report(
     from rich.console import Console
 
     from atc.files import to_json
+    from atc.models.prices import read_prices
     from benchmarks.report.comparison import compare
     from benchmarks.report.complexity_tables import published_complexity
     from benchmarks.report.judges import agreement_tables, judge_agreement
     from benchmarks.report.manipulation_tables import MANIPULATION, published_manipulation
     from benchmarks.report.page import page
-    from benchmarks.report.prices import read_prices
     from benchmarks.report.render import markdown, show
     from benchmarks.report.runs import read_runs
     from benchmarks.report.tables import paper, paper_tables, tables

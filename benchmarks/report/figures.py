@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from atc.models.prices import Price
 from atc.modes import LOOP
 from benchmarks.report.manipulation_tables import MANIPULATION
-from benchmarks.report.prices import Price
 from benchmarks.report.runs import RunFolder, TaskRecord
 from benchmarks.report.stats import Estimate, estimate
 from benchmarks.tasks.metrics import Gold

@@ -14,8 +14,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from atc.cli import main
+from atc.models.prices import read_prices
 from benchmarks.report.figures import figures
-from benchmarks.report.prices import read_prices
 from benchmarks.report.runs import read_run
 from benchmarks.report.stats import difference, estimate, sign_flip
 from protocols import UsageError

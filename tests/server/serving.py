@@ -91,6 +91,7 @@ class Serving:
     folder: Path
     keyed: bool = True
     prepare: Callable[[], None] | None = None
+    more_keys: str = ""
     process: subprocess.Popen[bytes] | None = None
     url: str = ""
 
@@ -105,7 +106,7 @@ class Serving:
         command += ["--journal", str(self.folder / "journal"), "--port", self.url.rpartition(":")[2] or "0"]
         if self.keyed:
             keys = self.folder / "keys"
-            keys.write_text(KEYS)
+            keys.write_text(KEYS + self.more_keys)
             keys.chmod(0o600)
             command += ["--key-file", str(keys)]
         with (self.folder / "log").open("wb") as log:
@@ -157,9 +158,10 @@ def start_serving(
     *,
     keyed: bool = True,
     prepare: Callable[[], None] | None = None,
+    more_keys: str = "",
 ) -> Iterator[Serving]:
     """Serve until the end of the block; it is killed then."""
-    serving = Serving(options, environment, folder, keyed, prepare)
+    serving = Serving(options, environment, folder, keyed, prepare, more_keys)
     try:
         serving.start()
         yield serving

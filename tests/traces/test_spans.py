@@ -76,6 +76,21 @@ def _token(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TOKEN", SECRET)
 
 
+def test_what_a_solve_cost_is_in_its_span(weather: LocalAPI, tmp_path: Path) -> None:
+    """In dollars, by the price table, and the limit that ended it; without a price there is no such attribute."""
+    table = "{currency: USD, date: 2026-05-01, source: s, models: {scripted: {prompt: 10, cached: 2, completion: 50}}}"
+    (tmp_path / "prices.yaml").write_text(table)
+    traced = Traced()
+    model = ScriptedModel(CRASH, GOOD)
+    agent = Agent(weather.protocol, model, on_event=traced.sink, prices=tmp_path / "prices.yaml", max_tokens=1500)
+    solution = agent.solve("Which city is it?")
+    Agent(weather.protocol, ScriptedModel(GOOD), on_event=traced.sink).solve("Which city is it?")
+    known, unknown = map(attributes, traced.named("invoke_agent atc"))
+
+    assert (known["atc.cost.usd"], solution.cost) == (solution.cost, (50 * 10 + 50 * 2 + 20 * 50) * 2 / 1e6)
+    assert "atc.cost.usd" not in unknown
+
+
 def test_a_solve_is_a_tree_of_spans(weather: LocalAPI) -> None:
     """Solve, model call, check and run; a tool call lies below its run, with the names of the conventions."""
     traced = Traced()
