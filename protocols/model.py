@@ -72,6 +72,16 @@ class Parameter:
     explode: bool = False
     reserved: bool = False
 
+    @property
+    def is_idempotency_key(self) -> bool:
+        """True for the header in which an operation takes an idempotency key; a call without one is given one."""
+        name = self.name.lower().replace("_", "-")
+        description = f"{self.description} {self.schema.get('description', '')}".lower()
+        is_key = name in ("idempotency-key", "x-idempotency-key") or (
+            name == "x-request-id" and "idempoten" in description
+        )
+        return is_key and self.location == "header"
+
 
 @dataclass(frozen=True, slots=True)
 class Encoding:
@@ -83,16 +93,6 @@ class Encoding:
     media_type: str = ""
     style: str = ""
     explode: bool = True
-
-    @property
-    def is_idempotency_key(self) -> bool:
-        """True for the header in which an operation takes an idempotency key; a call without one is given one."""
-        name = self.name.lower().replace("_", "-")
-        description = f"{self.description} {self.schema.get('description', '')}".lower()
-        is_key = name in ("idempotency-key", "x-idempotency-key") or (
-            name == "x-request-id" and "idempoten" in description
-        )
-        return is_key and self.location == "header"
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,5 +82,5 @@ def _items(node: Any, schema: Any, schemas: WireSchemas) -> list[Any]:
     name = _qualified(form.get("name") or "", form)
     if len(inside) > 1 or (inside and name and name not in inside):
         raise ValueError(f"a list of {', '.join(inside)}, not {name}")
-    value = next(iter(inside.values()), [])
+    value: Any = next(iter(inside.values()), [])
     return [_value(item, schemas.items(schema), schemas) for item in (value if isinstance(value, list) else [value])]

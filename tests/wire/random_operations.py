@@ -6,6 +6,7 @@ import random
 import string
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from benchmarks.micro.wire import Place
@@ -141,7 +142,7 @@ class _Maker:
             parameter["style"] = style
         if explode != (style == "form") or self.rng.random() < 0.5:
             parameter["explode"] = explode
-        schema, value = self.styled(kind, style, number)
+        schema, value = self.writable(location, style, explode, lambda: self.styled(kind, style, number))
         parameter["schema"] = schema
         call.labels[place] = f"{location} {style}{'*' * explode} {kind}"
         if location == "query" and style == "form" and kind != "object" and self.rng.random() < 0.15:
@@ -154,24 +155,34 @@ class _Maker:
         return parameter
 
     def swagger_parameter(self, call: RandomOperation, place: Place, parameter: Schema) -> None:
+        """Fill in a parameter of Swagger 2.0; "multipart" is a form whose texts are not percent-encoded."""
         location = place[0]
         if self.rng.random() < 0.5:
-            schema, value = self.scalar()
+            schema, value = self.writable(location, "simple", False, self.scalar)
             call.labels[place] = f"2.0 {location} scalar"
             risk = _risk(location, "simple", False, value)
         else:
-            formats = ["csv", "ssv", "tsv", "pipes"] + ["multi"] * (location in ("query", "formData"))
+            formats = ["csv", "ssv", "tsv", "pipes"] + ["multi"] * (location not in ("path", "header"))
             collection_format = self.rng.choice(formats)
-            items, make = self.scalar_kind()
-            schema, value = {"type": "array", "items": items}, [make() for _ in range(self.rng.randint(1, 4))]
-            value = [] if self.rng.random() < 0.02 else value
+            explode = collection_format == "multi"
+            make = partial(self.styled, "array", "simple", 0)
+            schema, value = self.writable(location, collection_format, explode, make)
             if collection_format != "csv" or self.rng.random() < 0.5:
                 schema["collectionFormat"] = collection_format
             call.labels[place] = f"2.0 {location} {collection_format}"
-            risk = _risk(location, collection_format, collection_format == "multi", value)
+            risk = _risk(location, collection_format, explode, value)
         parameter |= schema
         call.risks |= {place: risk} if risk else {}
         call.passed[place] = value
+
+    def writable(
+        self, location: str, style: str, explode: bool, make: Callable[[], tuple[Schema, object]]
+    ) -> tuple[Schema, object]:
+        """A schema and a value, mostly one that the style can write."""
+        schema, value = make()
+        while _risk(location, style, explode, value) and self.rng.random() < 0.95:
+            schema, value = make()
+        return schema, value
 
     def styled(self, kind: str, style: str, number: int) -> tuple[Schema, object]:
         """A schema and a value; now and then one that few styles can write."""
@@ -329,24 +340,18 @@ class _Maker:
         operation["consumes"] = [kind]
         for number in range(self.rng.randint(1, 4)):
             parameter: Schema = {"name": f"{self.rng.choice(NAMES)}{number}", "in": "formData"}
-            place = ("formData", parameter["name"])
+            place = ("multipart" if upload else "formData", parameter["name"])
             if upload and number == 0:
                 parameter["type"] = "file"
                 call.passed["body", parameter["name"]] = self.rng.randbytes(300) + bytes(range(256))
                 call.labels["body", parameter["name"]] = "2.0 formData file"
             else:
                 self.swagger_parameter(call, place, parameter)
-                if upload and parameter.get("collectionFormat") == "multi":
-                    call.labels[place] += " multipart"
                 body_place = ("body", parameter["name"])
                 call.passed[body_place] = call.passed.pop(place)
                 call.labels[body_place] = call.labels.pop(place)
                 if place in call.risks:
                     call.risks[body_place] = call.risks.pop(place)
-                items = call.passed[body_place]
-                if upload and parameter.get("collectionFormat", "csv") == "csv" and isinstance(items, list):
-                    # A part of a multipart form is not percent-encoded.
-                    call.risks |= {body_place: "a separator inside an item"} if "," in "".join(map(str, items)) else {}
             parameters.append(parameter)
 
     def json_body(self, media_type: str) -> tuple[Schema, object, str]:
@@ -384,13 +389,15 @@ class _Maker:
         rng = self.rng
         kind, hints = rng.choice(_ENCODINGS)
         properties, value = {}, {}
-        properties["f0"], value["f0"] = self.styled(kind, hints.get("style", "form"), 0)
+        style = hints.get("style", "form")
+        make = partial(self.styled, kind, style, 0)
+        properties["f0"], value["f0"] = self.writable("form", style, hints.get("explode", style == "form"), make)
         for number in range(1, rng.randint(1, 4)):
             name = f"{rng.choice(NAMES)}{number}"
             properties[name], value[name] = self.scalar()
         encoding = {"encoding": {"f0": hints}} if hints else {}
-        style = hints.get("style", "JSON" if "contentType" in hints else "default")
-        label = f"{media_type} {kind} {style}{'*' * bool(hints.get('explode'))}"
+        name = hints.get("style", "JSON" if "contentType" in hints else "default")
+        label = f"{media_type} {kind} {name}{'*' * bool(hints.get('explode'))}"
         return {"schema": {"type": "object", "properties": properties}, **encoding}, value, label
 
     def multipart(self, media_type: str) -> tuple[Schema, object, str]:
@@ -515,7 +522,9 @@ def _risk(location: str, style: str, explode: bool, value: object) -> str:
         if isinstance(value, dict) and any(isinstance(item, list | dict) for item in value.values()):
             return "" if style == "deepObject" else "a value inside a value"
         separator = "." if style == "label" else _SEPARATORS.get(style, ",")
-        unescaped = location in ("header", "cookie") or style in _SEPARATORS or (style == "label" and explode)
+        unescaped = (
+            location in ("header", "cookie", "multipart") or style in _SEPARATORS or (style == "label" and explode)
+        )
         joined = not explode or style in ("simple", "label")
         marks = separator + "=" * (explode and isinstance(value, dict))
         if joined and unescaped and any(mark in text for text in texts for mark in marks):

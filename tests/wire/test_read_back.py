@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter, defaultdict
 from pathlib import Path
 from urllib.parse import quote, unquote
 
 from benchmarks.micro.wire import Exchange, Place, RequestRecorder, differences, exchange, recorder
 from benchmarks.micro.wire_reader import WireReader
-from protocols import load
-from protocols.naming import argument_name
+from protocols import Tool, load
 from sandbox import Broker, Limits
 from tests.wire.random_operations import RandomOperation, random_document
 
 VERSIONS = ("3.0.3", "3.1.0", "2.0")
 OPERATIONS = 2001
-REFUSED_SHARE = 0.2
-"""The values are made to be awkward: separators within items, empty lists, names that no cookie has."""
-
+REFUSED_SHARE = 0.1
 LIMITS = Limits(calls=10_000, traffic=2**31, request_timeout=30)
 
 
@@ -28,17 +26,19 @@ class Outcome:
     def __init__(self) -> None:
         self.counts: dict[str, Counter[str]] = defaultdict(Counter)
         self.operations: Counter[str] = Counter()
+        self.risks: Counter[str] = Counter()
         self.examples: dict[str, list[str]] = defaultdict(list)
 
-    def add(self, version: str, call: RandomOperation, result: Exchange) -> None:
+    def add(self, version: str, call: RandomOperation, tool: Tool, result: Exchange) -> None:
         """Sort one call: equal, refused with a reason that counts, or different."""
-        found = _differences(call, result)
+        found = _differences(call, tool, result)
         for place in call.passed:
             label = f"{version} {call.label(place)}".replace("2.0 2.0", "2.0")
             self.counts[label]["passed"] += 1
         if result.refusal and not found:
             self.operations["refused"] += 1
-            for place in _named(call, result.refusal):
+            for place in _named(call, tool, result.refusal):
+                self.risks[call.risks[place]] += 1
                 self.counts[f"{version} {call.label(place)}".replace("2.0 2.0", "2.0")]["refused"] += 1
             return
         self.operations["different" if found else "equal"] += 1
@@ -58,18 +58,21 @@ class Outcome:
         rows = [f"{'':70} passed refused different"]
         for label, counts in sorted(self.counts.items()):
             rows.append(f"{label[:70]:70} {counts['passed']:6} {counts['refused']:7} {counts['different']:9}")
-        return "\n".join([*rows, f"operations: {dict(self.operations)}"])
+        return "\n".join([*rows, f"operations: {dict(self.operations)}", f"refused for: {dict(self.risks)}"])
 
 
-def _named(call: RandomOperation, refusal: str) -> list[Place]:
-    """The places at risk that a refusal names."""
-    return [place for place in call.risks if place[1] in refusal or argument_name(place[1]) in refusal]
+def _named(call: RandomOperation, tool: Tool, refusal: str) -> list[Place]:
+    """The places at risk whose arguments a refusal names."""
+    arguments: dict[Place, str] = {(argument.location, argument.name): argument.argument for argument in tool.arguments}
+    words = set(re.findall(r"'([^']*)'|\"([^\"]*)\"", refusal))
+    names = {word for pair in words for word in pair}
+    return [place for place in call.risks if {place[1], arguments.get(place)} & names]
 
 
-def _differences(call: RandomOperation, result: Exchange) -> dict[Place, str]:
+def _differences(call: RandomOperation, tool: Tool, result: Exchange) -> dict[Place, str]:
     found = dict.fromkeys(result.missing, "no argument for it")
     if result.refusal:
-        if not found and not _named(call, result.refusal):
+        if not found and not _named(call, tool, result.refusal):
             names = [place for place in call.passed if place[1] and place[1] in result.refusal.partition("()")[2]]
             found[(names or [("body", "")])[0]] = f"refused: {result.refusal[:200]}"
         return found
@@ -86,7 +89,7 @@ def _encoded(call: RandomOperation, result: Exchange) -> dict[Place, str]:
     return {
         place: f"{char} is percent-encoded in {text}"
         for place, text in texts.items()
-        for char in ":/?@!$'()*;"
+        for char in ":/?@!$'()*"
         if quote(char, safe="") in text.upper()
     }
 
@@ -101,7 +104,8 @@ def _try_all(server: RequestRecorder, folder: Path, version: str, seed: int, ope
     try:
         for call in made.operations:
             reader = WireReader(made.document, call.path, call.method)
-            outcome.add(version, call, exchange(server, broker, tools[call.method, call.path], call.passed, reader))
+            tool = tools[call.method, call.path]
+            outcome.add(version, call, tool, exchange(server, broker, tool, call.passed, reader))
     finally:
         broker.close()
 
