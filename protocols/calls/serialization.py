@@ -89,6 +89,8 @@ def filled_path(tool: Tool, values: Mapping[str, object]) -> str:
             raise ToolError(f"{argument} {error}", tool=tool.name) from None
         if not text:
             raise ToolError(f"{argument} must not be empty", tool=tool.name)
+        if text in (".", ".."):
+            raise ToolError(f"{argument} must not be {text!r}, which is a step between folders", tool=tool.name)
         return text
 
     path = _TEMPLATE.sub(filled, tool.path)
@@ -209,8 +211,8 @@ def cookie_values(parameter: Parameter, value: object) -> dict[str, str]:
         if (unnamed := next((key for key in value if _COOKIE_NAME.fullmatch(str(key)) is None), None)) is not None:
             raise UnwritableError(f"holds {unnamed!r}, which is no name of a cookie")
         return {str(key): _cookie_text(wire_text(item)) for key, item in value.items()}
-    if isinstance(value, list) and len(value) > 1 and parameter.explode:
-        raise UnwritableError("has several items, and a cookie has one value; pass one item")
+    if isinstance(value, list) and value and parameter.explode:
+        return {parameter.name: f"&{parameter.name}=".join(_cookie_text(wire_text(item)) for item in value)}
     return {parameter.name: _listed(parameter, value, [_cookie_text(text) for text in wire_texts(value)])}
 
 

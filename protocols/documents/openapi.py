@@ -314,15 +314,14 @@ class _Builder:
         content = mapping_or_empty(body.get("content"))
         bodies: dict[str, Body] = {}
         for media_type in sorted(content, key=_media_rank):
-            form = family(media_type)
-            form = form if form not in ("text", "binary") else essence(media_type)
+            form = essence(media_type) if family(media_type) in ("text", "binary") else str(family(media_type))
             try:
                 bodies.setdefault(form, self._body_in(media_type, content[media_type], body, base))
             except ProtocolError as error:
                 if not bodies:
                     raise ProtocolError(f"request body: {error}") from None
-        first, *others = bodies.values() if bodies else [None]
-        return replace(first, others=tuple(others)) if first is not None and others else first
+        first, *others = bodies.values() or [None]
+        return replace(first, others=tuple(filter(None, others))) if first is not None and others else first
 
     def _body_in(self, media_type: str, raw: object, body: Mapping[str, Any], base: str) -> Body:
         media = mapping_or_empty(raw)

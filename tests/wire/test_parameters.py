@@ -18,8 +18,8 @@ from tests.wire.conftest import Run
 from tests.wire.service import Service
 
 OK = {"200": {"description": "ok"}}
-TEXT = {"type": "string"}
-TEXTS = {"type": "array", "items": TEXT}
+TEXT: dict[str, object] = {"type": "string"}
+TEXTS: dict[str, object] = {"type": "array", "items": TEXT}
 
 
 def reads(*parameters: dict[str, object], path: str = "/rows") -> dict[str, object]:
@@ -32,7 +32,7 @@ def in_query(name: str, schema: dict[str, object], **more: object) -> dict[str, 
 
 
 DEEP = in_query("q", {"type": "object"}, style="deepObject")
-JOINED = {"style": "spaceDelimited", "explode": False}
+JOINED: dict[str, object] = {"style": "spaceDelimited", "explode": False}
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_a_query_is_written_in_its_style(
             "argument 'q' holds ',', which separates the items",
         ),
         ({"name": "q", "in": "header", "schema": TEXT}, "'Zoë'", "argument 'q' holds 'ë', and a header has ASCII"),
-        ({"name": "q", "in": "cookie", "schema": TEXTS}, "['a', 'b']", "argument 'q' has several items"),
+        ({"name": "q", "in": "cookie", "schema": TEXTS}, "[]", "argument 'q' is empty, which cannot be sent"),
     ],
 )
 def test_what_a_style_cannot_say_is_refused_by_name(

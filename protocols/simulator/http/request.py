@@ -154,8 +154,8 @@ class RequestReader:
         """The fields of an object: `filter[color]=red`, or just `color=red`."""
         if parameter.style == "deepObject":
             start = len(parameter.name)
-            own = [(n, texts) for n, texts in query.items() if n.startswith(f"{parameter.name}[")]
-            members = _bracketed([(f"value{name[start:]}", text) for name, texts in own for text in texts]).get("value")
+            parts = [(n, text) for n, texts in query.items() if n.startswith(f"{parameter.name}[") for text in texts]
+            members = _bracketed([(f"value{name[start:]}", text) for name, text in parts]).get("value")
             return members if isinstance(members, Mapping) else {}
         own = properties_of(parameter.schema, self.protocol)
         claimed = {sibling.name for sibling in tool.parameters}
