@@ -16,7 +16,7 @@ from atc.verify.findings import Finding, Inspection, failed, lists_in, name_of
 from protocols.json_path import leaves, subscripts
 from protocols.text.word_lists import TEXTS
 from protocols.text.words import SEARCHES, fold, is_identifier, words
-from sandbox.records import SAFE, CallRecord
+from sandbox.records import CallRecord
 
 __all__ = [
     "hallucinated_identifier",
@@ -260,7 +260,7 @@ def _target_names(inspection: Inspection) -> list[str]:
     written = {
         fold(str(value))
         for call, _, value, sources in inspection.all_arguments
-        if call.method not in SAFE and not sources
+        if call.writes and not sources
     }
     return [name for name in inspection.entity_names if " " in name and fold(name) not in written]
 

@@ -13,9 +13,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 from urllib.parse import unquote, urlsplit
 
-from protocols.calls.path_matching import match
+from protocols.calls.path_matching import closest_left_out, match
 from protocols.errors import UsageError
-from protocols.model import Protocol, Tool
+from protocols.model import LeftOut, Protocol, Tool
 from sandbox.truncation import cut
 
 __all__ = ["BaseURL", "CallTarget", "EgressRules", "Origin", "UnreachableError"]
@@ -181,6 +181,7 @@ class EgressRules:
         if url_origin in self._open:
             return CallTarget(None, str(url_origin), str(url_origin), parts.path or "/", {})
         host_known = False
+        left_out: LeftOut | None = None
         for namespace, server in ((name, server) for name, servers in self._servers.items() for server in servers):
             server_parts = urlsplit(server)
             if _origin(server_parts) != url_origin:
@@ -193,11 +194,15 @@ class EgressRules:
                 documented = namespace not in self._bases and server in [s.url for s in tool.servers]
                 base = server if documented else self.base_of(tool)
                 return CallTarget(tool, base.rstrip("/"), server, path, arguments)
+            if path is not None:
+                left_out = left_out or closest_left_out(self._apis[namespace], method, path)
         reachable = ", ".join([*self._shown(), *map(str, self._open)])
         if not host_known:
             limits = f"this program may reach only {reachable}" if reachable else "this program may reach no host"
             raise UnreachableError("InvalidURL", f"{parts.scheme}://{parts.netloc} can't be reached: {limits}")
         path = cut(parts.path, 200)
+        if left_out is not None:
+            raise UnreachableError("InvalidURL", f"{method} {path} can't be called: {left_out.sentence}")
         text = f"{method} {path} is no operation of this API ({reachable}){self._nearest(method, path)}"
         raise UnreachableError("InvalidURL", text)
 
@@ -220,8 +225,17 @@ class EgressRules:
     def _operation(self, namespace: str, method: str, path: str | None) -> tuple[Tool, dict[str, str]] | None:
         if path is None:
             return None
-        operation = match(self._apis[namespace], method, path)
-        return match(self._apis[namespace], "GET", path) if operation is None and method == "HEAD" else operation
+        api = self._apis[namespace]
+        operation = match(api, method, path)
+        if operation is None and method == "HEAD":
+            operation = match(api, "GET", path)
+        if operation is not None and closest_left_out(api, operation[0].method, path, operation[0]) is not None:
+            return None
+        return operation
+
+    def left_out(self, tool: Tool, path: str) -> LeftOut | None:
+        """What the user left out, where a call of a tool comes to the same request; None if it does not."""
+        return closest_left_out(self._apis[tool.namespace], tool.method, path, tool) if tool.function is None else None
 
     def _shown(self) -> list[str]:
         """The servers of the API as a program should know them: not where a documented one really is."""

@@ -352,7 +352,7 @@ class CallExecutor:
 
         After a 429 the service has done nothing, so any method may go again; after a 503 only a read may.
         """
-        repeatable = response.status in _BUSY and (response.status != 503 or call.method in _READS)
+        repeatable = response.status in _BUSY and (response.status != 503 or call.reads or call.method in _READS)
         if not repeatable or call.attempts >= MAX_ATTEMPTS:
             return None
         delay = retry_after(response.headers)

@@ -18,7 +18,6 @@ from protocols.calls.header_names import CONNECTION_HEADERS, is_override, normal
 from protocols.model import Protocol, Tool
 from sandbox.egress.egress_rules import CallTarget, UnreachableError, check_length
 from sandbox.egress.pending_call import FORM, PlannedRequest, Query, join_url
-from sandbox.records import SAFE
 from sandbox.truncation import cut
 
 if TYPE_CHECKING:
@@ -205,7 +204,7 @@ def without_overrides(tool: Tool, planned: PlannedRequest, warn: Callable[[str],
     dropped = [
         name
         for name in planned.headers
-        if normalized_header(name) in CONNECTION_HEADERS or (tool.method in SAFE and is_override(name))
+        if normalized_header(name) in CONNECTION_HEADERS or (not tool.writes and is_override(name))
     ]
     for name in dropped:
         warn(f"the header {cut(name, 100)} of {tool.name} was not sent: it may change the request")
@@ -261,4 +260,4 @@ def _names_method(form: str) -> bool:
 
 def _documents_method(tool: Tool | None) -> bool:
     """True for a write with a parameter for the method."""
-    return tool is not None and tool.method not in SAFE and any(p.name == "_method" for p in tool.arguments)
+    return tool is not None and tool.writes and any(p.name == "_method" for p in tool.arguments)
