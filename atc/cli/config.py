@@ -26,17 +26,20 @@ __all__ = ["NAME", "SHARED", "Config", "Section", "command_defaults", "find_conf
 NAME = "atc.toml"
 
 SHARED = (
-    *("allow", "api", "auth", "base-url", "effort", "max-reflections", "mode", "model", "now", "profile", "seed"),
-    *("simulate", "store", "strict-sandbox", "tools", "writes"),
+    *("allow", "api", "auth", "base-url", "effort", "max-reflections", "mode", "model", "now", "only", "profile"),
+    *("reads", "seed", "simulate", "store", "strict-sandbox", "tools", "without", "writes"),
 )
 """The keys above all tables: options of several commands. Each command of this package takes those that it has; one
 that another package adds, such as a benchmark, takes the keys of its own table alone."""
 
-_OF_SERVICE = ("base_url", "auth", "headers", "allow")
+_OF_SERVICE = ("base_url", "auth", "headers", "allow", "only", "without", "reads")
 """What belongs to the API that the file names, and not to any other."""
 
 _OTHER_MEANING = {("explain", "model")}
 """Options that share a name only: this one counts tokens, and cannot be any model."""
+
+_KEYS = {"read": "reads"}
+"""Keys that are not called like the option, which is said once for each value."""
 
 _EXPLICIT = (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT)
 _AUTH = re.compile(
@@ -151,7 +154,7 @@ def _defaults(
                 defaults[name] = _defaults(Section(section.config, (*section.path, name)), member, keys, shared)
         return defaults
     options = {
-        flag[2:]: parameter
+        _KEYS.get(flag[2:], flag[2:]): parameter
         for parameter in command.params
         if isinstance(parameter, click.Option) and parameter.expose_value
         for flag in parameter.opts
@@ -278,7 +281,7 @@ def settle(ctx: click.Context, values: Mapping[str, Any]) -> dict[str, Any]:
         dropped.update(("base_url", "auth"))
     if explicit & {"base_url", "auth"}:
         dropped.add("simulate")
-    nothing: dict[str, Any] = {"auth": (), "headers": (), "allow": ()}
+    nothing: dict[str, Any] = dict.fromkeys(("auth", "headers", "allow", "only", "without", "reads"), ())
     empty = {"simulate": False, "base_url": None, "writes": None, **nothing}
     return {name: empty[name] if name in dropped & from_file else value for name, value in values.items()}
 

@@ -64,7 +64,7 @@ def explain(options: _Options) -> None:
     if not query:
         raise UsageError("the question is empty")
     with Agent(
-        open_protocol(options.api, options.auth), tools=options.tools, store=options.store, profile=options.profile
+        open_protocol(options), tools=options.tools, store=options.store, profile=options.profile
     ) as agent:
         opened = agent.opening(query)
         total = len(agent.protocol.tools)

@@ -18,6 +18,7 @@ import click
 from click.core import ParameterSource
 
 from atc.cli import CONFIG
+from atc.cli.documents import chosen, loaded, tell_reads
 from atc.modes import MODES, parse
 from protocols.errors import APIError, UsageError
 from protocols.naming import split_namespace
@@ -47,11 +48,13 @@ __all__ = [
     "limit_option",
     "model_option",
     "moment",
+    "only_option",
     "open_protocol",
     "option",
     "out_file",
     "per_second",
     "profile_option",
+    "read_option",
     "read_program",
     "record_option",
     "results_option",
@@ -59,6 +62,7 @@ __all__ = [
     "strict_option",
     "takes",
     "tool_count",
+    "without_option",
     "workers_option",
     "writes_option",
 ]
@@ -254,6 +258,46 @@ def workers_option(what: str) -> Any:
     )
 
 
+class PatternType(click.ParamType[str]):
+    """A pattern of operations; those of an environment variable stand between commas, since they may hold spaces."""
+
+    name = "pattern"
+    envvar_list_splitter = ","
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        if not str(value).strip():
+            self.fail("it is empty", param, ctx)
+        return str(value).strip()
+
+
+def pattern_option(flag: str, help_text: str) -> Any:
+    """An option that names operations."""
+    return option(flag, type=PatternType(), metavar="WHAT", multiple=True, help=help_text)
+
+
+def only_option() -> Any:
+    """`--only`: what is kept of an API."""
+    return pattern_option(
+        "--only",
+        "Offer these operations alone: a tag, an operation id, a tool, GET, '/films/*' or 'POST /search'. Repeatable; "
+        "shop=GET for one of several APIs.",
+    )
+
+
+def without_option() -> Any:
+    """`--without`: what is left out of an API."""
+    return pattern_option("--without", "Leave these operations out, named like that, such as DELETE. Repeatable.")
+
+
+def read_option() -> Any:
+    """`--read`: what changes nothing."""
+    return pattern_option(
+        "--read",
+        "These operations change nothing, whatever their method, such as 'POST /search'. Repeatable; none takes back "
+        "what the document says of that.",
+    )
+
+
 def writes_option(default: str) -> Any:
     """`--writes`; `default` is in words."""
     return option(
@@ -293,6 +337,8 @@ class DocumentOptions:
         multiple=True,
         help="A credential for an MCP server, which must be asked for its tools: as in `atc solve`. Repeatable.",
     )
+    only: tuple[str, ...] = only_option()
+    without: tuple[str, ...] = without_option()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -300,6 +346,9 @@ class OptionalDocumentOptions:
     """The API that a command may be about; the commands say when."""
 
     api: tuple[str, ...] = api_option()
+    only: tuple[str, ...] = only_option()
+    without: tuple[str, ...] = without_option()
+    reads: tuple[str, ...] = read_option()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -466,12 +515,17 @@ def read_program(file: Path) -> str:
         ) from None
 
 
-def open_protocol(specs: Sequence[str], auth: Sequence[str] = ()) -> Protocol:
-    """The protocol that `--api` names; connections to MCP servers end with the command. Raises: as `load_specs`."""
-    from protocols.combined import load_specs
+def open_protocol(options: DocumentOptions | ProgramOptions, *, asks: bool = False) -> Protocol:
+    """The protocol that `--api` names, with the operations that the user chose.
 
-    protocol = load_specs(specs, auth)
-    click.get_current_context().call_on_close(protocol.close)
+    `asks`: somebody may be asked about a write, or it is refused; then it is told what is taken to read.
+    Raises: as `load_specs`, and UsageError: A pattern fits no operation.
+    """
+    reads = options.reads if isinstance(options, ProgramOptions) else ()
+    verbose = bool(getattr(options, "verbose", False))
+    protocol = chosen(loaded(options.api, options.auth), options.only, options.without, reads, verbose=verbose)
+    if asks:
+        tell_reads(protocol, reads)
     return protocol
 
 

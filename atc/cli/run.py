@@ -109,7 +109,7 @@ def run(options: _Options) -> None:
 
     options, program, saved = _with_parameters(options, read_program(options.file))
     options.check()
-    protocol = open_protocol(options.api, options.auth) if options.api else None
+    protocol = open_protocol(options, asks=options.writes not in (None, "allow")) if options.api else None
     if saved is not None and protocol is not None:
         saved.check(protocol)
     base_url, now = options.base_url, options.now

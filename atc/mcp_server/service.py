@@ -141,6 +141,8 @@ class ToolService:
     def describe_tool(self, name: str) -> ToolDocumentation:
         """A tool as the model reads it, and all there is to know. Raises: UsageError: There is no such tool."""
         if name not in self.protocol:
+            if (why := self.protocol.why_left_out(name)) is not None:
+                raise UsageError(f"there is no tool {name[:100]!r}: {why}")
             near = difflib.get_close_matches(name, [tool.name for tool in self.protocol.tools], n=1, cutoff=0.4)
             raise UsageError(f"there is no tool {name[:100]!r}{f'; did you mean {near[0]}?' if near else ''}")
         tool = self.protocol.tool(name)

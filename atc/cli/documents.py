@@ -1,0 +1,83 @@
+"""The documents of a command: read once, with the operations that the user chose, and a word about those left out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from atc.cli import say
+
+if TYPE_CHECKING:
+    from protocols.model import Protocol
+
+__all__ = ["chosen", "loaded", "tell_left_out", "tell_reads"]
+
+_LOADED = "atc.documents"
+"""Where the documents of a command are among the values of its click context (`meta`)."""
+
+_REASONS = 3
+"""Reasons in the line about what is left out."""
+
+_NAMES = 5
+
+
+def loaded(specs: Sequence[str], auth: Sequence[str] = ()) -> Protocol:
+    """The protocol that `--api` names, read once for a command, which ends its connections. Raises: as `load_specs`."""
+    from protocols.combined import load_specs
+
+    context = click.get_current_context()
+    known: dict[tuple[tuple[str, ...], tuple[str, ...]], Protocol] = context.meta.setdefault(_LOADED, {})
+    key = (tuple(specs), tuple(auth))
+    if key not in known:
+        known[key] = load_specs(specs, auth)
+        context.call_on_close(known[key].close)
+    return known[key]
+
+
+def chosen(
+    protocol: Protocol,
+    only: Sequence[str] = (),
+    without: Sequence[str] = (),
+    reads: Sequence[str] = (),
+    *,
+    verbose: bool = False,
+) -> Protocol:
+    """The protocol with the operations of --only, --without and --read; tells what is left out. Raises: UsageError."""
+    from protocols.choice import choose
+
+    protocol = choose(protocol, only, without, reads)
+    tell_left_out(protocol)
+    for operation in protocol.left_out if verbose else ():
+        if operation.chosen:  # the others are among the warnings of the document
+            say(f"left out {operation.title}: {operation.reason}")
+    return protocol
+
+
+def tell_left_out(protocol: Protocol, hint: str = "; atc check lists them") -> None:
+    """Say in one line how many operations are no tools, and why; nothing if there are none."""
+    count = len(protocol.left_out)
+    if not count:
+        return
+    reasons = Counter(operation.reason for operation in protocol.left_out).most_common()
+    texts = [f"{reason} ({times})" if len(reasons) > 1 else reason for reason, times in reasons[:_REASONS]]
+    if further := sum(times for _, times in reasons[_REASONS:]):
+        texts.append(f"other reasons ({further})")
+    total = count + len(protocol.tools)
+    be = "is" if count == 1 else "are"
+    say(f"{count} of {total} operations {be} left out: {'; '.join(texts)}{hint}".replace("\n", " "))
+
+
+def tell_reads(protocol: Protocol, reads: Sequence[str]) -> None:
+    """Say which operations are taken to read by what the document says of them, since nobody is asked about these."""
+    from protocols.choice import choose
+
+    declared = choose(protocol, reads=("none", *reads)) if reads else None
+    names = [
+        tool.name for tool in protocol.tools if tool.reads and not (declared is not None and declared.tool(tool.name).reads)
+    ]
+    if names:
+        listed = ", ".join(names[:_NAMES]) + (f" and {len(names) - _NAMES} more" if len(names) > _NAMES else "")
+        say(f"taken to change nothing, by what the document says: {listed}; --read none takes that back")
