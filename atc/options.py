@@ -92,7 +92,7 @@ class Options:
         learn: Let the data flow of good calls guide later questions to this agent; off where runs are compared.
         profile: What the model is given and held to: "small", "large", a file, or a Profile (see atc.profile). By
             default "large" for `openai:` models, else "small".
-        only: The operations that there are, as patterns: a tag, an operation id, a tool, "GET", "/films/*" or "POST
+        only: The operations that there are, as patterns: a tag, an operation id, a tool, "GET", "/orders/*" or "POST
             /search"; "shop=GET" for one of several APIs. Everything by default.
         without: Operations that there are not, as such patterns: neither in the prompt nor to be called.
         reads: Operations that change nothing, whatever their method, as such patterns; "none" takes back what the

@@ -75,9 +75,7 @@ def _declared(protocol: Protocol, reads: Sequence[str]) -> Protocol:
 
 
 def _chosen(tool: Tool, reason: str) -> LeftOut:
-    return LeftOut(
-        tool.method, tool.path, tool.name, reason, tool.operation_id, namespace=tool.namespace, chosen=True
-    )
+    return LeftOut(tool.method, tool.path, tool.name, reason, tool.operation_id, namespace=tool.namespace, chosen=True)
 
 
 @dataclass(frozen=True)

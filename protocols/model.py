@@ -363,9 +363,7 @@ class Protocol:
             servers = tuple(dict.fromkeys(server for tool in tools for server in tool.servers))
             schemes = tuple(scheme for scheme in self.security_schemes if scheme.namespace == namespace)
             left_out = tuple(operation for operation in self.left_out if operation.namespace == namespace)
-            apis[namespace] = replace(
-                self, tools=tools, servers=servers, security_schemes=schemes, left_out=left_out
-            )
+            apis[namespace] = replace(self, tools=tools, servers=servers, security_schemes=schemes, left_out=left_out)
         return apis or {"": self}
 
     @property

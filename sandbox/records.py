@@ -13,6 +13,7 @@ from protocols.model import READS
 
 __all__ = ["CallRecord", "Layer", "Limits", "ProgramError", "Provenance", "Resources", "Run", "Source"]
 
+
 @dataclass(frozen=True, slots=True)
 class Layer:
     """One of the walls around a program; `reason` says why it is not active."""

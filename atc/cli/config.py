@@ -38,9 +38,6 @@ _OF_SERVICE = ("base_url", "auth", "headers", "allow", "only", "without", "reads
 _OTHER_MEANING = {("explain", "model")}
 """Options that share a name only: this one counts tokens, and cannot be any model."""
 
-_KEYS = {"read": "reads"}
-"""Keys that are not called like the option, which is said once for each value."""
-
 _EXPLICIT = (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT)
 _AUTH = re.compile(
     r"(?:[\w-]+=)?(?:(?:header|query|cookie):[^:]+|[^:]+):(?:env:[A-Z_][A-Z0-9_]*|(?:file|keyring):.+)", re.DOTALL
@@ -154,7 +151,7 @@ def _defaults(
                 defaults[name] = _defaults(Section(section.config, (*section.path, name)), member, keys, shared)
         return defaults
     options = {
-        _KEYS.get(flag[2:], flag[2:]): parameter
+        flag[2:]: parameter
         for parameter in command.params
         if isinstance(parameter, click.Option) and parameter.expose_value
         for flag in parameter.opts

@@ -76,7 +76,9 @@ def tell_reads(protocol: Protocol, reads: Sequence[str]) -> None:
 
     declared = choose(protocol, reads=("none", *reads)) if reads else None
     names = [
-        tool.name for tool in protocol.tools if tool.reads and not (declared is not None and declared.tool(tool.name).reads)
+        tool.name
+        for tool in protocol.tools
+        if tool.reads and not (declared is not None and declared.tool(tool.name).reads)
     ]
     if names:
         listed = ", ".join(names[:_NAMES]) + (f" and {len(names) - _NAMES} more" if len(names) > _NAMES else "")

@@ -63,9 +63,7 @@ def explain(options: _Options) -> None:
     query = options.query.strip()
     if not query:
         raise UsageError("the question is empty")
-    with Agent(
-        open_protocol(options), tools=options.tools, store=options.store, profile=options.profile
-    ) as agent:
+    with Agent(open_protocol(options), tools=options.tools, store=options.store, profile=options.profile) as agent:
         opened = agent.opening(query)
         total = len(agent.protocol.tools)
         aliases = agent.protocol.aliases

@@ -52,6 +52,7 @@ __all__ = [
     "open_protocol",
     "option",
     "out_file",
+    "pattern_option",
     "per_second",
     "profile_option",
     "read_option",
@@ -270,30 +271,32 @@ class PatternType(click.ParamType[str]):
         return str(value).strip()
 
 
-def pattern_option(flag: str, help_text: str) -> Any:
+def pattern_option(*flags: str, help_text: str) -> Any:
     """An option that names operations."""
-    return option(flag, type=PatternType(), metavar="WHAT", multiple=True, help=help_text)
+    return option(*flags, type=PatternType(), metavar="WHAT", multiple=True, help=help_text)
 
 
 def only_option() -> Any:
     """`--only`: what is kept of an API."""
     return pattern_option(
         "--only",
-        "Offer these operations alone: a tag, an operation id, a tool, GET, '/films/*' or 'POST /search'. Repeatable; "
+        help_text="Offer these operations alone: a tag, an operation id, a tool, GET, '/orders/*' or 'POST /search'. Repeatable; "
         "shop=GET for one of several APIs.",
     )
 
 
 def without_option() -> Any:
     """`--without`: what is left out of an API."""
-    return pattern_option("--without", "Leave these operations out, named like that, such as DELETE. Repeatable.")
+    return pattern_option(
+        "--without", help_text="Leave these operations out, named like that, such as DELETE. Repeatable."
+    )
 
 
 def read_option() -> Any:
     """`--read`: what changes nothing."""
     return pattern_option(
-        "--read",
-        "These operations change nothing, whatever their method, such as 'POST /search'. Repeatable; none takes back "
+        *("--read", "--reads"),
+        help_text="These operations change nothing, whatever their method, such as 'POST /search'. Repeatable; none takes back "
         "what the document says of that.",
     )
 

@@ -86,6 +86,8 @@ class _Options(ProgramOptions):
             raise click.UsageError(f"--writes {self.writes} needs --api SPEC: the simulated API is made from it")
         if self.simulate or self.base_url:
             raise click.UsageError(f"{'--simulate' if self.simulate else '--base-url'} needs --api SPEC")
+        if self.only or self.without or self.reads:
+            raise click.UsageError("--only, --without and --read need --api SPEC: they name its operations")
         if self.headers:
             raise click.UsageError("--header needs --api SPEC: the headers are for its server alone")
         if self.auth and not self.allow:

@@ -36,7 +36,7 @@ def announce(ctx: click.Context, config: Config, values: Mapping[str, Any]) -> N
         name: value for name, value in values.items() if ctx.get_parameter_source(name) is ParameterSource.DEFAULT_MAP
     }
     if values.get("simulate"):  # then nothing leaves this machine
-        used = {name: value for name, value in used.items() if name not in ("auth", "allow", "writes")}
+        used = {name: value for name, value in used.items() if name not in ("auth", "allow", "writes", "reads")}
     own = [name for name in _SIGNS_IN if values.get(name) and name not in used and not values.get("simulate")]
     phrases = [*risks(used), *(destination(used) if own else ()), *_written(ctx, config, used)]
     if not phrases:
@@ -80,6 +80,8 @@ def risks(used: Mapping[str, Any]) -> list[str]:
         phrases.append(f"sends the headers {', '.join(values['headers'])} to {where}")
     if values.get("writes") == ("allow",):
         phrases.append("sends writes without asking")
+    if "reads" in values:
+        phrases.append(f"takes {', '.join(values['reads'])} to change nothing")
     if "allow" in values:
         phrases.append(f"lets programs reach {', '.join(values['allow'])}")
     if "resume" in values:  # a journal is as good as a command line

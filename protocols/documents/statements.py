@@ -22,8 +22,12 @@ READS_KEY = "x-reads"
 _SUBJECT = r"(?:this|the) (?:api |http |rest )?(?:endpoint|operation|api|call|route|method|resource|request|action)"
 _ADVERB = r"(?:(?:currently|still|yet|simply) )?"
 _UNWRITTEN = rf"{_ADVERB}(?:not (?:yet |currently )?(?:been )?implemented|unimplemented)(?: yet| at the moment)?"
-_STATUSES = "|".join(f"{status.value}(?: {re.escape(status.phrase.lower())})?" for status in HTTPStatus if status >= 400)
-_CODE = rf"(?:an? )?(?:http )?(?:status )?(?:code )?(?:(?:{_STATUSES})(?: error| status(?: code)?)?|error|not implemented)"
+_STATUSES = "|".join(
+    f"{status.value}(?: {re.escape(status.phrase.lower())})?" for status in HTTPStatus if status >= 400
+)
+_CODE = (
+    rf"(?:an? )?(?:http )?(?:status )?(?:code )?(?:(?:{_STATUSES})(?: error| status(?: code)?)?|error|not implemented)"
+)
 _FAILS = rf"always (?:fails|(?:returns|responds with|answers|answers with|raises|throws|gives) {_CODE})"
 _BARE = re.compile(rf"{_UNWRITTEN}|{_FAILS}")
 _ABOUT_ITSELF = re.compile(rf"{_SUBJECT} (?:(?:is|has) {_UNWRITTEN}|(?:will )?{_FAILS}|will always fail)")
@@ -104,7 +108,9 @@ def only_reads(operation: Mapping[str, object], tool: Tool) -> bool:
         return False
     segment = words(re.sub(r"\{[^{}]*\}", "", tool.path.rstrip("/").rpartition("/")[2]))
     identifier = words(tool.operation_id)
-    if _SEARCHES.isdisjoint({*segment[:1], *segment[-1:]}) or _READ_VERBS.isdisjoint({*identifier[:1], *identifier[-1:]}):
+    if _SEARCHES.isdisjoint({*segment[:1], *segment[-1:]}) or _READ_VERBS.isdisjoint(
+        {*identifier[:1], *identifier[-1:]}
+    ):
         return False
     named = {*words(tool.path), *identifier, *words(tool.summary)}
     named |= {word for argument in tool.arguments for word in words(argument.name)}

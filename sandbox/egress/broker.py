@@ -171,7 +171,9 @@ class Broker:
             if has_parent_step(bound.path) and not has_parent_step(operation.path):
                 raise ToolError(f"{tool}(): a path argument must not have '.' or '..' between slashes", tool=tool)
             if (refused := self._rules.left_out(operation, bound.path)) is not None:
-                raise ToolError(f"{tool}(): {refused.method} {refused.path} can't be called: {refused.sentence}", tool=tool)
+                raise ToolError(
+                    f"{tool}(): {refused.method} {refused.path} can't be called: {refused.sentence}", tool=tool
+                )
             planned = plan(bound)
             if operation.function is None:
                 planned = without_overrides(operation, planned, self._executor.warn)
@@ -247,8 +249,7 @@ class Broker:
             record = self._executor.finish(call, message)
             return BrokerReply(record, record.url, failure=kind, problem=cut(message))
         call.tool = call.target.tool.name if call.target.tool else None
-        call.reads = call.target.tool is not None and call.target.tool.reads
-        call.arguments, call.url = request_arguments(call), str(prepared.url)
+        call.arguments, call.url, call.reads = request_arguments(call), str(prepared.url), call.target.reads
         return self._policy.make(call)
 
 

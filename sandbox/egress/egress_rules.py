@@ -94,6 +94,11 @@ class CallTarget(NamedTuple):
     def called(self) -> str:
         return self.tool.name if self.tool else self.server
 
+    @property
+    def reads(self) -> bool:
+        """True if the operation is declared to change nothing, whatever its method."""
+        return self.tool is not None and self.tool.reads
+
 
 def display_url(url: str) -> str:
     """A URL without the parts that may hold a secret: user, password, query and fragment."""
