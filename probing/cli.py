@@ -266,8 +266,9 @@ def _write_files(options: ProbeOptions, prober: Prober, report: ProbeReport) -> 
     from probing.document import openapi_document
     from probing.export import export_graph
     from protocols.contracts.store import SIMULATED
+    from sandbox.egress.egress_rules import base_urls
 
-    server = None if options.simulate else options.base_url
+    server = base_urls(options.base_url, prober.protocol).get("") if not options.simulate else None
     document = openapi_document(prober.protocol, prober.findings, options.schema, server)
     write_text(options.out_path, _serialize(document, options.out_path))
     if options.report is not None:

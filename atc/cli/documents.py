@@ -12,8 +12,9 @@ from atc.cli import say
 
 if TYPE_CHECKING:
     from protocols.model import Protocol
+    from sandbox.egress.egress_rules import BaseURL
 
-__all__ = ["chosen", "loaded", "tell_left_out", "tell_reads"]
+__all__ = ["chosen", "loaded", "tell_base_urls", "tell_left_out", "tell_reads"]
 
 _LOADED = "atc.documents"
 """Where the documents of a command are among the values of its click context (`meta`)."""
@@ -68,6 +69,17 @@ def tell_left_out(protocol: Protocol, hint: str = "; atc check lists them") -> N
     total = count + len(protocol.tools)
     be = "is" if count == 1 else "are"
     say(f"{count} of {total} operations {be} left out: {'; '.join(texts)}{hint}".replace("\n", " "))
+
+
+def tell_base_urls(protocol: Protocol, base_url: BaseURL) -> None:
+    """Say which base URLs got the path of the document's server."""
+    from sandbox.egress.egress_rules import base_urls
+
+    given = {"": base_url} if isinstance(base_url, str) else dict(base_url or {})
+    for namespace, url in base_urls(base_url, protocol).items():
+        written = given[namespace].rstrip("/")
+        if url != written:
+            say(f"{written} gets the path of the document's server: {url}; for none, write {written}/")
 
 
 def tell_reads(protocol: Protocol, reads: Sequence[str]) -> None:

@@ -18,7 +18,7 @@ import click
 from click.core import ParameterSource
 
 from atc.cli import CONFIG
-from atc.cli.documents import chosen, loaded, tell_reads
+from atc.cli.documents import chosen, loaded, tell_base_urls, tell_reads
 from atc.modes import MODES, parse
 from protocols.errors import APIError, UsageError
 from protocols.naming import split_namespace
@@ -404,7 +404,8 @@ class ProgramOptions(ClockOptions, TargetOptions, OptionalDocumentOptions):
         metavar="[NAME=]URL",
         multiple=True,
         callback=_base_urls,
-        help="Where the API is, if not where its document says. Repeatable: shop=URL for one of several APIs.",
+        help="Where the API is, if not where its document says; without a path it gets that of the document's server. "
+        "Repeatable: shop=URL for one of several APIs.",
     )
     headers: tuple[str, ...] = option(
         "--header",
@@ -529,6 +530,8 @@ def open_protocol(options: DocumentOptions | ProgramOptions, *, asks: bool = Fal
     protocol = chosen(loaded(options.api, options.auth), options.only, options.without, reads, verbose=verbose)
     if asks:
         tell_reads(protocol, reads)
+    if verbose and isinstance(options, ProgramOptions):
+        tell_base_urls(protocol, options.base_url)
     return protocol
 
 

@@ -121,11 +121,14 @@ def origin(text: str) -> Origin:
 def base_urls(base_url: BaseURL, protocol: Protocol | None) -> dict[str, str]:
     """The base URLs in force by namespace ("" for the only API), without a slash at the end.
 
+    One without a path gets that of the document's server; `https://HOST/` is exactly that.
+
     Raises: UsageError: One is for no API of the protocol, or holds a user name or password.
     """
     namespaces = protocol.namespaces if protocol is not None else ()
     urls = {"": base_url} if isinstance(base_url, str) else dict(base_url or {})
-    urls = {namespace: url.rstrip("/") for namespace, url in urls.items() if url}
+    apis = protocol.apis if protocol is not None else {}
+    urls = {namespace: _with_path(url, apis.get(namespace)).rstrip("/") for namespace, url in urls.items() if url}
     for namespace, url in urls.items():
         if "@" in re.split(r"[/?#]", url.partition("//")[2], maxsplit=1)[0]:
             raise UsageError("the base URL holds a user name or password; leave it out and pass it as a credential")
@@ -137,13 +140,21 @@ def base_urls(base_url: BaseURL, protocol: Protocol | None) -> dict[str, str]:
     return urls
 
 
+def _with_path(url: str, api: Protocol | None) -> str:
+    """A base URL that is an origin alone, with the path of the first server that the document names."""
+    if api is None or not api.servers or re.fullmatch(r"https?://[^/?#]+", url.strip(), re.IGNORECASE) is None:
+        return url
+    path = urlsplit(api.servers[0].url).path
+    return f"{url.strip()}/{path.lstrip('/')}" if path.strip("/") else url
+
+
 class EgressRules:
     """The targets that the programs of one run may reach.
 
     An operation is sought under the servers of its own API alone, and sent to these.
 
     Args:
-        base_url: Where the API lives in place of the documented servers.
+        base_url: Where the API lives in place of the documented servers (see `base_urls`).
         allow: Origins that may be reached besides, under any path. Where the document names one too, its operations
             stay the only ones; it may then have a private address.
     Raises: UsageError: The document names no server that has a host, and there is no `base_url`; or that one holds a
