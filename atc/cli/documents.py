@@ -28,10 +28,12 @@ _NAMES = 5
 def loaded(specs: Sequence[str], auth: Sequence[str] = ()) -> Protocol:
     """The protocol that `--api` names, read once for a command, which ends its connections. Raises: as `load_specs`."""
     from protocols.combined import load_specs
+    from protocols.naming import split_namespace
 
     context = click.get_current_context()
     known: dict[tuple[tuple[str, ...], tuple[str, ...]], Protocol] = context.meta.setdefault(_LOADED, {})
-    key = (tuple(specs), tuple(auth))
+    signs_in = any(split_namespace(spec)[1].startswith(("mcp:", "saved:")) for spec in specs)
+    key = (tuple(specs), tuple(auth) if signs_in else ())  # all others are read without
     if key not in known:
         known[key] = load_specs(specs, auth)
         context.call_on_close(known[key].close)

@@ -36,12 +36,14 @@ _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n\s*\n|\n(?=\s*[-*#])|<br\s*/?>|</?p>")
 _ASIDE = re.compile(r"[(\[]([^()\[\]]+)[)\]]\s*$")
 
 _WORD = r"([A-Z][A-Za-z-]{1,24})"
+_QUOTE = "[\"'`*]+"
 _PREFIX = re.compile(
-    rf"Authorization[`\"'*]*:\s*[`\"'*]*{_WORD}\s+[<{{\[$`'\"\w]"  # Authorization: Token <key>
-    rf"|[\"'`*]{_WORD} ?[\"'`*]\s+(?:prefix|before|in front|followed|as (?:a |the )?prefix)"  # "Token " prefix
-    rf"|(?:prefix(?:ed)?|preceded|begins?|starts?|start)(?: it| the \w+)? ?(?:with|by|is|of|:)?"
-    rf"(?: the)?(?: \w+)? [\"'`*]+{_WORD} ?[\"'`*]"  # prefixed with the word "Bearer"
-    rf"|[\"'`*]{_WORD} [<{{\[]",  # `Token <key>`
+    rf"Authorization{_QUOTE[:-1]}*:\s*{_QUOTE[:-1]}*{_WORD}\s+[<{{\[$`'\"\w]"  # Authorization: Token <key>
+    rf"|{_QUOTE}{_WORD}:? ?{_QUOTE}\s+(?:prefix|before|in front|followed|as (?:a |the )?prefix)"  # "Token " prefix
+    rf"|(?:prefix(?:ed)?|preceded|begins?|starts?)(?: it| the \w+)?(?: with| by| is| of|:)?"  # prefixed with the word
+    rf"(?: the)?(?: \w+)? {_QUOTE}{_WORD} ?{_QUOTE}"  # "Bearer"
+    rf"|(?:^|{_QUOTE}){_WORD} [<{{\[]"  # `Token <key>`
+    rf"|{_QUOTE}{_WORD} [^\s\"'`*]{{6,}}{_QUOTE}",  # "Token 9944b09199c62bcf"
 )
 """How descriptions say it."""
 

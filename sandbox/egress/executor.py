@@ -414,6 +414,8 @@ class CallExecutor:
             quoted = one_line(reason).replace('"', "'") if reason else ""
             problem = one_line(f"{response.status} {response.reason}".strip())
             problem += f" — {reason}" if stopped else f' — the service said "{quoted}"' if quoted else ""
+        if status == 401 and problem is not None and (lack := self.signer.missing_prefix(call.target.tool)):
+            problem += f"; {lack}"
         if problem is not None:
             problem = self.redact(f"{call.target.called}: {problem} ({call.planned.method} {call.planned.path})")
         wait = retry_after(response.headers) if response.status in _BUSY else None

@@ -45,6 +45,7 @@ class Signer:
     ) -> None:
         self.credentials = tuple(credentials)
         self._has_protocol = protocol is not None
+        self._schemes = protocol.security_schemes if protocol is not None else ()
         self._with_security = {tool.namespace for tool in protocol.tools if tool.security} if protocol else set()
         self._warn = warn
 
@@ -93,6 +94,15 @@ class Signer:
         else:
             accepted = {scheme for schemes in tool.security for scheme in schemes}
         return [c for c in own if c.scheme is None or c.scheme in accepted]
+
+    def missing_prefix(self, tool: Tool | None) -> str:
+        """What the document wants before a key that was sent without it; empty if there is no such thing."""
+        places = {c.place: c for c in self.credentials_for(tool) if c.kind == "apiKey"}
+        for scheme in self._schemes:
+            sent = places.get((scheme.location, scheme.parameter)) if scheme.prefix else None
+            if sent is not None and sent.namespace == scheme.namespace and not sent.has_prefix(scheme.prefix):
+                return f'the document says that the value begins with "{scheme.prefix}"'
+        return ""
 
     def renew(self, tool: Tool | None, request: requests.PreparedRequest) -> bool:
         """True if a credential of a refused request can be replaced by another. Raises: APIError, UsageError."""

@@ -237,7 +237,7 @@ def test_a_file_is_not_trusted_with_what_could_do_harm(
 @pytest.mark.parametrize(
     ("text", "options", "destination"),
     [
-        ('api = "films.yaml"', (), "films.yaml"),
+        ('api = "films.yaml"', (), "https://films.test"),
         ('base-url = "https://evil.example"', ("--api", "films.yaml"), "https://evil.example"),
         ('api = "films.yaml"\nbase-url = "https://evil.example"', ("--api", "films.yaml"), "https://evil.example"),
     ],

@@ -62,7 +62,7 @@ def test_what_the_file_asks_of_the_environment_is_said(films: Path) -> None:
     atc("init", films)
     result = atc("solve", "Is there a film?", "--model", "replay:none")
 
-    assert f"atc.toml: signs in with token:env:FILMS_TOKEN at {films}" in result.stderr
+    assert "atc.toml: signs in with token:env:FILMS_TOKEN at https://films.test" in result.stderr
     assert "the environment variable FILMS_TOKEN is not set" in result.stderr
 
 
@@ -77,15 +77,17 @@ def test_a_file_is_not_overwritten(films: Path) -> None:
     assert "api" in settings()
 
 
-@pytest.mark.parametrize("servers", [[], [{"url": "/v1"}]])
-def test_a_document_without_a_server(servers: list[dict[str, str]]) -> None:
+@pytest.mark.parametrize(
+    ("servers", "address"), [([], "https://HOST"), ([{"url": "/v1"}], "https://HOST/v1")], ids=["none", "relative"]
+)
+def test_a_document_without_a_server(servers: list[dict[str, str]], address: str) -> None:
     """The place for the address is in the file, and it is said that something is to be filled in."""
     Path("openapi.json").write_text(json.dumps(document(servers=servers)))
     result = atc("init", "openapi.json")
 
     assert result.exit_code == 0
     assert "put its address into atc.toml as base-url, or rehearse: --simulate" in result.stderr
-    assert '# base-url = "https://HOST"' in Path("atc.toml").read_text()
+    assert f'# base-url = "{address}"' in Path("atc.toml").read_text()
     assert settings()["api"] == "openapi.json"
     assert atc("run", "-", "--simulate").exit_code == 0
 
