@@ -549,7 +549,7 @@ def snippet(program: str, line: int | None) -> str:
 
 
 def _suggestion(name: str, tools: Any, protocol: Protocol | None) -> str:
-    """Why the tool of a name was left out; `; did you mean …?` for one that resembles a tool's, in any order of words."""
+    """Why the tool of a name was left out, or `; did you mean …?` for one with the words of a tool, in any order."""
     if protocol is not None and (why := protocol.why_left_out(name)) is not None:
         return f": {why}"
     best = max(tools, key=lambda tool: name_similarity(name, tool), default=None)

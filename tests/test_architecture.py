@@ -20,7 +20,8 @@ ORDER = ("protocols", "sandbox", "atc", "probing", "benchmarks")
 _LAYERS = {
     "protocols": """
         errors patterns bounded json_path text naming functions model schema_fields documents calls mcp schemes
-        sources combined choice dataflow contracts render simulator.analysis simulator.world simulator.http simulator samples
+        sources combined choice dataflow contracts render simulator.analysis simulator.world simulator.http simulator
+        samples
     """,
     "sandbox": "records truncation private body_store language child pool provenance journal egress sandbox",
     "atc": """

@@ -36,7 +36,8 @@ def check(options: _Options) -> None:
 
     Each line of output is FILE:LINE:COLUMN, the rule and what is there in place of what was written. Checked are names
     of tools and their arguments, keys and types of what the API's document says it returns, and variables that may
-    have no value. Operations of the document that are no tools are listed on stderr. Exit code 0: nothing was found; 1: something was; 2: it could not be checked.
+    have no value. Operations of the document that are no tools are listed on stderr. Exit code 0: nothing was found;
+    1: something was; 2: it could not be checked.
     """
     from atc.check import check as diagnose
     from atc.language.question import Question

@@ -280,8 +280,8 @@ def only_option() -> Any:
     """`--only`: what is kept of an API."""
     return pattern_option(
         "--only",
-        help_text="Offer these operations alone: a tag, an operation id, a tool, GET, '/orders/*' or 'POST /search'. Repeatable; "
-        "shop=GET for one of several APIs.",
+        help_text="Offer these operations alone: a tag, an operation id, a tool, GET, '/orders/*' or 'POST /search'. "
+        "Repeatable; shop=GET for one of several APIs.",
     )
 
 
@@ -296,8 +296,8 @@ def read_option() -> Any:
     """`--read`: what changes nothing."""
     return pattern_option(
         *("--read", "--reads"),
-        help_text="These operations change nothing, whatever their method, such as 'POST /search'. Repeatable; none takes back "
-        "what the document says of that.",
+        help_text="These operations change nothing, whatever their method, such as 'POST /search'. Repeatable; none "
+        "takes back what the document says of that.",
     )
 
 

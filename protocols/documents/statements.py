@@ -49,7 +49,7 @@ _PREFIX = re.compile(
 
 _SEARCHES = frozenset({"search", "find", "lookup", "filter", "count"})
 _READ_VERBS = _SEARCHES | {"get", "list", "query", "read", "retrieve", "fetch"}
-_CHANGES = frozenset(
+_CHANGES = frozenset(  # noqa: SIM905 -- a list of words reads better
     """
     accept activate add apply approve archive assign async attach bulk cancel change clear clone close complete confirm
     copy create deactivate delete destroy disable do drop edit enable enqueue execute export generate import index

@@ -138,3 +138,39 @@ def test_a_document_that_cannot_be_read() -> None:
     assert "missing.yaml: no such file" in atc("init", "missing.yaml").stderr
     assert "not an API document" in atc("init", "notes.txt").stderr
     assert not Path("atc.toml").exists()
+
+
+def test_deletions_are_left_out_unless_they_are_wanted() -> None:
+    """Where nobody can be asked, the answer is no, and that is said; an option says otherwise."""
+    parts = document(servers=[{"url": "https://api.example/v2"}])
+    parts["paths"]["/count"]["delete"] = {"summary": "Reset.", "responses": {"204": {"description": "ok"}}}
+    Path("openapi.json").write_text(json.dumps(parts))
+
+    result = atc("init", "openapi.json")
+    assert "1 operation of the API to delete something stay" in result.stderr
+    assert settings()["without"] == ["DELETE"]
+    assert '# base-url = "https://HOST/v2"' in Path("atc.toml").read_text()
+    Path("program.py").write_text("DELETE_count()")
+    assert "it was left out by --without DELETE" in atc("run", "program.py", "--simulate").stderr
+    atc("init", "openapi.json", "--force", "--deletions")
+    assert "without" not in settings()
+    assert atc("run", "program.py", "--simulate").exit_code == 0
+
+
+def test_a_key_that_wants_a_prefix() -> None:
+    """The description of an API key in Authorization says what its value begins with."""
+    scheme = {"type": "apiKey", "in": "header", "name": "Authorization", "description": "`Authorization: Token <key>`"}
+    parts = document(components={"securitySchemes": {"key": scheme}}, security=[{"key": []}])
+    Path("openapi.json").write_text(json.dumps(parts))
+
+    result = atc("init", "openapi.json")
+    assert 'the value of ORDER_DESK_31M_API_KEY begins with "Token "' in result.stderr
+
+
+def test_operations_left_out_are_told() -> None:
+    """At the first contact with a document, too."""
+    parts = document(servers=[{"url": "https://api.example"}])
+    parts["paths"]["/count"]["post"] = {"parameters": [{"in": "query"}], "responses": {}}
+    Path("openapi.json").write_text(json.dumps(parts))
+
+    assert "1 of 2 operations is left out: a parameter has no name" in atc("init", "openapi.json").stderr
