@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from protocols.model import Protocol
     from sandbox.egress.egress_rules import BaseURL
 
-__all__ = ["chosen", "loaded", "tell_base_urls", "tell_left_out", "tell_reads"]
+__all__ = ["chosen", "completed_addresses", "left_out_text", "loaded", "tell_left_out", "tell_reads"]
 
 _LOADED = "atc.documents"
 """Where the documents of a command are among the values of its click context (`meta`)."""
@@ -59,29 +59,35 @@ def chosen(
     return protocol
 
 
-def tell_left_out(protocol: Protocol, hint: str = "; atc check lists them") -> None:
+def tell_left_out(protocol: Protocol) -> None:
     """Say in one line how many operations are no tools, and why; nothing if there are none."""
+    if protocol.left_out:
+        say(f"{left_out_text(protocol)}; atc check lists them")
+
+
+def left_out_text(protocol: Protocol) -> str:
+    """How many operations are no tools, and why; in one line."""
     count = len(protocol.left_out)
-    if not count:
-        return
     reasons = Counter(operation.reason for operation in protocol.left_out).most_common()
     texts = [f"{reason} ({times})" if len(reasons) > 1 else reason for reason, times in reasons[:_REASONS]]
     if further := sum(times for _, times in reasons[_REASONS:]):
         texts.append(f"other reasons ({further})")
-    total = count + len(protocol.tools)
     be = "is" if count == 1 else "are"
-    say(f"{count} of {total} operations {be} left out: {'; '.join(texts)}{hint}".replace("\n", " "))
+    text = f"{count} of {count + len(protocol.tools)} operations {be} left out"
+    return " ".join(f"{text}: {'; '.join(texts)}".split()) if texts else text
 
 
-def tell_base_urls(protocol: Protocol, base_url: BaseURL) -> None:
-    """Say which base URLs got the path of the document's server."""
+def completed_addresses(protocol: Protocol, base_url: BaseURL) -> list[str]:
+    """A sentence about each base URL that gets the path of the document's server. Raises: UsageError."""
     from sandbox.egress.egress_rules import base_urls
 
-    given = {"": base_url} if isinstance(base_url, str) else dict(base_url or {})
-    for namespace, url in base_urls(base_url, protocol).items():
-        written = given[namespace].rstrip("/")
-        if url != written:
-            say(f"{written} gets the path of the document's server: {url}; for none, write {written}/")
+    written = {"": base_url} if isinstance(base_url, str) else dict(base_url or {})
+    pairs = [(written[namespace].rstrip("/"), url) for namespace, url in base_urls(base_url, protocol).items()]
+    return [
+        f"{origin} gets the path of the document's server: {url}; for none, write {origin}/"
+        for origin, url in pairs
+        if url != origin
+    ]
 
 
 def tell_reads(protocol: Protocol, reads: Sequence[str]) -> None:

@@ -17,8 +17,8 @@ from urllib.parse import urlsplit
 import click
 from click.core import ParameterSource
 
-from atc.cli import CONFIG
-from atc.cli.documents import chosen, loaded, tell_base_urls, tell_reads
+from atc.cli import CONFIG, say
+from atc.cli.documents import chosen, completed_addresses, loaded, tell_reads
 from atc.modes import MODES, parse
 from protocols.errors import APIError, UsageError
 from protocols.naming import split_namespace
@@ -531,7 +531,8 @@ def open_protocol(options: DocumentOptions | ProgramOptions, *, asks: bool = Fal
     if asks:
         tell_reads(protocol, reads)
     if verbose and isinstance(options, ProgramOptions):
-        tell_base_urls(protocol, options.base_url)
+        for sentence in completed_addresses(protocol, options.base_url):
+            say(sentence)
     return protocol
 
 

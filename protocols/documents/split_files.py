@@ -86,7 +86,8 @@ class _Joiner:
 
     def _taken_in(self, node: Any) -> Any:
         """The target of a reference, overridden by the keys beside it; the node itself where there is none."""
-        base, beside, target = self._documents.uri, {}, node
+        beside: dict[str, Any] = {}
+        base, target = self._documents.uri, node
         try:
             for _ in range(_STEPS):
                 if not isinstance(target, Mapping) or not isinstance(target.get("$ref"), str):

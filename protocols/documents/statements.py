@@ -4,6 +4,8 @@ The first takes whole sentences about the operation itself. The second reads no 
 so several signs in the structure of the operation have to agree.
 """
 
+# ruff: noqa: SIM905 - word lists read better than quoted ones
+
 from __future__ import annotations
 
 import re
@@ -49,7 +51,7 @@ _PREFIX = re.compile(
 
 _SEARCHES = frozenset({"search", "find", "lookup", "filter", "count"})
 _READ_VERBS = _SEARCHES | {"get", "list", "query", "read", "retrieve", "fetch"}
-_CHANGES = frozenset(  # noqa: SIM905 -- a list of words reads better
+_CHANGES = frozenset(
     """
     accept activate add apply approve archive assign async attach bulk cancel change clear clone close complete confirm
     copy create deactivate delete destroy disable do drop edit enable enqueue execute export generate import index

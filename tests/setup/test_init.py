@@ -174,3 +174,16 @@ def test_operations_left_out_are_told() -> None:
     Path("openapi.json").write_text(json.dumps(parts))
 
     assert "1 of 2 operations is left out: a parameter has no name" in atc("init", "openapi.json").stderr
+
+
+def test_the_doctor_says_what_a_file_comes_to() -> None:
+    """The tools of the API, what is left out of it, and the address with the path of the document."""
+    parts = document(servers=[{"url": "/v2"}])
+    parts["paths"]["/count"]["delete"] = {"responses": {"204": {"description": "ok"}}}
+    Path("openapi.json").write_text(json.dumps(parts))
+    Path("atc.toml").write_text('api = "openapi.json"\nbase-url = "https://desk.example"\nwithout = ["DELETE"]\n')
+
+    checks = json.loads(atc("doctor", "--json").stdout)["checks"]
+    (detail,) = [check["detail"] for check in checks if check["name"] == "API"]
+    assert "1 tools; 1 of 2 operations is left out: by --without DELETE" in detail
+    assert "https://desk.example gets the path of the document's server: https://desk.example/v2" in detail

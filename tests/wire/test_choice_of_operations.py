@@ -184,7 +184,7 @@ def test_a_choice_is_kept_in_the_journal(
 
     first = ("solve", "Remove my boats", "--api", "spec.json", "--without", "DELETE", "--journal", "j.db", *options)
     assert "it was left out by --without DELETE" in CliRunner().invoke(main, first).stderr
-    with Journal("j.db") as journal:
+    with Journal(Path("j.db")) as journal:
         noted = journal.noted("asked")
     assert isinstance(noted, dict)
     assert (noted["without"], noted["only"], noted["reads"]) == (["DELETE"], [], [])
