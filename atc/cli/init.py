@@ -155,10 +155,14 @@ def _without(protocol: Protocol, deletions: bool | None) -> tuple[str, str]:
         return '# without = ["DELETE"]', ""
     operations = f"{count} operation{'s' * (count > 1)} of the API"
     if deletions is None and can_ask():
-        deletions = click.confirm(f"{operations} delete something. May programs call them?", default=False, err=True)
+        them = "it" if count == 1 else "them"
+        question = f"{operations} can delete something. May programs call {them}?"
+        deletions = click.confirm(question, default=False, err=True)
     if deletions:
         return '# without = ["DELETE"]', ""
-    return 'without = ["DELETE"]', f'{operations} to delete something stay out of reach: without = ["DELETE"] in {NAME}'
+    setting = 'without = ["DELETE"]'
+    be = "is" if count == 1 else "are"
+    return setting, f"{operations} that can delete something {be} left out: {setting} in {NAME}"
 
 
 def _base_url(protocol: Protocol, spec: str) -> str:

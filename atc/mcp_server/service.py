@@ -22,6 +22,7 @@ from atc.mcp_server.results import CheckedProgram, FoundTool, FoundTools, Progra
 from atc.options import Options
 from atc.program.source import renamed
 from protocols.calls.binding import signature
+from protocols.choice import choose
 from protocols.contracts.contract import Contract
 from protocols.errors import UsageError
 from protocols.model import Protocol
@@ -46,6 +47,7 @@ class ToolService:
     """
 
     def __init__(self, protocol: Protocol, options: Options) -> None:
+        protocol = choose(protocol, options.only, options.without, options.reads)
         self.protocol = protocol
         writes = options.writes or "deny"
         if writes == "ask" or writes == "plan":

@@ -147,7 +147,7 @@ def test_deletions_are_left_out_unless_they_are_wanted() -> None:
     Path("openapi.json").write_text(json.dumps(parts))
 
     result = atc("init", "openapi.json")
-    assert "1 operation of the API to delete something stay" in result.stderr
+    assert '1 operation of the API that can delete something is left out: without = ["DELETE"]' in result.stderr
     assert settings()["without"] == ["DELETE"]
     assert '# base-url = "https://HOST/v2"' in Path("atc.toml").read_text()
     Path("program.py").write_text("DELETE_count()")
@@ -187,3 +187,18 @@ def test_the_doctor_says_what_a_file_comes_to() -> None:
     (detail,) = [check["detail"] for check in checks if check["name"] == "API"]
     assert "1 tools; 1 of 2 operations is left out: by --without DELETE" in detail
     assert "https://desk.example gets the path of the document's server: https://desk.example/v2" in detail
+
+
+@pytest.mark.parametrize(("answer", "wanted"), [("y\n", True), ("n\n", False), ("\n", False)])
+def test_somebody_at_a_terminal_is_asked_about_deletions(
+    answer: str, wanted: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the number of operations; no is the default."""
+    parts = document(servers=[{"url": "https://api.example"}])
+    parts["paths"]["/count"]["delete"] = {"responses": {"204": {"description": "ok"}}}
+    Path("openapi.json").write_text(json.dumps(parts))
+    monkeypatch.setattr("atc.cli.confirm.can_ask", lambda: True)
+    result = CliRunner().invoke(main, ["init", "openapi.json"], input=answer)
+
+    assert "1 operation of the API can delete something. May programs call it?" in result.stderr
+    assert ("without" in settings()) != wanted

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -24,7 +25,7 @@ from tests.wire.service import Service
 
 OK = {"200": {"description": "Good.", "content": {"application/json": {"schema": {"type": "object"}}}}}
 ID = {"name": "id", "in": "path", "required": True, "schema": {"type": "string"}}
-PATHS = {
+PATHS: dict[str, Any] = {
     "/boats": {
         "get": {"operationId": "listBoats", "tags": ["Fleet"], "summary": "List boats.", "responses": OK},
         "post": {"operationId": "add-boat", "tags": ["Fleet"], "summary": "Add a boat.", "responses": OK},
@@ -121,13 +122,15 @@ def test_an_agent_does_not_know_of_it() -> None:
 
 def test_an_mcp_client_does_not_find_it() -> None:
     """No search has it, and its documentation is refused with the reason."""
-    options = Options(ScriptedModel(), simulate=True)  # type: ignore[arg-type]
-    with ToolService(choose(load(DOCUMENT), without=["DELETE"]), options) as service:
+    options = Options(ScriptedModel(), simulate=True, without=["DELETE"])
+    with ToolService(load(DOCUMENT), options) as service:
         found = [tool.name for tool in service.search_tools("remove a boat", 10).tools]
 
         assert "DELETE_boats_id" not in found and "GET_boats" in found
         with pytest.raises(UsageError, match="left out by --without DELETE"):
             service.describe_tool("DELETE_boats_id")
+        run = service.run_program('import requests\nDELETE_boats_id(id="7")')
+        assert "left out by --without DELETE" in str(run)
 
 
 def test_one_of_several_apis() -> None:

@@ -197,3 +197,28 @@ def test_a_document_from_the_web_reads_no_local_file(service: Service, tmp_path:
 
     with pytest.raises(ProtocolError, match="may not point to a local file"):
         load(f"{service.url}/spec.json")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("run", "program.py", "--api", "spec.json", "--simulate"),
+        ("check", "program.py", "--api", "spec.json"),
+        ("explain", "Which boats are there?", "--api", "spec.json"),
+        ("solve", "Which boats are there?", "--api", "spec.json", "--simulate", "--mode", "plan"),
+        ("probe", "spec.json", "-o", "out.yaml", "--simulate", "--model", "none"),
+        ("contract", "show", "--api", "spec.json", "--store", "."),
+        ("serve", "--api", "spec.json", "--base-url", "http://127.0.0.1:1"),
+        ("mcp", "serve", "--api", "spec.json", "--base-url", "http://127.0.0.1:1"),
+        ("init", "spec.json"),
+    ],
+    ids=lambda arguments: arguments[0],
+)
+def test_every_command_tells_it_once(run: Run, arguments: tuple[str, ...]) -> None:
+    """One line on stderr, whatever the command does with the document."""
+    paths = {"/boats": {"get": GET, "post": {"parameters": [{"in": "query"}], "responses": OK}}}
+    run(paths, "print(1)")
+    result = CliRunner().invoke(main, arguments)
+
+    assert result.stderr.count("1 of 2 operations is left out: a parameter has no name") == 1
+    assert "1 of 2" not in result.stdout

@@ -183,7 +183,7 @@ def test_operations_that_may_write(path: str, parts: dict[str, Any]) -> None:
 @pytest.mark.parametrize("method", ["put", "patch", "delete"])
 def test_no_other_method_is_taken_to_read(method: str) -> None:
     """Not even if a document says so; the user may."""
-    paths = {"/boats/search": {method: operation(operationId="searchBoats", **{"x-reads": True})}}
+    paths = {"/boats/search": {method: {**operation(operationId="searchBoats"), "x-reads": True}}}
     protocol = load({"openapi": "3.0.3", "info": {}, "paths": paths})
 
     assert protocol.tools[0].writes
