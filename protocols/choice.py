@@ -126,6 +126,7 @@ def _anonymous(path: str) -> str:
 def _patterns(protocol: Protocol, option: str, texts: Sequence[str]) -> list[_Pattern]:
     """The patterns. Raises: UsageError: One fits nothing."""
     patterns = []
+    operations: list[Tool | LeftOut] = [*protocol.tools, *protocol.left_out]
     for text in texts:
         namespace, wanted = split_namespace(text)
         if namespace not in ("", *protocol.namespaces):  # a tag or an id may have a = in it
@@ -133,7 +134,7 @@ def _patterns(protocol: Protocol, option: str, texts: Sequence[str]) -> list[_Pa
         pattern = _Pattern(text, namespace, wanted.strip())
         # No operation of a method is a method misspelt; where the document has none, --without is kept already.
         kept_already = option == "--without" and pattern.is_method
-        if not kept_already and not any(pattern.fits(operation) for operation in (*protocol.tools, *protocol.left_out)):
+        if not kept_already and not any(map(pattern.fits, operations)):
             raise UsageError(f"{option} {text!r} fits no operation of {protocol.title}{_near(protocol, pattern)}")
         patterns.append(pattern)
     return patterns
