@@ -20,11 +20,9 @@ from atc.cli.options import (
     json_option,
     option,
     out_file,
-    pattern_option,
-    read_option,
     takes,
-    without_option,
 )
+from atc.cli.patterns import pattern_option, read_option, without_option
 
 if TYPE_CHECKING:
     from atc.models import Model

@@ -19,6 +19,7 @@ from click.core import ParameterSource
 
 from atc.cli import CONFIG, say
 from atc.cli.documents import chosen, completed_addresses, loaded, tell_reads
+from atc.cli.patterns import only_option, read_option, without_option
 from atc.modes import MODES, parse
 from protocols.errors import APIError, UsageError
 from protocols.naming import split_namespace
@@ -48,14 +49,11 @@ __all__ = [
     "limit_option",
     "model_option",
     "moment",
-    "only_option",
     "open_protocol",
     "option",
     "out_file",
-    "pattern_option",
     "per_second",
     "profile_option",
-    "read_option",
     "read_program",
     "record_option",
     "results_option",
@@ -63,7 +61,6 @@ __all__ = [
     "strict_option",
     "takes",
     "tool_count",
-    "without_option",
     "workers_option",
     "writes_option",
 ]
@@ -256,48 +253,6 @@ def workers_option(what: str) -> Any:
     """`--workers`: how many `what` run at once."""
     return option(
         "--workers", type=click.IntRange(min=1), default=1, show_default=True, metavar="N", help=f"{what} at once."
-    )
-
-
-class PatternType(click.ParamType[str]):
-    """A pattern of operations; those of an environment variable stand between commas, since they may hold spaces."""
-
-    name = "pattern"
-    envvar_list_splitter = ","
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        if not str(value).strip():
-            self.fail("it is empty", param, ctx)
-        return str(value).strip()
-
-
-def pattern_option(*flags: str, help_text: str) -> Any:
-    """An option that names operations."""
-    return option(*flags, type=PatternType(), metavar="WHAT", multiple=True, help=help_text)
-
-
-def only_option() -> Any:
-    """`--only`: what is kept of an API."""
-    return pattern_option(
-        "--only",
-        help_text="Offer these operations alone: a tag, an operation id, a tool, GET, '/orders/*' or 'POST /search'. "
-        "Repeatable; shop=GET for one of several APIs.",
-    )
-
-
-def without_option() -> Any:
-    """`--without`: what is left out of an API."""
-    return pattern_option(
-        "--without", help_text="Leave these operations out, named like that, such as DELETE. Repeatable."
-    )
-
-
-def read_option() -> Any:
-    """`--read`: what changes nothing."""
-    return pattern_option(
-        *("--read", "--reads"),
-        help_text="These operations change nothing, whatever their method, such as 'POST /search'. Repeatable; none "
-        "takes back what the document says of that.",
     )
 
 

@@ -14,13 +14,12 @@ from atc.cli.options import (
     ClockOptions,
     RealRange,
     argument,
-    only_option,
     option,
     out_file,
     per_second,
     takes,
-    without_option,
 )
+from atc.cli.patterns import only_option, without_option
 
 if TYPE_CHECKING:
     from protocols.simulator import Simulator
