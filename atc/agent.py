@@ -73,8 +73,8 @@ class Agent:
     Args:
         protocol: What the API offers; from a document with `Agent.from_openapi`.
         options: As atc.options.Options lists them, each an argument of its own.
-    Raises: UsageError: An unknown mode, profile or feature, an unreadable credential, or something in `allow` that is
-        no origin.
+    Raises: UsageError: An unknown mode, profile or feature, an unreadable credential, a pattern that fits no operation,
+        or something in `allow` that is no origin.
     """
 
     @takes_options(Options)
@@ -89,7 +89,9 @@ class Agent:
             origin(text)
         from protocols.calls.auth import credential, header_of
         from protocols.calls.header_names import without_headers
+        from protocols.choice import choose
 
+        protocol = choose(protocol, options.only, options.without, options.reads)
         headers = tuple(header_of(text, protocol) for text in options.headers)
         protocol = without_headers(protocol, ((sent.namespace, sent.parameter) for sent in headers))
         self.protocol = protocol
@@ -283,7 +285,8 @@ class Agent:
             raise UsageError("the question is empty")
         unknown = [name for name in tools or () if name not in self.protocol]
         if unknown:
-            raise UsageError(f"{self.protocol.title} has no tool {', '.join(unknown)}")
+            why = next((f": {reason}" for name in unknown if (reason := self.protocol.why_left_out(name))), "")
+            raise UsageError(f"{self.protocol.title} has no tool {', '.join(unknown)}{why}")
         of_type = AnswerType(answer_type) if answer_type is not None else None
         return _Task(follow_up(query.strip(), turns), tools, journal, of_type, turns)
 
@@ -359,7 +362,7 @@ def _settings(protocol: Protocol, options: Options) -> SolveSettings:
     profile = options.profile
     if not isinstance(profile, Profile):
         profile = open_profile(profile) if profile is not None else profile_of(_name_of(options.model))
-    profile = without(profile, options.without).for_mode(mode)
+    profile = without(profile, options.ablate).for_mode(mode)
     reflections = profile.reflections if options.max_reflections is None else options.max_reflections
     tools = options.tools if options.tools is not None else profile.tools
     policy: WritesPolicy = options.writes or ("allow" if options.simulate else "ask")

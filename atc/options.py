@@ -92,7 +92,12 @@ class Options:
         learn: Let the data flow of good calls guide later questions to this agent; off where runs are compared.
         profile: What the model is given and held to: "small", "large", a file, or a Profile (see atc.profile). By
             default "large" for `openai:` models, else "small".
-        without: Features of the profile to turn off, to measure what they are worth.
+        only: The operations that there are, as patterns: a tag, an operation id, a tool, "GET", "/orders/*" or "POST
+            /search"; "shop=GET" for one of several APIs. Everything by default.
+        without: Operations that there are not, as such patterns: neither in the prompt nor to be called.
+        reads: Operations that change nothing, whatever their method, as such patterns; "none" takes back what the
+            document or the form of an operation says of that.
+        ablate: Features of the profile to turn off, to measure what they are worth.
         store: A folder that keeps what responses really hold, and programs that answered. Programs are checked against
             the former besides the document; the latter are shown with similar questions. What is simulated is kept
             apart, in `simulated` in it.
@@ -134,7 +139,10 @@ class Options:
     limits: Limits | None = None
     learn: bool = False
     profile: str | Profile | None = None
+    only: Sequence[str] = ()
     without: Sequence[str] = ()
+    reads: Sequence[str] = ()
+    ablate: Sequence[str] = ()
     store: Path | None = None
     strict_sandbox: bool = False
     on_event: EventSink | None = None

@@ -13,7 +13,6 @@ from atc.resume import describe_call
 from atc.solution import Solution
 from protocols.errors import UsageError
 from protocols.render import estimate
-from sandbox.records import SAFE
 from sandbox.truncation import cut, one_line
 
 __all__ = ["Turn", "conversation_so_far", "follow_up"]
@@ -48,9 +47,7 @@ class Turn:
     def of(cls, solution: Solution) -> Self:
         """The turn that a solution ended."""
         calls = [call for call in solution.calls if call.status in range(200, 300)]
-        described = [
-            f"{describe_call(call)}{' (written)' if call.method not in SAFE else ''}" for call in calls[:_MAX_CALLS]
-        ]
+        described = [f"{describe_call(call)}{' (written)' if call.writes else ''}" for call in calls[:_MAX_CALLS]]
         if len(calls) > _MAX_CALLS:
             described.append(f"and {len(calls) - _MAX_CALLS} more")
         tools = tuple(dict.fromkeys(call.tool for call in calls if call.tool))

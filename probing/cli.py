@@ -5,14 +5,24 @@ from __future__ import annotations
 import fcntl
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import click
 from click.core import ParameterSource
 
-from atc.cli.options import ServiceOptions, argument, check_api_options, json_option, option, out_file, takes
+from atc.cli.documents import chosen
+from atc.cli.options import (
+    ServiceOptions,
+    argument,
+    check_api_options,
+    json_option,
+    option,
+    out_file,
+    takes,
+)
+from atc.cli.patterns import pattern_option, read_option, without_option
 
 if TYPE_CHECKING:
     from atc.models import Model
@@ -24,7 +34,9 @@ if TYPE_CHECKING:
 
 __all__ = ["probe"]
 
-_CHECKS = frozenset({"spec", "checked", "simulate", "base_url", "auth", "seed", "now", "budget_calls", "as_json"})
+_CHECKS = frozenset(
+    {"spec", "checked", "simulate", "base_url", "auth", "seed", "now", "budget_calls", "as_json", "without", "reads"}
+)
 """The options that apply to --check."""
 
 
@@ -72,12 +84,13 @@ class ProbeOptions(ServiceOptions, _DocumentOptions):
         help="Whether tools that may change something are called; own: to make objects that can be removed, and are, "
         "and on these  [default: deny; all with --simulate]",
     )
-    reads: tuple[str, ...] = option(
-        "--read", multiple=True, metavar="TOOL", help="This one only reads: 'POST /x/filter'. Repeatable."
+    reads: tuple[str, ...] = read_option()
+    only: tuple[str, ...] = pattern_option(
+        "--only",
+        help_text="Find out about these operations alone, named as in `atc solve`; others are called for their values. "
+        "Repeatable.",
     )
-    only: tuple[str, ...] = option(
-        "--only", multiple=True, metavar="TOOL", help="Find out about this tool. Repeatable."
-    )
+    without: tuple[str, ...] = without_option()
     iterations: int = option(
         "--iterations", type=click.IntRange(min=0), default=4, show_default=True, help="Rounds after the first."
     )
@@ -142,13 +155,13 @@ def probe(options: ProbeOptions) -> None:
     from probing.evaluation import evaluate
     from probing.strip_responses import strip_responses
     from protocols import load
-    from protocols.errors import UsageError
+    from protocols.choice import choose
 
     ctx = click.get_current_context()
     _check_usage(ctx, options)
-    truth = load(options.spec or str(options.checked))
-    if unknown := [name for name in options.only if name not in truth]:
-        raise UsageError(f"{truth.title} has no tool {', '.join(unknown)}")
+    truth = chosen(load(options.spec or str(options.checked)), (), options.without, options.reads)
+    if options.only:
+        options = replace(options, only=tuple(tool.name for tool in choose(truth, options.only).tools))
     protocol = strip_responses(truth) if options.blind else truth
     with ExitStack() as stack:
         sandbox, permission = _open_sandbox(options, truth, protocol, stack)
@@ -185,7 +198,7 @@ def _open_sandbox(
     from sandbox import Sandbox
 
     scope = options.writes or ("all" if options.simulate and options.checked is None else "deny")
-    permission = WritePermission(protocol, scope, options.reads)
+    permission = WritePermission(protocol, scope)
     base_url, credentials = options.base_url, tuple(credential(text, truth) for text in options.auth)
     if options.simulate:
         simulator = stack.enter_context(Simulator(truth, seed=options.seed, now=options.now))
@@ -253,8 +266,9 @@ def _write_files(options: ProbeOptions, prober: Prober, report: ProbeReport) -> 
     from probing.document import openapi_document
     from probing.export import export_graph
     from protocols.contracts.store import SIMULATED
+    from sandbox.egress.egress_rules import base_urls
 
-    server = None if options.simulate else options.base_url
+    server = base_urls(options.base_url, prober.protocol).get("") if not options.simulate else None
     document = openapi_document(prober.protocol, prober.findings, options.schema, server)
     write_text(options.out_path, _serialize(document, options.out_path), private=True)
     if options.report is not None:

@@ -14,7 +14,7 @@ from protocols.errors import (
     ToolError,
     UsageError,
 )
-from protocols.model import Body, Location, Parameter, Protocol, Response, Schema, SecurityScheme, Server, Tool
+from protocols.model import Body, LeftOut, Location, Parameter, Protocol, Response, Schema, SecurityScheme, Server, Tool
 
 if TYPE_CHECKING:
     from protocols.combined import combine
@@ -24,6 +24,7 @@ __all__ = [
     "APIError",
     "ATCError",
     "Body",
+    "LeftOut",
     "LimitReached",
     "Location",
     "ModelError",

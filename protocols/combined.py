@@ -15,7 +15,7 @@ from typing import Any, TypeAlias, TypeGuard
 
 from protocols.documents.source import display_name
 from protocols.errors import UsageError
-from protocols.model import Body, Parameter, Protocol, Response, Schema, SecurityScheme, Tool
+from protocols.model import Body, LeftOut, Parameter, Protocol, Response, Schema, SecurityScheme, Tool
 from protocols.naming import check_namespace, split_namespace
 from protocols.sources import load
 
@@ -80,6 +80,7 @@ def combine(sources: Mapping[str, Source], auth: Sequence[str] = ()) -> Protocol
         components={name: schema for part in parts for name, schema in part.components.items()},
         warnings=tuple(f"{name}: {warning}" for name, part in named.items() for warning in part.warnings),
         digest=hashlib.sha256(digests.encode()).hexdigest(),
+        left_out=tuple(operation for part in parts for operation in part.left_out),
     )
 
 
@@ -120,6 +121,7 @@ def _within(namespace: str, protocol: Protocol) -> Protocol:
         protocol,
         tools=tuple(_tool_within(namespace, tool, protocol, schemas) for tool in protocol.tools),
         security_schemes=tuple(_scheme_within(namespace, scheme) for scheme in protocol.security_schemes),
+        left_out=tuple(_left_out_within(namespace, operation) for operation in protocol.left_out),
         definitions={f"{namespace}__{name}": _renamed(schemas, part) for name, part in protocol.definitions.items()},
         components={f"{namespace}__{name}": _renamed(schemas, part) for name, part in protocol.components.items()},
     )
@@ -142,6 +144,10 @@ def _tool_within(namespace: str, tool: Tool, protocol: Protocol, schemas: _Schem
         servers=tool.servers or protocol.servers,
         security=tuple(tuple(f"{namespace}={scheme}" for scheme in schemes) for schemes in tool.security),
     )
+
+
+def _left_out_within(namespace: str, operation: LeftOut) -> LeftOut:
+    return replace(operation, name=f"{namespace}__{operation.name}" * bool(operation.name), namespace=namespace)
 
 
 def _scheme_within(namespace: str, scheme: SecurityScheme) -> SecurityScheme:

@@ -28,6 +28,7 @@ __all__ = [
     "Body",
     "Encoding",
     "Envelope",
+    "LeftOut",
     "Location",
     "Parameter",
     "Protocol",
@@ -157,7 +158,8 @@ class SecurityScheme:
     """A security scheme of the document: `kind` is apiKey, basic, bearer or oauth2 (sent as bearer).
 
     For apiKey, `location` is header, query or cookie and `parameter` the name used there. `namespace` is that of its
-    API among several; `name` then is `namespace=name`.
+    API among several; `name` then is `namespace=name`. `prefix` is what the description of an apiKey in Authorization
+    wants before the key: `Token `.
     """
 
     name: str
@@ -165,6 +167,7 @@ class SecurityScheme:
     location: Literal["header", "query", "cookie"] = "header"
     parameter: str = "Authorization"
     namespace: str = ""
+    prefix: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +210,8 @@ class Tool:
     names; empty: none needed. `operation_id` and `tags` are those of the document. With an `envelope` a call is carried
     by the endpoint of a server; method and path are still those of the operation itself. With a `function` nothing is
     sent: the method is READ or CALL and the path the name, which is `object.name` for the method of an object.
-    `namespace` is that of its API among several (see protocols.combined), "" for the only one.
+    `namespace` is that of its API among several (see protocols.combined), "" for the only one. `reads`: it changes
+    nothing, although its method may.
     """
 
     name: str
@@ -227,6 +231,7 @@ class Tool:
     envelope: Envelope | None = None
     function: HostFunction | None = None
     namespace: str = ""
+    reads: bool = False
 
     @property
     def local_name(self) -> str:
@@ -264,8 +269,8 @@ class Tool:
 
     @property
     def writes(self) -> bool:
-        """True if a call may change the service's state, by the HTTP method."""
-        return self.method not in READS
+        """True if a call may change the service's state: by the HTTP method, unless it is declared to read."""
+        return self.method not in READS and not self.reads
 
     @property
     def gives_nothing(self) -> bool:
@@ -286,6 +291,41 @@ class Tool:
 
 
 @dataclass(frozen=True, slots=True)
+class LeftOut:
+    """An operation that is no tool, and why.
+
+    `name` is what its tool would be called. `place` is where it stands in the document; a whole path that cannot be
+    read has neither method nor name. `chosen` is True where the user left it out.
+    """
+
+    method: str
+    path: str
+    name: str
+    reason: str
+    operation_id: str = ""
+    place: str = ""
+    namespace: str = ""
+    chosen: bool = False
+
+    @property
+    def title(self) -> str:
+        """What it is called in a list: `DELETE /films/{id} (DELETE_films_id)`."""
+        operation = f"{self.method} {self.path}".strip() or self.place
+        return f"{operation} ({self.name})" if self.name else operation
+
+    @property
+    def names(self) -> frozenset[str]:
+        """What a program may call it."""
+        alias = _alias(self.namespace, self.operation_id) if self.operation_id else ""
+        return frozenset({self.name, alias} - {""})
+
+    @property
+    def sentence(self) -> str:
+        """`it was left out by --without DELETE`, `it was left out of the document: the reason`."""
+        return f"it was left out {self.reason}" if self.chosen else f"it was left out of the document: {self.reason}"
+
+
+@dataclass(frozen=True, slots=True)
 class Protocol:
     """An API: its tools in document order, servers, security schemes, and warnings about repairs."""
 
@@ -301,6 +341,8 @@ class Protocol:
     warnings: tuple[str, ...] = ()
     digest: str = ""
     """sha256 of the document's bytes, in hex."""
+    left_out: tuple[LeftOut, ...] = ()
+    """The operations that are no tools, in document order."""
 
     @classmethod
     def from_functions(cls, functions: object, *, name: str = "functions", reads: Collection[str] = ()) -> Protocol:
@@ -347,6 +389,12 @@ class Protocol:
                 return tool
         return self.tool(self.aliases[name])
 
+    def why_left_out(self, name: str) -> str | None:
+        """`it was left out …`, for the name or alias of an operation that is no tool; None for any other name."""
+        if name in self:
+            return None
+        return next((operation.sentence for operation in self.left_out if name in operation.names), None)
+
     @property
     def of_functions(self) -> bool:
         """True if all tools are functions of this process."""
@@ -363,9 +411,9 @@ class Protocol:
 
         Left out are ids that two operations share, tool names, builtins and keywords.
         """
-        counts = Counter(_alias(tool) for tool in self.tools if tool.operation_id)
+        counts = Counter(_alias(tool.namespace, tool.operation_id) for tool in self.tools if tool.operation_id)
         taken = {tool.name for tool in self.tools} | set(dir(builtins)) | set(keyword.softkwlist)
-        named = {_alias(tool): tool.name for tool in self.tools if tool.operation_id}
+        named = {_alias(tool.namespace, tool.operation_id): tool.name for tool in self.tools if tool.operation_id}
         return {alias: name for alias, name in named.items() if counts[alias] == 1 and alias not in taken}
 
     @property
@@ -386,7 +434,8 @@ class Protocol:
             tools = tuple(tool for tool in self.tools if tool.namespace == namespace)
             servers = tuple(dict.fromkeys(server for tool in tools for server in tool.servers))
             schemes = tuple(scheme for scheme in self.security_schemes if scheme.namespace == namespace)
-            apis[namespace] = replace(self, tools=tools, servers=servers, security_schemes=schemes)
+            left_out = tuple(operation for operation in self.left_out if operation.namespace == namespace)
+            apis[namespace] = replace(self, tools=tools, servers=servers, security_schemes=schemes, left_out=left_out)
         return apis or {"": self}
 
     @property
@@ -436,9 +485,9 @@ def _titles(schema: object) -> Iterator[str]:
         yield from (title for part in schema for title in _titles(part))
 
 
-def _alias(tool: Tool) -> str:
+def _alias(namespace: str, operation_id: str) -> str:
     """The name that a tool has by its `operationId`."""
-    return f"{tool.namespace}__" * bool(tool.namespace) + argument_name(tool.operation_id)
+    return f"{namespace}__" * bool(namespace) + argument_name(operation_id)
 
 
 def tool_of(function: HostFunction) -> Tool:

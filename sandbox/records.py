@@ -12,10 +12,7 @@ from typing import Literal
 
 from protocols.model import READS
 
-__all__ = ["SAFE", "CallRecord", "Layer", "Limits", "ProgramError", "Provenance", "Resources", "Run", "Source"]
-
-SAFE = READS
-"""Methods of reads; every other one is a write."""
+__all__ = ["CallRecord", "Layer", "Limits", "ProgramError", "Provenance", "Resources", "Run", "Source"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +59,7 @@ class CallRecord:
     have been done; no request was sent for the call itself. `refused`: a write that the writes policy did not let
     pass. `simulated`: a write that a simulated API answered, on this machine. `uncertain`: a read after such a write,
     of which the service knew nothing. `retry_after`: the seconds that a busy service (429 or 503) asks to wait, where
-    the run could not wait so long.
+    the run could not wait so long. `reads`: the method may write, and the operation is declared to read.
     """
 
     index: int
@@ -82,6 +79,12 @@ class CallRecord:
     simulated: bool = False
     retry_after: float | None = None
     uncertain: bool = False
+    reads: bool = False
+
+    @property
+    def writes(self) -> bool:
+        """True if the call may have changed something."""
+        return self.method not in READS and not self.reads
 
 
 @dataclass(frozen=True, slots=True)

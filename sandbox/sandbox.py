@@ -517,7 +517,7 @@ class _Execution:
         line = failure.trace[-1] if failure.trace else None
         message = failure.message
         if failure.name is not None:
-            message += _suggestion(failure.name, self._settings["tools"])
+            message += _suggestion(failure.name, self._settings["tools"], self._broker.protocol)
         record = next((call for call in self._broker.calls if call.index == failure.call), None)
         return ProgramError(
             type=failure.type,
@@ -552,8 +552,10 @@ def snippet(program: str, line: int | None) -> str:
     return "\n".join(f"{'-->' if n == line else '   '} {n:>{width}} {lines[n - 1]}".rstrip() for n in numbers)
 
 
-def _suggestion(name: str, tools: Any) -> str:
-    """`; did you mean …?` for a name that resembles a tool's, also with its words in another order."""
+def _suggestion(name: str, tools: Any, protocol: Protocol | None) -> str:
+    """Why the tool of a name was left out, or `; did you mean …?` for one with the words of a tool, in any order."""
+    if protocol is not None and (why := protocol.why_left_out(name)) is not None:
+        return f": {why}"
     best = max(tools, key=lambda tool: name_similarity(name, tool), default=None)
     return f"; did you mean {best}?" if best is not None and name_similarity(name, best) >= 0.7 else ""
 

@@ -568,7 +568,7 @@ def test_the_planner_alone_runs_its_plan_and_asks_no_model() -> None:
 def test_without_a_planner_there_is_no_plan() -> None:
     """The status says so, and no call is made."""
     with Agent(
-        load(sample_document("cinema")), ScriptedModel(), mode="plan", simulate=True, without=["planner"]
+        load(sample_document("cinema")), ScriptedModel(), mode="plan", simulate=True, ablate=["planner"]
     ) as agent:
         solution = agent.solve("Who directed the film The Silent Harbor?")
 

@@ -63,7 +63,7 @@ _FOR_AGENT = [
 """The options that the agent takes as they are."""
 
 _NOTED = (
-    *("api", "simulate", "model", "writes"),
+    *("api", "simulate", "model", "writes", "only", "without", "reads"),
     *(name for name in _FOR_AGENT if name != "store"),
     *(entry.name for entry in fields(SearchOptions)),
 )
@@ -155,7 +155,7 @@ def load_api(options: AgentOptions, *, check: bool) -> Protocol:
     """
     from protocols.calls.auth import credential, header_of
 
-    protocol = open_protocol(options.api, options.auth)
+    protocol = open_protocol(options, asks=options.writes != "allow" and not options.simulate)
     if check:
         for text in options.headers:
             header_of(text, protocol)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from atc.cli import print_json
+from atc.cli import print_json, say
 from atc.cli.options import DocumentOptions, argument, json_option, open_protocol, option, read_program, takes
 from atc.tui.text import visible
 
@@ -36,7 +36,8 @@ def check(options: _Options) -> None:
 
     Each line of output is FILE:LINE:COLUMN, the rule and what is there in place of what was written. Checked are names
     of tools and their arguments, keys and types of what the API's document says it returns, and variables that may
-    have no value. Exit code 0: nothing was found; 1: something was; 2: it could not be checked.
+    have no value. Operations of the document that are no tools are listed on stderr. Exit code 0: nothing was found;
+    1: something was; 2: it could not be checked.
     """
     from atc.check import check as diagnose
     from atc.language.question import Question
@@ -45,7 +46,9 @@ def check(options: _Options) -> None:
     from protocols.contracts.store import ContractStore
     from protocols.dataflow.graph import ProtocolGraph
 
-    protocol = open_protocol(options.api, options.auth)
+    protocol = open_protocol(options)
+    for operation in protocol.left_out:
+        say(f"left out {operation.place or operation.title}: {operation.reason}")
     program = renamed(read_program(options.file), protocol.aliases)
     contract = ContractStore(options.store).contract(protocol) if options.store is not None else Contract(protocol)
     question = Question(options.query) if options.query is not None else None

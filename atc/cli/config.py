@@ -27,12 +27,13 @@ NAME = "atc.toml"
 
 SHARED = (
     *("allow", "api", "auth", "base-url", "effort", "max-cost", "max-reflections", "max-seconds", "max-tokens", "mode"),
-    *("model", "now", "prices", "profile", "seed", "simulate", "store", "strict-sandbox", "tools", "writes"),
+    *("model", "now", "only", "prices", "profile", "reads", "seed", "simulate", "store", "strict-sandbox", "tools"),
+    *("without", "writes"),
 )
 """The keys above all tables: options of several commands. Each command of this package takes those that it has; one
 that another package adds, such as a benchmark, takes the keys of its own table alone."""
 
-_OF_SERVICE = ("base_url", "auth", "headers", "allow")
+_OF_SERVICE = ("base_url", "auth", "headers", "allow", "only", "without", "reads")
 """What belongs to the API that the file names, and not to any other."""
 
 LIMITS = ("max_tokens", "max_seconds", "max_cost", "prices")
@@ -278,7 +279,7 @@ def settle(ctx: click.Context, values: Mapping[str, Any]) -> dict[str, Any]:
         dropped.update(("base_url", "auth"))
     if explicit & {"base_url", "auth"}:
         dropped.add("simulate")
-    nothing: dict[str, Any] = {"auth": (), "headers": (), "allow": ()}
+    nothing: dict[str, Any] = dict.fromkeys(("auth", "headers", "allow", "only", "without", "reads"), ())
     empty = {"simulate": False, "base_url": None, "writes": None, **dict.fromkeys(LIMITS), **nothing}
     return {name: empty[name] if name in dropped & from_file else value for name, value in values.items()}
 

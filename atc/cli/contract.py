@@ -36,7 +36,7 @@ class _Options(DocumentOptions):
         """The document and the store."""
         from protocols.contracts.store import ContractStore
 
-        return open_protocol(self.api, self.auth), ContractStore(self.store)
+        return open_protocol(self), ContractStore(self.store)
 
 
 @dataclass(frozen=True, kw_only=True)

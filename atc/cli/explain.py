@@ -64,7 +64,7 @@ def explain(options: _Options) -> None:
     query = options.query.strip()
     if not query:
         raise UsageError("the question is empty")
-    api, model = open_protocol(options.api, options.auth), options.model
+    api, model = open_protocol(options), options.model
     with Agent(api, model=model, tools=options.tools, store=options.store, profile=options.profile) as agent:
         opened = agent.opening(query)
         total = len(agent.protocol.tools)

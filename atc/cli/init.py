@@ -9,11 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import click
 
 from atc.cli import say
 from atc.cli.config import NAME, Config, command_defaults
+from atc.cli.documents import tell_left_out
 from atc.cli.options import argument, option, takes
 from protocols.errors import UsageError
 
@@ -33,8 +35,11 @@ $auth
 # The model; `atc model list` shows the local ones, and "openai:NAME" is any OpenAI-compatible endpoint.
 model = $model
 
-# Calls that may change something: "ask", "allow", "deny" or "simulate".
+# Calls that may change something: "ask", "allow", "deny", "simulate" or "plan".
 # writes = "ask"
+# Operations that there are not: a tag, an operation id, a tool, "GET", "/path/*" or "POST /path". The same with `only`
+# for those that there are, and with `reads` for those that change nothing whatever their method.
+$without
 # What responses were seen to hold, and programs that answered, for later questions:
 # store = "atc-store"
 
@@ -50,6 +55,11 @@ _KINDS = {"bearer": "TOKEN", "oauth2": "TOKEN", "apiKey": "API_KEY", "basic": "U
 @dataclass(frozen=True, kw_only=True)
 class _Options:
     spec: str = argument(metavar="SPEC")
+    deletions: bool | None = option(
+        "--deletions/--no-deletions",
+        default=None,
+        help="Whether programs may call DELETE at all  [default: asked at a terminal, else no]",
+    )
     force: bool = option("--force", is_flag=True, help=f"Overwrite an {NAME} that is there.")
 
 
@@ -59,7 +69,7 @@ def init(options: _Options) -> None:
     """Write atc.toml for the API of SPEC, so that `atc solve "QUESTION"` needs no options.
 
     SPEC is what --api takes. The file goes into the working folder; it names the environment variables for the API's
-    credentials, and none of their values.
+    credentials, and none of their values. Deletions are left out unless you want them (`without` in the file).
     """
     from atc.files import write_text
     from atc.models import default_model
@@ -72,6 +82,8 @@ def init(options: _Options) -> None:
         raise UsageError(f"SPEC holds a user name or password, which {NAME} would keep; save the document to a file")
     protocol = load(options.spec)
     click.get_current_context().call_on_close(protocol.close)
+    tell_left_out(protocol)
+    without, about_deletions = _without(protocol, options.deletions)
     credentials = _credentials(protocol)
     required = _required(protocol)
     text = _FILE.substitute(
@@ -80,10 +92,13 @@ def init(options: _Options) -> None:
         base_url=_base_url(protocol, options.spec),
         auth=_auth(credentials, required),
         model=_quoted(default_model()),
+        without=without,
     )
     write_text(file, text)
     _trust(file)
     say(f"wrote {file}")
+    if about_deletions:
+        say(about_deletions)
     for step in _steps(protocol, options.spec, {name: credentials[name] for name in required}):
         say(step)
 
@@ -131,14 +146,41 @@ def _auth(credentials: Mapping[str, str], required: Sequence[str]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _without(protocol: Protocol, deletions: bool | None) -> tuple[str, str]:
+    """The line about operations that are left out, and what to say of it; asks about deletions at a terminal."""
+    from atc.cli.confirm import can_ask
+
+    count = sum(tool.method == "DELETE" for tool in protocol.tools)
+    if not count:
+        return '# without = ["DELETE"]', ""
+    operations = f"{count} operation{'s' * (count > 1)} of the API"
+    if deletions is None and can_ask():
+        them = "it" if count == 1 else "them"
+        question = f"{operations} can delete something. May programs call {them}?"
+        deletions = click.confirm(question, default=False, err=True)
+    if deletions:
+        return '# without = ["DELETE"]', ""
+    setting = 'without = ["DELETE"]'
+    be = "is" if count == 1 else "are"
+    return setting, f"{operations} that can delete something {be} left out: {setting} in {NAME}"
+
+
 def _base_url(protocol: Protocol, spec: str) -> str:
     """The line about the address."""
     if _without_server(spec):
         return ""
     servers = [server.url for server in protocol.servers if server.url.startswith(("http://", "https://"))]
+    path = _server_path(protocol)
+    example = f"# base-url = {_quoted(f'https://HOST{path}')}\n"
     if servers:
-        return f'# Where the API is, if not at {_line(servers[0])}:\n# base-url = "https://HOST"\n'
-    return '# The document names no server: fill this in, or rehearse with --simulate.\n# base-url = "https://HOST"\n'
+        return f"# Where the API is, if not at {_line(servers[0])}:\n{example}"
+    return f"# The document names no server: fill this in, or rehearse with --simulate.\n{example}"
+
+
+def _server_path(protocol: Protocol) -> str:
+    """The path of the document's server, `/v1` or empty: what a base URL without a path gets."""
+    path = urlsplit(protocol.servers[0].url).path.strip("/") if protocol.servers else ""
+    return f"/{_line(path)}" if path else ""
 
 
 def _without_server(spec: str) -> bool:
@@ -165,9 +207,18 @@ def _steps(protocol: Protocol, spec: str, required: Mapping[str, str]) -> list[s
     steps = []
     local = _without_server(spec)
     if not local and not any(server.url.startswith("http") for server in protocol.servers):
-        steps.append(f"the document names no server: put its address into {NAME} as base-url, or rehearse: --simulate")
+        path = _server_path(protocol)
+        where = f", which gets the document's path {path} where it has none of its own" if path else ""
+        steps.append(
+            f"the document names no server: put its address into {NAME} as base-url, or rehearse: --simulate{where}"
+        )
     if variables := [value.partition(":env:")[2] for value in required.values()]:
         steps.append(f"the API wants credentials: {', '.join(f'export {name}=…' for name in variables)}")
+    wanted = {scheme.name: scheme.prefix for scheme in protocol.security_schemes if scheme.prefix}
+    for name, value in required.items():
+        if name in wanted:
+            variable = value.partition(":env:")[2]
+            steps.append(f'the document says that the value of {variable} begins with "{_line(wanted[name])} "')
     steps.append('next: atc solve "YOUR QUESTION"' + ("" if local else "; with --simulate nothing leaves this machine"))
     return [*steps, "atc doctor tells what is missing, such as the model"]
 

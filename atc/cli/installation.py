@@ -7,15 +7,16 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import click
 
 from atc.cli.config import command_defaults, find_config, read_config
 from protocols.errors import ATCError
+from protocols.naming import split_namespace
 
 __all__ = ["Check", "installation"]
 
@@ -66,6 +67,7 @@ def installation(group: click.Group, ctx: click.Context) -> tuple[Check, ...]:
 def _settings(group: click.Group, ctx: click.Context) -> Iterator[Check]:
     yield Check("settings", "Python", "ok", f"{sys.version.split()[0]} at {sys.prefix}")
     model = ""
+    values: dict[str, Any] = {}
     try:
         if find_config() is None:
             yield Check("settings", "atc.toml", "missing", "none here or above", "atc init SPEC")
@@ -74,8 +76,10 @@ def _settings(group: click.Group, ctx: click.Context) -> Iterator[Check]:
                 if (command := group.get_command(ctx, name)) is not None:
                     command_defaults(config, name, command, own=False)
             if (command := group.get_command(ctx, "solve")) is not None:
-                model = str(command_defaults(config, "solve", command, own=True).get("model", ""))
+                values = command_defaults(config, "solve", command, own=True)
+                model = str(values.get("model", ""))
             yield Check("settings", "atc.toml", "ok", str(config.file))
+            yield from _documents(values)
     except ATCError as error:
         yield Check("settings", "atc.toml", "broken", str(error), "edit it, or write a new one: atc init SPEC --force")
     from atc.models import default_model
@@ -85,6 +89,24 @@ def _settings(group: click.Group, ctx: click.Context) -> Iterator[Check]:
         state: Literal["ok", "missing"] = "ok" if os.environ.get(variable, "").strip() else "missing"
         use = "the key of openai: models" if variable.endswith("KEY") else "their endpoint, if it is not OpenAI's"
         yield Check("settings", variable, state, use, "" if state == "ok" else f"export {variable}=…")
+
+
+def _documents(values: Mapping[str, Any]) -> Iterator[Check]:
+    """The API of atc.toml, where its documents are files; no server is asked for one. Raises: ATCError."""
+    from atc.cli.documents import completed_addresses, left_out_text
+    from protocols.choice import choose
+    from protocols.combined import load_specs
+
+    specs = values.get("api", ())
+    if not specs or not all(Path(split_namespace(spec)[1]).is_file() for spec in specs):
+        return
+    protocol = load_specs(specs)
+    protocol = choose(protocol, *(values.get(name, ()) for name in ("only", "without", "reads")))
+    urls = dict(map(split_namespace, values.get("base_url", ())))
+    details = [f"{protocol.title}, {len(protocol.tools)} tools"]
+    details += [left_out_text(protocol)] if protocol.left_out else []
+    details += completed_addresses(protocol, urls)
+    yield Check("settings", "API", "ok", "; ".join(details))
 
 
 def _model_check(name: str) -> Check:

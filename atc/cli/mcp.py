@@ -104,7 +104,7 @@ def serve(options: _Options) -> None:
     from atc.mcp_server.service import ToolService
     from atc.options import Options
 
-    protocol = open_protocol(options.api, options.auth)
+    protocol = open_protocol(options, asks=options.writes != "allow")
     agent_options = Options(**{name: getattr(options, name) for name in _FOR_AGENT}, writes=options.writes)
     if not options.simulate:
         check_server(protocol, options.base_url, options.allow)

@@ -17,7 +17,9 @@ from urllib.parse import urlsplit
 import click
 from click.core import ParameterSource
 
-from atc.cli import CONFIG
+from atc.cli import CONFIG, say
+from atc.cli.documents import chosen, completed_addresses, loaded, tell_reads
+from atc.cli.patterns import only_option, read_option, without_option
 from atc.modes import MODES, parse
 from protocols.errors import APIError, UsageError
 from protocols.naming import split_namespace
@@ -293,6 +295,8 @@ class DocumentOptions:
         multiple=True,
         help="A credential for an MCP server, which must be asked for its tools: as in `atc solve`. Repeatable.",
     )
+    only: tuple[str, ...] = only_option()
+    without: tuple[str, ...] = without_option()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -300,6 +304,9 @@ class OptionalDocumentOptions:
     """The API that a command may be about; the commands say when."""
 
     api: tuple[str, ...] = api_option()
+    only: tuple[str, ...] = only_option()
+    without: tuple[str, ...] = without_option()
+    reads: tuple[str, ...] = read_option()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -352,7 +359,8 @@ class ProgramOptions(ClockOptions, TargetOptions, OptionalDocumentOptions):
         metavar="[NAME=]URL",
         multiple=True,
         callback=_base_urls,
-        help="Where the API is, if not where its document says. Repeatable: shop=URL for one of several APIs.",
+        help="Where the API is, if not where its document says; without a path it gets that of the document's server. "
+        "Repeatable: shop=URL for one of several APIs.",
     )
     headers: tuple[str, ...] = option(
         "--header",
@@ -466,12 +474,20 @@ def read_program(file: Path) -> str:
         ) from None
 
 
-def open_protocol(specs: Sequence[str], auth: Sequence[str] = ()) -> Protocol:
-    """The protocol that `--api` names; connections to MCP servers end with the command. Raises: as `load_specs`."""
-    from protocols.combined import load_specs
+def open_protocol(options: DocumentOptions | ProgramOptions, *, asks: bool = False) -> Protocol:
+    """The protocol that `--api` names, with the operations that the user chose.
 
-    protocol = load_specs(specs, auth)
-    click.get_current_context().call_on_close(protocol.close)
+    `asks`: somebody may be asked about a write, or it is refused; then it is told what is taken to read.
+    Raises: as `load_specs`, and UsageError: A pattern fits no operation.
+    """
+    reads = options.reads if isinstance(options, ProgramOptions) else ()
+    verbose = bool(getattr(options, "verbose", False))
+    protocol = chosen(loaded(options.api, options.auth), options.only, options.without, reads, verbose=verbose)
+    if asks:
+        tell_reads(protocol, reads)
+    if verbose and isinstance(options, ProgramOptions):
+        for sentence in completed_addresses(protocol, options.base_url):
+            say(sentence)
     return protocol
 
 

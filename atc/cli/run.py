@@ -86,6 +86,8 @@ class _Options(ProgramOptions):
             raise click.UsageError(f"--writes {self.writes} needs --api SPEC: the simulated API is made from it")
         if self.simulate or self.base_url:
             raise click.UsageError(f"{'--simulate' if self.simulate else '--base-url'} needs --api SPEC")
+        if self.only or self.without or self.reads:
+            raise click.UsageError("--only, --without and --read need --api SPEC: they name its operations")
         if self.headers:
             raise click.UsageError("--header needs --api SPEC: the headers are for its server alone")
         if self.auth and not self.allow:
@@ -109,7 +111,7 @@ def run(options: _Options) -> None:
 
     options, program, saved = _with_parameters(options, read_program(options.file))
     options.check()
-    protocol = open_protocol(options.api, options.auth) if options.api else None
+    protocol = open_protocol(options, asks=options.writes not in (None, "allow")) if options.api else None
     if saved is not None and protocol is not None:
         saved.check(protocol)
     base_url, now = options.base_url, options.now

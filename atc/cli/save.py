@@ -47,7 +47,7 @@ def save(options: _Options) -> None:
     from atc.solution_file import read_solution
 
     reserved = [name.removeprefix("--").replace("-", "_") for parameter in run.params for name in parameter.opts]
-    protocol = open_protocol(options.api, options.auth)
+    protocol = open_protocol(options)
     saved = save_program(
         read_solution(options.file),
         protocol,

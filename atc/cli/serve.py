@@ -22,6 +22,7 @@ from atc.cli.options import (
     api_option,
     check_api_options,
     check_server,
+    open_protocol,
     option,
     strict_option,
     takes,
@@ -41,6 +42,7 @@ _FOR_AGENT = [
     *("model", "mode", "max_reflections", "profile", "effort"),
     *("base_url", "auth", "headers", "simulate", "allow", "seed", "now", "strict_sandbox"),
     *LIMITS,
+    *("only", "without", "reads"),
 ]
 """The options that the agents take as they are."""
 
@@ -154,14 +156,13 @@ def _agent_options(options: _Options) -> Options:
     """The options of the agents. Raises: ATCError: The document, a credential or the service cannot be had."""
     from atc.options import Options
     from protocols.calls.auth import credential, header_of
-    from protocols.combined import load_specs
 
-    protocol = load_specs(options.api, options.auth)
+    writes = options.writes or ("allow" if options.simulate else "deny")
+    protocol = open_protocol(options, asks=writes != "allow")
     if not options.simulate:
         for text in options.auth:
             credential(text, protocol)
         for text in options.headers:
             header_of(text, protocol)
         check_server(protocol, options.base_url, options.allow)
-    writes = options.writes or ("allow" if options.simulate else "deny")
     return Options(**{name: getattr(options, name) for name in _FOR_AGENT}, writes=writes)

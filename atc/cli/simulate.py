@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from atc.cli.options import ClockOptions, RealRange, argument, option, out_file, per_second, takes
+from atc.cli.documents import chosen
+from atc.cli.options import (
+    ClockOptions,
+    RealRange,
+    argument,
+    option,
+    out_file,
+    per_second,
+    takes,
+)
+from atc.cli.patterns import only_option, without_option
 
 if TYPE_CHECKING:
     from protocols.simulator import Simulator
@@ -20,6 +30,8 @@ __all__ = ["simulate"]
 @dataclass(frozen=True, kw_only=True)
 class _ServerOptions:
     spec: str = argument()
+    only: tuple[str, ...] = only_option()
+    without: tuple[str, ...] = without_option()
     port: int = option("--port", type=click.IntRange(0, 65535), default=0, metavar="P", help="[default: any]")
     no_auth: bool = option("--no-auth", is_flag=True, help="Answer without a credential.")
     world: Path | None = option(
@@ -72,7 +84,7 @@ def simulate(options: _Options) -> None:
     from protocols import load
     from protocols.simulator import Simulator
 
-    protocol = load(options.spec)
+    protocol = chosen(load(options.spec), options.only, options.without)
     click.get_current_context().call_on_close(protocol.close)
     with Simulator(
         protocol,

@@ -13,17 +13,20 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import click
 from click.core import ParameterSource
 
 from atc.cli.config import Config
-from protocols.errors import UsageError
+from protocols.errors import ATCError, UsageError
 from protocols.naming import split_namespace
 
 __all__ = ["announce", "destination", "risks", "trust"]
 
 _RUNS_CODE = ("functions:", "mcp:stdio:")
+_NO_DOCUMENT = (*_RUNS_CODE, "mcp:", "saved:")
+"""Sources that no server is read from before the user has agreed to them."""
 _SIGNS_IN = ("auth", "headers")
 
 
@@ -36,7 +39,7 @@ def announce(ctx: click.Context, config: Config, values: Mapping[str, Any]) -> N
         name: value for name, value in values.items() if ctx.get_parameter_source(name) is ParameterSource.DEFAULT_MAP
     }
     if values.get("simulate"):  # then nothing leaves this machine
-        used = {name: value for name, value in used.items() if name not in ("auth", "allow", "writes")}
+        used = {name: value for name, value in used.items() if name not in ("auth", "allow", "writes", "reads")}
     own = [name for name in _SIGNS_IN if values.get(name) and name not in used and not values.get("simulate")]
     phrases = [*risks(used), *(destination(used) if own else ()), *_written(ctx, config, used)]
     if not phrases:
@@ -80,6 +83,8 @@ def risks(used: Mapping[str, Any]) -> list[str]:
         phrases.append(f"sends the headers {', '.join(values['headers'])} to {where}")
     if values.get("writes") == ("allow",):
         phrases.append("sends writes without asking")
+    if "reads" in values:
+        phrases.append(f"takes {', '.join(values['reads'])} to change nothing")
     if "allow" in values:
         phrases.append(f"lets programs reach {', '.join(values['allow'])}")
     if "resume" in values:  # a journal is as good as a command line
@@ -94,11 +99,28 @@ def destination(used: Mapping[str, Any]) -> list[str]:
 
 
 def _where(used: Mapping[str, Any]) -> str:
-    """The service that the values name; empty if they name none."""
-    urls = used.get("base_url") or used.get("api") or ()
-    return ", ".join(
-        map(str, urls.values() if isinstance(urls, Mapping) else [urls] if isinstance(urls, str) else urls)
-    )
+    """The servers that the values name, by their document where they have no address; empty if they name none."""
+    urls = used.get("base_url") or ()
+    named = list(urls.values() if isinstance(urls, Mapping) else [urls] if isinstance(urls, str) else urls)
+    if not named:
+        apis = used.get("api") or ()
+        named = _servers([apis] if isinstance(apis, str) else list(map(str, apis)))
+    return ", ".join(dict.fromkeys(map(str, named)))
+
+
+def _servers(apis: list[str]) -> list[str]:
+    """The origins of the servers that documents name; the documents themselves where they have none."""
+    from atc.cli.documents import loaded
+
+    if not apis or any(split_namespace(api)[1].lower().startswith(_NO_DOCUMENT) for api in apis):
+        return apis
+    try:
+        protocol = loaded(apis)
+    except ATCError:  # the command says so
+        return apis
+    urls = [server.url for server in (*protocol.servers, *(s for tool in protocol.tools for s in tool.servers))]
+    parts = [urlsplit(url) for url in dict.fromkeys(urls)]
+    return list(dict.fromkeys(f"{part.scheme}://{part.netloc}" for part in parts if part.netloc)) or apis
 
 
 def _written(ctx: click.Context, config: Config, used: Mapping[str, Any]) -> list[str]:

@@ -59,8 +59,11 @@ def _sign_in(protocol: Protocol, call: CallRecord, signed: bool) -> str:
     own = [scheme for scheme in protocol.security_schemes if scheme.namespace == namespace]
     schemes = [scheme for scheme in own if not scheme_names or scheme.name in scheme_names]
     api = f"{namespace}=" if namespace else ""
+    wanted = "".join(
+        f'; the value of {s.name} begins with "{s.prefix}", says the document' for s in schemes if s.prefix
+    )
     options = " or ".join(f"--auth {scheme.name}:env:VARIABLE" for scheme in schemes) or f"--auth {api}KIND:SOURCE"
-    return f"check the credentials: {options}" if signed else f"give credentials: {options}"
+    return f"{'check the' if signed else 'give'} credentials: {options}{wanted}"
 
 
 def _is_page(protocol: Protocol, call: CallRecord) -> bool:

@@ -22,6 +22,7 @@ from atc.mcp_server.results import CheckedProgram, FoundTool, FoundTools, Progra
 from atc.options import Options
 from atc.program.source import renamed
 from protocols.calls.binding import signature
+from protocols.choice import choose
 from protocols.contracts.contract import Contract
 from protocols.errors import UsageError
 from protocols.model import Protocol
@@ -46,6 +47,7 @@ class ToolService:
     """
 
     def __init__(self, protocol: Protocol, options: Options) -> None:
+        protocol = choose(protocol, options.only, options.without, options.reads)
         self.protocol = protocol
         writes = options.writes or "deny"
         if writes == "ask" or writes == "plan":
@@ -141,6 +143,8 @@ class ToolService:
     def describe_tool(self, name: str) -> ToolDocumentation:
         """A tool as the model reads it, and all there is to know. Raises: UsageError: There is no such tool."""
         if name not in self.protocol:
+            if (why := self.protocol.why_left_out(name)) is not None:
+                raise UsageError(f"there is no tool {name[:100]!r}: {why}")
             near = difflib.get_close_matches(name, [tool.name for tool in self.protocol.tools], n=1, cutoff=0.4)
             raise UsageError(f"there is no tool {name[:100]!r}{f'; did you mean {near[0]}?' if near else ''}")
         tool = self.protocol.tool(name)

@@ -115,7 +115,10 @@ class SavedProgram:
         return tuple(specs)
 
     def check(self, protocol: Protocol) -> None:
-        """Raises: UsageError: The API lacks something that the program relies on; all of that is named."""
+        """Raises: UsageError: The API lacks what the program relies on, which is named, or the user left it out."""
+        for name in self.contracts:
+            if (why := protocol.why_left_out(name)) is not None:
+                raise UsageError(f"the program calls {name}: {why}")
         problems = [] if protocol.digest == self.digest else broken_contracts(self.contracts, protocol)
         if problems:
             listed = "\n".join(f"- {problem}" for problem in problems)

@@ -38,6 +38,7 @@ def load_saved(folder: str, auth: Sequence[str] = ()) -> Protocol:
             f"{folder} has programs of several APIs, and a credential is for one; give each API a folder of its own"
         )
     functions: dict[str, Callable[..., str]] = {}
+    reads: list[str] = []
     for file, saved in programs.items():
         if saved.function in functions:
             raise UsageError(
@@ -46,7 +47,7 @@ def load_saved(folder: str, auth: Sequence[str] = ()) -> Protocol:
         protocol = load_specs(saved.api_from(file.parent))
         saved.check(protocol)
         functions[saved.function] = _function(saved, protocol, auth)
-    reads = [saved.function for saved in programs.values() if _only_reads(saved)]
+        reads += [saved.function] * _only_reads(saved, protocol)
     return Protocol.from_functions(functions, name=f"saved programs in {folder}", reads=reads)
 
 
@@ -68,14 +69,14 @@ def _programs(folder: Path) -> dict[Path, SavedProgram]:
     return programs
 
 
-def _only_reads(saved: SavedProgram) -> bool:
-    return all(contract.method in READS for contract in saved.contracts.values())
+def _only_reads(saved: SavedProgram, protocol: Protocol) -> bool:
+    return all(contract.method in READS or protocol.tool(name).reads for name, contract in saved.contracts.items())
 
 
 def _function(saved: SavedProgram, protocol: Protocol, auth: Sequence[str]) -> Callable[..., str]:
     """The function of a saved program, with its signature and docstring."""
 
-    writes: Writes = "deny" if _only_reads(saved) else "allow"  # the caller's policy let a write pass
+    writes: Writes = "deny" if _only_reads(saved, protocol) else "allow"  # the caller's policy let a write pass
 
     def call(**arguments: str | int | float) -> str:
         credentials = [credential(text, protocol) for text in auth]

@@ -31,6 +31,7 @@ from atc.server.messages import Cancel, Cancelled, Ended, Job, JobEvent, Message
 from atc.server.model_queue import queued
 from atc.server.settings import ServerSettings
 from atc.solution import EXIT_CODES, Solution, Status
+from protocols.choice import choose
 from protocols.combined import load_specs
 from protocols.errors import ATCError
 from sandbox import Journal
@@ -64,7 +65,8 @@ class SolverAgents:
 
     def __init__(self, settings: ServerSettings) -> None:
         self.options = settings.options
-        self.protocol = load_specs(settings.api, settings.options.auth)
+        chosen = settings.options
+        self.protocol = choose(load_specs(settings.api, chosen.auth), chosen.only, chosen.without, chosen.reads)
         name = str(self.options.model or default_model())
         self.model_name = identity(name)
         self._model: Model = queued(open_model(name, seed=self.options.seed, keep=True), settings.folder)

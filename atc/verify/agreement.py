@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from atc.diagnosis.provenance import lookup
 from atc.verify.findings import Finding, failed
-from sandbox.records import SAFE, Run
+from sandbox.records import Run
 
 __all__ = ["SecondAnswer", "agree", "disagreement", "values_of", "writes_of"]
 
@@ -55,7 +55,7 @@ def agree(first: Run, second: Run) -> bool:
 
 def writes_of(run: Run) -> Counter[str]:
     """The writes that the service accepted, as text: equal ones have equal texts."""
-    calls = (call for call in run.calls if call.method not in SAFE and not failed(call))
+    calls = (call for call in run.calls if call.writes and not failed(call))
     return Counter(f"{call.tool}({json.dumps(call.arguments, sort_keys=True, default=str)})" for call in calls)
 
 

@@ -10,7 +10,7 @@ from protocols.dataflow.identifiers import literals_of
 from protocols.json_path import nodes
 from protocols.model import Protocol, Tool
 from protocols.text.words import WRAPPERS, noun_of
-from sandbox.records import SAFE, CallRecord
+from sandbox.records import CallRecord
 
 __all__ = ["account", "changes"]
 
@@ -26,7 +26,7 @@ def changes(calls: Sequence[CallRecord], protocol: Protocol) -> str:
     """Describe each successful write on a line of its own; empty without one."""
     lines = []
     for position, call in enumerate(calls):
-        if call.method in SAFE or call.status is None or call.status >= 300:
+        if not call.writes or call.status is None or call.status >= 300:
             continue
         tool = protocol.tool(call.tool) if call.tool is not None and call.tool in protocol else None
         lines.append(_describe(call, tool, calls[:position]) if tool is not None else f"{call.method} {call.url}")

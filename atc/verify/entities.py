@@ -16,7 +16,7 @@ from atc.verify.findings import Finding, Inspection, failed, lists_in, name_of
 from protocols.json_path import leaves, subscripts
 from protocols.text.word_lists import TEXTS
 from protocols.text.words import SEARCHES, fold, is_identifier, words
-from sandbox.records import SAFE, CallRecord
+from sandbox.records import CallRecord
 
 __all__ = [
     "hallucinated_identifier",
@@ -257,11 +257,7 @@ def _is_a_name(value: object, inspection: Inspection) -> TypeGuard[str]:
 
 def _target_names(inspection: Inspection) -> list[str]:
     """Names of several words in the question, without those given to a write: they are new values."""
-    written = {
-        fold(str(value))
-        for call, _, value, sources in inspection.all_arguments
-        if call.method not in SAFE and not sources
-    }
+    written = {fold(str(value)) for call, _, value, sources in inspection.all_arguments if call.writes and not sources}
     return [name for name in inspection.entity_names if " " in name and fold(name) not in written]
 
 

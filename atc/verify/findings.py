@@ -24,7 +24,7 @@ from protocols.json_path import Step, leaves
 from protocols.model import Tool
 from protocols.schema_fields import fields
 from protocols.text.words import fold, stem, words
-from sandbox.records import SAFE, CallRecord, Run, Source
+from sandbox.records import CallRecord, Run, Source
 
 __all__ = ["Finding", "Inspection", "Kind", "failed", "lists_in", "made_writes", "name_of", "orders"]
 
@@ -164,7 +164,7 @@ class Inspection:
     @cached_property
     def writes(self) -> tuple[CallRecord, ...]:
         """The writes that the service accepted."""
-        return tuple(call for call in self.good_calls if call.method not in SAFE)
+        return tuple(call for call in self.good_calls if call.writes)
 
     @cached_property
     def tools(self) -> dict[str, Tool]:
@@ -329,7 +329,7 @@ def orders(call: CallRecord) -> bool:
 
 def made_writes(run: Run) -> bool:
     """True if the service accepted a write: the task is then done, whatever is printed."""
-    return any(call.method not in SAFE and not failed(call) for call in run.calls)
+    return any(call.writes and not failed(call) for call in run.calls)
 
 
 def lists_in(value: object, depth: int = 2) -> Iterator[tuple[tuple[str, ...], list[object], dict[str, object]]]:

@@ -17,7 +17,7 @@ from atc.verify.findings import Finding, Inspection, failed, lists_in, name_of, 
 from atc.verify.write_reasons import PLACEHOLDER, intent_mismatch, is_dated, missing_names
 from protocols.json_path import Step, leaves, nodes, subscripts
 from protocols.text.words import fold, is_identifier, singular, stem, words
-from sandbox.records import SAFE, CallRecord, Source
+from sandbox.records import CallRecord, Source
 
 __all__ = [
     "changed_between",
@@ -60,7 +60,7 @@ def dead_call(inspection: Inspection) -> Finding | None:
     question_words = set(inspection.question.stems)
     for call in inspection.good_calls:
         shared = tool_stems(call.tool) & question_words - live_words
-        if call.index in live or call.method not in SAFE or call.line in inspection.lines_behind_output:
+        if call.index in live or call.writes or call.line in inspection.lines_behind_output:
             continue
         if (tool := inspection.tools.get(call.tool or "")) is not None and tool.gives_nothing:
             continue
@@ -123,7 +123,7 @@ def foreign_write(inspection: Inspection) -> Finding | None:
     """A write has a text that neither the question nor a reply holds."""
     replied = {fold(str(value)) for _, _, value in inspection.values}
     for call, _, value in inspection.literal_arguments:
-        if call.method in SAFE or failed(call):
+        if not call.writes or failed(call):
             continue
         for _, text in leaves(value):
             if not isinstance(text, str) or fold(text) in replied or fold(text) in inspection.enum_values:
@@ -139,7 +139,7 @@ def changed_between(inspection: Inspection) -> Finding | None:
     """The service answered the same read in two ways, and nothing was written in between."""
     replies: dict[str, CallRecord] = {}
     for call in inspection.run.calls:
-        if call.method not in SAFE:
+        if call.writes:
             replies.clear()
         elif not failed(call):
             request = f"{call.tool or call.url} {sorted(call.arguments.items(), key=str)}"
@@ -213,7 +213,7 @@ def unrelated_output(inspection: Inspection) -> Finding | None:
     printed = {source.call for source in inspection.data_sources}
     written: set[int] = set()
     for call, _, _, sources in inspection.all_arguments:
-        if call.method not in SAFE and not failed(call):
+        if call.writes and not failed(call):
             written |= {call.index, *(source.call for source in sources)}
     if not printed or len(written) < _MIN_WRITE_CHAIN or not inspection.related(printed).isdisjoint(written):
         return None
@@ -360,7 +360,7 @@ def no_extreme(inspection: Inspection) -> Finding | None:
     if any(map(orders, inspection.live_calls)) or _names_superlative(inspection):
         return None
     for call in inspection.live_calls:
-        if call.method in SAFE and any(len(items) > 1 for _, items, _ in lists_in(inspection.response(call), 3)):
+        if not call.writes and any(len(items) > 1 for _, items, _ in lists_in(inspection.response(call), 3)):
             superlatives = ", ".join(inspection.question.superlative_words)
             message = f"the question asks for an extreme ({superlatives}), and the program compares nothing; compare"
             return Finding.of_call("TakenByPlace", message, call)

@@ -16,7 +16,7 @@ from atc.verify.printed import is_negative
 from protocols.dataflow.operations import is_called
 from protocols.model import Protocol
 from protocols.text.words import fold, words
-from sandbox.records import SAFE, CallRecord, Run
+from sandbox.records import CallRecord, Run
 
 _PYTHON_ERROR = re.compile(
     r"index out of range|object (is not|has no)|not subscriptable|argument|must be|invalid literal|division by zero"
@@ -80,7 +80,7 @@ def no_good_call(inspection: Inspection) -> Finding | None:
 
 def missing_write(inspection: Inspection) -> Finding | None:
     """The question asks for an action that an operation is named after, and the program wrote nothing."""
-    if inspection.graph is None or any(call.method not in SAFE for call in inspection.run.calls):
+    if inspection.graph is None or any(call.writes for call in inspection.run.calls):
         return None
     tools = [tool for tool in inspection.graph.protocol.tools if tool.writes]
     for verb in inspection.question.requested_actions:
@@ -230,7 +230,7 @@ def _is_replaced(call: CallRecord, inspection: Inspection) -> bool:
         if _covers(attempt.body, call.line)
         for handler in attempt.handlers
         for later_call in later
-        if later_call.index in used or later_call.method not in SAFE
+        if later_call.index in used or later_call.writes
     )
 
 
@@ -240,6 +240,6 @@ def _covers(body: list[ast.stmt], line: int | None) -> bool:
 
 def _answers_question(call: CallRecord, inspection: Inspection) -> bool:
     """True if a 404 answers the question: it asks whether something exists."""
-    if not inspection.question.yes_or_no or call.status != 404 or call.method not in SAFE:
+    if not inspection.question.yes_or_no or call.status != 404 or call.writes:
         return False
     return all(sources or inspection.question.says(value) for _, value, sources in inspection.arguments(call))

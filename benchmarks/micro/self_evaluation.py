@@ -30,7 +30,7 @@ from benchmarks.micro.frame import Measurement, json_option, print_table
 from benchmarks.report.grades import call_lines
 from benchmarks.report.runs import TaskRecord, read_run
 from protocols.errors import UsageError
-from sandbox.records import SAFE
+from protocols.model import READS
 
 __all__ = ["Belief", "figures_of", "main", "messages_for"]
 
@@ -80,7 +80,7 @@ def _probability(model: OpenVINOModel, messages: Sequence[Message]) -> float:
 
 def _beliefs(tasks: Sequence[TaskRecord], model: OpenVINOModel) -> Iterator[Belief]:
     for task in track(tasks, "asking", console=Console(stderr=True)):
-        writes = any(call["method"] not in SAFE for call in task.solution["calls"])
+        writes = any(call["method"] not in READS and not call.get("reads") for call in task.solution["calls"])
         probability = _probability(model, messages_for(task))
         yield Belief(task.id, bool(task.metrics.correct), str(task.metrics.standing), writes, probability)
 

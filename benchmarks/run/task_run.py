@@ -188,7 +188,7 @@ class TaskRunner:
                     profile=settings.profile or profile_of(settings.model),
                     tools=settings.chosen or "all",
                     retriever=self.retriever,
-                    without=[*settings.without, *(["demonstrations"] if demonstrations is None else [])],
+                    ablate=[*settings.without, *(["demonstrations"] if demonstrations is None else [])],
                     store=self.store if settings.learn else None,
                     learn=settings.learn,
                     writes=settings.writes,

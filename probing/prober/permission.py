@@ -21,9 +21,9 @@ from atc.planning.sketch import sketch
 from probing.prober.identifiers import is_value, linked_identifiers, reference_of
 from probing.prober.replies import error_in_success
 from probing.prober.values import OWN_NAME, is_free_text
+from protocols.choice import choose
 from protocols.dataflow.identifiers import IdentifierReference
 from protocols.dataflow.operations import looks_like_read
-from protocols.errors import UsageError
 from protocols.model import Protocol, Tool
 from protocols.text.words import WRAPPERS, attribute_of, is_identifier, noun_of, noun_of_identifier, words
 from sandbox import CallRecord
@@ -56,14 +56,15 @@ class WritePermission:
 
     Args:
         scope: "deny", "own" (create objects that the protocol can remove, and change these alone), or "all".
-        reads: Tools, by name or as `POST /x/filter`, that only read despite their method.
-    Raises: UsageError: `reads` names no tool.
+        reads: Operations that only read despite their method, as patterns (see protocols.choice).
+    Raises: UsageError: A pattern fits no operation.
     """
 
     def __init__(self, protocol: Protocol, scope: WriteScope = "deny", reads: Iterable[str] = ()) -> None:
+        protocol = choose(protocol, reads=tuple(reads))
         self.protocol = protocol
         self._scope = scope
-        self.reads = frozenset(_resolve_tool(protocol, name).name for name in reads)
+        self.reads = frozenset(tool.name for tool in protocol.tools if tool.reads)
         self.created: list[CreatedObject] = []
         """The objects to remove, oldest first."""
         self.unremovable: list[str] = []
@@ -336,12 +337,3 @@ def _entity(tool: Tool) -> str:
 
 def _collection(path: str) -> str:
     return path.rstrip("/")
-
-
-def _resolve_tool(protocol: Protocol, text: str) -> Tool:
-    """The tool of a name, or of a method and a path. Raises: UsageError."""
-    for tool in protocol.tools:
-        if text in (tool.name, f"{tool.method} {tool.path}"):
-            return tool
-    writes = ", ".join(f"{tool.method} {tool.path}" for tool in protocol.tools if tool.writes)
-    raise UsageError(f"--read {text!r} names no tool; of those that write there are {writes or 'none'}")

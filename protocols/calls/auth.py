@@ -74,6 +74,10 @@ class Credential:
             return self.kind, self.parameter
         return (self.location, self.parameter) if self.kind == "apiKey" else ("header", "Authorization")
 
+    def has_prefix(self, prefix: str) -> bool:
+        """True if the secret begins like that, in capitals or not."""
+        return self.secret.lower().startswith(prefix.lower())
+
     def renew(self, headers: Mapping[str, str]) -> bool:
         """True if there is another token after a service refused the one in these headers. Raises: ATCError."""
         if self.oauth2 is None:

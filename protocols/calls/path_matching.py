@@ -9,10 +9,10 @@ from functools import lru_cache
 from urllib.parse import unquote, urlsplit
 
 from protocols.errors import UsageError
-from protocols.model import Protocol, Tool
+from protocols.model import LeftOut, Protocol, Tool
 from protocols.naming import tool_name
 
-__all__ = ["match", "match_gold", "path_arguments"]
+__all__ = ["closest_left_out", "match", "match_gold", "path_arguments"]
 
 _TEMPLATE = re.compile(r"\{([^{}]*)\}")
 
@@ -35,6 +35,29 @@ def match(protocol: Protocol, method: str, path: str) -> tuple[Tool, dict[str, s
         if arguments is not None:
             best = rank, tool, arguments
     return best[1:] if best is not None else None
+
+
+def closest_left_out(protocol: Protocol, method: str, path: str, tool: Tool | None = None) -> LeftOut | None:
+    """The operation that is no tool and that a request addresses; None if there is none.
+
+    Args:
+        path: As `match` takes it; a service decodes its segments, so they are compared decoded.
+        tool: What the request addresses else. Then only what the user left out counts, and only where its path says
+            more: `/users/me` before `/users/{id}`.
+    """
+    requested = [unquote(segment) for segment in (path.split("?")[0].rstrip("/") or "/").split("/")]
+    best: tuple[tuple[int, ...], LeftOut] | None = None
+    for operation in protocol.left_out:
+        if operation.method != method.upper() or (tool is not None and not operation.chosen):
+            continue
+        segments, _, rank = _parsed_template(operation.path)
+        if len(segments) != len(requested) or (best is not None and rank >= best[0]):
+            continue
+        if any(_segment_values(*pair) is None for pair in zip(segments, requested, strict=True)):
+            continue
+        if tool is None or rank < _parsed_template(tool.path)[2]:
+            best = rank, operation
+    return best[1] if best is not None else None
 
 
 def path_arguments(tool: Tool, path: str) -> dict[str, str] | None:

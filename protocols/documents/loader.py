@@ -11,8 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from protocols.documents import openapi
+from protocols.documents.path_fixes import RepairedPaths, repair_paths
 from protocols.documents.source import DocumentSet, display_name, parse, read
 from protocols.documents.spec_fixes import repair
+from protocols.documents.split_files import joined
 from protocols.errors import ProtocolError, UsageError
 from protocols.functions.source_file import SCHEME, read_functions
 from protocols.model import Protocol
@@ -27,7 +29,7 @@ def load(source: str | Path | Mapping[str, Any]) -> Protocol:
         source: A file, an http(s) URL or the parsed document; OpenAPI 3.0 to 3.2, Swagger 2.0, a tool file
             (`endpoints`) or tool records (`api_list`), in JSON or YAML. A dict is not changed. `functions:FILE.py`
             names a Python file whose functions are the tools; it is run.
-    Returns: The Protocol; its `warnings` count repaired defects and name operations left out.
+    Returns: The Protocol; its `warnings` count repaired defects and name operations left out, as `left_out` does.
     Raises:
         ProtocolError: The document cannot be read, is of another kind, or has no usable operation.
         UsageError: A Python file cannot be run, or has no functions that can be tools.
@@ -60,23 +62,36 @@ def load(source: str | Path | Mapping[str, Any]) -> Protocol:
 def _build(content: Any, data: bytes, uri: str, name: str, digest: str) -> Protocol:
     if not isinstance(content, Mapping):
         raise ProtocolError(f"{name}: not an API document: it holds {_kind(content)} where an object is expected")
+    fixes = RepairedPaths()
+    if content.keys() & {"openapi", "swagger"} and "paths" in content:
+        content = joined(content, DocumentSet(content, uri, name))
+        if isinstance(content["paths"], Mapping):
+            fixes = repair_paths(content["paths"])
+            content = {**content, "paths": fixes.paths}
     document, original_pointers = _as_openapi(content, name)
+    original_pointers = {**fixes.pointers, **original_pointers}
     if not isinstance(document.get("paths"), Mapping) or not document["paths"]:
         missing = "there are no `paths`, `endpoints` or `api_list` in it"
         raise ProtocolError(f"{name}: {missing}, so there is nothing to call")
     repaired, warnings = repair(document)
-    documents = DocumentSet(repaired, uri, name, prepare=_repaired)
-    protocol = openapi.protocol(repaired, documents, digest)
-    is_newer = str(document.get("openapi")).startswith("3.2")
-    all_warnings = (*(["OpenAPI 3.2 is read as far as 3.1 goes"] if is_newer else []), *warnings, *protocol.warnings)
-    return replace(
-        protocol, warnings=tuple(_with_original_pointers(warning, original_pointers) for warning in all_warnings)
-    )
+    version = str(document.get("openapi"))
 
+    def prepared(linked: Any) -> Any:
+        """A linked document, repaired; its defects are not counted."""
+        return repair(linked, version=version)[0] if isinstance(linked, Mapping) else linked
 
-def _repaired(content: Any) -> Any:
-    """A linked document, repaired; its defects are not counted."""
-    return repair(content)[0] if isinstance(content, Mapping) else content
+    protocol = openapi.protocol(repaired, DocumentSet(repaired, uri, name, prepare=prepared), digest)
+    left_out = [
+        *(replace(operation, place=f"{name}{operation.place}") for operation in fixes.left_out),
+        *(
+            replace(operation, place=_with_original_pointers(operation.place, original_pointers))
+            for operation in protocol.left_out
+        ),
+    ]
+    newer = ["OpenAPI 3.2 is read as far as 3.1 goes"] if version.startswith("3.2") else []
+    notes = (_with_original_pointers(text, original_pointers) for text in (*warnings, *protocol.warnings))
+    listed = (f"left out {operation.place}: {operation.reason}" for operation in left_out)
+    return replace(protocol, warnings=(*newer, *fixes.warnings, *notes, *listed), left_out=tuple(left_out))
 
 
 def _with_original_pointers(warning: str, original_pointers: Mapping[str, str]) -> str:

@@ -1,6 +1,6 @@
 """An OpenAPI 3.0 or 3.1 document, read and repaired, becomes a Protocol.
 
-One operation becomes one Tool. An unusable operation is left out, with a warning that names its place and the reason.
+One operation becomes one Tool. An unusable operation is left out, with its place and the reason.
 """
 
 from __future__ import annotations
@@ -17,12 +17,14 @@ from protocols.documents.described_enums import with_described_enum
 from protocols.documents.paths import VARIABLE, plain_path, reserved, spanning_variables, with_fixed_query
 from protocols.documents.schemas import SchemaReader, object_properties
 from protocols.documents.source import METHODS, DocumentSet, mapping_or_empty, pointer
+from protocols.documents.statements import only_reads, wanted_prefix, why_unusable
 from protocols.documents.tool_files import ARGUMENT, FIXED, NAME
 from protocols.errors import ProtocolError
 from protocols.media_types import essence, family, media_kind
 from protocols.model import (
     Body,
     Encoding,
+    LeftOut,
     Location,
     Parameter,
     Protocol,
@@ -41,6 +43,7 @@ _STYLES = {"path": "simple", "query": "form", "header": "simple", "cookie": "for
 _IGNORED_HEADERS = {"accept", "content-type", "authorization"}  # OpenAPI: such header parameters are to be ignored
 _DOCUMENT_WORDS = frozenset({"asyncapi", "oas", "openapi", "swagger"})
 """Path words of an operation that serves the document itself."""
+_DOCUMENT_ITSELF = "it only serves the document itself"
 
 
 def protocol(document: Mapping[str, Any], documents: DocumentSet, digest: str) -> Protocol:
@@ -50,20 +53,27 @@ def protocol(document: Mapping[str, Any], documents: DocumentSet, digest: str) -
         document: OpenAPI 3.0 or 3.1, as plain data.
         documents: Resolves its references.
         digest: sha256 of the document as it was written.
-    Returns: The tools in document order; `warnings` name the operations left out.
+    Returns: The tools in document order; `left_out` has the other operations.
     """
     builder = _Builder(document, documents)
     tools: list[Tool] = []
     for path, method, item, operation, base in builder.operations():
-        place = pointer("paths", path, method)
+        known = mapping_or_empty(operation)
+        real = path.rstrip("#")
+        name = str(known.get(NAME) or tool_name(method, plain_path(real)))
+        reason: str | None = None
         try:
-            name = operation.get(NAME) if isinstance(operation, Mapping) else None
-            real = path.rstrip("#")
-            tool = builder.tool(str(name or tool_name(method, plain_path(real))), method, real, operation, base, item)
-            if not _serves_document(tool):
-                tools.append(tool)
+            tool = builder.tool(name, method, real, operation, base, item)
+            reason = _DOCUMENT_ITSELF if _serves_document(tool) else why_unusable(known, tool)
         except (ProtocolError, RecursionError) as error:
-            builder.skip(place, error)
+            reason = _reason(error)
+        if reason is None:
+            tools.append(replace(tool, reads=only_reads(known, tool)) if tool.writes else tool)
+        elif isinstance(operation, Mapping):
+            identifier = str(known.get("operationId") or "")
+            builder.leave_out(LeftOut(method.upper(), real, name, reason, identifier, pointer("paths", path, method)))
+        else:
+            builder.leave_out(LeftOut("", "", "", reason, place=pointer("paths", path, method)))
     return builder.protocol(tools, digest)
 
 
@@ -82,15 +92,16 @@ class _Builder:
     documents: DocumentSet
     notes: Counter[str] = field(default_factory=Counter)
     warnings: list[str] = field(default_factory=list)
+    left_out: list[LeftOut] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.schemas = SchemaReader(self.documents, self.notes)
         self.schemes = tuple(self._security_schemes())
         self.servers = self._servers(self.document.get("servers"))
 
-    def skip(self, place: str, error: Exception) -> None:
-        """Warn that the operation at `place` is left out."""
-        self.warnings.append(f"left out {self.documents.name}{place}: {_reason(error)}")
+    def leave_out(self, operation: LeftOut) -> None:
+        """Record an operation that is no tool; `place` is its JSON pointer."""
+        self.left_out.append(replace(operation, place=f"{self.documents.name}{operation.place}"))
 
     def protocol(self, tools: Iterable[Tool], digest: str) -> Protocol:
         """The Protocol of these tools, with unique names."""
@@ -110,6 +121,7 @@ class _Builder:
             components=self.schemas.components,
             warnings=(*_counted(self.notes), *self.warnings),
             digest=digest,
+            left_out=tuple(self.left_out),
         )
 
     def operations(self) -> Iterator[tuple[str, str, Mapping[str, Any], Any, str]]:
@@ -120,7 +132,7 @@ class _Builder:
             try:
                 item, base = self._resolved(raw, self.documents.uri)
             except ProtocolError as error:
-                self.skip(pointer("paths", path), error)
+                self.leave_out(LeftOut("", path, "", str(error), place=pointer("paths", path)))
                 continue
             for method in item:
                 if method in METHODS:
@@ -210,7 +222,8 @@ class _Builder:
             http = str(scheme.get("scheme", "")).lower()
             if kind == "apikey" and location in ("header", "query", "cookie") and scheme.get("name"):
                 place = cast(Literal["header", "query", "cookie"], location)
-                yield SecurityScheme(name, "apiKey", place, str(scheme["name"]))
+                prefix = wanted_prefix(scheme) if place == "header" else ""
+                yield SecurityScheme(name, "apiKey", place, str(scheme["name"]), prefix=prefix)
             elif kind == "http" and http in ("basic", "bearer"):
                 yield SecurityScheme(name, "basic" if http == "basic" else "bearer")
             elif kind in ("oauth2", "openidconnect"):
@@ -254,9 +267,10 @@ class _Builder:
                 self.notes["a path parameter that its path does not hold was ignored"] += 1
                 continue
             usable.append(parameter)
-        missing = [name for name in in_path if ("path", name) not in parameters]
-        if missing:
-            raise ProtocolError(f"the path holds {{{missing[0]}}}, which no parameter describes")
+        for name in dict.fromkeys(in_path):
+            if name and ("path", name) not in parameters:  # what lies in other files was not repaired
+                self.notes["a path parameter that is not declared was read as a string"] += 1
+                usable.append(Parameter(name, argument_name(name), "path", True, {"type": "string"}))
         return usable
 
     def _parameter(self, raw: Mapping[str, Any], base: str) -> Parameter:

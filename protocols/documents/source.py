@@ -39,6 +39,7 @@ _MAX_BYTES = 64 * 1024 * 1024  # bytes
 _MAX_VALUES = 5_000_000
 _MAX_KEYS = 50_000  # of an object, including merged ones
 _MAX_LINKED = 200
+_MAX_FILES = 2_000  # some documents have each operation and each schema in a file of its own
 
 
 def read(source: str | Path) -> tuple[bytes, str]:
@@ -255,9 +256,10 @@ class DocumentSet:
     def _read(self, uri: str) -> Any:
         if not urlsplit(uri).scheme:
             raise ProtocolError(f"{uri}: a relative reference in a document whose own place is not known")
-        if len(self._linked) + len(self._missing) >= _MAX_LINKED:
-            raise ProtocolError(f"{uri}: one of more than {_MAX_LINKED} further documents, which are not read")
         on_web = uri.startswith(("http://", "https://"))
+        most = _MAX_LINKED if on_web else _MAX_FILES
+        if len(self._linked) + len(self._missing) >= most:
+            raise ProtocolError(f"{uri}: one of more than {most} further documents, which are not read")
         if self.uri.startswith("http") and not on_web:
             raise ProtocolError(f"{uri}: a document from the web may not point to a local file")
         if not on_web and Path(_file_path(uri)).exists() and not Path(_file_path(uri)).is_file():

@@ -117,17 +117,18 @@ class _RepairLog:
         return tuple(f"repaired {count} {kind}, first at {first}" for kind, (count, first) in self.found.items())
 
 
-def repair(document: Mapping[str, Any], kind: str = "") -> tuple[Node, tuple[str, ...]]:
+def repair(document: Mapping[str, Any], kind: str = "", version: str = "3.0") -> tuple[Node, tuple[str, ...]]:
     """A repaired copy of an OpenAPI 3.0 or 3.1 document, and one warning for each kind of defect.
 
     Args:
         document: Not changed; the copy shares examples and other plain values with it.
         kind: The kind of a partial document: "operation", "schema" … Guessed from its keys if empty.
+        version: Of OpenAPI, where the document does not say it.
     """
     kind = kind or _guess_kind(document)
     copy: Node = _mutable_copy(document, kind)
     repairs = _RepairLog()
-    old = str(document.get("openapi", "3.0")).startswith("3.0")
+    old = str(document.get("openapi", version)).startswith("3.0")
     for part, node, place in _nodes(copy, kind):
         _repair_values(part, node, place, repairs)
         if part == "schema":

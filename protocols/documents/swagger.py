@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from protocols.documents.source import METHODS, mapping_or_empty
+from protocols.documents.statements import READS_KEY
 
 __all__ = ["upgrade"]
 
@@ -121,7 +122,7 @@ def _operation(
     merged: dict[tuple[str, str], Mapping[str, Any]] = {}
     for raw in [*shared, *(_resolved(document, raw) for raw in _list(operation.get("parameters")))]:
         merged[str(raw.get("in")), str(raw.get("name", raw.get("$ref")))] = raw
-    copied_keys = ("summary", "description", "deprecated", "security", "operationId", "tags")
+    copied_keys = ("summary", "description", "deprecated", "security", "operationId", "tags", READS_KEY)
     new = {key: operation[key] for key in copied_keys if key in operation}
     new["parameters"] = [_parameter(raw) for raw in merged.values() if raw.get("in") not in ("body", "formData")]
     body = _body(document, operation, list(merged.values()))

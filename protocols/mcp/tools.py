@@ -21,7 +21,7 @@ from protocols.functions.hints import Convert, Hint
 from protocols.functions.remote_function import Remaining, RemoteFunction
 from protocols.mcp.address import read_address, server_credentials
 from protocols.mcp.connection import MCPConnection
-from protocols.model import Protocol, Schema, tool_of
+from protocols.model import LeftOut, Protocol, Schema, tool_of
 from protocols.naming import RESERVED, argument_name, fold, unique
 from protocols.schema_fields import declared_types
 
@@ -55,11 +55,14 @@ def load_server(source: str, auth: Sequence[str] = ()) -> Protocol:
     warnings += listing.warnings
     turn = RLock()
     functions = []
+    left_out = []
     for tool, name in zip(listing.tools, names, strict=True):
         try:
             functions.append(_function(name, tool, connection, reader, turn))
         except (ProtocolError, RecursionError) as error:
-            warnings.append(f"left out the tool {tool.name[:100]}: {error or 'its schemas are nested too deeply'}")
+            reason = str(error) or "its schemas are nested too deeply"
+            warnings.append(f"left out the tool {tool.name[:100]}: {reason}")
+            left_out.append(LeftOut("CALL", tool.name[:100], name, reason))
     if not functions:
         raise ProtocolError(f"the MCP server {address.text} has no tools{''.join(f'; {text}' for text in warnings)}")
     described = [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in listing.tools]
@@ -71,6 +74,7 @@ def load_server(source: str, auth: Sequence[str] = ()) -> Protocol:
         tools=tuple(map(tool_of, functions)),
         definitions=reader.definitions,
         warnings=tuple(warnings),
+        left_out=tuple(left_out),
         digest=hashlib.sha256(json.dumps(described, sort_keys=True).encode()).hexdigest(),
     )
 

@@ -97,7 +97,7 @@ class Broker:
     ) -> None:
         self._doubts = doubts or Doubts()
         self.approval = WriteApproval(writes)
-        self._protocol = protocol
+        self.protocol = protocol
         self._rules = EgressRules(protocol, base_url, allow)
         self._executor = CallExecutor(
             protocol, self._rules, credentials, limits or Limits(), self.approval, deadline, on_call, on_begin
@@ -164,7 +164,8 @@ class Broker:
         operation = self._tools.get(tool)
         try:
             if operation is None:
-                raise ToolError(f"there is no tool {tool}", tool=tool)
+                why = self.protocol.why_left_out(tool) if self.protocol else None
+                raise ToolError(f"there is no tool {tool}{f': {why}' if why else ''}", tool=tool)
             call.method, call.url = operation.method, f"{self._rules.base_of(operation)}{operation.path}"
             if any(len(name) > NAME_LIMIT for name in kwargs or ()) or len(kwargs or ()) > ARGUMENTS_LIMIT:
                 text = f"takes no more than {ARGUMENTS_LIMIT} arguments, with names of at most {NAME_LIMIT} characters"
@@ -174,6 +175,10 @@ class Broker:
                 raise ToolError(f"{tool}(): its path would have more than {URL_LIMIT} characters", tool=tool)
             if has_parent_step(bound.path) and not has_parent_step(operation.path):
                 raise ToolError(f"{tool}(): a path argument must not have '.' or '..' between slashes", tool=tool)
+            if (refused := self._rules.left_out(operation, bound.path)) is not None:
+                raise ToolError(
+                    f"{tool}(): {refused.method} {refused.path} can't be called: {refused.sentence}", tool=tool
+                )
             planned = plan(bound)
             if operation.function is None:
                 planned = without_overrides(operation, planned, self._executor.warn)
@@ -185,7 +190,7 @@ class Broker:
             record = self._executor.finish(call, problem)
             return BrokerReply(record, call.url, problem=problem, failure="InvalidURL")
         base = self._rules.base_of(operation)
-        call.planned = planned
+        call.planned, call.reads = planned, operation.reads
         call.arguments = _plain(bound.arguments, operation.function is not None)
         call.target = CallTarget(operation, base, base, bound.path, {})
         call.url = join_url(base + planned.path, planned.query)
@@ -193,7 +198,7 @@ class Broker:
 
     def _bound(self, tool: Tool, args: Sequence[object], arguments: Mapping[str, object]) -> BoundCall:
         """The call, checked; one that only the document speaks against once the program insists. Raises: ToolError."""
-        definitions = self._protocol.definitions if self._protocol else {}
+        definitions = self.protocol.definitions if self.protocol else {}
         try:
             return bind(tool, args, arguments, definitions)
         except DoubtfulCall as doubt:
@@ -262,7 +267,7 @@ class Broker:
             record = self._executor.finish(call, message)
             return BrokerReply(record, record.url, failure=kind, problem=cut(message))
         call.tool = call.target.tool.name if call.target.tool else None
-        call.arguments, call.url = request_arguments(call), str(prepared.url)
+        call.arguments, call.url, call.reads = request_arguments(call), str(prepared.url), call.target.reads
         return self._policy.make(call)
 
 

@@ -23,7 +23,7 @@ from sandbox.egress.replies import BrokerReply, header, headers_of_result, parse
 from sandbox.egress.write_plan import PlannedRun, WriteLedger, write_request
 from sandbox.egress.writes import WriteApproval
 from sandbox.journal.journal import Entry, JournalAttempt, State
-from sandbox.records import SAFE, CallRecord
+from sandbox.records import CallRecord
 from sandbox.truncation import cut_arguments, nested, size_of
 
 __all__ = ["CallPolicy"]
@@ -70,7 +70,7 @@ class CallPolicy:
 
     def make(self, call: PendingCall) -> BrokerReply:
         """Replay a call, refuse it, simulate it or perform it. Raises: LimitExceeded."""
-        write = call.planned.method not in SAFE
+        write = call.writes
         call.uncertain = self._withheld and not write
         if write and self._approval.writes == "simulate":
             return self._simulate(call)
@@ -93,7 +93,7 @@ class CallPolicy:
         return reply
 
     def _make_with_journal(self, journal: JournalAttempt, call: PendingCall) -> BrokerReply:
-        write = call.planned.method not in SAFE
+        write = call.writes
         unsent = self._unsent_record(call)
         entry, lookup = journal.begin(self._key(call), call.task, unsent)
         if lookup == "replay":
@@ -139,7 +139,7 @@ class CallPolicy:
 
     def _objection(self, call: PendingCall, unsent: CallRecord | None) -> str | None:
         """The reason against sending a call: that of the hook, and for a write that of its policy."""
-        write = call.planned.method not in SAFE
+        write = call.writes
         if self._before_call is None and not write:
             return None
         unsent = unsent or self._unsent_record(call)

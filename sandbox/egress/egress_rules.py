@@ -13,10 +13,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 from urllib.parse import unquote, urlsplit
 
-from protocols.calls.path_matching import match
+from protocols.calls.path_matching import closest_left_out, match
 from protocols.errors import UsageError
-from protocols.model import Protocol, Tool
-from sandbox.records import SAFE
+from protocols.model import READS, LeftOut, Protocol, Tool
 from sandbox.truncation import cut
 
 __all__ = ["BaseURL", "CallTarget", "EgressRules", "Origin", "UnreachableError"]
@@ -95,6 +94,11 @@ class CallTarget(NamedTuple):
     def called(self) -> str:
         return self.tool.name if self.tool else self.server
 
+    @property
+    def reads(self) -> bool:
+        """True if the operation is declared to change nothing, whatever its method."""
+        return self.tool is not None and self.tool.reads
+
 
 def display_url(url: str) -> str:
     """A URL without the parts that may hold a secret: user, password, query and fragment."""
@@ -117,11 +121,14 @@ def origin(text: str) -> Origin:
 def base_urls(base_url: BaseURL, protocol: Protocol | None) -> dict[str, str]:
     """The base URLs in force by namespace ("" for the only API), without a slash at the end.
 
+    One without a path gets that of the document's server; `https://HOST/` is exactly that.
+
     Raises: UsageError: One is for no API of the protocol, or holds a user name or password.
     """
     namespaces = protocol.namespaces if protocol is not None else ()
     urls = {"": base_url} if isinstance(base_url, str) else dict(base_url or {})
-    urls = {namespace: url.rstrip("/") for namespace, url in urls.items() if url}
+    apis = protocol.apis if protocol is not None else {}
+    urls = {namespace: _with_path(url, apis.get(namespace)).rstrip("/") for namespace, url in urls.items() if url}
     for namespace, url in urls.items():
         if "@" in re.split(r"[/?#]", url.partition("//")[2], maxsplit=1)[0]:
             raise UsageError("the base URL holds a user name or password; leave it out and pass it as a credential")
@@ -133,13 +140,21 @@ def base_urls(base_url: BaseURL, protocol: Protocol | None) -> dict[str, str]:
     return urls
 
 
+def _with_path(url: str, api: Protocol | None) -> str:
+    """A base URL that is an origin alone, with the path of the first server that the document names."""
+    if api is None or not api.servers or re.fullmatch(r"https?://[^/?#]+", url.strip(), re.IGNORECASE) is None:
+        return url
+    path = urlsplit(api.servers[0].url).path
+    return f"{url.strip()}/{path.lstrip('/')}" if path.strip("/") else url
+
+
 class EgressRules:
     """The targets that the programs of one run may reach.
 
     An operation is sought under the servers of its own API alone, and sent to these.
 
     Args:
-        base_url: Where the API lives in place of the documented servers.
+        base_url: Where the API lives in place of the documented servers (see `base_urls`).
         allow: Origins that may be reached besides, under any path. Where the document names one too, its operations
             stay the only ones; it may then have a private address.
     Raises: UsageError: The document names no server that has a host, and there is no `base_url`; or that one holds a
@@ -183,6 +198,7 @@ class EgressRules:
         if url_origin in self._open:
             return CallTarget(None, str(url_origin), str(url_origin), parts.path or "/", {})
         host_known = False
+        left_out: LeftOut | None = None
         for namespace, server in ((name, server) for name, servers in self._servers.items() for server in servers):
             server_parts = urlsplit(server)
             if origin_of(server_parts) != url_origin:
@@ -195,11 +211,15 @@ class EgressRules:
                 documented = namespace not in self._bases and server in [s.url for s in tool.servers]
                 base = server if documented else self.base_of(tool)
                 return CallTarget(tool, base.rstrip("/"), server, path, arguments)
+            if path is not None:
+                left_out = left_out or closest_left_out(self._apis[namespace], method, path)
         reachable = ", ".join([*self._shown(), *map(str, self._open)])
         if not host_known:
             limits = f"this program may reach only {reachable}" if reachable else "this program may reach no host"
             raise UnreachableError("InvalidURL", f"{parts.scheme}://{parts.netloc} can't be reached: {limits}")
         path = cut(parts.path, 200)
+        if left_out is not None:
+            raise UnreachableError("InvalidURL", f"{method} {path} can't be called: {left_out.sentence}")
         text = f"{method} {path} is no operation of this API ({reachable}){self._nearest(method, path)}"
         raise UnreachableError("InvalidURL", text)
 
@@ -221,7 +241,7 @@ class EgressRules:
         operation = self._operation(target.tool.namespace, method, path) if target.tool is not None else None
         if path is not None and operation is not None:
             return CallTarget(operation[0], target.base, target.server, path, operation[1])
-        if url_origin in (self._allowed if method in SAFE else self._open):
+        if url_origin in (self._allowed if method in READS else self._open):
             return CallTarget(None, str(url_origin), str(url_origin), parts.path or "/", {})
         return None
 
@@ -236,8 +256,17 @@ class EgressRules:
     def _operation(self, namespace: str, method: str, path: str | None) -> tuple[Tool, dict[str, str]] | None:
         if path is None:
             return None
-        operation = match(self._apis[namespace], method, path)
-        return match(self._apis[namespace], "GET", path) if operation is None and method == "HEAD" else operation
+        api = self._apis[namespace]
+        operation = match(api, method, path)
+        if operation is None and method == "HEAD":
+            operation = match(api, "GET", path)
+        if operation is not None and closest_left_out(api, operation[0].method, path, operation[0]) is not None:
+            return None
+        return operation
+
+    def left_out(self, tool: Tool, path: str) -> LeftOut | None:
+        """What the user left out, where a call of a tool comes to the same request; None if it does not."""
+        return closest_left_out(self._apis[tool.namespace], tool.method, path, tool) if tool.function is None else None
 
     def _shown(self) -> list[str]:
         """The servers of the API as a program should know them: not where a documented one really is."""

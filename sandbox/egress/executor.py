@@ -347,7 +347,7 @@ class CallExecutor:
 
         After a 429 the service has done nothing, so any method may go again; after a 503 only a read may.
         """
-        repeatable = response.status in _BUSY and (response.status != 503 or call.method in _READS)
+        repeatable = response.status in _BUSY and (response.status != 503 or call.reads or call.method in _READS)
         if not repeatable or call.attempts >= MAX_ATTEMPTS:
             return None
         delay = retry_after(response.headers)
@@ -425,6 +425,8 @@ class CallExecutor:
             problem = one_line(f"{response.status} {response.reason}".strip())
             problem += f" — {reason}" if stopped else f' — the service said "{quoted}"' if quoted else ""
             problem += "; this is the outcome of the read that the write was redirected to" * call.may_have_left
+        if status == 401 and problem is not None and (lack := self.signer.missing_prefix(call.target.tool)):
+            problem += f"; {lack}"
         if problem is not None:
             problem = self.redact(f"{call.target.called}: {problem} ({call.planned.method} {call.planned.path})")
         wait = retry_after(response.headers) if response.status in _BUSY else None

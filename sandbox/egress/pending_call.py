@@ -22,10 +22,10 @@ from urllib.parse import parse_qsl, quote, unquote, urlencode
 from protocols.calls.serialization import BoundCall
 from protocols.errors import LimitReached
 from protocols.media_types import media_kind
-from protocols.model import Parameter, Tool
+from protocols.model import READS, Parameter, Tool
 from sandbox.body_store import BEGINNING, MEMORY_LIMIT, beginning
 from sandbox.egress.egress_rules import CallTarget
-from sandbox.records import SAFE, CallRecord
+from sandbox.records import CallRecord
 
 if TYPE_CHECKING:
     pass
@@ -66,13 +66,22 @@ class PendingCall:
     """The URLs of its API that set cookies, with their `Set-Cookie` headers, without a secret."""
     uncertain: bool = False
     """True for a read after a write that was withheld."""
+    reads: bool = False
+    """True if the method may write, and the operation is declared to read."""
     thread: int = field(default_factory=threading.get_ident)
     target: CallTarget = field(init=False)
     planned: PlannedRequest = field(init=False)
 
+    @property
+    def writes(self) -> bool:
+        """True if the request may change something."""
+        return self.planned.writes and not self.reads
+
     def unsent(self, url: str, arguments: dict[str, object]) -> CallRecord:
         """The record of the call before it is made."""
-        return CallRecord(self.index, self.tool, self.method, url, arguments, self.line, None, 0.0, 0, self.style)
+        return CallRecord(
+            *(self.index, self.tool, self.method, url, arguments, self.line, None, 0.0, 0, self.style), reads=self.reads
+        )
 
 
 class Query(list[tuple[str, str]]):
@@ -95,6 +104,11 @@ class PlannedRequest:
     body: bytes | None
     timeout: float | None = None
     redirects: bool = True
+
+    @property
+    def writes(self) -> bool:
+        """True if the method is one that may change something."""
+        return self.method not in READS
 
 
 def plan(bound: BoundCall) -> PlannedRequest:
@@ -220,7 +234,7 @@ def call_key(target: CallTarget, planned: PlannedRequest, hidden: Collection[tup
         sorted(query, key=lambda pair: pair[0]),
         sorted([name.lower(), value] for name, value in headers if name.lower() not in skipped),
         _content(planned.body, kind.partition(";")[0].strip().lower()),
-        planned.redirects or planned.method not in SAFE,
+        planned.redirects or planned.writes,
     ]
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 

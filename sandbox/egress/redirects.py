@@ -11,10 +11,10 @@ from dataclasses import replace
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
+from protocols.model import READS
 from sandbox.egress.egress_rules import CallTarget, EgressRules, display_url, origin_of
 from sandbox.egress.pending_call import PlannedRequest
 from sandbox.egress.signing import allowed_query
-from sandbox.records import SAFE
 from sandbox.truncation import cut
 
 __all__ = ["MAX_REDIRECTS", "REDIRECTS", "TOO_MANY", "Hop", "NextRequest", "next_request"]
@@ -64,12 +64,12 @@ def next_request(
     else:
         next_target = rules.redirect_target(target, method, url)
     if next_target is None:
-        done = "the write was done, and " if status == 303 and current.planned.method not in SAFE else ""
+        done = "the write was done, and " if status == 303 and current.planned.method not in READS else ""
         return f"{done}it redirects to {_shown(url)}, which is no operation of this API{_remedy(rules, current, url)}"
     if next_target.base != target.base or (next_target.tool is None and target.tool is not None):
         signed = False
         headers = {name: text for name, text in planned.headers.items() if name.lower() in _FOR_ANYBODY}
-        body = None if method in SAFE else planned.body
+        body = None if method in READS else planned.body
         planned = replace(planned, headers=headers, cookies={}, body=body)
     query = allowed_query(next_target.tool, urlsplit(url).query, warn)
     return NextRequest(next_target, replace(planned, path=next_target.path, query=query), signed)
@@ -77,7 +77,7 @@ def next_request(
 
 def _next_method(planned: PlannedRequest, status: int, same_path: str | None) -> str | None:
     """The method of the next request; None for a write of which it is not certain that it was not done."""
-    if planned.method in SAFE or status in (307, 308):
+    if planned.method in READS or status in (307, 308):
         return planned.method
     if status == 303:
         return "GET"
@@ -123,6 +123,6 @@ def _remedy(rules: EgressRules, current: NextRequest, url: str) -> str:
         named = f"{tool.namespace}=" if tool.namespace else ""
         remedies.append(f"if the API is there, give --base-url {named}{there}{path[: len(path) - len(end)]}")
     is_upgrade = there.host == here.host and there.scheme != here.scheme
-    if not is_upgrade and (there != here or current.planned.method in SAFE):
+    if not is_upgrade and (there != here or current.planned.method in READS):
         remedies.append(f"to follow it without credentials, give --allow {there}")
     return "".join(f"; {remedy}" for remedy in remedies)

@@ -19,7 +19,6 @@ from protocols.model import Protocol, Tool
 from sandbox.egress.cookies import RunCookies
 from sandbox.egress.egress_rules import CallTarget, UnreachableError, check_length
 from sandbox.egress.pending_call import FORM, PlannedRequest, Query, join_url
-from sandbox.records import SAFE
 from sandbox.truncation import cut
 
 if TYPE_CHECKING:
@@ -48,6 +47,7 @@ class Signer:
         self.credentials = tuple(credentials)
         self.cookies = RunCookies()
         self._has_protocol = protocol is not None
+        self._schemes = protocol.security_schemes if protocol is not None else ()
         self._with_security = {tool.namespace for tool in protocol.tools if tool.security} if protocol else set()
         self._warn = warn
 
@@ -100,6 +100,15 @@ class Signer:
         else:
             accepted = {scheme for schemes in tool.security for scheme in schemes}
         return [c for c in own if c.scheme is None or c.scheme in accepted]
+
+    def missing_prefix(self, tool: Tool | None) -> str:
+        """What the document wants before a key that was sent without it; empty if there is no such thing."""
+        places = {c.place: c for c in self.credentials_for(tool) if c.kind == "apiKey"}
+        for scheme in self._schemes:
+            sent = places.get((scheme.location, scheme.parameter)) if scheme.prefix else None
+            if sent is not None and sent.namespace == scheme.namespace and not sent.has_prefix(scheme.prefix):
+                return f'the document says that the value begins with "{scheme.prefix}"'
+        return ""
 
     def renew(self, tool: Tool | None, request: requests.PreparedRequest) -> bool:
         """True if a credential of a refused request can be replaced by another. Raises: APIError, UsageError."""
@@ -211,7 +220,7 @@ def without_overrides(tool: Tool, planned: PlannedRequest, warn: Callable[[str],
     dropped = [
         name
         for name in planned.headers
-        if normalized_header(name) in CONNECTION_HEADERS or (tool.method in SAFE and is_override(name))
+        if normalized_header(name) in CONNECTION_HEADERS or (not tool.writes and is_override(name))
     ]
     for name in dropped:
         warn(f"the header {cut(name, 100)} of {tool.name} was not sent: it may change the request")
@@ -267,4 +276,4 @@ def _names_method(form: str) -> bool:
 
 def _documents_method(tool: Tool | None) -> bool:
     """True for a write with a parameter for the method."""
-    return tool is not None and tool.method not in SAFE and any(p.name == "_method" for p in tool.arguments)
+    return tool is not None and tool.writes and any(p.name == "_method" for p in tool.arguments)

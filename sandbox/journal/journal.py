@@ -30,7 +30,7 @@ from typing import Any, Literal, Self
 from protocols.errors import UsageError
 from sandbox.body_store import LargeBody, parts
 from sandbox.private import not_ours
-from sandbox.records import SAFE, CallRecord
+from sandbox.records import CallRecord
 
 __all__ = ["Entry", "Journal", "JournalAttempt", "JournalUnavailableError", "Mark", "State"]
 
@@ -372,7 +372,7 @@ class JournalAttempt:
             send it, the row being new.
         """
         place = json.dumps(list(task))
-        write = record.method not in SAFE
+        write = record.writes
         with self._journal._lock:
             nth = self._made[key, place]
             self._made[key, place] += 1

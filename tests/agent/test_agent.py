@@ -39,7 +39,7 @@ def test_any_operation_of_the_document_may_be_called(weather: LocalAPI) -> None:
     question = "How many people live in Oslo?"
     model = ScriptedModel(wrong, right)
 
-    with Agent(weather.protocol, model=model, tools=1, without=["closure", "autofix"]) as agent:
+    with Agent(weather.protocol, model=model, tools=1, ablate=["closure", "autofix"]) as agent:
         assert "GET_cities_city_id_weather" not in agent.opening(question).tools
         solution = agent.solve(question)
         given = Agent(weather.protocol, model=ScriptedModel(right), max_reflections=0).solve(question, ["GET_cities"])
@@ -85,7 +85,7 @@ def test_an_invented_identifier_is_answered_with_the_call_that_yields_it() -> No
         'print(GET_people_personId(personId=person["personId"])["birthday"])',
     )
 
-    with Agent(protocol, model=model, simulate=True, without=["check"]) as agent:
+    with Agent(protocol, model=model, simulate=True, ablate=["check"]) as agent:
         solution = agent.solve("When was Ana Bell born?")
 
     assert solution.status == "answered"
@@ -126,7 +126,7 @@ def test_each_part_of_the_prompt_can_be_left_out() -> None:
     protocol = load(sample("cinema"))
 
     def prompt(*without: str) -> str:
-        with Agent(protocol, ScriptedModel(), tools=1, without=without) as agent:
+        with Agent(protocol, ScriptedModel(), tools=1, ablate=without) as agent:
             return "\n".join(
                 said.content for said in agent.opening("Which credits does the person Ana Bell have?").messages()[-1:]
             )

@@ -46,7 +46,7 @@ def test_a_repaired_program_repeats_no_write(api: LocalAPI) -> None:
     orders = Orders(api)
     model = ScriptedModel(f'alert = {STORM}\nprint(alert["lvl"])', f'\n\nalert = {STORM}\nprint(alert["level"])')
 
-    agent = Agent(api.protocol, model=model, writes="allow", without=["check"])
+    agent = Agent(api.protocol, model=model, writes="allow", ablate=["check"])
     solution = agent.solve("Warn of a storm. Which level does it have?")
 
     assert (solution.answer, len(orders.made)) == ("1", 1)

@@ -189,7 +189,7 @@ def test_a_solve_cut_off_between_attempts_goes_on(api: LocalAPI, tmp_path: Path)
         f"alert = {STORM}\ntry:\n    GET_cities_city_id(city_id='nowhere')\nexcept ToolError:\n    print(alert['lvl'])"
     )
     file = tmp_path / "solve.journal"
-    options: dict[str, Any] = {"writes": "allow", "without": ["check"]}
+    options: dict[str, Any] = {"writes": "allow", "ablate": ["check"]}
     with Journal(file) as journal, Agent(api.protocol, model=ScriptedModel(first), **options) as agent:
         assert agent.solve("Warn of a storm", journal=journal).status == "model_error"
     before = len(api.requests)

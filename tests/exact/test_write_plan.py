@@ -179,7 +179,7 @@ def test_a_no_to_the_further_write_keeps_what_was_done(shop: Shop) -> None:
         writes="plan",
         confirm_plan=confirm,
         mode="naive",
-        without=["check"],
+        ablate=["check"],
     ) as agent:
         solution = agent.solve(QUESTION)
 

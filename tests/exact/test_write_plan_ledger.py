@@ -98,7 +98,7 @@ def test_a_second_look_writes_nothing(shop: Shop) -> None:
     approval = Approval()
     model = ScriptedModel(ORDER, *['POST_orders(customer="Eve")\nprint(1)'] * 3)
     with Agent(
-        shop.protocol, model=model, writes="plan", confirm_plan=approval, effort="high", without=["check"]
+        shop.protocol, model=model, writes="plan", confirm_plan=approval, effort="high", ablate=["check"]
     ) as agent:
         solution = agent.solve(QUESTION)
 

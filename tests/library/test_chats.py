@@ -60,7 +60,7 @@ def test_an_identifier_of_an_earlier_turn_is_given(towns: LocalAPI) -> None:
     with Agent(towns.protocol, model=model) as agent, agent.chat() as chat:
         chat.ask("What is the id of Oslo?")
         solution = chat.ask("How warm is it there?")
-    alone = Agent(towns.protocol, model=ScriptedModel(WEATHER), max_reflections=1, without=["autofix"])
+    alone = Agent(towns.protocol, model=ScriptedModel(WEATHER), max_reflections=1, ablate=["autofix"])
 
     assert (solution.answer, solution.reflections, solution.findings) == ("7", 0, ())
     assert alone.solve("How warm is it there?").status == "model_error"
@@ -69,7 +69,7 @@ def test_an_identifier_of_an_earlier_turn_is_given(towns: LocalAPI) -> None:
 def test_tools_of_earlier_turns_are_offered(towns: LocalAPI) -> None:
     """A follow-up that names nothing is shown what was called, and the best for the question before, too."""
     model = ScriptedModel(WEATHER.replace('"osl"', 'GET_cities(query="Oslo")["results"][0]["id"]'), NAME)
-    with Agent(towns.protocol, model=model, tools=1, without=["closure"]) as agent, agent.chat() as chat:
+    with Agent(towns.protocol, model=model, tools=1, ablate=["closure"]) as agent, agent.chat() as chat:
         assert chat.ask("Get the weather of Oslo: how many degrees is it?").answer == "7"
         chat.ask("And who would have thought that?")
 
@@ -81,7 +81,7 @@ def test_reads_are_made_again_where_that_is_asked_for(towns: LocalAPI) -> None:
     """With `refresh` the reads of earlier turns are sent; within the turn each is sent once."""
     model = ScriptedModel(POPULATION, f"{SEARCH}print(city['nothing'])", NAME, NAME)
 
-    with Agent(towns.protocol, model=model, without=["check"]) as agent, agent.chat() as chat:
+    with Agent(towns.protocol, model=model, ablate=["check"]) as agent, agent.chat() as chat:
         chat.ask(FIRST)
         again = chat.ask("Look again: what is it called?", refresh=True)
         chat.ask("What is it called?")
@@ -109,7 +109,7 @@ def test_a_write_is_repeated_in_another_turn_only(towns: LocalAPI) -> None:
     broken = 'alert = POST_alerts(text="storm", level=2)\nprint(alert["nothing"])'
     model = ScriptedModel(broken, WRITE, broken, WRITE)
 
-    with Agent(towns.protocol, model=model, writes="allow", without=["check"]) as agent, agent.chat() as chat:
+    with Agent(towns.protocol, model=model, writes="allow", ablate=["check"]) as agent, agent.chat() as chat:
         first = chat.ask(POST)
         second = chat.ask("Do it again.")
 
@@ -140,10 +140,10 @@ def test_a_chat_goes_on_in_another_process(towns: LocalAPI, tmp_path: Path) -> N
     with Agent(towns.protocol, model=ScriptedModel(POPULATION)) as agent, agent.chat(file) as chat:
         chat.ask(FIRST)
     broken = ScriptedModel('alert = POST_alerts(text="storm", level=2)\nprint(alert["nothing"])')
-    with Agent(towns.protocol, model=broken, writes="allow", without=["check"]) as agent, agent.chat(file) as chat:
+    with Agent(towns.protocol, model=broken, writes="allow", ablate=["check"]) as agent, agent.chat(file) as chat:
         assert chat.ask(POST).status == "model_error"
     model = ScriptedModel(WRITE, NAME)
-    with Agent(towns.protocol, model=model, writes="allow", without=["check"]) as agent, agent.chat(file) as chat:
+    with Agent(towns.protocol, model=model, writes="allow", ablate=["check"]) as agent, agent.chat(file) as chat:
         assert [turn.query for turn in chat.turns] == [FIRST, POST]
         assert chat.ask(POST).answer == "storm"
         assert chat.ask("And the name of the city?").answer == "Oslo"

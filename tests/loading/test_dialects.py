@@ -278,7 +278,12 @@ def test_a_newer_document_is_read_as_far_as_its_older_form_goes() -> None:
     protocol = load({"openapi": "3.2.0", "info": INFO, "paths": {"/a": new}})
 
     assert [tool.name for tool in protocol.tools] == ["GET_a"]
-    assert protocol.warnings == ("OpenAPI 3.2 is read as far as 3.1 goes",)
+    assert protocol.warnings[0] == "OpenAPI 3.2 is read as far as 3.1 goes"
+    reasons = [(operation.title, operation.reason) for operation in protocol.left_out]
+    assert reasons == [
+        ("QUERY /a (QUERY_a)", "calls with the method QUERY are not supported"),
+        ("COPY /a (COPY_a)", "calls with the method COPY are not supported"),
+    ]
 
 
 def test_many_schemas_that_lead_to_one_another_stay_readable() -> None:

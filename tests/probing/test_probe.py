@@ -282,4 +282,4 @@ def test_the_command_writes_document_and_report(tmp_path: Path) -> None:
     part = CliRunner().invoke(main, [*command, "--writes", "deny", "--json"])
     assert (part.exit_code, json.loads(part.stdout)["totals"]["outcomes"]["refused_by_policy"]) == (0, 3)
     slip = CliRunner().invoke(main, [*command, "--only", "GET_nothing"])
-    assert (slip.exit_code, "no tool GET_nothing" in slip.output) == (2, True)
+    assert (slip.exit_code, "--only 'GET_nothing' fits no operation" in slip.output) == (2, True)

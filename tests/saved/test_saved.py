@@ -62,7 +62,7 @@ def solve(
         auth=["bearer:env:TOKEN"],
         mode=mode,
         writes="allow",
-        without=["challenge"],
+        ablate=["challenge"],
     )
     file = folder / "solution.json"
     file.write_text(json.dumps(agent.solve(question).to_json()))

@@ -78,7 +78,7 @@ def save(api: LocalAPI, folder: Path, program: str, question: str) -> tuple[str,
     auth = ["token:env:TOKEN", "key:env:TOKEN"]
     model = ScriptedModel(*([program] * 4))
     with Agent(
-        load(folder / "api.json"), model, base_url=api.url, auth=auth, writes="allow", without=["challenge"]
+        load(folder / "api.json"), model, base_url=api.url, auth=auth, writes="allow", ablate=["challenge"]
     ) as a:
         (folder / "solution.json").write_text(json.dumps(a.solve(question).to_json()))
     place = ["-o", str(folder / "script.py"), "--api", str(folder / "api.json")]

@@ -29,7 +29,7 @@ def double(number: int) -> int:
     '''Twice.'''
     return 2 * number
 """
-RISKY = {"api", "apis", "auth", "allow", "writes", "host", "key_file"}
+RISKY = {"api", "apis", "auth", "allow", "writes", "reads", "host", "key_file"}
 
 
 @pytest.fixture
@@ -139,7 +139,10 @@ def test_the_file_is_named_by_the_environment(project: Path, monkeypatch: pytest
         ("api = ", "atc.toml is no TOML: Invalid value (at end of document); correct it, or go without it"),
         ("apo = 'x'", "unknown key apo (did you mean api?); above the tables stand allow, api, auth, base-url"),
         ("[slove]\napi = 'x'", "[slove]: there is no command of that name (did you mean solve?)"),
-        ("[check]\nmodle = 'x'", "[check] modle: unknown key; the keys there are api, auth, json, query, store"),
+        (
+            "[check]\nmodle = 'x'",
+            "[check] modle: unknown key; the keys there are api, auth, json, only, query, store, without",
+        ),
         ("[run]\nbase_url = 'x'", "[run] base_url: unknown key (did you mean base-url?)"),
         ("[contract]\nshwo = {}", "[contract] shwo: unknown key (did you mean show?); the keys there are diff"),
         ("seed = 'x'", "atc.toml: seed must be a whole number, not a string"),
@@ -236,7 +239,7 @@ def test_a_file_is_not_trusted_with_what_could_do_harm(
 @pytest.mark.parametrize(
     ("text", "options", "destination"),
     [
-        ('api = "films.yaml"', (), "films.yaml"),
+        ('api = "films.yaml"', (), "https://films.test"),
         ('base-url = "https://evil.example"', ("--api", "films.yaml"), "https://evil.example"),
         ('api = "films.yaml"\nbase-url = "https://evil.example"', ("--api", "films.yaml"), "https://evil.example"),
     ],

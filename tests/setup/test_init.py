@@ -62,7 +62,7 @@ def test_what_the_file_asks_of_the_environment_is_said(films: Path) -> None:
     atc("init", films)
     result = atc("solve", "Is there a film?", "--model", "replay:none")
 
-    assert f"atc.toml: signs in with token:env:FILMS_TOKEN at {films}" in result.stderr
+    assert "atc.toml: signs in with token:env:FILMS_TOKEN at https://films.test" in result.stderr
     assert "the environment variable FILMS_TOKEN is not set" in result.stderr
 
 
@@ -77,15 +77,17 @@ def test_a_file_is_not_overwritten(films: Path) -> None:
     assert "api" in settings()
 
 
-@pytest.mark.parametrize("servers", [[], [{"url": "/v1"}]])
-def test_a_document_without_a_server(servers: list[dict[str, str]]) -> None:
+@pytest.mark.parametrize(
+    ("servers", "address"), [([], "https://HOST"), ([{"url": "/v1"}], "https://HOST/v1")], ids=["none", "relative"]
+)
+def test_a_document_without_a_server(servers: list[dict[str, str]], address: str) -> None:
     """The place for the address is in the file, and it is said that something is to be filled in."""
     Path("openapi.json").write_text(json.dumps(document(servers=servers)))
     result = atc("init", "openapi.json")
 
     assert result.exit_code == 0
     assert "put its address into atc.toml as base-url, or rehearse: --simulate" in result.stderr
-    assert '# base-url = "https://HOST"' in Path("atc.toml").read_text()
+    assert f'# base-url = "{address}"' in Path("atc.toml").read_text()
     assert settings()["api"] == "openapi.json"
     assert atc("run", "-", "--simulate").exit_code == 0
 
@@ -136,3 +138,67 @@ def test_a_document_that_cannot_be_read() -> None:
     assert "missing.yaml: no such file" in atc("init", "missing.yaml").stderr
     assert "not an API document" in atc("init", "notes.txt").stderr
     assert not Path("atc.toml").exists()
+
+
+def test_deletions_are_left_out_unless_they_are_wanted() -> None:
+    """Where nobody can be asked, the answer is no, and that is said; an option says otherwise."""
+    parts = document(servers=[{"url": "https://api.example/v2"}])
+    parts["paths"]["/count"]["delete"] = {"summary": "Reset.", "responses": {"204": {"description": "ok"}}}
+    Path("openapi.json").write_text(json.dumps(parts))
+
+    result = atc("init", "openapi.json")
+    assert '1 operation of the API that can delete something is left out: without = ["DELETE"]' in result.stderr
+    assert settings()["without"] == ["DELETE"]
+    assert '# base-url = "https://HOST/v2"' in Path("atc.toml").read_text()
+    Path("program.py").write_text("DELETE_count()")
+    assert "it was left out by --without DELETE" in atc("run", "program.py", "--simulate").stderr
+    atc("init", "openapi.json", "--force", "--deletions")
+    assert "without" not in settings()
+    assert atc("run", "program.py", "--simulate").exit_code == 0
+
+
+def test_a_key_that_wants_a_prefix() -> None:
+    """The description of an API key in Authorization says what its value begins with."""
+    scheme = {"type": "apiKey", "in": "header", "name": "Authorization", "description": "`Authorization: Token <key>`"}
+    parts = document(components={"securitySchemes": {"key": scheme}}, security=[{"key": []}])
+    Path("openapi.json").write_text(json.dumps(parts))
+
+    result = atc("init", "openapi.json")
+    assert 'the value of ORDER_DESK_31M_API_KEY begins with "Token "' in result.stderr
+
+
+def test_operations_left_out_are_told() -> None:
+    """At the first contact with a document, too."""
+    parts = document(servers=[{"url": "https://api.example"}])
+    parts["paths"]["/count"]["post"] = {"parameters": [{"in": "query"}], "responses": {}}
+    Path("openapi.json").write_text(json.dumps(parts))
+
+    assert "1 of 2 operations is left out: a parameter has no name" in atc("init", "openapi.json").stderr
+
+
+def test_the_doctor_says_what_a_file_comes_to() -> None:
+    """The tools of the API, what is left out of it, and the address with the path of the document."""
+    parts = document(servers=[{"url": "/v2"}])
+    parts["paths"]["/count"]["delete"] = {"responses": {"204": {"description": "ok"}}}
+    Path("openapi.json").write_text(json.dumps(parts))
+    Path("atc.toml").write_text('api = "openapi.json"\nbase-url = "https://desk.example"\nwithout = ["DELETE"]\n')
+
+    checks = json.loads(atc("doctor", "--json").stdout)["checks"]
+    (detail,) = [check["detail"] for check in checks if check["name"] == "API"]
+    assert "1 tools; 1 of 2 operations is left out: by --without DELETE" in detail
+    assert "https://desk.example gets the path of the document's server: https://desk.example/v2" in detail
+
+
+@pytest.mark.parametrize(("answer", "wanted"), [("y\n", True), ("n\n", False), ("\n", False)])
+def test_somebody_at_a_terminal_is_asked_about_deletions(
+    answer: str, wanted: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the number of operations; no is the default."""
+    parts = document(servers=[{"url": "https://api.example"}])
+    parts["paths"]["/count"]["delete"] = {"responses": {"204": {"description": "ok"}}}
+    Path("openapi.json").write_text(json.dumps(parts))
+    monkeypatch.setattr("atc.cli.confirm.can_ask", lambda: True)
+    result = CliRunner().invoke(main, ["init", "openapi.json"], input=answer)
+
+    assert "1 operation of the API can delete something. May programs call it?" in result.stderr
+    assert ("without" in settings()) != wanted

@@ -235,7 +235,7 @@ def test_the_prompt_of_a_published_search_has_no_help(weather: LocalAPI) -> None
 def test_hints_can_be_left_out_of_a_search(weather: LocalAPI) -> None:
     """`--without hints` is felt in the modes of single calls, too."""
     model = Loop(THOUGHT_ALONE)
-    ask(weather, "react", model, without=["hints"])
+    ask(weather, "react", model, ablate=["hints"])
 
     assert "— from GET_cities" not in model.asked[0][-1].content
 

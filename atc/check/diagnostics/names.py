@@ -28,6 +28,8 @@ _IMPORTS: Mapping[str, str] = {
 
 def describe_name(subject: Subject, report: CheckerReport, name: str) -> Diagnostic:
     """An undefined name, and the module, tool or variable that was probably meant."""
+    if (why := subject.contract.protocol.why_left_out(name)) is not None:
+        return subject.at(report, "unknown-tool", f'"{name}" is not defined: {why}')
     if name in _IMPORTS:
         line = _import(subject, name)
         message = f'"{name}" is not defined; did you forget: {line}'

@@ -27,7 +27,6 @@ from protocols.model import Protocol
 from protocols.render import sentence
 from protocols.simulator import Session, Simulator
 from sandbox import Run, Sandbox
-from sandbox.records import SAFE
 
 __all__ = ["EMPTY", "PairKind", "RealService", "Trial", "TriedPair"]
 
@@ -149,7 +148,7 @@ class Trial:
         with self._simulator.session(query=pair.question) as session:
             run = self._sandbox(session).run(pair.program)
             for call in run.calls:
-                if call.method in SAFE:
+                if not call.writes:
                     continue
                 reads = reading_back(self.protocol, call)
                 after = _printed(self._sandbox(session).run(reads)) if reads else ""

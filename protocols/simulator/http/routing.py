@@ -71,7 +71,7 @@ class Responder:
         url = root + request.path + ("?" + urlencode(request.query) if request.query else "")
         choices = [str(path_values[self._argument(plan, s.name)]) for s in plan.steps if s.role == "choice"]
         frame = ResponseFrame(plan, self._subject(plan, path_values), values, url, body, "".join(choices[:1]))
-        writes = plan.tool.method not in {"GET", "HEAD"} and not searches(plan)
+        writes = plan.tool.method not in {"GET", "HEAD"} and not (plan.tool.reads or searches(plan))
         if writes:
             frame.subject = self._writer.write(plan, frame.subject, values, body) or frame.subject
         if plan.shape is None and self.world.open and _undocumented(plan.tool):

@@ -1,0 +1,148 @@
+"""What a document says of an operation as a whole: that it does not work, or that it only reads.
+
+The first takes whole sentences about the operation itself. The second reads no prose: a policy of consent rests on it,
+so several signs in the structure of the operation have to agree.
+"""
+
+# ruff: noqa: SIM905 - word lists read better than quoted ones
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from http import HTTPStatus
+
+from protocols.documents.source import mapping_or_empty
+from protocols.model import Parameter, Schema, Tool
+from protocols.text.words import words
+
+__all__ = ["READS_KEY", "only_reads", "wanted_prefix", "why_unusable"]
+
+READS_KEY = "x-reads"
+"""Key of an operation that says whether it only reads."""
+
+_SUBJECT = r"(?:this|the) (?:api |http |rest )?(?:endpoint|operation|api|call|route|method|resource|request|action)"
+_ADVERB = r"(?:(?:currently|still|yet|simply) )?"
+_UNWRITTEN = rf"{_ADVERB}(?:not (?:yet |currently )?(?:been )?implemented|unimplemented)(?: yet| at the moment)?"
+_STATUSES = "|".join(
+    f"{status.value}(?: {re.escape(status.phrase.lower())})?" for status in HTTPStatus if status >= 400
+)
+_CODE = (
+    rf"(?:an? )?(?:http )?(?:status )?(?:code )?(?:(?:{_STATUSES})(?: error| status(?: code)?)?|error|not implemented)"
+)
+_FAILS = rf"always (?:fails|(?:returns|responds with|answers|answers with|raises|throws|gives) {_CODE})"
+_BARE = re.compile(rf"{_UNWRITTEN}|{_FAILS}")
+_ABOUT_ITSELF = re.compile(rf"{_SUBJECT} (?:(?:is|has) {_UNWRITTEN}|(?:will )?{_FAILS}|will always fail)")
+
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n\s*\n|\n(?=\s*[-*#])|<br\s*/?>|</?p>")
+_ASIDE = re.compile(r"[(\[]([^()\[\]]+)[)\]]\s*$")
+
+_WORD = r"([A-Z][A-Za-z-]{1,24})"
+_QUOTE = "[\"'`*]+"
+_PREFIX = re.compile(
+    rf"Authorization{_QUOTE[:-1]}*:\s*{_QUOTE[:-1]}*{_WORD}\s+[<{{\[$`'\"\w]"  # Authorization: Token <key>
+    rf"|{_QUOTE}{_WORD}:? ?{_QUOTE}\s+(?:prefix|before|in front|followed|as (?:a |the )?prefix)"  # "Token " prefix
+    rf"|(?:prefix(?:ed)?|preceded|begins?|starts?)(?: it| the \w+)?(?: with| by| is| of|:)?"  # prefixed with the word
+    rf"(?: the)?(?: \w+)? {_QUOTE}{_WORD} ?{_QUOTE}"  # "Bearer"
+    rf"|(?:^|{_QUOTE}){_WORD} [<{{\[]"  # `Token <key>`
+    rf"|{_QUOTE}{_WORD} [^\s\"'`*]{{6,}}{_QUOTE}",  # "Token 9944b09199c62bcf"
+)
+"""How descriptions say it."""
+
+_SEARCHES = frozenset({"search", "find", "lookup", "filter", "count"})
+_READ_VERBS = _SEARCHES | {"get", "list", "query", "read", "retrieve", "fetch"}
+_CHANGES = frozenset(
+    """
+    accept activate add apply approve archive assign async attach bulk cancel change clear clone close complete confirm
+    copy create deactivate delete destroy disable do drop edit enable enqueue execute export generate import index
+    insert invite job lock login mark merge modify move notify open or order patch pay persist post publish purge put
+    queue record refresh register reindex remove rename replace report request reset restore resume revoke run save
+    saved schedule script send set share sign sql start stop store submit subscribe suspend sync trigger unlock update
+    upload upsert use webhook write callback cypher graphql mutation statement track
+    """.split()
+)
+"""Words of operations that may change something; one of them anywhere in the names is enough."""
+
+
+def why_unusable(operation: Mapping[str, object], tool: Tool) -> str | None:
+    """The reason for not offering an operation whose own document says that it does not work; None if there is none."""
+    statuses = {str(status) for status in mapping_or_empty(operation.get("responses")) if status[:1] != "x"}
+    if statuses and statuses <= {"501"}:
+        return "501 (not implemented) is the only response that the document has for it"
+    for text in dict.fromkeys((tool.summary, tool.description)):
+        for place, sentence in enumerate(_sentences(text)):
+            if _ABOUT_ITSELF.fullmatch(sentence) or (place == 0 and _BARE.fullmatch(sentence)):
+                return f'the document says of it: "{sentence}"'
+        aside = _ASIDE.search(tool.summary)
+        if aside is not None and _BARE.fullmatch(_plain(aside[1])):
+            return f'the document says of it: "{_plain(aside[1])}"'
+    return None
+
+
+def _sentences(text: str) -> Iterator[str]:
+    for sentence in _SENTENCE.split(text):
+        if plain := _plain(sentence):
+            yield plain
+
+
+def _plain(text: str) -> str:
+    """A sentence in lower case, without marks around it and line breaks in it."""
+    return re.sub(r"\s+", " ", re.sub(r"[*_`\"]", "", text)).strip(" .!:-#()[]").lower()
+
+
+def wanted_prefix(scheme: Mapping[str, object]) -> str:
+    """What the description of an API key in `Authorization` wants before the key, as in `Token `; else empty."""
+    if str(scheme.get("name")).lower() != "authorization":
+        return ""
+    match = _PREFIX.search(str(scheme.get("description") or ""))
+    return f"{next(filter(None, match.groups()))} " if match is not None else ""
+
+
+def only_reads(operation: Mapping[str, object], tool: Tool) -> bool:
+    """True if an operation whose method may write only reads.
+
+    A document says so with `x-reads: true`. Without that, all of these have to agree for a POST: the end of its path
+    and its operation id name a search; no word of a change is in path, id, summary or arguments; it takes JSON alone;
+    and all its good responses are a 200 that holds a list or a count.
+    """
+    declared = operation.get(READS_KEY)
+    if isinstance(declared, bool):
+        return declared and tool.method in ("POST", "QUERY")
+    if tool.method != "POST" or tool.body is None or not tool.body.media_type.partition(";")[0].endswith("json"):
+        return False
+    segment = words(re.sub(r"\{[^{}]*\}", "", tool.path.rstrip("/").rpartition("/")[2]))
+    identifier = words(tool.operation_id)
+    if _SEARCHES.isdisjoint({*segment[:1], *segment[-1:]}) or _READ_VERBS.isdisjoint(
+        {*identifier[:1], *identifier[-1:]}
+    ):
+        return False
+    named = {*words(tool.path), *identifier, *words(tool.summary)}
+    named |= {word for argument in tool.arguments for word in words(argument.name)}
+    return _CHANGES.isdisjoint(named) and _is_search(tool.arguments) and _answers_with_results(tool)
+
+
+def _is_search(arguments: tuple[Parameter, ...]) -> bool:
+    """True if nothing that is sent is a file."""
+    return all("binary" not in (a.schema.get("format"), a.schema.get("contentEncoding")) for a in arguments)
+
+
+def _answers_with_results(tool: Tool) -> bool:
+    """True if all documented good responses are a 200 with a list or a count in it."""
+    good = [response for response in tool.responses if response.status.startswith(("1", "2", "3"))]
+    if [response.status for response in good] != ["200"] or good[0].schema is None:
+        return False
+    return _holds_results(good[0].schema)
+
+
+def _holds_results(schema: Schema, depth: int = 0) -> bool:
+    if schema.get("type") == "array" or "items" in schema:
+        return True
+    properties = mapping_or_empty(schema.get("properties"))
+    if not _READ_COUNTS.isdisjoint(properties):
+        return True
+    parts = [*properties.values()] if depth < 1 else []
+    parts += [part for key in ("allOf", "anyOf", "oneOf") for part in schema.get(key) or ()]  # type: ignore[attr-defined]
+    return any(isinstance(part, Mapping) and _holds_results(part, depth + 1) for part in parts)
+
+
+_READ_COUNTS = frozenset({"count", "total"})
