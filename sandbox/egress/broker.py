@@ -204,7 +204,7 @@ class Broker:
         except DoubtfulCall as doubt:
             problem = str(doubt)
             if not self._doubts.insists(tool.name, problem, repr((args, sorted(arguments.items())))):
-                remedy = "if the document is wrong about this, make the same call again, and it is sent"
+                remedy = "if the document is wrong, make the same call again"
                 raise ToolError(f"{problem.rstrip('.')}; {remedy}", tool=tool.name) from None
             self._executor.warn(f"sent although the document speaks against it: {problem}")
             return bind(tool, args, arguments, definitions, insists=True)

@@ -82,7 +82,8 @@ def test_a_program_can_handle_a_tool_error(api: LocalAPI) -> None:
 
     assert result.stdout.splitlines() == [
         "404 GET_cities_city_id The resource could not be found",
-        "None GET_cities() missing 1 required argument: 'query'. It is called as GET_cities(query, page=None)",
+        "None GET_cities() missing 1 required argument: 'query'. It is called as GET_cities(query, page=None); "
+        "if the document is wrong, make the same call again",
     ]
 
 
