@@ -12,7 +12,16 @@ from typing import TYPE_CHECKING, Literal
 import click
 from click.core import ParameterSource
 
-from atc.cli.options import ServiceOptions, argument, check_api_options, json_option, option, out_file, takes
+from atc.cli.options import (
+    NetworkOptions,
+    ServiceOptions,
+    argument,
+    check_api_options,
+    json_option,
+    option,
+    out_file,
+    takes,
+)
 
 if TYPE_CHECKING:
     from atc.models import Model
@@ -24,7 +33,9 @@ if TYPE_CHECKING:
 
 __all__ = ["probe"]
 
-_CHECKS = frozenset({"spec", "checked", "simulate", "base_url", "auth", "seed", "now", "budget_calls", "as_json"})
+_CHECKS = frozenset({"spec", "checked", "simulate", "base_url", "auth", "seed", "now", "budget_calls", "as_json"}) | {
+    *("call_timeout", "ca_file", "client_cert")
+}
 """The options that apply to --check."""
 
 
@@ -44,7 +55,7 @@ class _DocumentOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ProbeOptions(ServiceOptions, _DocumentOptions):
+class ProbeOptions(ServiceOptions, NetworkOptions, _DocumentOptions):
     """The parameters of `atc probe`."""
 
     out: Path | None = option("-o", "--out", type=out_file, metavar="FILE", help="The OpenAPI 3.1 document to write.")
@@ -181,7 +192,8 @@ def _open_sandbox(
     from probing.prober.permission import WritePermission
     from protocols.calls.auth import credential
     from protocols.simulator import Simulator
-    from sandbox import Sandbox
+    from sandbox import Limits, Sandbox
+    from sandbox.egress.network import open_network
 
     scope = options.writes or ("all" if options.simulate and options.checked is None else "deny")
     permission = WritePermission(protocol, scope, options.reads)
@@ -198,6 +210,8 @@ def _open_sandbox(
         on_call=permission.observe,
         track=False,
         writes=permission,
+        limits=Limits().adjusted(options.call_timeout),
+        network=open_network(options.ca_file, options.client_cert),
     )
     return sandbox, permission
 

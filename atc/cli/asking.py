@@ -56,6 +56,7 @@ _FOR_AGENT = [
     "retriever",
     "strict_sandbox",
     "store",
+    *("call_timeout", "max_calls", "ca_file", "client_cert"),
 ]
 """The options that the agent takes as they are."""
 
@@ -119,7 +120,11 @@ class AgentOptions(SearchOptions, ModelOptions, ProgramOptions):
 
         api = tuple(_absolute(spec) for spec in self.api)
         retriever = str(Path(self.retriever).resolve()) if self.retriever else None
-        return replace(self, api=api, retriever=retriever, model=identity(self.model or default_model()))
+        ca_file = str(Path(self.ca_file).expanduser().resolve()) if self.ca_file else None
+        files = (self.client_cert or "").split(",", 1)
+        client_cert = ",".join(str(Path(file).expanduser().resolve()) for file in files) if self.client_cert else None
+        model = identity(self.model or default_model())
+        return replace(self, api=api, retriever=retriever, ca_file=ca_file, client_cert=client_cert, model=model)
 
     def to_note(self) -> Mapping[str, object]:
         """What a journal keeps of the command."""

@@ -28,11 +28,12 @@ NAME = "atc.toml"
 SHARED = (
     *("allow", "api", "auth", "base-url", "effort", "max-reflections", "mode", "model", "now", "profile", "seed"),
     *("simulate", "store", "strict-sandbox", "tools", "writes"),
+    *("call-timeout", "max-calls", "ca-file", "client-cert"),
 )
 """The keys above all tables: options of several commands. Each command of this package takes those that it has; one
 that another package adds, such as a benchmark, takes the keys of its own table alone."""
 
-_OF_SERVICE = ("base_url", "auth", "headers", "allow")
+_OF_SERVICE = ("base_url", "auth", "headers", "allow", "ca_file", "client_cert")
 """What belongs to the API that the file names, and not to any other."""
 
 _OTHER_MEANING = {("explain", "model")}
@@ -253,6 +254,8 @@ def _rebased(config: Config, key: str, value: str, option: click.Option) -> str:
         scheme, _, rest = value.partition(":")
         parts = [str(folder / part) if (folder / part).exists() else part for part in rest.split("+")]
         return f"{scheme}:{'+'.join(parts)}" if rest else value
+    if key == "client-cert":
+        return ",".join(str(folder / Path(part.strip()).expanduser()) for part in value.split(",", 1))
     if value in metavar.split("|") or not (isinstance(option.type, click.Path) or _PLACE.search(metavar)):
         return value
     prefix = re.match(r"(?:\w[\w-]*=)?(?:functions:|saved:)?", value)
@@ -279,7 +282,7 @@ def settle(ctx: click.Context, values: Mapping[str, Any]) -> dict[str, Any]:
     if explicit & {"base_url", "auth"}:
         dropped.add("simulate")
     nothing: dict[str, Any] = {"auth": (), "headers": (), "allow": ()}
-    empty = {"simulate": False, "base_url": None, "writes": None, **nothing}
+    empty = {"simulate": False, "base_url": None, "writes": None, "ca_file": None, "client_cert": None, **nothing}
     return {name: empty[name] if name in dropped & from_file else value for name, value in values.items()}
 
 

@@ -36,6 +36,7 @@ __all__ = ["mcp"]
 _FOR_AGENT = [
     *("model", "mode", "max_reflections", "profile", "effort"),
     *("base_url", "auth", "headers", "simulate", "allow", "seed", "now", "strict_sandbox"),
+    *("call_timeout", "max_calls", "ca_file", "client_cert"),
 ]
 """The options that the agent takes as they are."""
 

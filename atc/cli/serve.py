@@ -38,6 +38,7 @@ __all__ = ["serve"]
 _FOR_AGENT = [
     *("model", "mode", "max_reflections", "profile", "effort"),
     *("base_url", "auth", "headers", "simulate", "allow", "seed", "now", "strict_sandbox"),
+    *("call_timeout", "max_calls", "ca_file", "client_cert"),
 ]
 """The options that the agents take as they are."""
 

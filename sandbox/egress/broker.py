@@ -46,6 +46,7 @@ from sandbox.records import CallRecord, Limits
 from sandbox.truncation import cut, one_line
 
 if TYPE_CHECKING:
+    from sandbox.egress.network import Network
     from sandbox.journal.journal import JournalAttempt
 
 __all__ = ["Broker", "LimitExceeded"]
@@ -70,6 +71,7 @@ class Broker:
             The time that somebody takes to confirm writes is added to it.
         journal: Where calls are matched with those of earlier runs, and written down.
         writes: What becomes of writes (see sandbox.egress.writes).
+        network: The certificates of the user.
     Raises: UsageError: The document names no server that has a host, and there is no `base_url`; or that one holds a
         secret.
     """
@@ -89,12 +91,13 @@ class Broker:
         deadline: float | None = None,
         journal: JournalAttempt | None = None,
         writes: Writes = "allow",
+        network: Network | None = None,
     ) -> None:
         self.approval = WriteApproval(writes)
         self._protocol = protocol
         self._rules = EgressRules(protocol, base_url, allow)
         self._executor = CallExecutor(
-            protocol, self._rules, credentials, limits or Limits(), self.approval, deadline, on_call, on_begin
+            protocol, self._rules, credentials, limits or Limits(), self.approval, deadline, on_call, on_begin, network
         )
         self._policy = CallPolicy(self._executor, protocol, journal, self.approval, before_call)
         operations = protocol.tools if protocol else ()

@@ -103,7 +103,7 @@ class Simulator:
         self._sessions = {"": self._new_session("", str(seed), NO_ENTITIES)}
 
     def start(self, port: int = 0) -> str:
-        """Start to serve in the background; idempotent.
+        """Start to serve in the background; idempotent. The document is analysed before the first request.
 
         Args:
             port: 0 for any free one.
@@ -112,6 +112,7 @@ class Simulator:
         """
         with self._lock:
             if self._server is None:
+                _world_schema(self.protocol, self._world_file)  # the time of a call counts from here on
                 try:
                     self._server = ConnectionServer(port, self.handle, self.now)
                 except OSError as error:
