@@ -282,12 +282,12 @@ class _Adapter(HTTPAdapter):
         self, transport: Transport, context: ssl.SSLContext | None, proxy_context: ssl.SSLContext | None
     ) -> None:
         self._transport = transport
-        self._tls = {"ssl_context": context} if context is not None else {}
-        self._proxy_tls = {"proxy_ssl_context": proxy_context} if proxy_context is not None else {}
+        self._tls: dict[str, Any] = {"ssl_context": context} if context is not None else {}
+        self._proxy_tls: dict[str, Any] = {"proxy_ssl_context": proxy_context} if proxy_context is not None else {}
         super().__init__(max_retries=0)
 
     def init_poolmanager(self, *args: Any, **options: Any) -> None:
-        super().init_poolmanager(*args, **options, **self._tls)
+        super().init_poolmanager(*args, **{**options, **self._tls})
         self.poolmanager.pool_classes_by_scheme = self._pools(self._transport.addresses)
 
     def proxy_manager_for(self, proxy: str, **options: Any) -> Any:
@@ -462,10 +462,10 @@ def _reason(error: requests.RequestException, proxy: ProxyRoute | None, signed: 
 
 def _secure_reason(text: str, signed: bool) -> str:
     """Why there is no TLS connection, and what helps."""
-    match = re.search(r"\] (.+?) \(_ssl", text)
+    match = re.search(r"(?:\]|, ') ?([^\]]+?) \(_ssl", text)
     reason = (match[1] if match else text).removeprefix("certificate verify failed: ")
     remedy = next((remedy for sign, remedy in _TLS_REMEDIES.items() if sign.lower() in reason.lower()), None)
-    if remedy is None and "alert" in reason.lower():
+    if remedy is None and ("alert" in reason.lower() or reason.startswith("EOF")):  # the service ended it
         remedy = (
             "the service does not accept the certificate of --client-cert"
             if signed
