@@ -28,9 +28,11 @@ from protocols.text.words import name_similarity
 from sandbox.child import channel
 from sandbox.child.exit_frame import ExitFrame, Failure, parse_exit_frame
 from sandbox.egress.broker import Broker, LimitExceeded
+from sandbox.egress.call_policy import prepare_simulation
 from sandbox.egress.egress_rules import BaseURL, origin
 from sandbox.egress.limit_texts import limit_text
 from sandbox.egress.replies import BrokerReply
+from sandbox.egress.write_plan import WriteLedger
 from sandbox.egress.writes import Writes
 from sandbox.language.policy import compile_program
 from sandbox.pool import workers
@@ -134,6 +136,8 @@ class Sandbox:
         self._ending = threading.Lock()
         self._interrupted = False
         self._ends: list[Callable[[], None]] = []
+        if protocol is not None and (writes == "simulate" or isinstance(writes, WriteLedger)):
+            prepare_simulation(protocol)
         self._broker()  # a protocol that can't be called is told now, not in the middle of a run
         missing = [f"{layer.name} ({layer.reason})" for layer in self.layers() if not layer.active] if strict else []
         if missing:

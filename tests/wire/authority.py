@@ -69,7 +69,7 @@ def secure_service(files: tuple[Path, Path], clients: Path | None = None) -> Ite
         protocol_version = "HTTP/1.1"
 
         def do_GET(self) -> None:
-            peer = self.connection.getpeercert()  # type: ignore[attr-defined]
+            peer = self.connection.getpeercert()
             name = peer["subject"][0][0][1] if peer else "nobody"
             body = json.dumps({"name": name}).encode()
             self.send_response(200)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -98,8 +99,9 @@ def test_the_model_is_told_how_many_calls_it_may_make(service: Service) -> None:
     """A number of the user's own is in the prompt; that of a strong model always is."""
     document = {"openapi": "3.0.3", "info": {"title": "Report", "version": "1"}, "paths": REPORT}
     prompts = []
-    for options in ({"max_calls": 7}, {"profile": "large"}, {}):
-        with Agent(load(document), ScriptedModel(), base_url=service.url, **options) as agent:  # type: ignore[arg-type]
+    cases: list[dict[str, Any]] = [{"max_calls": 7}, {"profile": "large"}, {}]
+    for options in cases:
+        with Agent(load(document), ScriptedModel(), base_url=service.url, **options) as agent:
             prompts.append(agent.opening("What is the name?").messages()[0].content)
 
     assert "at most 7 calls" in prompts[0]

@@ -27,7 +27,6 @@ _MOST_SHAPES = 400
 _EXTENTS = ((14, 64), (4, 8), (3, 6), (2, 6), (1, 6))
 """Depths of nested objects and numbers of alternatives, widest first; a response takes the first within the limit."""
 _NARROWEST = len(_EXTENTS) - 1
-_TRIED = (0, _NARROWEST - 1, *range(1, _NARROWEST - 1))
 
 
 @dataclass(slots=True, eq=False)
@@ -130,7 +129,10 @@ class ResponseShape:
         """This place and all places below it, outer ones first."""
         yield self
         for part in (*self.properties.values(), *((self.item,) if self.item else ()), *self.options):
-            yield from part.walk()
+            if part.properties or part.options or part.item is not None:
+                yield from part.walk()
+            else:
+                yield part
 
 
 def type_name(value: object) -> str:
@@ -279,17 +281,30 @@ class _TooManyShapesError(Exception):
 class ShapeCache:
     """What the responses of one document share: it makes the analysis of a large one several times faster.
 
-    `extents` has the first extent within the limit, by schema. `scalars` says of a schema what its place is like if
-    only a scalar may stand there, else None. `places` are such places by path and schema; nothing of them is changed
-    later. `merges` and `members` are what was worked out of schemas. All are by the identity of schemas, which they
-    keep alive.
+    `trees` are the responses built, by schema; `large`: the last one was above the limit. `scalars` says of a schema
+    what its place is like; no types where more than a scalar may stand. `places` are such places by path and schema;
+    nothing of them is changed later. `merges` and `members` are what was worked out of schemas; `structures` are the
+    definitions of which an object or list may stand there ("" if it does without one). All are by the identity of
+    schemas, which they keep alive.
     """
 
-    extents: dict[int, int] = field(default_factory=dict)
-    scalars: dict[int, tuple[Schema, frozenset[str] | None]] = field(default_factory=dict)
+    trees: dict[int, ResponseShape | None] = field(default_factory=dict)
+    large: bool = False
+    scalars: dict[int, tuple[Schema, frozenset[str], list[object]]] = field(default_factory=dict)
     places: dict[tuple[tuple[str, ...], int], ResponseShape] = field(default_factory=dict)
     merges: dict[tuple[int, int], tuple[Schema, Schema, Schema]] = field(default_factory=dict)
     members: dict[int, tuple[Schema, Mapping[str, Schema]]] = field(default_factory=dict)
+
+    structures: dict[int, tuple[Schema, tuple[str, ...]]] = field(default_factory=dict)
+
+    def is_structure(self, schema: Schema, protocol: Protocol, stack: tuple[str, ...]) -> bool:
+        """True if an object or list surely stands at a schema; False where that is not told at a glance."""
+        key = id(schema)
+        if key not in self.structures:
+            self.structures[key] = schema, tuple(_structures(schema, protocol))
+        return any(
+            not name or (name not in stack[:-1] and stack[-2:] != (name, name)) for name in self.structures[key][1]
+        )
 
     def merged(self, first: Schema, second: Schema) -> Schema:
         """Both schemas at once; the same object for the same ones."""
@@ -303,18 +318,35 @@ class ShapeCache:
         key = id(schema)
         if key not in self.scalars:
             types = _types(schema) if _COMPOSED.isdisjoint(schema) else set()
-            self.scalars[key] = schema, frozenset(types) if types and types <= _SCALARS else None
-        types_here = self.scalars[key][1]
-        if types_here is None:
+            examples = [v for v in _own_examples(schema)[:_MAX_EXAMPLES] if not isinstance(v, (dict, list))]
+            self.scalars[key] = schema, frozenset(types if types <= _SCALARS else ()), examples
+        _, types_here, examples = self.scalars[key]
+        if not types_here:
             return None
         place = self.places.get((path, key))
         if place is None:
-            examples = [v for v in _own_examples(schema)[:_MAX_EXAMPLES] if not isinstance(v, (dict, list))]
-            place = ResponseShape(path, types=types_here, checks=(schema,), examples=examples)
+            place = ResponseShape(path, types=types_here, checks=(schema,), examples=list(examples))
             self.places[path, key] = place
         return place
 
 
+def _structures(schema: Schema, protocol: Protocol) -> Iterator[str]:
+    """The names of the plain definitions by which an object or list stands at a schema, "" for the schema itself."""
+    if _COMPOSED.isdisjoint(schema) or _REFERRING.isdisjoint(schema):
+        yield from [""] if "properties" in schema or _types(schema) & {"object", "array"} else []
+    elif "allOf" not in schema:
+        alternatives = [
+            *cast("list[Schema]", schema.get("oneOf") or ()),
+            *cast("list[Schema]", schema.get("anyOf") or ()),
+        ]
+        for part in [schema] if "$ref" in schema else alternatives:
+            name = str(part.get("$ref", "")).rpartition("/")[2]
+            definition = protocol.definitions.get(name, {}) if name else {}
+            if _REFERRING.isdisjoint(definition) and ("properties" in definition or "items" in definition):
+                yield name
+
+
+_REFERRING = frozenset({"$ref", "allOf", "oneOf", "anyOf"})
 _ANYTHING: Schema = {}
 _SCALARS = frozenset({"string", "integer", "number", "boolean", "null"})
 _COMPOSED = frozenset({"$ref", "allOf", "oneOf", "anyOf", "properties", "additionalProperties", "items"})
@@ -344,26 +376,56 @@ def build(
     Returns: None where a schema contains itself again; the data ends there.
     """
     cache = cache if cache is not None else ShapeCache()
-    number = None if examples else cache.extents.get(id(schema))
-    if number is not None:
-        return _build(_Extent(protocol, *_EXTENTS[number], sys.maxsize, cache), schema, examples, (), ())
-    shapes: dict[int, ResponseShape | None] = {}
-    # A narrower extent never has more places: where the last but one is too large, the wider ones need not be tried.
-    for number in _TRIED:
-        with suppress(_TooManyShapesError):
-            left = _MOST_SHAPES if number < _NARROWEST else sys.maxsize
-            shapes[number] = _build(_Extent(protocol, *_EXTENTS[number], left, cache), schema, examples, (), ())
-        if number in shapes and number != _NARROWEST - 1:
-            break
-        if number == _NARROWEST - 1 and number not in shapes:
-            shapes[_NARROWEST] = _build(
-                _Extent(protocol, *_EXTENTS[_NARROWEST], sys.maxsize, cache), schema, examples, (), ()
-            )
-            break
-    widest = min(shapes)
+    key = id(schema)
+    if not examples and key in cache.trees:
+        tree = cache.trees[key]
+        return _copied(tree) if tree is not None else None
+    tree = _widest(protocol, schema, examples, cache)
     if not examples:
-        cache.extents[id(schema)] = widest
-    return shapes[widest]
+        cache.trees[key] = tree
+    return tree
+
+
+def _widest(protocol: Protocol, schema: Schema, examples: Sequence[object], cache: ShapeCache) -> ResponseShape | None:
+    """The tree of the first extent within the limit.
+
+    A narrower extent never has more places: where the last but one has too many, so have all before it.
+    """
+    shapes: dict[int, ResponseShape | None] = {}
+    narrow = _NARROWEST - 1
+    order = (narrow, 0) if cache.large else (0, narrow)
+    for number in (*order, *range(1, narrow)):
+        left = _MOST_SHAPES if number < _NARROWEST else sys.maxsize
+        with suppress(_TooManyShapesError):
+            shapes[number] = _build(_Extent(protocol, *_EXTENTS[number], left, cache), schema, examples, (), ())
+        if number == narrow and number not in shapes:
+            extent = _Extent(protocol, *_EXTENTS[_NARROWEST], sys.maxsize, cache)
+            shapes[_NARROWEST] = _build(extent, schema, examples, (), ())
+        if shapes and min(shapes) != narrow:
+            break
+    cache.large = min(shapes) >= narrow
+    return shapes[min(shapes)]
+
+
+def _copied(shape: ResponseShape) -> ResponseShape:
+    """The same tree, to be typed by itself; scalars are shared, since nothing of them is changed."""
+    if not (shape.properties or shape.options or shape.item is not None) and shape.types and shape.types <= _SCALARS:
+        return shape
+    return ResponseShape(
+        shape.path,
+        shape.types,
+        shape.checks,
+        {name: _copied(part) for name, part in shape.properties.items()},
+        shape.required,
+        shape.expected,
+        _copied(shape.item) if shape.item is not None else None,
+        tuple(map(_copied, shape.options)),
+        list(shape.examples),
+        list(shape.lengths),
+        shape.min_items,
+        shape.max_items,
+        shape.closed,
+    )
 
 
 def _build(
@@ -456,7 +518,13 @@ def _object(
                 raise _TooManyShapesError
             shape.properties[name] = scalar
             continue
-        part = _build(extent, member, values, path, stack)
+        if not values and len(path) > extent.depth and cache.is_structure(member, extent.protocol, stack):
+            part = None
+            extent.left -= 1
+            if extent.left < 0:
+                raise _TooManyShapesError
+        else:
+            part = _build(extent, member, values, path, stack)
         if part is not None:
             shape.properties[name] = part
         elif name in shape.required or name in example_keys:
