@@ -124,7 +124,6 @@ def run(options: _Options) -> None:
     if saved is not None and protocol is not None:
         saved.check(protocol)
     base_url, now = options.base_url, options.now
-    network = open_network(options.ca_file, options.client_cert)
     credentials = [credential(spec, protocol) for spec in options.auth]
     headers = [header_of(spec, protocol) for spec in options.headers]
     if protocol is not None:
@@ -152,7 +151,7 @@ def run(options: _Options) -> None:
             seed=options.seed,
             strict=options.strict_sandbox,
             on_call=show_call,
-            network=network,
+            network=open_network(options.ca_file, options.client_cert),
         )
         on_output = None if options.as_json else _pass_on
         if options.writes == "plan":
