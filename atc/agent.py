@@ -40,6 +40,7 @@ from protocols.errors import UsageError
 from protocols.model import Protocol
 from sandbox import Journal, Limits
 from sandbox.egress.egress_rules import origin
+from sandbox.egress.network import open_network
 from sandbox.egress.writes import POLICIES
 
 if TYPE_CHECKING:
@@ -83,6 +84,10 @@ class Agent:
             raise UsageError(f"unknown writes policy {options.writes!r}: choose one of {', '.join(POLICIES)}")
         if (options.max_reflections or 0) < 0:
             raise UsageError(f"max_reflections is {options.max_reflections}: it must be 0 or more")
+        if options.call_timeout is not None and not options.call_timeout > 0:
+            raise UsageError(f"call_timeout is {options.call_timeout}: it must be more than 0 seconds")
+        if options.max_calls is not None and options.max_calls < 1:
+            raise UsageError(f"max_calls is {options.max_calls}: it must be 1 or more")
         if options.simulate and options.base_url:
             raise UsageError("a simulated API has its own base URL: give either simulate or base_url")
         for text in options.allow:
@@ -108,7 +113,8 @@ class Agent:
             store = store / SIMULATED
         self.knowledge = Knowledge(protocol, self.settings.profile, store, options.learn, options.retriever)
         credentials = tuple(credential(text, protocol) for text in options.auth)
-        self.service = Service(options.base_url, (*credentials, *headers), bool(options.simulate))
+        network = open_network(options.ca_file, options.client_cert)
+        self.service = Service(options.base_url, (*credentials, *headers), bool(options.simulate), network)
         if options.simulate:
             from protocols.simulator import Simulator
 
@@ -409,10 +415,11 @@ def _prices(options: Options) -> Prices:
 
 def _limits(options: Options, mode: str) -> Limits:
     """The limits of the sandbox; by default a search may make as many calls as its model calls ask for."""
-    if options.limits is not None:
-        return options.limits
-    wanted = max(options.search.max_model_calls, 200 if options.search.compat else 0)
-    return Limits(calls=max(Limits().calls, 2 * wanted)) if mode in STEPWISE else Limits()
+    limits = options.limits or Limits()
+    if options.limits is None and mode in STEPWISE:
+        wanted = max(options.search.max_model_calls, 200 if options.search.compat else 0)
+        limits = Limits(calls=max(limits.calls, 2 * wanted))
+    return limits.adjusted(options.call_timeout, options.max_calls)
 
 
 def _name_of(model: str | Model | None) -> str:

@@ -89,6 +89,11 @@ class Options:
         allow: Origins such as "https://cdn.example.com" that programs may reach besides the API, without credentials;
             the API's own is named here when it has a private address.
         limits: What a program may use.
+        call_timeout: Seconds that one call may take; by default as long as the program, 15. A longer one gives the
+            program that much more time.
+        max_calls: The most calls of a program, 100 by default; the model is told.
+        ca_file: A PEM file of authorities that are trusted beside the usual ones (docs/network.md).
+        client_cert: A PEM file with a certificate and its key, or `FILE,KEY`, which is shown to the API's own servers.
         learn: Let the data flow of good calls guide later questions to this agent; off where runs are compared.
         profile: What the model is given and held to: "small", "large", a file, or a Profile (see atc.profile). By
             default "large" for `openai:` models, else "small".
@@ -137,6 +142,10 @@ class Options:
     now: datetime | None = None
     allow: Sequence[str] = ()
     limits: Limits | None = None
+    call_timeout: float | None = None
+    max_calls: int | None = None
+    ca_file: str | Path | None = None
+    client_cert: str | Path | None = None
     learn: bool = False
     profile: str | Profile | None = None
     only: Sequence[str] = ()

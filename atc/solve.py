@@ -61,6 +61,7 @@ from protocols.calls.auth import Credential
 from protocols.errors import APIError, LimitReached, ModelError, PromptRefused
 from sandbox import CallRecord, Journal, Limits, Run, Sandbox
 from sandbox.egress.egress_rules import BaseURL
+from sandbox.egress.network import Network
 from sandbox.egress.write_plan import WriteLedger
 from sandbox.egress.writes import Writes
 
@@ -77,11 +78,12 @@ _ASIDE = "this program only checks an answer, and writes nothing of its own"
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """Where calls go, and as whom. `base_url` is None where the document names the server."""
+    """Where calls go, as whom, and with which certificates. `base_url` is None where the document names the server."""
 
     base_url: BaseURL
     credentials: tuple[Credential, ...]
     simulated: bool
+    network: Network | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +126,7 @@ def first_prompt(
 ) -> Opening:
     """What the model is asked first. `tools` are those to offer, by default the best, and those `called` before in a
     chat; `today` as YYYY-MM-DD."""
-    return opening(
+    first = opening(
         question,
         knowledge.candidates,
         knowledge.vocabulary,
@@ -135,6 +137,9 @@ def first_prompt(
         knowledge.demonstrations,
         called,
     )
+    calls = settings.limits.calls
+    told = settings.profile.documentation == "full" or calls != Limits().calls
+    return replace(first, most_calls=calls) if told else first
 
 
 @dataclass
@@ -272,6 +277,7 @@ class Solve:
                     on_call=self.called,
                     on_begin=self.began_call,
                     on_output=self.printed,
+                    network=self.service.network,
                 ) as sandbox,
             ):
                 if self.interruption is not None:

@@ -14,6 +14,7 @@ from click.core import ParameterSource
 
 from atc.cli.documents import chosen
 from atc.cli.options import (
+    NetworkOptions,
     ServiceOptions,
     argument,
     check_api_options,
@@ -34,9 +35,10 @@ if TYPE_CHECKING:
 
 __all__ = ["probe"]
 
-_CHECKS = frozenset(
-    {"spec", "checked", "simulate", "base_url", "auth", "seed", "now", "budget_calls", "as_json", "without", "reads"}
-)
+_CHECKS = frozenset({
+    *("spec", "checked", "simulate", "base_url", "auth", "seed", "now", "budget_calls", "as_json", "without", "reads"),
+    *("call_timeout", "ca_file", "client_cert"),
+})  # fmt: skip
 """The options that apply to --check."""
 
 
@@ -56,7 +58,7 @@ class _DocumentOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ProbeOptions(ServiceOptions, _DocumentOptions):
+class ProbeOptions(ServiceOptions, NetworkOptions, _DocumentOptions):
     """The parameters of `atc probe`."""
 
     out: Path | None = option("-o", "--out", type=out_file, metavar="FILE", help="The OpenAPI 3.1 document to write.")
@@ -195,7 +197,8 @@ def _open_sandbox(
     from probing.prober.permission import WritePermission
     from protocols.calls.auth import credential
     from protocols.simulator import Simulator
-    from sandbox import Sandbox
+    from sandbox import Limits, Sandbox
+    from sandbox.egress.network import open_network
 
     scope = options.writes or ("all" if options.simulate and options.checked is None else "deny")
     permission = WritePermission(protocol, scope)
@@ -212,6 +215,8 @@ def _open_sandbox(
         on_call=permission.observe,
         track=False,
         writes=permission,
+        limits=Limits().adjusted(options.call_timeout),
+        network=open_network(options.ca_file, options.client_cert),
     )
     return sandbox, permission
 

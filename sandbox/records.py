@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from protocols.model import READS
@@ -29,7 +29,8 @@ class Limits:
     """The limits of a program. Times in seconds, sizes in bytes (`memory` in MiB).
 
     `request` and `response` are for the body of one call, `traffic` for all bodies of a run. A request that a busy
-    service is sent again counts as one of the `calls`.
+    service is sent again counts as one of the `calls`. A call may take as long as the run, unless `request_timeout`
+    says otherwise.
     """
 
     wall: float = 15.0
@@ -40,7 +41,23 @@ class Limits:
     request: int = 16 * 1024 * 1024
     response: int = 16 * 1024 * 1024
     traffic: int = 256 * 1024 * 1024
-    request_timeout: float = 15.0
+    request_timeout: float | None = None
+
+    def adjusted(self, call_timeout: float | None = None, max_calls: int | None = None) -> Limits:
+        """The limits with another time for one call, or number of calls.
+
+        A call that may take longer than the default run gives the run that time besides.
+        """
+        limits = self
+        if call_timeout is not None:
+            more = call_timeout if call_timeout > limits.wall else 0.0
+            limits = replace(limits, request_timeout=call_timeout, wall=limits.wall + more)
+        return limits if max_calls is None else replace(limits, calls=max_calls)
+
+    @property
+    def call_seconds(self) -> float:
+        """The time that one call may take."""
+        return self.wall if self.request_timeout is None else self.request_timeout
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,22 +17,23 @@ import signal
 import socket
 import threading
 import time
-from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal
-from urllib.parse import urlsplit
 
 from protocols.errors import APIError, ProgramRefused, UsageError
 from protocols.text.words import name_similarity
 from sandbox.child import channel
 from sandbox.child.exit_frame import ExitFrame, Failure, parse_exit_frame
 from sandbox.egress.broker import Broker, LimitExceeded
+from sandbox.egress.call_policy import prepare_simulation
 from sandbox.egress.doubts import Doubts
 from sandbox.egress.egress_rules import BaseURL, origin
+from sandbox.egress.limit_texts import limit_text
 from sandbox.egress.replies import BrokerReply, charset_of
+from sandbox.egress.write_plan import WriteLedger
 from sandbox.egress.writes import Writes
 from sandbox.language.policy import compile_program
 from sandbox.pool import workers
@@ -43,6 +44,7 @@ from sandbox.truncation import cut
 if TYPE_CHECKING:
     from protocols.calls.auth import Credential
     from protocols.model import Protocol
+    from sandbox.egress.network import Network
     from sandbox.journal.journal import Journal, JournalAttempt
 
 __all__ = ["Sandbox"]
@@ -84,6 +86,7 @@ class Sandbox:
         journal: Makes each run an attempt at the same thing: what an earlier one was answered is replayed, and no write
             is repeated.
         writes: What becomes of writes (see sandbox.egress.writes). A simulated world lasts for one run.
+        network: The certificates of the user.
     Raises: UsageError: The document names no server, and there is no `base_url`; something in `allow` is no origin; or
         `strict`, and a layer is missing.
     """
@@ -107,6 +110,7 @@ class Sandbox:
         strict: bool = False,
         journal: Journal | None = None,
         writes: Writes = "allow",
+        network: Network | None = None,
     ) -> None:
         self._journal = journal
         self.doubts = Doubts()
@@ -127,6 +131,7 @@ class Sandbox:
             on_begin=on_begin,
             writes=writes,
             doubts=self.doubts,
+            network=network,
         )
         self._now = now.replace(tzinfo=now.tzinfo or UTC).timestamp() if now is not None else None
         self._seed = seed
@@ -134,6 +139,8 @@ class Sandbox:
         self._ending = threading.Lock()
         self._interrupted = False
         self._ends: list[Callable[[], None]] = []
+        if protocol is not None and (writes == "simulate" or isinstance(writes, WriteLedger)):
+            prepare_simulation(protocol)
         self._broker()  # a protocol that can't be called is told now, not in the middle of a run
         missing = [f"{layer.name} ({layer.reason})" for layer in self.layers() if not layer.active] if strict else []
         if missing:
@@ -465,7 +472,7 @@ class _Execution:
             outcome = "limit"
             line = self._limit_line
             trace = end.trace or ((line,) if line is not None else ())
-            fault = self._fault(Failure("LimitReached", self._limit_text(limit), trace))
+            fault = self._fault(Failure("LimitReached", limit_text(limit, self._limits, self._broker.calls), trace))
         elif self._end is None:
             outcome, exit_status = "error", 1
             signalled = signal.Signals(-status).name if status < 0 else f"exit status {status}"
@@ -491,27 +498,6 @@ class _Execution:
         if status == -signal.SIGALRM or time.monotonic() >= self._deadline + self._broker.approval.waited:
             return "wall"
         return None
-
-    def _limit_text(self, limit: str) -> str:
-        return {
-            "wall": f"the program ran longer than the {self._limits.wall:g} s allowed",
-            "cpu": f"the program used more than the {self._limits.cpu:g} s of CPU time allowed",
-            "memory": f"the program needed more than the {self._limits.memory} MiB of memory allowed",
-            "output": f"the program printed more than the {self._limits.output} bytes allowed",
-            "calls": f"the program made more than the {self._limits.calls} calls allowed{self._most_called()}",
-            "request": f"a request was larger than the {self._limits.request} bytes allowed ({channel.HEAD_LIMIT} for "
-            "the arguments of a tool, or a form)",
-            "response": f"a reply was larger than the {self._limits.response} bytes allowed",
-            "traffic": f"the calls moved more than the {self._limits.traffic} bytes allowed in all",
-        }[limit]
-
-    def _most_called(self) -> str:
-        """The operation that most calls were of; empty where there is none: `, most of them GET_films`."""
-        counts = Counter(call.tool or f"{call.method} {urlsplit(call.url).path}" for call in self._broker.calls)
-        name, count = counts.most_common(1)[0] if counts else ("", 0)
-        if count <= self._limits.calls / 2:
-            return ""
-        return f", most of them {name}; let the loop end where a page is empty or says that it is the last"
 
     def _fault(self, failure: Failure) -> ProgramError:
         line = failure.trace[-1] if failure.trace else None

@@ -47,7 +47,7 @@ _VAGUE = """
 """
 VAGUE = frozenset(_VAGUE.split())
 """Names that do not say what they hold."""
-MANY_ARGUMENTS = {"Sandbox.__init__", "Broker.__init__", "Prober.__init__"}
+MANY_ARGUMENTS = {"Broker.__init__", "Sandbox.__init__", "Prober.__init__"}
 """Constructors whose arguments are the list of their options."""
 
 _DOMAIN_WORDS = """

@@ -59,6 +59,7 @@ _FOR_AGENT = [
     "strict_sandbox",
     "store",
     *LIMITS,
+    *("call_timeout", "max_calls", "ca_file", "client_cert"),
 ]
 """The options that the agent takes as they are."""
 
@@ -121,9 +122,14 @@ class AgentOptions(LimitOptions, SearchOptions, ModelOptions, ProgramOptions):
         from atc.models.names import identity
 
         api = tuple(_absolute(spec) for spec in self.api)
-        retriever, prices = (str(Path(place).resolve()) if place else None for place in (self.retriever, self.prices))
-        model = identity(self.model or default_model())
-        return replace(self, api=api, retriever=retriever, prices=prices, model=model)
+        retriever, prices, ca_file = (
+            str(Path(place).expanduser().resolve()) if place else None
+            for place in (self.retriever, self.prices, self.ca_file)
+        )
+        files = (self.client_cert or "").split(",", 1)
+        client_cert = ",".join(str(Path(file).expanduser().resolve()) for file in files) if self.client_cert else None
+        places: dict[str, Any] = {"prices": prices, "ca_file": ca_file, "client_cert": client_cert}
+        return replace(self, api=api, retriever=retriever, model=identity(self.model or default_model()), **places)
 
     def to_note(self) -> Mapping[str, object]:
         """What a journal keeps of the command."""

@@ -26,14 +26,14 @@ __all__ = ["LIMITS", "NAME", "SHARED", "Config", "Section", "command_defaults", 
 NAME = "atc.toml"
 
 SHARED = (
-    *("allow", "api", "auth", "base-url", "effort", "max-cost", "max-reflections", "max-seconds", "max-tokens", "mode"),
-    *("model", "now", "only", "prices", "profile", "reads", "seed", "simulate", "store", "strict-sandbox", "tools"),
-    *("without", "writes"),
+    *("allow", "api", "auth", "base-url", "ca-file", "call-timeout", "client-cert", "effort", "max-calls", "max-cost"),
+    *("max-reflections", "max-seconds", "max-tokens", "mode", "model", "now", "only", "prices", "profile", "reads"),
+    *("seed", "simulate", "store", "strict-sandbox", "tools", "without", "writes"),
 )
 """The keys above all tables: options of several commands. Each command of this package takes those that it has; one
 that another package adds, such as a benchmark, takes the keys of its own table alone."""
 
-_OF_SERVICE = ("base_url", "auth", "headers", "allow", "only", "without", "reads")
+_OF_SERVICE = ("base_url", "auth", "headers", "allow", "only", "without", "reads", "ca_file", "client_cert")
 """What belongs to the API that the file names, and not to any other."""
 
 LIMITS = ("max_tokens", "max_seconds", "max_cost", "prices")
@@ -254,6 +254,8 @@ def _rebased(config: Config, key: str, value: str, option: click.Option) -> str:
         scheme, _, rest = value.partition(":")
         parts = [str(folder / part) if (folder / part).exists() else part for part in rest.split("+")]
         return f"{scheme}:{'+'.join(parts)}" if rest else value
+    if key == "client-cert":
+        return ",".join(str(folder / Path(part.strip()).expanduser()) for part in value.split(",", 1))
     if value in metavar.split("|") or not (isinstance(option.type, click.Path) or _PLACE.search(metavar)):
         return value
     prefix = re.match(r"(?:\w[\w-]*=)?(?:functions:|saved:)?", value)
@@ -280,7 +282,8 @@ def settle(ctx: click.Context, values: Mapping[str, Any]) -> dict[str, Any]:
     if explicit & {"base_url", "auth"}:
         dropped.add("simulate")
     nothing: dict[str, Any] = dict.fromkeys(("auth", "headers", "allow", "only", "without", "reads"), ())
-    empty = {"simulate": False, "base_url": None, "writes": None, **dict.fromkeys(LIMITS), **nothing}
+    nothing |= dict.fromkeys((*LIMITS, "base_url", "ca_file", "client_cert", "writes"))
+    empty = {"simulate": False, **nothing}
     return {name: empty[name] if name in dropped & from_file else value for name, value in values.items()}
 
 

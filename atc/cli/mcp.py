@@ -39,6 +39,7 @@ _FOR_AGENT = [
     *("model", "mode", "max_reflections", "profile", "effort"),
     *("base_url", "auth", "headers", "simulate", "allow", "seed", "now", "strict_sandbox"),
     *LIMITS,
+    *("call_timeout", "max_calls", "ca_file", "client_cert"),
 ]
 """The options that the agent takes as they are."""
 

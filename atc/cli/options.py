@@ -30,11 +30,13 @@ if TYPE_CHECKING:
     from atc.options import SearchSettings
     from protocols.model import Protocol
     from sandbox.egress.egress_rules import BaseURL
+    from sandbox.egress.proxies import ProxyRoute
 
 __all__ = [
     "ClockOptions",
     "DocumentOptions",
     "ModelOptions",
+    "NetworkOptions",
     "ProgramOptions",
     "RealRange",
     "SearchOptions",
@@ -344,6 +346,29 @@ class ClockOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
+class NetworkOptions:
+    """How calls reach the service, and how long one may take."""
+
+    call_timeout: float | None = option(
+        "--call-timeout",
+        type=RealRange(min=0, min_open=True),
+        metavar="SECONDS",
+        help="The time that one call may take; a longer one gives the program that much more time  [default: as long "
+        "as the program, 15]",
+    )
+    ca_file: str | None = option(
+        "--ca-file",
+        metavar="FILE",
+        help="Trust the authorities in this PEM file besides; for all APIs (docs/network.md).",
+    )
+    client_cert: str | None = option(
+        "--client-cert",
+        metavar="FILE[,KEY]",
+        help="Show this certificate to the servers of the API: a PEM file with its key, or two; for all APIs.",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
 class ServiceOptions(ClockOptions, TargetOptions):
     """The service behind an API, real or simulated."""
 
@@ -351,8 +376,15 @@ class ServiceOptions(ClockOptions, TargetOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ProgramOptions(ClockOptions, TargetOptions, OptionalDocumentOptions):
+class ProgramOptions(NetworkOptions, ClockOptions, TargetOptions, OptionalDocumentOptions):
     """What programs may reach."""
+
+    max_calls: int | None = option(
+        "--max-calls",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="Most calls of a program; the model is told  [default: 100]",
+    )
 
     base_url: BaseURL = option(
         "--base-url",
@@ -536,14 +568,31 @@ def _check_api(protocol: Protocol, base_url: str | None, allow: Sequence[str]) -
             f"--base-url {url.rpartition('@')[2]!r} is no URL of a service; write it as https://HOST[:PORT][/PATH]"
         )
     where = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
+    proxy = _proxy(url)
     try:
         named = {(place.host, place.port) for place in map(origin, allow)} | ({(host, port)} if base_url else set())
-        _connect(HostResolver(named).resolve(host, port), port)
+        if proxy is not None:
+            HostResolver(named).check(host, port)
+            _connect(HostResolver(every=True).resolve(proxy.host, proxy.port), proxy.port)
+        else:
+            _connect(HostResolver(named).resolve(host, port), port)
     except RefusedAddressError as error:
         raise APIError(str(error)) from None
     except OSError as error:
         why = error.strerror or str(error)
+        if proxy is not None:
+            raise APIError(proxy.problem(f"cannot be reached: {why}")) from None
         raise APIError(f"nobody answers at {where}: {why}; check the base URL (--base-url)") from None
+
+
+def _proxy(url: str) -> ProxyRoute | None:
+    """The proxy that the environment names for a URL. Raises: UsageError: It names none that can be used."""
+    from sandbox.egress.proxies import proxy_for
+
+    try:
+        return proxy_for(url)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
 
 
 def _connect(addresses: Sequence[str], port: int) -> None:

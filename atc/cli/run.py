@@ -50,8 +50,11 @@ class _Options(ProgramOptions):
         "OpenAPI document, *.tools.json, functions:FILE.py, saved:DIR or an MCP server (mcp:stdio:COMMAND, mcp:URL); "
         "without it only --allow is reached."
     )
-    wall: float = option(
-        "--wall", type=_SECONDS, default=_DEFAULT.wall, show_default=True, metavar="S", help="Most seconds."
+    wall: float | None = option(
+        "--wall",
+        type=_SECONDS,
+        metavar="S",
+        help=f"Most seconds, also of each call  [default: {_DEFAULT.wall:g}, more with --call-timeout]",
     )
     cpu: float = option(
         "--cpu", type=_SECONDS, default=_DEFAULT.cpu, show_default=True, metavar="S", help="Most CPU seconds."
@@ -64,7 +67,8 @@ class _Options(ProgramOptions):
         metavar="MIB",
         help="Most MiB.",
     )
-    calls: int = option(
+    max_calls: int = option(
+        "--max-calls",
         "--calls",
         type=click.IntRange(min=0),
         default=_DEFAULT.calls,
@@ -76,6 +80,12 @@ class _Options(ProgramOptions):
     strict_sandbox: bool = strict_option()
     as_json: bool = json_option("Print the run as JSON instead of what the program prints.")
     verbose: bool = option("-v", "--verbose", is_flag=True, help="Show each call, and the warnings, on stderr.")
+
+    def limits(self) -> Limits:
+        """What the program may use; a --wall that is given stands whatever one call may take."""
+        own = Limits(cpu=self.cpu, memory=self.memory, calls=self.max_calls)
+        limits = own.adjusted(self.call_timeout)
+        return limits if self.wall is None else replace(limits, wall=self.wall)
 
     def check(self) -> None:
         """Refuse what contradicts itself. Raises: click.UsageError."""
@@ -108,6 +118,7 @@ def run(options: _Options) -> None:
     from protocols.calls.auth import credential, header_of
     from protocols.calls.header_names import without_headers
     from sandbox import Sandbox
+    from sandbox.egress.network import open_network
 
     options, program, saved = _with_parameters(options, read_program(options.file))
     options.check()
@@ -138,10 +149,11 @@ def run(options: _Options) -> None:
             base_url=base_url,
             allow=options.allow,
             credentials=[*credentials, *headers],
-            limits=Limits(wall=options.wall, cpu=options.cpu, memory=options.memory, calls=options.calls),
+            limits=options.limits(),
             seed=options.seed,
             strict=options.strict_sandbox,
             on_call=show_call,
+            network=open_network(options.ca_file, options.client_cert),
         )
         on_output = None if options.as_json else _pass_on
         if options.writes == "plan":

@@ -43,6 +43,7 @@ _FOR_AGENT = [
     *("base_url", "auth", "headers", "simulate", "allow", "seed", "now", "strict_sandbox"),
     *LIMITS,
     *("only", "without", "reads"),
+    *("call_timeout", "max_calls", "ca_file", "client_cert"),
 ]
 """The options that the agents take as they are."""
 

@@ -24,10 +24,11 @@ from protocols.naming import split_namespace
 
 __all__ = ["announce", "destination", "risks", "trust"]
 
+_REAL_SERVICE = ("auth", "allow", "writes", "ca_file", "client_cert")
 _RUNS_CODE = ("functions:", "mcp:stdio:")
 _NO_DOCUMENT = (*_RUNS_CODE, "mcp:", "saved:")
 """Sources that no server is read from before the user has agreed to them."""
-_SIGNS_IN = ("auth", "headers")
+_SIGNS_IN = ("auth", "headers", "client_cert")
 
 
 def announce(ctx: click.Context, config: Config, values: Mapping[str, Any]) -> None:
@@ -39,7 +40,7 @@ def announce(ctx: click.Context, config: Config, values: Mapping[str, Any]) -> N
         name: value for name, value in values.items() if ctx.get_parameter_source(name) is ParameterSource.DEFAULT_MAP
     }
     if values.get("simulate"):  # then nothing leaves this machine
-        used = {name: value for name, value in used.items() if name not in ("auth", "allow", "writes", "reads")}
+        used = {name: value for name, value in used.items() if name not in (*_REAL_SERVICE, "reads")}
     own = [name for name in _SIGNS_IN if values.get(name) and name not in used and not values.get("simulate")]
     phrases = [*risks(used), *(destination(used) if own else ()), *_written(ctx, config, used)]
     if not phrases:
@@ -81,6 +82,10 @@ def risks(used: Mapping[str, Any]) -> list[str]:
         phrases.append(f"signs in with {', '.join(values['auth'])} at {where}")
     if "headers" in values:
         phrases.append(f"sends the headers {', '.join(values['headers'])} to {where}")
+    if "client_cert" in values:
+        phrases.append(f"shows the certificate {used['client_cert']} to {where}")
+    if "ca_file" in values:
+        phrases.append(f"trusts the authorities in {used['ca_file']}")
     if values.get("writes") == ("allow",):
         phrases.append("sends writes without asking")
     if "reads" in values:

@@ -78,6 +78,7 @@ class ToolService:
                     seed=settings.seed,
                     strict=settings.strict_sandbox,
                     writes=self.writes,
+                    network=self._agent.service.network,
                 )
             )
             failing.pop_all()

@@ -55,7 +55,8 @@ class Opening:
     that are described, `speaks_of` the fields of which the question names a value. `hints` are the lines that say where
     an identifier comes from; `example` is the template of a solved question with which the prompt begins, if any;
     `solved` are questions like it that were answered before, `answer_schema` the JSON Schema of the answer, if any;
-    `earlier` is what a chat has had before, written down.
+    `earlier` is what a chat has had before, written down; `most_calls` are those that a program may make, where the
+    model is to know.
     """
 
     question: Question
@@ -70,6 +71,7 @@ class Opening:
     solved: tuple[Demonstration, ...] = ()
     answer_schema: str = ""
     earlier: str = ""
+    most_calls: int | None = None
 
     @property
     def asked(self) -> str:
@@ -92,8 +94,11 @@ class Opening:
         tools = self.with_earlier(self.with_solved(self.with_plans(self.functions)))
         name = "afresh" if facts else "question"
         text = templates.render(name, tools=tools, query=self.asked, facts="\n".join(facts))
+        rules = [templates.render("solve", today=self.today).strip()]
+        if self.most_calls is not None:
+            rules.append(templates.render("most_calls", calls=str(self.most_calls)).strip())
         return [
-            Message("system", templates.render("solve", today=self.today).strip()),
+            Message("system", "\n".join(rules)),
             *(templates.turns(self.example, self.tools) if self.example else ()),
             Message("user", text.strip()),
         ]

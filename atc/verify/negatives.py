@@ -15,10 +15,9 @@ from atc.program.def_use import DefUse, def_use
 from atc.program.tree import called_name, called_tool, nodes_of
 from atc.verify.entities import misspelling_of
 from atc.verify.findings import Finding, Inspection, failed, lists_in
-from atc.verify.pages import selects_page
 from atc.verify.printed import is_negative
 from protocols.json_path import Step, leaves
-from protocols.text.words import fold
+from protocols.text.words import fold, selects_page
 from sandbox.records import CallRecord, Source
 
 __all__ = ["empty_for_negative"]

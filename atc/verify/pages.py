@@ -15,11 +15,10 @@ from atc.program.tree import called_name, called_tool, lines_of, nodes_of
 from atc.verify.findings import Finding, Inspection, lists_in, name_of, orders
 from atc.verify.printed import is_negative
 from protocols.json_path import subscripts
-from protocols.text.word_lists import NAMES
-from protocols.text.words import fold, words
+from protocols.text.words import fold, selects_page, words
 from sandbox.records import CallRecord
 
-__all__ = ["first_page", "selects_page", "unread_lists"]
+__all__ = ["first_page", "unread_lists"]
 
 _TOTALS = frozenset("total count num number of results result items item hits found matches records entries".split())
 _TOTAL_KEYS = frozenset({"total", "count", "hits", "found", "matches"})
@@ -27,11 +26,8 @@ _PAGE_TOTALS = frozenset({"pages", "total pages", "page count", "last page", "nu
 _MORE_KEYS = frozenset({"has more", "has next", "more", "has next page"})
 _NEXT_KEYS = frozenset({"next", "next page", "next cursor", "next page token", "next url", "next link"})
 _PAGE_KEYS = frozenset({"page", "current page", "page number", "page no", "p", "limit", "offset", "next", "cursor"})
-_PAGE_PARAMETERS = NAMES["limits"] | NAMES["offsets"] | NAMES["pages"] | NAMES["cursors"] | {"marker", "token"}
-"""Parameters that select a part of a list."""
 _MIN_ORDERED = 3
 """Different values from which an order is no accident."""
-_PAGE_WORDS = frozenset({"page", "pagination", "cursor", "offset", "limit"})
 _AGGREGATES = frozenset({"len", "sum", "max", "min", "sorted", "any", "all", "set", "list", "Counter", "map", "filter"})
 _REORDERING = frozenset({"list", "sorted", "reversed", "enumerate", "tuple", "iter"})
 _ACCESSORS = frozenset({"json", "copy", "values", "items"})
@@ -150,11 +146,6 @@ def _without_page(value: object) -> object:
     if not isinstance(value, dict):
         return value
     return {name: _without_page(part) for name, part in value.items() if not selects_page(name)}
-
-
-def selects_page(name: str) -> bool:
-    """True if an argument selects a part of a list, or its size."""
-    return name.lower() in _PAGE_PARAMETERS or not _PAGE_WORDS.isdisjoint(words(name))
 
 
 def _list_length(call: CallRecord, path: tuple[str, ...], inspection: Inspection) -> int:

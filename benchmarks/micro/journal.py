@@ -241,7 +241,7 @@ def _die_at_write(nth: int, fault: str) -> None:
     """Let this process die at its nth write."""
     send, lock, writes = Transport.send, threading.Lock(), 0
 
-    def dying(self: Transport, request: object, *, seconds: float, limit: int) -> TransportReply:
+    def dying(self: Transport, request: object, *, seconds: float, limit: int, own: bool = False) -> TransportReply:
         nonlocal writes
         with lock:
             writes += getattr(request, "method", "GET") != "GET"

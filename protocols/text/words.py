@@ -27,6 +27,7 @@ __all__ = [
     "name_similarity",
     "noun_of",
     "noun_of_identifier",
+    "selects_page",
     "singular",
     "stem",
     "words",
@@ -37,6 +38,8 @@ WRAPPERS = NAMES["wrappers"]
 SIZES = NAMES["sizes"]
 SEARCHES = NAMES["searches"]
 PAGING = NAMES["paging"]
+_PAGE_PARAMETERS = NAMES["limits"] | NAMES["offsets"] | NAMES["pages"] | NAMES["cursors"] | {"marker", "token"}
+_PAGE_WORDS = frozenset({"page", "pagination", "cursor", "offset", "limit"})
 
 _MIN_ABBREVIATION = 4
 """Letters that an abbreviated name has at least."""
@@ -136,3 +139,8 @@ def stem(word: str) -> str:
         if word.endswith(ending) and len(word) - len(ending) >= 4:
             return word[: -len(ending)]
     return word
+
+
+def selects_page(name: str) -> bool:
+    """True if an argument selects a part of a list, or its size."""
+    return name.lower() in _PAGE_PARAMETERS or not _PAGE_WORDS.isdisjoint(words(name))

@@ -49,6 +49,7 @@ from sandbox.records import CallRecord, Limits
 from sandbox.truncation import cut, one_line
 
 if TYPE_CHECKING:
+    from sandbox.egress.network import Network
     from sandbox.journal.journal import JournalAttempt
 
 __all__ = ["Broker", "LimitExceeded"]
@@ -74,6 +75,7 @@ class Broker:
         journal: Where calls are matched with those of earlier runs, and written down.
         writes: What becomes of writes (see sandbox.egress.writes).
         doubts: What earlier runs were told (see sandbox.egress.doubts).
+        network: The certificates of the user.
     Raises: UsageError: The document names no server that has a host, and there is no `base_url`; or that one holds a
         secret.
     """
@@ -94,13 +96,14 @@ class Broker:
         journal: JournalAttempt | None = None,
         writes: Writes = "allow",
         doubts: Doubts | None = None,
+        network: Network | None = None,
     ) -> None:
         self._doubts = doubts or Doubts()
         self.approval = WriteApproval(writes)
         self.protocol = protocol
         self._rules = EgressRules(protocol, base_url, allow)
         self._executor = CallExecutor(
-            protocol, self._rules, credentials, limits or Limits(), self.approval, deadline, on_call, on_begin
+            protocol, self._rules, credentials, limits or Limits(), self.approval, deadline, on_call, on_begin, network
         )
         self._policy = CallPolicy(self._executor, protocol, journal, self.approval, before_call)
         operations = protocol.tools if protocol else ()

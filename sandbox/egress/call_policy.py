@@ -26,7 +26,7 @@ from sandbox.journal.journal import Entry, JournalAttempt, State
 from sandbox.records import CallRecord
 from sandbox.truncation import cut_arguments, nested, size_of
 
-__all__ = ["CallPolicy"]
+__all__ = ["CallPolicy", "prepare_simulation"]
 
 _USUAL = frozenset({"accept", "accept-encoding", "connection", "content-length", "user-agent"})
 """Headers that say nothing of what a call does."""
@@ -271,7 +271,7 @@ class CallPolicy:
             if self._simulation is None:
                 from protocols.simulator import Simulator
 
-                sent = protocol.only(tool.name for tool in protocol.tools if tool.function is None)
+                sent = _over_http(protocol)
                 simulator = self._closing.enter_context(Simulator(sent, now=datetime.now(UTC), open=True))
                 self._simulation = CallExecutor(
                     protocol,
@@ -303,6 +303,19 @@ def _add_idempotency_key(call: PendingCall, earlier: str | None, fresh: Callable
     others = {name: value for name, value in headers.items() if name.lower() != parameter.name.lower()}
     call.planned = replace(call.planned, headers={**others, parameter.name: token})
     return token
+
+
+def prepare_simulation(protocol: Protocol) -> None:
+    """Analyse a protocol whose writes are simulated, before the time of a program counts."""
+    from protocols.simulator import Simulator
+
+    sent = _over_http(protocol)
+    if any(tool.writes for tool in sent.tools):
+        Simulator(sent).prepare()
+
+
+def _over_http(protocol: Protocol) -> Protocol:
+    return protocol.only(tool.name for tool in protocol.tools if tool.function is None)
 
 
 def _state(write: bool, reply: BrokerReply, may_have_left: bool) -> State:

@@ -23,10 +23,16 @@ class RefusedAddressError(OSError):
 
 
 class HostResolver:
-    """The addresses of one run. `trusted` are the hosts and ports that the user named, wherever they may lead."""
+    """The addresses of one run.
 
-    def __init__(self, trusted: Collection[tuple[str, int]] = ()) -> None:
+    Args:
+        trusted: The hosts and ports that the user named, wherever they may lead. every: All are.
+    """
+
+    def __init__(self, trusted: Collection[tuple[str, int]] = (), *, every: bool = False) -> None:
         self._trusted = frozenset(trusted)
+        self._every = every
+        self._unknown: set[str] = set()
         self._pinned: dict[str, tuple[str, ...]] = {}
         self._lock = threading.Lock()
 
@@ -40,7 +46,7 @@ class HostResolver:
         name = host.strip("[]").rstrip(".").lower()
         written = _address(name)
         if written is not None:
-            if not (_is_public(written) or written.is_loopback or (name, port) in self._trusted):
+            if not (_is_public(written) or written.is_loopback or self._trusts(name, port)):
                 raise RefusedAddressError(f"{name} is a private address; {_SUGGESTION}")
             return (name,)
         with self._lock:
@@ -48,7 +54,7 @@ class HostResolver:
                 infos = socket.getaddrinfo(name, None, type=socket.SOCK_STREAM)
                 self._pinned[name] = tuple(dict.fromkeys(str(entry[4][0]) for entry in infos))
         addresses = self._pinned[name]
-        if (name, port) in self._trusted:
+        if self._trusts(name, port):
             return addresses
         local = name == "localhost" or name.endswith(".localhost")
         parsed = [(address, _address(address)) for address in addresses]
@@ -60,6 +66,23 @@ class HostResolver:
         if not fit:
             raise RefusedAddressError(f"{name} leads to {addresses[0]}, a private address; {_SUGGESTION}")
         return fit
+
+    def check(self, host: str, port: int) -> None:
+        """See that a host may be asked through a proxy, which resolves its name. Raises: RefusedAddressError.
+
+        A name that is known here must lead where it may lead without the proxy.
+        """
+        if host in self._unknown:
+            return
+        try:
+            self.resolve(host, port)
+        except RefusedAddressError:
+            raise
+        except OSError:
+            self._unknown.add(host)
+
+    def _trusts(self, name: str, port: int) -> bool:
+        return self._every or (name, port) in self._trusted
 
 
 def _address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:

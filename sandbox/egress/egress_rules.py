@@ -176,6 +176,14 @@ class EgressRules:
         named = [origin_of(urlsplit(url)) for url in self._bases.values()]
         self.trusted = frozenset((server_origin.host, server_origin.port) for server_origin in (*named, *allow))
         """Hosts and ports that the user named, wherever they may lead."""
+        self._own = frozenset((*documented, *named)) if protocol is not None else frozenset(allow)
+
+    def is_own(self, url: str) -> bool:
+        """True if a URL is at a server of the API; without a protocol, at one that is allowed."""
+        try:
+            return origin_of(urlsplit(url)) in self._own
+        except ValueError:
+            return False
 
     def base_of(self, tool: Tool | None) -> str:
         """The URL that the path of a tool is put behind."""

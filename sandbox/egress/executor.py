@@ -21,6 +21,7 @@ from sandbox.body_store import MEMORY_LIMIT, beginning, store_body
 from sandbox.egress.egress_rules import CallTarget, EgressRules, UnreachableError, display_url
 from sandbox.egress.function_calls import call_function
 from sandbox.egress.pending_call import LimitExceeded, PendingCall, PlannedRequest, join_url
+from sandbox.egress.proxies import proxy_credentials
 from sandbox.egress.reasons import service_message
 from sandbox.egress.redirects import MAX_REDIRECTS, REDIRECTS, TOO_MANY, Hop, NextRequest, next_request
 from sandbox.egress.replies import (
@@ -41,6 +42,7 @@ from sandbox.records import CallRecord, Limits
 from sandbox.truncation import cut, cut_arguments, nested, one_line, size_of
 
 if TYPE_CHECKING:
+    from sandbox.egress.network import Network
     from sandbox.egress.transport import PreparedRequest, Transport, TransportReply
 
 __all__ = ["CallExecutor"]
@@ -74,6 +76,7 @@ class CallExecutor:
         deadline: `time.monotonic()` at which the run ends; the time that `approval` waits for somebody is added.
         on_call: Told of each call when it is over.
         on_begin: Told of each call when it begins: its index, the tool if it was named, and the line of the program.
+        network: The certificates of the user.
     """
 
     def __init__(
@@ -86,8 +89,10 @@ class CallExecutor:
         deadline: float | None,
         on_call: Callable[[CallRecord], None] | None = None,
         on_begin: Callable[[int, str | None, int | None], None] | None = None,
+        network: Network | None = None,
     ) -> None:
         self.rules = rules
+        self._network = network
         self.signer = Signer(credentials, protocol, self.warn)
         self.limits = limits
         self.deadline = deadline
@@ -96,7 +101,7 @@ class CallExecutor:
         self._approval = approval
         self._on_call = on_call
         self._on_begin = on_begin
-        self._credentials = self.signer.credentials
+        self._credentials = (*self.signer.credentials, *proxy_credentials())
         self._lock = threading.RLock()
         self._call_ended = threading.Condition(self._lock)
         self._pending: dict[int, PendingCall] = {}
@@ -310,15 +315,18 @@ class CallExecutor:
 
         with self._lock:
             if self._transport is None:
-                self._transport = Transport(HostResolver(self.rules.trusted))
+                self._transport = Transport(HostResolver(self.rules.trusted), self._network)
         if self._cancelled.is_set():
             raise NoAnswerError("ConnectionError", OVER)
-        seconds = min(self.limits.request_timeout, planned.timeout or self.limits.request_timeout)
+        seconds = min(self.limits.call_seconds, planned.timeout or self.limits.call_seconds)
         left = self.remaining()
         remaining = seconds if left is None else left
         try:
             response = self._transport.send(
-                request, seconds=max(0.0, min(seconds, remaining)), limit=self.limits.response
+                request,
+                seconds=max(0.0, min(seconds, remaining)),
+                limit=self.limits.response,
+                own=self.rules.is_own(str(request.url)),
             )
             try:
                 self.count_traffic(response.heading + response.body.size)
@@ -330,6 +338,8 @@ class CallExecutor:
             if remaining < seconds and error.kind == "ReadTimeout":
                 text = f"no reply from {planned.method} {planned.path} before the end of the run"
                 raise LimitExceeded("wall", text) from None
+            if error.kind == "ReadTimeout" and seconds == self.limits.call_seconds:
+                raise NoAnswerError(error.kind, f"{error}; --call-timeout allows more", error.may_have_left) from None
             raise
 
     def _send_until_ready(self, call: PendingCall, request: PreparedRequest) -> TransportReply:

@@ -81,7 +81,7 @@ def call_function(
 
 def _time_left(ledger: CallLedger) -> Callable[[], float]:
     """Tells how long a call that begins now may still take; nothing once the run is over."""
-    end = time.monotonic() + ledger.limits.request_timeout
+    end = time.monotonic() + ledger.limits.call_seconds
 
     def remaining() -> float:
         if ledger.cancelled:

@@ -2,8 +2,8 @@
 
 `requests` bounds the time between two bytes; a server that drips one byte a second is never stopped by that. Here
 every connection is known, so that a request can be ended from outside by shutting its socket. There is no Session:
-proxies, `.netrc` and cookies play no part, and no redirect is followed. Of the environment only `REQUESTS_CA_BUNDLE`
-counts, which names the certificates to trust.
+`.netrc` and cookies play no part, and no redirect is followed. Of the environment `REQUESTS_CA_BUNDLE` counts, which
+names the certificates to trust, and the proxies (see sandbox.egress.proxies).
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import itertools
 import os
 import re
 import socket
+import ssl
 import threading
 import time
 import weakref
@@ -22,6 +23,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlsplit
 
 import requests
 from requests.adapters import HTTPAdapter
@@ -31,6 +33,8 @@ from urllib3.exceptions import NewConnectionError
 
 from sandbox.body_store import Spool
 from sandbox.egress.dns import HostResolver, RefusedAddressError
+from sandbox.egress.network import Network
+from sandbox.egress.proxies import ProxyRoute, proxy_for
 
 __all__ = ["OVER", "NoAnswerError", "PreparedRequest", "RequestError", "TooLargeError", "Transport", "TransportReply"]
 __all__ += ["deadline"]
@@ -91,25 +95,30 @@ class TooLargeError(Exception):
 class Transport:
     """The connections of one broker; `send` may be called from several threads. `addresses` says where names lead."""
 
-    def __init__(self, addresses: HostResolver) -> None:
+    def __init__(self, addresses: HostResolver, network: Network | None = None) -> None:
         self._owners: weakref.WeakKeyDictionary[socket.socket, int] = weakref.WeakKeyDictionary()
         self._left: set[int] = set()
         self._lock = threading.Lock()
         self._cancelled = False
         self.addresses = addresses
-        self._adapter: _Adapter | None = None
+        self._network = network or Network()
+        self._adapters: dict[bool, _Adapter] = {}
         self._authorities: str | bool = os.environ.get("REQUESTS_CA_BUNDLE") or True
 
-    def send(self, request: requests.PreparedRequest, *, seconds: float, limit: int) -> TransportReply:
+    def send(
+        self, request: requests.PreparedRequest, *, seconds: float, limit: int, own: bool = False
+    ) -> TransportReply:
         """Send once and read the whole reply.
 
         Args:
             seconds: Most time for all of it. limit: Most bytes of the unpacked body.
+            own: To a server of the API, which the client certificate is shown to.
         Raises: NoAnswerError, TooLargeError.
         """
         expired = threading.Event()
         thread = threading.get_ident()
         self._left.discard(thread)
+        proxy: ProxyRoute | None = None
 
         def expire() -> None:
             expired.set()
@@ -118,12 +127,15 @@ class Transport:
         try:
             if self._cancelled:
                 raise NoAnswerError("ConnectionError", OVER)
+            proxy = self._proxy(str(request.url))
+            proxies = {urlsplit(str(request.url)).scheme: proxy.url} if proxy is not None else None
             timeout = (max(seconds, 0.001), max(seconds, 0.001))
             with deadline(seconds, expire):
-                with self._lock:
-                    self._adapter = self._adapter or _Adapter(self)  # for the first request: many a run sends none
-                response = self._adapter.send(request, stream=True, timeout=timeout, verify=self._authorities)
+                adapter, verify = self._adapter(own), self._authorities
+                response = adapter.send(request, stream=True, timeout=timeout, verify=verify, proxies=proxies)
                 with response:
+                    if proxy is not None and response.status_code == 407:
+                        raise NoAnswerError("ProxyError", proxy.problem(_SIGN_IN))
                     _check_coding(response)
                     body = self._read(response, limit)
         except requests.RequestException as error:
@@ -131,10 +143,11 @@ class Transport:
                 raise NoAnswerError("ConnectionError", OVER, thread in self._left) from None
             if expired.is_set() or isinstance(error, requests.Timeout):
                 raise NoAnswerError("ReadTimeout", _timeout_message(seconds), thread in self._left) from None
-            raise NoAnswerError(type(error).__name__, _reason(error), thread in self._left) from None
+            reason = _reason(error, proxy, self._network.signing is not None and own)
+            raise NoAnswerError(type(error).__name__, reason, thread in self._left) from None
         except (OSError, ValueError) as error:  # a socket that was shut under the library's hands
             kind = "ReadTimeout" if expired.is_set() else "ConnectionError"
-            why = OVER if self._cancelled else f"the connection broke: {error}"
+            why = OVER if self._cancelled else _broken(error)
             raise NoAnswerError(kind, why, thread in self._left) from None
         if expired.is_set():
             raise NoAnswerError("ReadTimeout", _timeout_message(seconds), may_have_left=True)
@@ -155,8 +168,30 @@ class Transport:
         self._shut(None)
 
     def close(self) -> None:
-        if self._adapter is not None:
-            self._adapter.close()
+        for adapter in self._adapters.values():
+            adapter.close()
+
+    def _proxy(self, url: str) -> ProxyRoute | None:
+        """The proxy on the way; the target must be one that may be asked directly. Raises: NoAnswerError."""
+        try:
+            proxy = proxy_for(url)
+            if proxy is not None:
+                parts = urlsplit(url)
+                self.addresses.check(proxy.target, parts.port or (443 if parts.scheme == "https" else 80))
+            return proxy
+        except RefusedAddressError as error:
+            raise NoAnswerError("ConnectionError", str(error)) from None
+        except ValueError as error:
+            raise NoAnswerError("ProxyError", str(error)) from None
+
+    def _adapter(self, own: bool) -> _Adapter:
+        """The library's part, made for the first request: many a run sends none."""
+        signing = own and self._network.signing is not None
+        with self._lock:
+            if signing not in self._adapters:
+                context = self._network.signing if signing else self._network.trusting
+                self._adapters[signing] = _Adapter(self, context, self._network.trusting)
+            return self._adapters[signing]
 
     def _read(self, response: requests.Response, limit: int) -> Spool:
         body = Spool()
@@ -171,8 +206,9 @@ class Transport:
         return body
 
     def own(self, connection: socket.socket) -> None:
+        plain = getattr(connection, "socket", connection)  # within TLS to a proxy
         with self._lock:
-            self._owners[connection] = threading.get_ident()
+            self._owners[plain] = threading.get_ident()
         if self._cancelled:
             self._shut(None)
 
@@ -245,15 +281,30 @@ def deadline(seconds: float, on_expiry: Callable[[], None]) -> Iterator[None]:
 class _Adapter(HTTPAdapter):
     """The library's adapter, with connections that tell who uses them."""
 
-    def __init__(self, transport: Transport) -> None:
+    def __init__(
+        self, transport: Transport, context: ssl.SSLContext | None, proxy_context: ssl.SSLContext | None
+    ) -> None:
         self._transport = transport
+        self._tls: dict[str, Any] = {"ssl_context": context} if context is not None else {}
+        self._proxy_tls: dict[str, Any] = {"proxy_ssl_context": proxy_context} if proxy_context is not None else {}
         super().__init__(max_retries=0)
 
     def init_poolmanager(self, *args: Any, **options: Any) -> None:
-        super().init_poolmanager(*args, **options)
-        self.poolmanager.pool_classes_by_scheme = {
-            "http": _pool(HTTPConnectionPool, HTTPConnection, self._transport),
-            "https": _pool(HTTPSConnectionPool, HTTPSConnection, self._transport),
+        super().init_poolmanager(*args, **{**options, **self._tls})
+        self.poolmanager.pool_classes_by_scheme = self._pools(self._transport.addresses)
+
+    def proxy_manager_for(self, proxy: str, **options: Any) -> Any:
+        """The connections to a proxy, which may be at a private address: the environment names it."""
+        is_new = proxy not in self.proxy_manager
+        manager = super().proxy_manager_for(proxy, **options, **self._tls, **self._proxy_tls)
+        if is_new:
+            manager.pool_classes_by_scheme = self._pools(HostResolver(every=True))
+        return manager
+
+    def _pools(self, addresses: HostResolver) -> dict[str, Any]:
+        return {
+            "http": _pool(HTTPConnectionPool, HTTPConnection, self._transport, addresses),
+            "https": _pool(HTTPSConnectionPool, HTTPSConnection, self._transport, addresses),
         }
 
 
@@ -261,7 +312,7 @@ def _timeout_message(seconds: float) -> str:
     return f"no whole reply within {seconds:.3g} s"
 
 
-def _pool(pool: Any, connection: Any, transport: Transport) -> Any:
+def _pool(pool: Any, connection: Any, transport: Transport, addresses: HostResolver) -> Any:
     class Pool(pool):  # type: ignore[misc]
         def _make_request(self, conn: Any, method: str, url: str, **options: Any) -> Any:
             return super()._make_request(conn, method, _Target(url), **options)
@@ -269,13 +320,14 @@ def _pool(pool: Any, connection: Any, transport: Transport) -> Any:
     class WatchedConnection(connection):  # type: ignore[misc]
         response_class = _BoundedResponse
         _twin: socket.socket | None = None
+        _connecting = False
 
         def _new_conn(self) -> Any:
             """A socket to one of the addresses that the name was found to have; the name itself stays in use for TLS
             and the Host header."""
             name = self._dns_host  # type: ignore[has-type]
             try:
-                addresses_found = transport.addresses.resolve(name, self.port)
+                addresses_found = addresses.resolve(name, self.port)
                 for remaining, address in zip(range(len(addresses_found), 0, -1), addresses_found, strict=True):
                     self._dns_host = address
                     try:
@@ -295,9 +347,11 @@ def _pool(pool: Any, connection: Any, transport: Transport) -> Any:
             return plain
 
         def connect(self) -> None:
+            self._connecting = True
             try:
                 super().connect()
             finally:
+                self._connecting = False
                 if self._twin is not None:
                     self._twin.close()
             transport.own(self.sock)
@@ -310,7 +364,8 @@ def _pool(pool: Any, connection: Any, transport: Transport) -> Any:
         def send(self, data: Any) -> None:
             if self.sock is None:  # as the library does; until there is a connection nothing has left
                 self.connect()
-            transport.leave()
+            if not self._connecting:  # what is said to a proxy is no part of the request
+                transport.leave()
             super().send(data)
 
     return type(pool.__name__, (Pool,), {"ConnectionCls": WatchedConnection})
@@ -389,19 +444,44 @@ def _cookies(response: requests.Response) -> dict[str, str]:
     return values
 
 
-def _reason(error: requests.RequestException) -> str:
-    """The innermost reason, without the names of objects that the library wraps around it."""
+def _reason(error: requests.RequestException, proxy: ProxyRoute | None, signed: bool) -> str:
+    """The innermost reason, without the names of objects that the library wraps around it; with a remedy for TLS and
+    proxies. `signed`: a client certificate was shown."""
     text = str(error)
     ours = _cause(error)
     if ours is not None:
         return str(ours)
-    if isinstance(error, requests.exceptions.SSLError):
-        reason = re.search(r"\] (.+?) \(_ssl", text)
-        return f"no secure connection: {reason[1] if reason else text}"
-    for sign, meaning in _MEANINGS.items():
-        if sign in text:
-            return meaning
-    return text
+    meaning = next((meaning for sign, meaning in _MEANINGS.items() if sign in text), None)
+    if proxy is not None and isinstance(error, requests.exceptions.ProxyError):
+        answer = re.search(r"Tunnel connection failed: (\d{3}[^'\"()]*)", text)
+        if answer is not None:
+            return proxy.problem(_SIGN_IN if answer[1].startswith("407") else f"refuses: {answer[1].strip()[:100]}")
+        secure = _secure_reason(text, signed) if "SSL" in text else None
+        return proxy.problem(f"cannot be reached: {secure or meaning or 'no connection'}")
+    if isinstance(error, requests.exceptions.SSLError) or "SSL" in text:
+        return f"no secure connection: {_secure_reason(text, signed)}"
+    return meaning or text
+
+
+def _secure_reason(text: str, signed: bool) -> str:
+    """Why there is no TLS connection, and what helps."""
+    match = re.search(r"(?:\]|, ') ?([^\]]+?) \(_ssl", text)
+    reason = (match[1] if match else text).removeprefix("certificate verify failed: ")
+    remedy = next((remedy for sign, remedy in _TLS_REMEDIES.items() if sign.lower() in reason.lower()), None)
+    if remedy is None and ("alert" in reason.lower() or reason.startswith("EOF")):  # the service ended it
+        remedy = (
+            "the service does not accept the certificate of --client-cert"
+            if signed
+            else "if the service asks for a client certificate, give it with --client-cert"
+        )
+    return f"{reason}; {remedy}" if remedy else reason
+
+
+def _broken(error: BaseException) -> str:
+    """The text of an error that the library does not wrap."""
+    if "CA certificate bundle" in str(error):
+        return f"REQUESTS_CA_BUNDLE names {os.environ.get('REQUESTS_CA_BUNDLE')}, which is no file; correct it"
+    return f"the connection broke: {error}"
 
 
 def _cause(error: BaseException) -> BaseException | None:
@@ -425,4 +505,18 @@ _MEANINGS = {
     "Remote end closed connection without response": "the server closed the connection without a reply",
     "Connection reset by peer": "the server reset the connection",
     "IncompleteRead": "the reply broke off",
+}
+
+_SIGN_IN = "asks for a user and password (407), as in http://USER:PASSWORD@HOST:PORT"
+
+_OWN_AUTHORITY = "if this is your own authority, give its certificate with --ca-file"
+_TLS_REMEDIES = {
+    "self-signed": _OWN_AUTHORITY,
+    "self signed": _OWN_AUTHORITY,
+    "unable to get local issuer": _OWN_AUTHORITY,
+    "unable to get issuer": _OWN_AUTHORITY,
+    "mismatch": "address the service by a name that its certificate has (--base-url)",
+    "has expired": "the service needs a new one",
+    "wrong version number": "this port does not speak TLS; is the base URL http://…?",
+    "record layer failure": "this port does not speak TLS; is the base URL http://…?",
 }

@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
-from math import log
+from math import fsum, log
 from typing import cast
 
 from protocols.model import Parameter, Protocol
-from protocols.simulator.analysis.response_shape import ResponseShape, build
+from protocols.simulator.analysis.response_shape import ResponseShape, ShapeCache, build
 from protocols.simulator.analysis.world_file import WorldFile
 from protocols.simulator.analysis.world_schema import (
     GENERIC,
@@ -146,13 +146,13 @@ class EntityTypes:
     # -- shapes and what stands in them ----------------------------------------------------------------------------
 
     def _read_shapes(self) -> None:
-        extents: dict[str, int] = {}
+        cache = ShapeCache()
         for plan in self.plans:
             response = plan.tool.success
             if response is None or response.schema is None:
                 continue
             plan.media_type = response.media_type
-            plan.shape = build(self.protocol, response.schema, response.examples, extents)
+            plan.shape = build(self.protocol, response.schema, response.examples, cache)
         for plan in self.plans:
             if plan.detail and plan.tool.method == "GET" and plan.shape and not plan.shape.is_array:
                 kind = self.by_name[plan.subject]
@@ -191,7 +191,11 @@ class EntityTypes:
         for plan, shape, around, item in self.nodes():
             if not shape.kind and (not shape.path and not item) and "/" + plan.tool.path.strip("/") in self.singletons:
                 stem = identifier_stem(id_field_of(shape.properties))
-                shape.kind = self._most_similar(shape, self._fields_by_type())
+                fields = _FieldIndex()
+                for _, other, _, _ in self.nodes():
+                    if other.kind:
+                        fields.add(other.kind, other.properties)
+                shape.kind = fields.most_similar(shape.properties)
                 if not shape.kind:
                     shape.kind = self.get_or_add("_".join(stem) or singular(words(plan.tool.path)[-1])).name
             elif not shape.kind and (shape.path or item) and id_field_of(shape.properties):
@@ -334,15 +338,18 @@ class EntityTypes:
         return not shape.properties.keys().isdisjoint(NAMES) and not lists and not kind.addressed
 
     def _type_by_similarity(self, final: bool) -> None:
-        type_fields = self._fields_by_type()
+        fields = _FieldIndex()
+        for _, shape, _, _ in self.nodes():
+            if shape.kind:
+                fields.add(shape.kind, shape.properties)
         for plan, shape, around, item in self.nodes():
             if shape.kind or not shape.properties or not (shape.path or item) or not id_field_of(shape.properties):
                 continue
             if self._is_part(plan, shape, around, item):
                 continue
-            if kind := self._most_similar(shape, type_fields):
+            if kind := fields.most_similar(shape.properties):
                 shape.kind = kind
-                type_fields[kind].update(shape.properties)
+                fields.add(kind, shape.properties)
             elif final:
                 key = next((k for k in reversed(shape.path) if singular(label_of(k)) not in GENERIC), "")
                 name = singular_name(words(key))
@@ -350,33 +357,7 @@ class EntityTypes:
                     tail = plan.tail or tuple(step.name for step in plan.steps if step.role == "literal")
                     name = singular_name(words(tail[-1])) if tail else "thing"
                 shape.kind = self.get_or_add(name or "thing", (name or "thing").rpartition("_")[2]).name
-                type_fields[shape.kind].update(shape.properties)
-
-    def _fields_by_type(self) -> dict[str, set[str]]:
-        """The known fields of each type."""
-        type_fields: dict[str, set[str]] = defaultdict(set)
-        for _, shape, _, _ in self.nodes():
-            if shape.kind:
-                type_fields[shape.kind].update(shape.properties)
-        return type_fields
-
-    def _most_similar(self, shape: ResponseShape, type_fields: dict[str, set[str]]) -> str:
-        """The type that shares the rare fields of an object; empty if none stands out."""
-        spread = Counter(name for names in type_fields.values() for name in names)
-        total = max(len(type_fields), 1)
-        own = set(shape.properties)
-        best, score = "", 0.0
-        for kind, names in type_fields.items():
-            common = own & names
-            weight = sum(log(1 + total / spread[name]) for name in common if spread[name] < total)
-            rare = [n for n in common if spread[n] <= max(1, total // 4) and n not in (*_ID_FIELDS, "name", "title")]
-            if rare and weight > score:
-                best, score = kind, weight
-        if not best:
-            alike = [(len(own & names) / len(own | names), kind) for kind, names in type_fields.items()]
-            closeness, nearest = max(alike, default=(0.0, ""))
-            best = nearest if closeness > 0.7 and len(own) > 3 else ""
-        return best
+                fields.add(shape.kind, shape.properties)
 
     def _wrappers(self) -> None:
         """Mark the entity within items that have no identifier: `{added_at, album: {…}}` wraps the album."""
@@ -421,6 +402,57 @@ class EntityTypes:
                     listed.kind = self.get_or_add(target).name
 
 
+class _FieldIndex:
+    """The known fields of each type, and for each field the types that have it."""
+
+    def __init__(self) -> None:
+        self._fields: dict[str, set[str]] = {}
+        self._types: dict[str, dict[str, None]] = defaultdict(dict)
+        self._answers: dict[frozenset[str], str] = {}
+
+    def add(self, kind: str, names: Iterable[str]) -> None:
+        """Note fields of a type."""
+        fields = self._fields.get(kind)
+        new = set(names) if fields is None else set(names) - fields
+        if fields is None:
+            self._fields[kind] = fields = set()
+            self._answers.clear()
+        if new:
+            self._answers.clear()
+            fields |= new
+            for name in new:
+                self._types[name][kind] = None
+
+    def most_similar(self, names: Iterable[str]) -> str:
+        """The type that shares the rare fields of an object; empty if none stands out."""
+        own = frozenset(names)
+        if own not in self._answers:
+            self._answers[own] = self._by_rare_fields(own) or self._by_closeness(own)
+        return self._answers[own]
+
+    def _by_rare_fields(self, own: frozenset[str]) -> str:
+        total = max(len(self._fields), 1)
+        spread = {name: len(self._types[name]) for name in own if name in self._types}
+        rare = [n for n in spread if spread[n] <= max(1, total // 4) and n not in (*_ID_FIELDS, "name", "title")]
+        sharing = {kind for name in rare for kind in self._types[name]}
+        weights = {name: log(1 + total / count) for name, count in spread.items() if count < total}
+        best, score = "", 0.0
+        for kind in self._fields if sharing else ():
+            if kind in sharing:
+                weight = fsum(weights[name] for name in self._fields[kind] & weights.keys())
+                if weight > score:
+                    best, score = kind, weight
+        return best
+
+    def _by_closeness(self, own: frozenset[str]) -> str:
+        if len(own) <= 3:
+            return ""
+        common = Counter(kind for name in own if name in self._types for kind in self._types[name])
+        alike = [(count / (len(own) + len(self._fields[kind]) - count), kind) for kind, count in common.items()]
+        closeness, nearest = max(alike, default=(0.0, ""))
+        return nearest if closeness > 0.7 else ""
+
+
 def id_field_of(properties: Iterable[str], aliases: Iterable[str] = ()) -> str:
     """The identifying field among these; empty if there is none."""
     names = list(properties)
@@ -455,8 +487,9 @@ def _descend(plan: ResponsePlan, shape: ResponseShape, around: ResponseShape | N
         yield plan, shape, around, item
         inner = shape if shape.kind or (id_field_of(shape.properties) and (shape.path or item)) else around
         for part in shape.properties.values():
-            for variant in part.variants():
-                yield from _descend(plan, variant, inner, False)
+            if part.properties or part.options or part.item is not None:
+                for variant in part.variants():
+                    yield from _descend(plan, variant, inner, False)
 
 
 def _bare(shape: ResponseShape) -> bool:

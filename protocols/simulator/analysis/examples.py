@@ -178,6 +178,10 @@ def _date_field(kind: EntityType) -> str:
 
 
 def _record_values(fields: dict[str, FieldInfo], part: ResponseShape) -> None:
-    info = fields.setdefault(part.name, FieldInfo(part.name))
+    name = part.name
+    info = fields.get(name)
+    if info is None:
+        info = fields[name] = FieldInfo(name)
     info.shapes.append(part)
-    info.examples += [value for value in part.examples if not isinstance(value, (dict, list))]
+    if part.examples:
+        info.examples += [value for value in part.examples if not isinstance(value, (dict, list))]

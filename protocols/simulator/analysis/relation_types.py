@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import replace
-from itertools import combinations
 
 from protocols.simulator.analysis.entity_types import EntityTypes
 from protocols.simulator.analysis.response_shape import ResponseShape
@@ -110,15 +109,23 @@ class RelationTypes:
 
     def pairs(self) -> list[RelationPair]:
         """The relations that are two ends of one; call it once the fields of all types are known."""
-        pairs = [pair for ends in combinations(self.entity_types, 2) for pair in self._pairs_between(*ends)]
+        between: dict[tuple[str, str], list[Relation]] = defaultdict(list)
+        for relation in self.relations.values():
+            between[relation.owner, relation.target].append(relation)
+        places = {name: place for place, name in enumerate(self.entity_types)}
+        ends = sorted((places[a], places[b], a, b) for a, b in between if a in places and b in places)
+        pairs = [
+            pair
+            for place, other, first, second in ends
+            if place < other and (second, first) in between
+            for pair in self._pairs_between(first, second, between[first, second], between[second, first])
+        ]
         return [self._inherited(pair, pairs) for pair in pairs]
 
-    def _pairs_between(self, first: str, second: str) -> list[RelationPair]:
+    def _pairs_between(
+        self, first: str, second: str, forth: list[Relation], back: list[Relation]
+    ) -> list[RelationPair]:
         if self.entity_types[first].local or self.entity_types[second].local:
-            return []
-        forth = [r for r in self.relations.values() if (r.owner, r.target) == (first, second)]
-        back = [r for r in self.relations.values() if (r.owner, r.target) == (second, first)]
-        if not forth or not back:
             return []
         same_label = [(a, b) for a in forth for b in back if a.label == b.label and a.many and b.many]
         if same_label:

@@ -18,7 +18,7 @@ from protocols.model import Protocol, Schema
 from protocols.patterns import matches
 from protocols.schema_fields import declared_types
 
-__all__ = ["ResponseShape", "build", "conforms", "fits", "type_name"]
+__all__ = ["ResponseShape", "ShapeCache", "build", "conforms", "fits", "type_name"]
 
 Value = TypeVar("Value")
 _MAX_EXAMPLES = 160
@@ -26,6 +26,7 @@ _MOST_TRIED = 2000
 _MOST_SHAPES = 400
 _EXTENTS = ((14, 64), (4, 8), (3, 6), (2, 6), (1, 6))
 """Depths of nested objects and numbers of alternatives, widest first; a response takes the first within the limit."""
+_NARROWEST = len(_EXTENTS) - 1
 
 
 @dataclass(slots=True, eq=False)
@@ -128,7 +129,10 @@ class ResponseShape:
         """This place and all places below it, outer ones first."""
         yield self
         for part in (*self.properties.values(), *((self.item,) if self.item else ()), *self.options):
-            yield from part.walk()
+            if part.properties or part.options or part.item is not None:
+                yield from part.walk()
+            else:
+                yield part
 
 
 def type_name(value: object) -> str:
@@ -274,6 +278,81 @@ class _TooManyShapesError(Exception):
 
 
 @dataclass(slots=True)
+class ShapeCache:
+    """What the responses of one document share: it makes the analysis of a large one several times faster.
+
+    `trees` are the responses built, by schema; `large`: the last one was above the limit. `scalars` says of a schema
+    what its place is like; no types where more than a scalar may stand. `places` are such places by path and schema;
+    nothing of them is changed later. `merges` and `members` are what was worked out of schemas; `structures` are the
+    definitions of which an object or list may stand there ("" if it does without one). All are by the identity of
+    schemas, which they keep alive.
+    """
+
+    trees: dict[int, ResponseShape | None] = field(default_factory=dict)
+    large: bool = False
+    scalars: dict[int, tuple[Schema, frozenset[str], list[object]]] = field(default_factory=dict)
+    places: dict[tuple[tuple[str, ...], int], ResponseShape] = field(default_factory=dict)
+    merges: dict[tuple[int, int], tuple[Schema, Schema, Schema]] = field(default_factory=dict)
+    members: dict[int, tuple[Schema, Mapping[str, Schema]]] = field(default_factory=dict)
+
+    structures: dict[int, tuple[Schema, tuple[str, ...]]] = field(default_factory=dict)
+
+    def is_structure(self, schema: Schema, protocol: Protocol, stack: tuple[str, ...]) -> bool:
+        """True if an object or list surely stands at a schema; False where that is not told at a glance."""
+        key = id(schema)
+        if key not in self.structures:
+            self.structures[key] = schema, tuple(_structures(schema, protocol))
+        return any(
+            not name or (name not in stack[:-1] and stack[-2:] != (name, name)) for name in self.structures[key][1]
+        )
+
+    def merged(self, first: Schema, second: Schema) -> Schema:
+        """Both schemas at once; the same object for the same ones."""
+        key = id(first), id(second)
+        if key not in self.merges:
+            self.merges[key] = first, second, _merge(first, second)
+        return self.merges[key][2]
+
+    def scalar(self, path: tuple[str, ...], schema: Schema) -> ResponseShape | None:
+        """The place of a schema that describes a scalar and has no examples beside its own; None of any other."""
+        key = id(schema)
+        if key not in self.scalars:
+            types = _types(schema) if _COMPOSED.isdisjoint(schema) else set()
+            examples = [v for v in _own_examples(schema)[:_MAX_EXAMPLES] if not isinstance(v, (dict, list))]
+            self.scalars[key] = schema, frozenset(types if types <= _SCALARS else ()), examples
+        _, types_here, examples = self.scalars[key]
+        if not types_here:
+            return None
+        place = self.places.get((path, key))
+        if place is None:
+            place = ResponseShape(path, types=types_here, checks=(schema,), examples=list(examples))
+            self.places[path, key] = place
+        return place
+
+
+def _structures(schema: Schema, protocol: Protocol) -> Iterator[str]:
+    """The names of the plain definitions by which an object or list stands at a schema, "" for the schema itself."""
+    if _COMPOSED.isdisjoint(schema) or _REFERRING.isdisjoint(schema):
+        yield from [""] if "properties" in schema or _types(schema) & {"object", "array"} else []
+    elif "allOf" not in schema:
+        alternatives = [
+            *cast("list[Schema]", schema.get("oneOf") or ()),
+            *cast("list[Schema]", schema.get("anyOf") or ()),
+        ]
+        for part in [schema] if "$ref" in schema else alternatives:
+            name = str(part.get("$ref", "")).rpartition("/")[2]
+            definition = protocol.definitions.get(name, {}) if name else {}
+            if _REFERRING.isdisjoint(definition) and ("properties" in definition or "items" in definition):
+                yield name
+
+
+_REFERRING = frozenset({"$ref", "allOf", "oneOf", "anyOf"})
+_ANYTHING: Schema = {}
+_SCALARS = frozenset({"string", "integer", "number", "boolean", "null"})
+_COMPOSED = frozenset({"$ref", "allOf", "oneOf", "anyOf", "properties", "additionalProperties", "items"})
+
+
+@dataclass(slots=True)
 class _Extent:
     """How far a schema is followed: `depth` in keys, `options` in alternatives, `left` in places."""
 
@@ -281,10 +360,11 @@ class _Extent:
     depth: int
     options: int
     left: int
+    cache: ShapeCache
 
 
 def build(
-    protocol: Protocol, schema: Schema, examples: Sequence[object] = (), extents: dict[str, int] | None = None
+    protocol: Protocol, schema: Schema, examples: Sequence[object] = (), cache: ShapeCache | None = None
 ) -> ResponseShape | None:
     """Build the shape of a schema and its documented values.
 
@@ -292,19 +372,60 @@ def build(
     then its last alternatives; scalars stay.
 
     Args:
-        extents: By reference, the first extent within the limit; a cache for the responses of one document.
+        cache: What the responses of one document share.
     Returns: None where a schema contains itself again; the data ends there.
     """
-    extents = {} if extents is None else extents
-    reference = str(schema.get("$ref", ""))
-    for number, (depth, options) in enumerate(_EXTENTS[extents.get(reference, 0) :], extents.get(reference, 0)):
+    cache = cache if cache is not None else ShapeCache()
+    key = id(schema)
+    if not examples and key in cache.trees:
+        tree = cache.trees[key]
+        return _copied(tree) if tree is not None else None
+    tree = _widest(protocol, schema, examples, cache)
+    if not examples:
+        cache.trees[key] = tree
+    return tree
+
+
+def _widest(protocol: Protocol, schema: Schema, examples: Sequence[object], cache: ShapeCache) -> ResponseShape | None:
+    """The tree of the first extent within the limit.
+
+    A narrower extent never has more places: where the last but one has too many, so have all before it.
+    """
+    shapes: dict[int, ResponseShape | None] = {}
+    narrow = _NARROWEST - 1
+    order = (narrow, 0) if cache.large else (0, narrow)
+    for number in (*order, *range(1, narrow)):
+        left = _MOST_SHAPES if number < _NARROWEST else sys.maxsize
         with suppress(_TooManyShapesError):
-            left = _MOST_SHAPES if number < len(_EXTENTS) - 1 else sys.maxsize
-            shape = _build(_Extent(protocol, depth, options, left), schema, examples, (), ())
-            if reference:
-                extents[reference] = number
-            return shape
-    return None
+            shapes[number] = _build(_Extent(protocol, *_EXTENTS[number], left, cache), schema, examples, (), ())
+        if number == narrow and number not in shapes:
+            extent = _Extent(protocol, *_EXTENTS[_NARROWEST], sys.maxsize, cache)
+            shapes[_NARROWEST] = _build(extent, schema, examples, (), ())
+        if shapes and min(shapes) != narrow:
+            break
+    cache.large = min(shapes) >= narrow
+    return shapes[min(shapes)]
+
+
+def _copied(shape: ResponseShape) -> ResponseShape:
+    """The same tree, to be typed by itself; scalars are shared, since nothing of them is changed."""
+    if not (shape.properties or shape.options or shape.item is not None) and shape.types and shape.types <= _SCALARS:
+        return shape
+    return ResponseShape(
+        shape.path,
+        shape.types,
+        shape.checks,
+        {name: _copied(part) for name, part in shape.properties.items()},
+        shape.required,
+        shape.expected,
+        _copied(shape.item) if shape.item is not None else None,
+        tuple(map(_copied, shape.options)),
+        list(shape.examples),
+        list(shape.lengths),
+        shape.min_items,
+        shape.max_items,
+        shape.closed,
+    )
 
 
 def _build(
@@ -322,14 +443,14 @@ def _build(
     values = [*examples, *_own_examples(schema)][:_MAX_EXAMPLES]
     types = _types(schema)
     checks: tuple[Schema, ...] = (schema,)
-    alternatives = [
-        part
-        for word in ("oneOf", "anyOf")
-        for raw in cast("list[Schema]", schema.get(word) or [])
-        if (part := _flat(raw, protocol, stack)) is not None
-    ]
-    structured = [part for part in alternatives if _types(part[0]) & {"object", "array"} or "properties" in part[0]]
-    plain = [part[0] for part in alternatives if part not in structured]
+    structured: list[tuple[Schema, tuple[str, ...]]] = []
+    plain: list[Schema] = []
+    for raw in (*cast("list[Schema]", schema.get("oneOf") or ()), *cast("list[Schema]", schema.get("anyOf") or ())):
+        part = _flat(raw, protocol, stack)
+        if part is not None and ("properties" in part[0] or _types(part[0]) & {"object", "array"}):
+            structured.append(part)
+        elif part is not None:
+            plain.append(part[0])
     if deepest and (structured or types & {"object", "array"} or "properties" in schema):
         return None
     for bare in plain:
@@ -338,7 +459,7 @@ def _build(
     if plain and not structured:
         checks = tuple(_merge(schema, bare) for bare in plain)
     if len(structured) == 1 and "properties" not in schema:
-        schema, stack = _merge(structured[0][0], schema), structured[0][1]
+        schema, stack = extent.cache.merged(structured[0][0], schema), structured[0][1]
         types |= _types(schema)
         values = values or _own_examples(schema)
     elif len(structured) > 1 and "properties" not in schema:
@@ -374,26 +495,42 @@ def _object(
     extent: _Extent, schema: Schema, examples: Sequence[object], shape: ResponseShape, stack: tuple[str, ...]
 ) -> ResponseShape:
     bodies = [_trimmed(value) for value in examples if isinstance(value, dict)]
-    declared = _trimmed(cast("Mapping[str, Schema]", schema.get("properties") or {}))
+    cache = extent.cache
+    if id(schema) not in cache.members:
+        cache.members[id(schema)] = schema, _trimmed(cast("Mapping[str, Schema]", schema.get("properties") or {}))
+    declared = cache.members[id(schema)][1]
     additional = schema.get("additionalProperties")
     example_keys = dict.fromkeys(key for body in bodies for key in body if key)
     shape.expected = frozenset(example_keys)
     shape.examples = list(bodies)
     shape.required = frozenset(name.strip() for name in cast("list[str]", schema.get("required") or []))
     shape.closed = additional is False
-    open_schema = cast("Schema", additional) if isinstance(additional, Mapping) else {}
+    open_schema = cast("Schema", additional) if isinstance(additional, Mapping) else _ANYTHING
     names = dict.fromkeys(
         [*(name for name in declared if name), *(example_keys if not shape.closed else ()), *shape.required]
     )
     for name in names:
-        values = [body[name] for body in bodies if name in body]
-        part = _build(extent, declared.get(name, open_schema), values, (*shape.path, name), stack)
+        values = [body[name] for body in bodies if name in body] if bodies else []
+        path, member = (*shape.path, name), declared.get(name, open_schema)
+        if not values and (scalar := cache.scalar(path, member)) is not None:
+            extent.left -= 1
+            if extent.left < 0:
+                raise _TooManyShapesError
+            shape.properties[name] = scalar
+            continue
+        if not values and len(path) > extent.depth and cache.is_structure(member, extent.protocol, stack):
+            part = None
+            extent.left -= 1
+            if extent.left < 0:
+                raise _TooManyShapesError
+        else:
+            part = _build(extent, member, values, path, stack)
         if part is not None:
             shape.properties[name] = part
         elif name in shape.required or name in example_keys:
-            described = _flat(declared.get(name, open_schema), extent.protocol, ())
+            described = _flat(member, extent.protocol, ())
             types = _types(described[0]) & {"array", "null"} if described else set()
-            shape.properties[name] = ResponseShape((*shape.path, name), types=frozenset(types or {"object"}))
+            shape.properties[name] = ResponseShape(path, types=frozenset(types or {"object"}))
     shape.types |= {"object"}
     return shape
 

@@ -1,0 +1,66 @@
+"""What a program is told of the limit that ended it: how far it went, and what helps."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from urllib.parse import urlsplit
+
+from protocols.text.words import selects_page
+from sandbox.child import channel
+from sandbox.records import CallRecord, Limits
+
+__all__ = ["limit_text"]
+
+
+def limit_text(limit: str, limits: Limits, calls: Sequence[CallRecord]) -> str:
+    """The message for a limit by its name in `Run.limit`; `calls` are those of the run."""
+    return {
+        "wall": f"the program ran longer than the {limits.wall:g} s allowed{_unanswered(calls)}",
+        "cpu": f"the program used more than the {limits.cpu:g} s of CPU time allowed",
+        "memory": f"the program needed more than the {limits.memory} MiB of memory allowed",
+        "output": f"the program printed more than the {limits.output} bytes allowed",
+        "calls": f"the program made more than the {limits.calls} calls allowed{_most_called(limits, calls)}",
+        "request": f"a request was larger than the {limits.request} bytes allowed ({channel.HEAD_LIMIT} for "
+        "the arguments of a tool, or a form)",
+        "response": f"a reply was larger than the {limits.response} bytes allowed; ask for less at a time",
+        "traffic": f"the calls moved more than the {limits.traffic} bytes allowed in all; ask for less",
+    }[limit]
+
+
+def _unanswered(calls: Sequence[CallRecord]) -> str:
+    """The call that the run ended in, and the option for such calls."""
+    last = calls[-1] if calls else None
+    if last is None or last.status is not None or not last.attempts:
+        return ""
+    return f", and {_name(last)} had no reply yet; --call-timeout allows more"
+
+
+def _most_called(limits: Limits, calls: Sequence[CallRecord]) -> str:
+    """The operation that most calls were of, and in which argument they differ; empty where there is none."""
+    counts = Counter(map(_name, calls))
+    name, count = counts.most_common(1)[0] if counts else ("", 0)
+    if count <= limits.calls / 2:
+        return "; --max-calls allows more"
+    values: dict[str, set[str]] = defaultdict(set)
+    for call in calls:
+        for argument, value in call.arguments.items() if _name(call) == name else ():
+            values[argument].add(json.dumps(value, sort_keys=True, default=str))
+    varied = sorted((name for name in values if len(values[name]) > 1), key=lambda name: -len(values[name]))
+    if not varied:
+        return f", most of them {name}; let the loop end where a page is empty or says that it is the last"
+    items = [argument for argument in varied if not selects_page(argument)]
+    if items:
+        return (
+            f", most of them {name} with different `{items[0]}`, one call per item; ask for a list that has them, "
+            "filter first, or allow more with --max-calls"
+        )
+    return (
+        f", most of them {name} that differ only in `{varied[0]}`, one call per page; ask for larger pages, let the "
+        "loop end where a page is empty or says that it is the last, or allow more with --max-calls"
+    )
+
+
+def _name(call: CallRecord) -> str:
+    return call.tool or f"{call.method} {urlsplit(call.url).path}"

@@ -1,0 +1,91 @@
+"""The proxies of the environment: HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY, as `requests` reads them.
+
+A service on this machine is never asked through a proxy, a simulated one least of all.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+from dataclasses import dataclass, field
+from urllib.parse import unquote, urlsplit
+
+from protocols.calls.auth import Credential
+
+__all__ = ["ProxyRoute", "proxy_credentials", "proxy_for"]
+
+_PORTS = {"http": 80, "https": 443}
+_VARIABLES = ("http_proxy", "https_proxy", "all_proxy")
+
+
+@dataclass(frozen=True, slots=True)
+class ProxyRoute:
+    """The proxy that a URL is asked through. `url` may hold a password; `variable` of the environment names it."""
+
+    url: str = field(repr=False)
+    variable: str
+    scheme: str
+    host: str
+    port: int
+    target: str
+
+    def problem(self, what: str) -> str:
+        """What is wrong, with the place and the remedy."""
+        place = f"{self.scheme}://{f'[{self.host}]' if ':' in self.host else self.host}:{self.port}"
+        return f"the proxy {place} {what}; correct {self.variable}, or name {self.target} in NO_PROXY"
+
+
+def proxy_for(url: str) -> ProxyRoute | None:
+    """The proxy for a URL; None if it is asked directly. Raises: ValueError: The variable holds no URL of a proxy."""
+    if not any(_value(name) for name in _VARIABLES):
+        return None
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    if _is_local(host):
+        return None
+    from requests.utils import get_environ_proxies, select_proxy
+
+    text = select_proxy(url, get_environ_proxies(url))
+    if not text:
+        return None
+    variable = f"{parts.scheme.upper()}_PROXY" if _value(f"{parts.scheme}_proxy") else "ALL_PROXY"
+    whole = text if "://" in text else f"http://{text}"
+    try:
+        proxy = urlsplit(whole)
+        proxy_host, port = proxy.hostname, proxy.port
+    except ValueError:
+        proxy_host = port = None
+    if not proxy_host:
+        raise ValueError(
+            f"{variable} is no address of a proxy; write it as http://HOST:PORT, or name {host} in NO_PROXY"
+        )
+    if proxy.scheme not in _PORTS:
+        raise ValueError(
+            f"{variable} names a {proxy.scheme}:// proxy; give one that begins with http:// or https://, or name "
+            f"{host} in NO_PROXY"
+        )
+    return ProxyRoute(whole, variable, proxy.scheme, proxy_host, port or _PORTS[proxy.scheme], host)
+
+
+def proxy_credentials() -> tuple[Credential, ...]:
+    """The users and passwords in the variables, for redaction."""
+    secrets = []
+    for name in _VARIABLES:
+        user, sign, password = _value(name).rpartition("@")[0].rpartition("//")[2].partition(":")
+        if sign and password:
+            secrets.append(Credential("basic", f"{unquote(user)}:{unquote(password)}"))
+    return tuple(secrets)
+
+
+def _value(name: str) -> str:
+    return os.environ.get(name) or os.environ.get(name.upper()) or ""
+
+
+def _is_local(host: str) -> bool:
+    name = host.rstrip(".").lower()
+    if name == "localhost" or name.endswith(".localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(name.partition("%")[0]).is_loopback
+    except ValueError:
+        return False
