@@ -129,7 +129,7 @@ class WireReader:
             name, location = parameter["name"], parameter["in"]
             if location not in ("path", "query", "header", "cookie"):
                 continue
-            if location == "header" and name.lower() in ("accept", "content-type", "authorization"):
+            if location == "header" and name.lower() in ("accept", "content-type", "authorization", "content-length"):
                 continue  # OpenAPI: such a definition is ignored
             text = variables.get(name) if location == "path" else headers.get(name.lower())
             alone = [] if text is None else [(name, text)]
@@ -321,7 +321,15 @@ class WireReader:
     def _multipart(self, media: Mapping[str, Any], parts: Sequence[Part]) -> dict[str, Any]:
         whole: dict[str, Any] = {}
         properties = self._schemas.properties(media.get("schema"))
-        for part in parts:
+        pairs = [(part.name, quote(part.data, safe="|")) for part in parts]
+        for name, hints in (media.get("encoding") or {}).items():
+            if hints.keys() & {"style", "explode"} and "contentType" not in hints and name in properties:
+                style = hints.get("style") or "form"
+                value = self._styled(
+                    name, properties[name], style, hints.get("explode", style == "form"), pairs, unquote
+                )
+                whole |= {} if value is ABSENT else {name: value}
+        for part in [part for part in parts if any(name == part.name for name, _ in pairs)]:
             schema = self._schemas.deref(properties.get(part.name, self._schemas.additional(media.get("schema"))))
             if schema is None:
                 raise UnreadableError(f"undocumented part {part.name}")
