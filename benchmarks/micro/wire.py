@@ -237,7 +237,7 @@ def _sample(
     passed: dict[Place, object] = {}
     for parameter in reader.parameters:
         name, location = parameter["name"], parameter["in"]
-        unknown = not any(name == argument.name for argument in tool.arguments)
+        unknown = not any((location, name) == (argument.location, argument.name) for argument in tool.arguments)
         if location == "body" or name.lower() in _SENT_BY_US or (name in credentials and unknown):
             continue
         if everything or parameter.get("required"):
