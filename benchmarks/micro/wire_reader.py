@@ -116,8 +116,9 @@ class WireReader:
         path, _, query = request.target.partition("?")
         template, _, fixed = self._template.partition("#")[0].partition("?")
         pairs = _raw_pairs(query)
+        needed = {parameter["name"] for parameter in self.parameters if parameter.get("required")}
         for pair in _raw_pairs(fixed):
-            if pair in pairs and "{" not in pair[1]:
+            if pair in pairs and "{" not in pair[1] and pair[0] not in needed:
                 pairs.remove(pair)
         try:
             variables = self._path_variables(template, path)
@@ -171,7 +172,7 @@ class WireReader:
             texts = _taken(pairs, name)
             return json.loads(decode(texts[0])) if texts else ABSENT
         style = parameter.get("style") or ("form" if location in ("query", "cookie") else "simple")
-        explode = parameter.get("explode", style == "form")
+        explode = parameter.get("explode", style == "form") not in (False, "false")
         return self._styled(name, parameter.get("schema") or {}, style, explode, pairs, decode)
 
     def _styled(
