@@ -116,8 +116,9 @@ class WireReader:
         path, _, query = request.target.partition("?")
         template, _, fixed = self._template.partition("#")[0].partition("?")
         pairs = _raw_pairs(query)
+        needed = {parameter["name"] for parameter in self.parameters if parameter.get("required")}
         for pair in _raw_pairs(fixed):
-            if pair in pairs and "{" not in pair[1]:
+            if pair in pairs and "{" not in pair[1] and pair[0] not in needed:
                 pairs.remove(pair)
         try:
             variables = self._path_variables(template, path)
@@ -129,7 +130,7 @@ class WireReader:
             name, location = parameter["name"], parameter["in"]
             if location not in ("path", "query", "header", "cookie"):
                 continue
-            if location == "header" and name.lower() in ("accept", "content-type", "authorization"):
+            if location == "header" and name.lower() in ("accept", "content-type", "authorization", "content-length"):
                 continue  # OpenAPI: such a definition is ignored
             text = variables.get(name) if location == "path" else headers.get(name.lower())
             alone = [] if text is None else [(name, text)]
@@ -171,7 +172,7 @@ class WireReader:
             texts = _taken(pairs, name)
             return json.loads(decode(texts[0])) if texts else ABSENT
         style = parameter.get("style") or ("form" if location in ("query", "cookie") else "simple")
-        explode = parameter.get("explode", style == "form")
+        explode = parameter.get("explode", style == "form") not in (False, "false")
         return self._styled(name, parameter.get("schema") or {}, style, explode, pairs, decode)
 
     def _styled(
@@ -321,7 +322,15 @@ class WireReader:
     def _multipart(self, media: Mapping[str, Any], parts: Sequence[Part]) -> dict[str, Any]:
         whole: dict[str, Any] = {}
         properties = self._schemas.properties(media.get("schema"))
-        for part in parts:
+        pairs = [(part.name, quote(part.data, safe="|")) for part in parts]
+        for name, hints in (media.get("encoding") or {}).items():
+            if hints.keys() & {"style", "explode"} and "contentType" not in hints and name in properties:
+                style = hints.get("style") or "form"
+                value = self._styled(
+                    name, properties[name], style, hints.get("explode", style == "form"), pairs, unquote
+                )
+                whole |= {} if value is ABSENT else {name: value}
+        for part in [part for part in parts if any(name == part.name for name, _ in pairs)]:
             schema = self._schemas.deref(properties.get(part.name, self._schemas.additional(media.get("schema"))))
             if schema is None:
                 raise UnreadableError(f"undocumented part {part.name}")

@@ -34,10 +34,11 @@ class Sampler:
     """Makes values for the schemas of one document; with `everything` optional properties have values, too."""
 
     def __init__(self, schemas: WireSchemas, everything: bool) -> None:
-        self._schemas, self._everything = schemas, everything
+        self._schemas, self._everything, self._binary = schemas, everything, True
 
-    def value(self, schema: Any, text: str = _TEXT, depth: int = 0) -> Any:
-        """A value of the schema; strings without a form of their own are `text`."""
+    def value(self, schema: Any, text: str = _TEXT, depth: int = 0, binary: bool | None = None) -> Any:
+        """A value of the schema; strings without a form of their own are `text`, and bytes are if not `binary`."""
+        self._binary = self._binary if binary is None else binary
         schema = self._merged(schema)
         if "const" in schema:
             return schema["const"]
@@ -48,7 +49,7 @@ class Sampler:
         if not kinds and types(schema, self._schemas):
             return None
         if self._schemas.is_binary(schema):
-            return bytes(range(256))
+            return bytes(range(256)) if self._binary else "aGVsbG8="
         examples = [schema.get("example"), *_listed(schema.get("examples")), schema.get("default")]
         if not kinds & {"object", "array"}:
             for example in examples:
