@@ -21,7 +21,6 @@ from atc.cli.options import (
     ProgramOptions,
     SearchOptions,
     api_option,
-    check_server,
     open_protocol,
     option,
     record_option,
@@ -29,6 +28,7 @@ from atc.cli.options import (
     tool_count,
     writes_option,
 )
+from atc.cli.reachable import check_server
 from atc.tui.text import for_stream, format_answer
 from protocols.naming import split_namespace
 from sandbox.truncation import one_line

@@ -22,12 +22,12 @@ from atc.cli.options import (
     ProgramOptions,
     api_option,
     check_api_options,
-    check_server,
     open_protocol,
     option,
     strict_option,
     takes,
 )
+from atc.cli.reachable import check_server
 from protocols.errors import UsageError
 
 if TYPE_CHECKING:

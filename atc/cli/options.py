@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import math
 import os
-import socket
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
-from urllib.parse import urlsplit
 
 import click
 from click.core import ParameterSource
@@ -21,7 +19,7 @@ from atc.cli import CONFIG, say
 from atc.cli.documents import chosen, completed_addresses, loaded, tell_reads
 from atc.cli.patterns import only_option, read_option, without_option
 from atc.modes import MODES, parse
-from protocols.errors import APIError, UsageError
+from protocols.errors import UsageError
 from protocols.naming import split_namespace
 
 if TYPE_CHECKING:
@@ -30,7 +28,6 @@ if TYPE_CHECKING:
     from atc.options import SearchSettings
     from protocols.model import Protocol
     from sandbox.egress.egress_rules import BaseURL
-    from sandbox.egress.proxies import ProxyRoute
 
 __all__ = [
     "ClockOptions",
@@ -44,7 +41,6 @@ __all__ = [
     "api_option",
     "argument",
     "check_api_options",
-    "check_server",
     "is_typed",
     "json_option",
     "keep_sources",
@@ -66,9 +62,6 @@ __all__ = [
     "workers_option",
     "writes_option",
 ]
-
-_PATIENCE = 5.0
-"""Seconds to wait for a service to take a connection."""
 
 Values = TypeVar("Values", bound="DataclassInstance")
 WRITES = ("ask", "allow", "deny", "simulate", "plan")
@@ -532,75 +525,3 @@ def check_api_options(simulate: bool, base_url: BaseURL, auth: tuple[str, ...]) 
         raise click.UsageError("--simulate and --base-url exclude each other: the simulated API has a URL of its own")
     if simulate and auth:
         raise click.UsageError("--simulate needs no --auth: the simulated API comes with a made-up credential")
-
-
-def check_server(protocol: Protocol, base_url: BaseURL, allow: Sequence[str] = ()) -> None:
-    """See that somebody listens where each API is said to be, before a model is asked; a private address is left alone
-    unless the user named it.
-
-    Raises:
-        UsageError: The base URL is none.
-        APIError: Nobody answers there.
-    """
-    from sandbox.egress.egress_rules import base_urls
-
-    urls = base_urls(base_url, protocol)
-    for namespace, api in protocol.apis.items():
-        if not all(tool.function is not None for tool in api.tools):
-            _check_api(api, urls.get(namespace), allow)
-
-
-def _check_api(protocol: Protocol, base_url: str | None, allow: Sequence[str]) -> None:
-    from sandbox.egress.dns import HostResolver, RefusedAddressError
-    from sandbox.egress.egress_rules import origin
-
-    servers = [server.url for server in protocol.servers]
-    url = base_url or (servers[0] if servers else "")
-    try:
-        parts = urlsplit(url)
-        host, port = parts.hostname, parts.port or (443 if parts.scheme == "https" else 80)
-    except ValueError as error:
-        raise UsageError(f"--base-url {url.rpartition('@')[2]!r} is no URL: {error}") from None
-    if parts.scheme not in ("http", "https") or not host:
-        if base_url is None:
-            return  # the agent says that the document names no server
-        raise UsageError(
-            f"--base-url {url.rpartition('@')[2]!r} is no URL of a service; write it as https://HOST[:PORT][/PATH]"
-        )
-    where = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
-    proxy = _proxy(url)
-    try:
-        named = {(place.host, place.port) for place in map(origin, allow)} | ({(host, port)} if base_url else set())
-        if proxy is not None:
-            HostResolver(named).check(host, port)
-            _connect(HostResolver(every=True).resolve(proxy.host, proxy.port), proxy.port)
-        else:
-            _connect(HostResolver(named).resolve(host, port), port)
-    except RefusedAddressError as error:
-        raise APIError(str(error)) from None
-    except OSError as error:
-        why = error.strerror or str(error)
-        if proxy is not None:
-            raise APIError(proxy.problem(f"cannot be reached: {why}")) from None
-        raise APIError(f"nobody answers at {where}: {why}; check the base URL (--base-url)") from None
-
-
-def _proxy(url: str) -> ProxyRoute | None:
-    """The proxy that the environment names for a URL. Raises: UsageError: It names none that can be used."""
-    from sandbox.egress.proxies import proxy_for
-
-    try:
-        return proxy_for(url)
-    except ValueError as error:
-        raise UsageError(str(error)) from None
-
-
-def _connect(addresses: Sequence[str], port: int) -> None:
-    """Connect to the first of the addresses that takes it. Raises: OSError."""
-    for remaining, address in zip(range(len(addresses), 0, -1), addresses, strict=True):
-        try:
-            socket.create_connection((address, port), _PATIENCE).close()
-            break
-        except OSError:
-            if remaining == 1:
-                raise

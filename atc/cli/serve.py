@@ -21,13 +21,13 @@ from atc.cli.options import (
     ProgramOptions,
     api_option,
     check_api_options,
-    check_server,
     open_protocol,
     option,
     strict_option,
     takes,
     workers_option,
 )
+from atc.cli.reachable import check_server
 from protocols.errors import ATCError, UsageError
 
 if TYPE_CHECKING:

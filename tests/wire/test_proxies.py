@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from atc.cli.options import check_server
+from atc.cli.reachable import check_server
 from protocols import load
 from protocols.errors import APIError
 from sandbox import Sandbox

@@ -1,0 +1,92 @@
+"""Whether somebody listens where an API is said to be: told before a model is asked."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from protocols.errors import APIError, UsageError
+
+if TYPE_CHECKING:
+    from protocols.model import Protocol
+    from sandbox.egress.egress_rules import BaseURL
+    from sandbox.egress.proxies import ProxyRoute
+
+__all__ = ["check_server"]
+
+_PATIENCE = 5.0
+"""Seconds to wait for a service to take a connection."""
+
+
+def check_server(protocol: Protocol, base_url: BaseURL, allow: Sequence[str] = ()) -> None:
+    """See that somebody listens where each API is said to be, before a model is asked; a private address is left alone
+    unless the user named it.
+
+    Raises:
+        UsageError: The base URL is none.
+        APIError: Nobody answers there.
+    """
+    from sandbox.egress.egress_rules import base_urls
+
+    urls = base_urls(base_url, protocol)
+    for namespace, api in protocol.apis.items():
+        if not all(tool.function is not None for tool in api.tools):
+            _check_api(api, urls.get(namespace), allow)
+
+
+def _check_api(protocol: Protocol, base_url: str | None, allow: Sequence[str]) -> None:
+    from sandbox.egress.dns import HostResolver, RefusedAddressError
+    from sandbox.egress.egress_rules import origin
+
+    servers = [server.url for server in protocol.servers]
+    url = base_url or (servers[0] if servers else "")
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port or (443 if parts.scheme == "https" else 80)
+    except ValueError as error:
+        raise UsageError(f"--base-url {url.rpartition('@')[2]!r} is no URL: {error}") from None
+    if parts.scheme not in ("http", "https") or not host:
+        if base_url is None:
+            return  # the agent says that the document names no server
+        raise UsageError(
+            f"--base-url {url.rpartition('@')[2]!r} is no URL of a service; write it as https://HOST[:PORT][/PATH]"
+        )
+    where = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
+    proxy = _proxy(url)
+    try:
+        named = {(place.host, place.port) for place in map(origin, allow)} | ({(host, port)} if base_url else set())
+        if proxy is not None:
+            HostResolver(named).check(host, port)
+            _connect(HostResolver(every=True).resolve(proxy.host, proxy.port), proxy.port)
+        else:
+            _connect(HostResolver(named).resolve(host, port), port)
+    except RefusedAddressError as error:
+        raise APIError(str(error)) from None
+    except OSError as error:
+        why = error.strerror or str(error)
+        if proxy is not None:
+            raise APIError(proxy.problem(f"cannot be reached: {why}")) from None
+        raise APIError(f"nobody answers at {where}: {why}; check the base URL (--base-url)") from None
+
+
+def _proxy(url: str) -> ProxyRoute | None:
+    """The proxy that the environment names for a URL. Raises: UsageError: It names none that can be used."""
+    from sandbox.egress.proxies import proxy_for
+
+    try:
+        return proxy_for(url)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+
+
+def _connect(addresses: Sequence[str], port: int) -> None:
+    """Connect to the first of the addresses that takes it. Raises: OSError."""
+    for remaining, address in zip(range(len(addresses), 0, -1), addresses, strict=True):
+        try:
+            socket.create_connection((address, port), _PATIENCE).close()
+            break
+        except OSError:
+            if remaining == 1:
+                raise
