@@ -25,6 +25,10 @@ def encoded_body(body: Body, value: object) -> tuple[bytes, str]:
     Raises: UnwritableError: The media type has no form for the value.
     """
     kind = family(body.media_type)
+    if kind == "multipart":
+        if not isinstance(value, Mapping):
+            raise UnwritableError(f"must be a dict of parts to be sent as {body.media_type}")
+        return _multipart(body, value)
     if isinstance(value, bytes) and kind != "json":
         return value, concrete(body.media_type, value)
     if isinstance(value, str) and kind != "json":
@@ -36,8 +40,6 @@ def encoded_body(body: Body, value: object) -> tuple[bytes, str]:
         return content, concrete(body.media_type, content)
     if kind == "form" and isinstance(value, Mapping):
         return "&".join(_form_pairs(body, value)).encode(), body.media_type
-    if kind == "multipart" and isinstance(value, Mapping):
-        return _multipart(body, value)
     if kind == "xml":
         return xml_document(body, value), body.media_type
     if kind in ("lines", "sequence") and isinstance(value, list):
@@ -48,7 +50,7 @@ def encoded_body(body: Body, value: object) -> tuple[bytes, str]:
         return _json(value).encode(), body.media_type
     if kind == "text" and not isinstance(value, list | Mapping):
         return wire_text(value).encode(), body.media_type
-    wanted = {"lines": "a list", "sequence": "a list", "form": "a dict", "multipart": "a dict", "text": "a text"}
+    wanted = {"lines": "a list", "sequence": "a list", "form": "a dict", "text": "a text"}
     raise UnwritableError(f"must be {wanted.get(kind, 'bytes or a text')} to be sent as {body.media_type}")
 
 

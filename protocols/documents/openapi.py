@@ -41,6 +41,7 @@ __all__ = ["protocol"]
 
 _STYLES = {"path": "simple", "query": "form", "header": "simple", "cookie": "form"}
 _IGNORED_HEADERS = {"accept", "content-type", "authorization"}  # OpenAPI: such header parameters are to be ignored
+_IGNORED_HEADERS |= {"content-length", "host", "connection", "transfer-encoding"}  # the connection's own
 _DOCUMENT_WORDS = frozenset({"asyncapi", "oas", "openapi", "swagger"})
 """Path words of an operation that serves the document itself."""
 _DOCUMENT_ITSELF = "it only serves the document itself"
@@ -148,7 +149,7 @@ class _Builder:
         item = item or {}
         security = self._security(operation)
         body = self._body(operation.get("requestBody"), base)
-        path, _, fixed_query = path.partition("?")
+        path, _, fixed_query = path.partition("#")[0].partition("?")  # a fragment is never sent
         spanning = frozenset(spanning_variables(path))
         path = plain_path(path)
         listed = self._parameters(path, item, operation, base, security, fixed_query)

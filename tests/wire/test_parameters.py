@@ -124,6 +124,17 @@ def test_a_query_in_the_key_of_a_path_is_sent_once(run: Run, service: Service) -
     assert sorted(service.arrived[0].query.split("&")) == ["kind=all", "page=2", "text=a%20b"]
 
 
+def test_a_fragment_in_the_key_of_a_path_is_not_sent(run: Run, service: Service) -> None:
+    """It tells operations apart, as the names of their functions do."""
+    action = in_query("action", {**TEXT, "enum": ["list"]}, required=True)
+    document = reads(action, path="/#action=list") | reads(path="/#action=count")
+
+    result = run(document, "GET_action_list(action='list')\nGET_action_count()")
+
+    assert result.exit_code == 0, result.output
+    assert service.lines == ["GET /?action=list", "GET /"]
+
+
 def names(parameters: Sequence[str]) -> str:
     document = {"openapi": "3.0.3", "info": {"title": "t", "version": "1"}}
     tool = load({**document, "paths": reads(*(in_query(name, TEXT) for name in parameters))}).tools[0]
