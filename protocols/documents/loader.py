@@ -12,14 +12,17 @@ from typing import Any
 
 from protocols.documents import openapi
 from protocols.documents.path_fixes import RepairedPaths, repair_paths
-from protocols.documents.source import DocumentSet, display_name, parse, read
+from protocols.documents.source import METHODS, DocumentSet, display_name, parse, read
 from protocols.documents.spec_fixes import repair
 from protocols.documents.split_files import joined
 from protocols.errors import ProtocolError, UsageError
 from protocols.functions.source_file import SCHEME, read_functions
-from protocols.model import Protocol
+from protocols.model import LeftOut, Protocol
 
 __all__ = ["load"]
+
+_NAMED = 5
+_TWICE = "its key stands twice in the document, and the last one counts"
 
 
 def load(source: str | Path | Mapping[str, Any]) -> Protocol:
@@ -41,16 +44,17 @@ def load(source: str | Path | Mapping[str, Any]) -> Protocol:
         return replace(protocol, tools=tuple(tools))
     if str(source).endswith(".py") and not isinstance(source, Mapping):
         raise UsageError(f"{source} is no API document; its functions become tools with {SCHEME}{source}")
+    repeated: list[str] = []
     if isinstance(source, Mapping):
         data, uri, name = json.dumps(source, default=str).encode(), "", "document"
         content: Any = source
     else:
         data, uri = read(source)
         name = display_name(source)
-        content = parse(data, name)
+        content = parse(data, name, repeated)
     digest = hashlib.sha256(data).hexdigest()
     try:
-        protocol = _build(content, data, uri, name, digest)
+        protocol = _with_repeated_keys(_build(content, data, uri, name, digest), repeated)
     except RecursionError:
         raise ProtocolError(f"{name}: nested too deeply") from None
     if not protocol.tools:
@@ -92,6 +96,22 @@ def _build(content: Any, data: bytes, uri: str, name: str, digest: str) -> Proto
     notes = (_with_original_pointers(text, original_pointers) for text in (*warnings, *protocol.warnings))
     listed = (f"left out {operation.place}: {operation.reason}" for operation in left_out)
     return replace(protocol, warnings=(*newer, *fixes.warnings, *notes, *listed), left_out=tuple(left_out))
+
+
+def _with_repeated_keys(protocol: Protocol, repeated: list[str]) -> Protocol:
+    """The protocol, with a word about what keys hide that stand twice in an object of its document."""
+    keys = list(dict.fromkeys(repeated))
+    hidden = [key for key in keys if key.startswith("/") or key.lower() in METHODS]
+    left_out = tuple(LeftOut("", key, "", _TWICE, place=f"the first {key}") for key in hidden)
+    others = [key[:60] for key in keys if key not in hidden]
+    more = f" and {len(others) - _NAMED} more" if len(others) > _NAMED else ""
+    notes = (f"keys stand twice, and the last one counts: {', '.join(others[:_NAMED])}{more}",) if others else ()
+    listed = (f"left out {operation.place}: {operation.reason}" for operation in left_out)
+    return replace(
+        protocol,
+        warnings=(*notes, *protocol.warnings, *listed),
+        left_out=(*protocol.left_out, *left_out),
+    )
 
 
 def _with_original_pointers(warning: str, original_pointers: Mapping[str, str]) -> str:

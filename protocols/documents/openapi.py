@@ -22,6 +22,7 @@ from protocols.documents.tool_files import ARGUMENT, FIXED, NAME
 from protocols.errors import ProtocolError
 from protocols.media_types import essence, family, media_kind
 from protocols.model import (
+    SEPARATORS,
     Body,
     Encoding,
     LeftOut,
@@ -39,6 +40,7 @@ from protocols.text.words import words
 
 __all__ = ["protocol"]
 
+_KNOWN_STYLES = frozenset({"simple", "form", "label", "matrix", "deepObject", "cookie", *SEPARATORS})
 _STYLES = {"path": "simple", "query": "form", "header": "simple", "cookie": "form"}
 _IGNORED_HEADERS = {"accept", "content-type", "authorization"}  # OpenAPI: such header parameters are to be ignored
 _IGNORED_HEADERS |= {"content-length", "host", "connection", "transfer-encoding"}  # the connection's own
@@ -253,9 +255,14 @@ class _Builder:
             raw_list = owner.get("parameters") or []
             if not isinstance(raw_list, list):
                 raise ProtocolError("`parameters` must be a list")
+            own: set[tuple[str, str]] = set()
             for raw in raw_list:
                 parameter = self._parameter(*self._resolved(raw, base))
-                parameters[parameter.location, parameter.name] = parameter
+                place = parameter.location, parameter.name
+                if place in own and parameter != parameters[place]:
+                    self.notes[f"a parameter is described twice ({' '.join(place)}), and the last one counts"] += 1
+                own.add(place)
+                parameters[place] = parameter
         parameters = with_fixed_query(parameters, fixed_query)
         # Credentials are added outside the program, even where the document lists them as parameters too.
         secret = {(s.location, s.parameter.lower()) for s in self.schemes if any(s.name in need for need in security)}
@@ -281,6 +288,9 @@ class _Builder:
         if not isinstance(location, str) or location not in _STYLES:
             raise ProtocolError(f"parameter {name!r}: `in` must be path, query, header or cookie, not {location!r}")
         style = str(raw.get("style") or _STYLES[location])
+        if style not in _KNOWN_STYLES:
+            self.notes[f"the style {style[:30]!r} is unknown, and was read as {_STYLES[location]}"] += 1
+            style = _STYLES[location]
         content = raw.get("content")
         described: Any = raw
         if isinstance(content, Mapping) and content:

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urldefrag, urljoin, urlsplit
@@ -100,9 +102,11 @@ def _fetch(address: str) -> bytes:
         raise ProtocolError(f"{url}: cannot be reached ({type(error).__name__})") from None
 
 
-def parse(data: bytes, where: str) -> Any:
+def parse(data: bytes, where: str, repeated: list[str] | None = None) -> Any:
     """JSON or YAML as plain data; keys are strings. `where` begins the message of an error.
 
+    Args:
+        repeated: Gets the keys that stand twice in an object; the last one counts.
     Raises: ProtocolError: Neither of them, with line and column; or HTML.
     """
     try:
@@ -110,7 +114,7 @@ def parse(data: bytes, where: str) -> Any:
     except UnicodeDecodeError as error:
         raise ProtocolError(f"{where}: not a text file in UTF-8 (byte {error.start})") from None
     try:
-        return json.loads(text)
+        return json.loads(text, object_pairs_hook=None if repeated is None else partial(_unrepeated, repeated))
     except json.JSONDecodeError as error:
         wrong = error
     except RecursionError:
@@ -128,7 +132,7 @@ def parse(data: bytes, where: str) -> Any:
     import yaml
 
     try:
-        content = yaml.load(text, Loader=_yaml_loader())
+        content = yaml.load(text, Loader=_yaml_loader([] if repeated is None else repeated))
         if _expanded_size(content, {}) > _MAX_VALUES:
             raise ProtocolError(f"{where}: its aliases stand for more than {_MAX_VALUES} values")
         return content
@@ -155,7 +159,15 @@ def _expanded_size(value: object, sizes: dict[int, int]) -> int:
     return sizes[id(value)]
 
 
-def _yaml_loader() -> type[yaml.CSafeLoader]:
+def _unrepeated(repeated: list[str], pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The object of these pairs; keys that stand twice are added to `repeated`."""
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        repeated += [key for key, count in Counter(key for key, _ in pairs).items() if count > 1]
+    return members
+
+
+def _yaml_loader(repeated: list[str]) -> type[yaml.CSafeLoader]:
     import yaml
 
     class Loader(yaml.CSafeLoader):
@@ -164,9 +176,12 @@ def _yaml_loader() -> type[yaml.CSafeLoader]:
         yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012
 
         def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-            for key, _ in node.value:
-                if isinstance(key, yaml.ScalarNode) and key.tag != "tag:yaml.org,2002:merge":
-                    key.tag = "tag:yaml.org,2002:str"
+            keys = [key for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
+            own = [key for key in keys if key.tag != "tag:yaml.org,2002:merge"]
+            for key in own:
+                key.tag = "tag:yaml.org,2002:str"
+            if len({key.value for key in own}) < len(own):
+                repeated.extend(name for name, count in Counter(key.value for key in own).items() if count > 1)
             return super().construct_mapping(node, deep=deep)
 
         def flatten_mapping(self, node: yaml.MappingNode) -> None:

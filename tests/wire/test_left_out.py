@@ -222,3 +222,33 @@ def test_every_command_tells_it_once(run: Run, arguments: tuple[str, ...]) -> No
 
     assert result.stderr.count("1 of 2 operations is left out: a parameter has no name") == 1
     assert "1 of 2" not in result.stdout
+
+
+@pytest.mark.parametrize("name", ["spec.json", "spec.yaml"])
+def test_a_path_that_stands_twice_is_told(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """JSON and YAML readers take the last one; that the first is gone is no secret."""
+    monkeypatch.chdir(tmp_path)
+    item = '{"get": {"responses": {"200": {"description": "ok"}}}}'
+    head = '"openapi": "3.0.3", "info": {"title": "t", "version": "1"}, "servers": [{"url": "http://127.0.0.1:9"}]'
+    Path(name).write_text(f'{{{head}, "paths": {{"/a": {item}, "/a": {item.replace("get", "put")}}}}}')
+    Path("program.py").write_text("print(1)")
+
+    result = CliRunner().invoke(main, ["run", "program.py", "--api", name])
+
+    assert result.stdout == "1\n"
+    assert (
+        "1 of 2 operations is left out: its key stands twice in the document, and the last one counts" in result.stderr
+    )
+
+
+def test_a_document_that_says_two_things_is_told(run: Run, service: Service) -> None:
+    """A parameter that is described twice, a style that nobody knows: the reading that counts is a warning."""
+    twice = [{"name": "q", "in": "query", "schema": {"type": kind}} for kind in ("integer", "string")]
+    odd = {"name": "z", "in": "query", "style": "fancy", "schema": {"type": "string"}}
+
+    result = run({"/a": {"get": {"parameters": [*twice, odd], "responses": OK}}}, "GET_a(q='x', z='y')", "-v")
+
+    assert result.exit_code == 0, result.output
+    assert service.lines == ["GET /a?q=x&z=y"]
+    assert "a parameter is described twice (query q), and the last one counts" in result.stderr
+    assert "the style 'fancy' is unknown, and was read as form" in result.stderr
