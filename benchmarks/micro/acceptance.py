@@ -195,7 +195,7 @@ def solve(protocol: Protocol, task: RightProgram, profile: str, tools: str | Non
         agent = Agent(
             protocol,
             model,
-            base_url=service,
+            base_url=f"{service}/",  # as it is: the stand-in has no path
             profile=profile,
             tools="all" if tools == "all" else int(tools) if tools else None,
             writes="allow",
@@ -220,7 +220,7 @@ def solve(protocol: Protocol, task: RightProgram, profile: str, tools: str | Non
 def run_directly(protocol: Protocol, task: RightProgram) -> Run:
     """The program as it is, run in the sandbox, without an agent."""
     with _serving(StandIn(task.replies).answer) as url:
-        return Sandbox(protocol, base_url=url, writes="allow").run(task.program)
+        return Sandbox(protocol, base_url=f"{url}/", writes="allow").run(task.program)
 
 
 def runs_simulated(simulator: Simulator, protocol: Protocol, task: RightProgram) -> bool:

@@ -362,7 +362,7 @@ def test_a_solve_that_was_killed_goes_on_within_its_limits(towns: LocalAPI, mode
 def test_each_question_of_a_chat_has_its_limit(towns: LocalAPI, tmp_path: Path) -> None:
     """One that reached it goes on when it is asked again, and repeats no write; the next one has all of it."""
     model = CountingModel(BROKEN, READ)
-    settings: dict[str, Any] = {"writes": "allow", "without": ["check"]}
+    settings: dict[str, Any] = {"writes": "allow", "ablate": ["check"]}
     little = Agent(towns.protocol, model, max_tokens=1800, **settings)
     enough = Agent(towns.protocol, model, max_tokens=9000, **settings)
     with little.chat() as chat:

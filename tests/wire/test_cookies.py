@@ -228,7 +228,7 @@ def test_a_script_of_its_own_is_signed_in_too(
     service.handle = sets(LOGIN)  # type: ignore[assignment]
     Path("api.json").write_text(json.dumps(DOCUMENT | {"servers": [{"url": service.url}]}))
     model = ScriptedModel("POST_login()\nprint(GET_me()['name'])")
-    with Agent(load("api.json"), model, writes="allow", without=["challenge", "check"]) as agent:
+    with Agent(load("api.json"), model, writes="allow", ablate=["challenge", "check"]) as agent:
         Path("solution.json").write_text(json.dumps(agent.solve("Post a login, and tell my name.").to_json()))
     CliRunner().invoke(main, ["save", "solution.json", "-o", "me.py", "--api", "api.json", "--standalone"])
     done = subprocess.run([sys.executable, "me.py"], capture_output=True, text=True, timeout=60, check=True)
