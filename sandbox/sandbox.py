@@ -350,7 +350,7 @@ class _Execution:
             self._limit = "wall"
         except channel.OversizeError:
             self._limit = "request"
-        except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
+        except (ValueError, LookupError, TypeError, OverflowError, RecursionError) as error:
             self._warnings.append(f"the program was stopped: its process spoke out of turn ({cut(str(error), 200)})")
             self._end = ExitFrame(Failure("RuntimeError", "the program broke its process"), exit_status=1)
 

@@ -12,9 +12,11 @@ from protocols.errors import UsageError
 from protocols.model import LeftOut, Protocol, Tool
 from protocols.naming import tool_name
 
-__all__ = ["closest_left_out", "match", "match_gold", "path_arguments"]
+__all__ = ["closest_left_out", "closest_write", "match", "match_gold", "path_arguments"]
 
 _TEMPLATE = re.compile(r"\{([^{}]*)\}")
+_DECODINGS = 5
+"""Times that a path may be encoded; one that is so more often is refused elsewhere."""
 
 
 def match(protocol: Protocol, method: str, path: str) -> tuple[Tool, dict[str, str]] | None:
@@ -41,23 +43,73 @@ def closest_left_out(protocol: Protocol, method: str, path: str, tool: Tool | No
     """The operation that is no tool and that a request addresses; None if there is none.
 
     Args:
-        path: As `match` takes it; a service decodes its segments, so they are compared decoded.
+        path: As `match` takes it. It is compared as a lenient service reads it: decoded, with several slashes as one,
+            without what stands behind a `;`, in any case of letters.
         tool: What the request addresses else. Then only what the user left out counts, and only where its path says
             more: `/users/me` before `/users/{id}`.
     """
-    requested = [unquote(segment) for segment in (path.split("?")[0].rstrip("/") or "/").split("/")]
-    best: tuple[tuple[int, ...], LeftOut] | None = None
-    for operation in protocol.left_out:
-        if operation.method != method.upper() or (tool is not None and not operation.chosen):
-            continue
-        segments, _, rank = _parsed_template(operation.path)
-        if len(segments) != len(requested) or (best is not None and rank >= best[0]):
-            continue
-        if any(_segment_values(*pair) is None for pair in zip(segments, requested, strict=True)):
-            continue
-        if tool is None or rank < _parsed_template(tool.path)[2]:
-            best = rank, operation
-    return best[1] if best is not None else None
+    if not protocol.left_out:
+        return None
+    read = _leniently(path)
+    matches = [
+        operation
+        for operation in protocol.left_out
+        if operation.method == method.upper()
+        and (tool is None or operation.chosen)
+        and (tool is None or _says_more(operation.path, tool, read))
+        and _lenient_template(operation.path).fullmatch(read) is not None
+    ]
+    return max(matches, key=lambda operation: _literal(operation.path), default=None)
+
+
+def closest_write(protocol: Protocol, tool: Tool, path: str) -> Tool | None:
+    """The write that a lenient service may read in a request of a tool that is said to read; None if there is none."""
+    read = _leniently(path)
+    return next(
+        (
+            other
+            for other in protocol.tools
+            if other.method == tool.method
+            and other.writes
+            and _says_more(other.path, tool, read)
+            and _lenient_template(other.path).fullmatch(read) is not None
+        ),
+        None,
+    )
+
+
+def _says_more(path: str, tool: Tool, read: str) -> bool:
+    """True if a template fits a path better than that of a tool does."""
+    return _literal(path) > _literal(tool.path) or _lenient_template(_spanning_path(tool)).fullmatch(read) is None
+
+
+def _spanning_path(tool: Tool) -> str:
+    """The path of a tool, with a `+` before the variables that may have slashes."""
+    spanning = {p.name for p in tool.parameters if p.location == "path" and p.reserved}
+    return _TEMPLATE.sub(lambda variable: f"{{{'+' * (variable[1] in spanning)}{variable[1]}}}", tool.path)
+
+
+def _leniently(path: str) -> str:
+    path = path.split("?")[0]
+    for _ in range(_DECODINGS):
+        decoded = unquote(path)
+        if decoded == path:
+            break
+        path = decoded
+    return "/" + "/".join(re.sub(r";.*", "", part) for part in path.replace("\\", "/").split("/") if part).casefold()
+
+
+def _literal(path: str) -> int:
+    """How much of a template is fixed, in characters."""
+    return len(_TEMPLATE.sub("", path).rstrip("/"))
+
+
+@lru_cache(maxsize=4096)
+def _lenient_template(path: str) -> re.Pattern[str]:
+    parts = _TEMPLATE.split(path.split("?")[0].split("#")[0].casefold().rstrip("/") or "/")
+    texts = [re.escape(text) for text in parts[::2]]
+    holes = [".+" if re.match(r"[+*]|.*([*+]|\.\.\.)$", name) else "[^/]+" for name in parts[1::2]]
+    return re.compile("".join(text + hole for text, hole in zip(texts, [*holes, ""], strict=True)), re.DOTALL)
 
 
 def path_arguments(tool: Tool, path: str) -> dict[str, str] | None:

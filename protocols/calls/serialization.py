@@ -94,6 +94,8 @@ def filled_path(tool: Tool, values: Mapping[str, object]) -> str:
         return text
 
     path = _TEMPLATE.sub(filled, tool.path)
+    if path.startswith("//") and not tool.path.startswith("//"):  # which HTTP libraries take for one
+        raise ToolError(f"{tool.name}(): a path argument must not begin with '/' here", tool=tool.name)
     # Servers and HTTP libraries read `.` and `..` as steps between folders, percent-encoded or not.
     if {".", ".."} & set(path.split("/")) - set(tool.path.split("/")):
         raise ToolError(f"{tool.name}(): a path argument must not be '.' or '..'", tool=tool.name)
@@ -190,8 +192,8 @@ def _deep(name: str, value: object) -> Iterator[tuple[str, str]]:
 def joined_value(parameter: Parameter, value: object) -> str:
     """The value of a header, where nothing is percent-encoded. Raises: UnwritableError."""
     text = json.dumps(value) if parameter.style == "json" else _listed(parameter, value, wire_texts(value))
-    if any(char in text for char in "\r\n\0"):
-        raise UnwritableError("must be one line of text")
+    if any(char < " " or char == "\x7f" for char in text.replace("\t", "")):
+        raise UnwritableError("must be one line of text, without control characters")
     if text != text.strip():
         raise UnwritableError("must not begin or end with a space in a header")
     if not text.isascii():

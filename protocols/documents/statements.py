@@ -1,7 +1,7 @@
 """What a document says of an operation as a whole: that it does not work, or that it only reads.
 
-The first takes whole sentences about the operation itself. The second reads no prose: a policy of consent rests on it,
-so several signs in the structure of the operation have to agree.
+The first takes whole sentences about the operation itself. A policy of consent rests on the second, so the document has
+to declare it, or to state it in a sentence with which the structure of the operation agrees.
 """
 
 # ruff: noqa: SIM905 - word lists read better than quoted ones
@@ -34,6 +34,11 @@ _FAILS = rf"always (?:fails|(?:returns|responds with|answers|answers with|raises
 _BARE = re.compile(rf"{_UNWRITTEN}|{_FAILS}")
 _ABOUT_ITSELF = re.compile(rf"{_SUBJECT} (?:(?:is|has) {_UNWRITTEN}|(?:will )?{_FAILS}|will always fail)")
 
+_CHANGES_NOTHING = re.compile(
+    rf"(?:(?:it|{_SUBJECT}) )?(?:changes nothing|modifies nothing|writes nothing|(?:is )?read[- ]only|only reads"
+    r"|(?:does not|doesn't|never) (?:change|modify|alter|write|update) (?:anything|any data|data)"
+    r"|(?:has|without) no side effects?)"
+)
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n\s*\n|\n(?=\s*[-*#])|<br\s*/?>|</?p>")
 _ASIDE = re.compile(r"[(\[]([^()\[\]]+)[)\]]\s*$")
 
@@ -101,14 +106,17 @@ def wanted_prefix(scheme: Mapping[str, object]) -> str:
 def only_reads(operation: Mapping[str, object], tool: Tool) -> bool:
     """True if an operation whose method may write only reads.
 
-    A document says so with `x-reads: true`. Without that, all of these have to agree for a POST: the end of its path
-    and its operation id name a search; no word of a change is in path, id, summary or arguments; it takes JSON alone;
-    and all its good responses are a 200 that holds a list or a count.
+    A document says so with `x-reads: true`. Without that, all of these have to agree for a POST: a sentence of its
+    description states that it changes nothing; the end of its path and its operation id name a search; no word of a
+    change is in path, id, summary or arguments; it takes JSON alone; and all its good responses are a 200 that holds a
+    list or a count.
     """
     declared = operation.get(READS_KEY)
     if isinstance(declared, bool):
         return declared and tool.method in ("POST", "QUERY")
     if tool.method != "POST" or tool.body is None or not tool.body.media_type.partition(";")[0].endswith("json"):
+        return False
+    if not any(_CHANGES_NOTHING.fullmatch(sentence) for sentence in _sentences(tool.description)):
         return False
     segment = words(re.sub(r"\{[^{}]*\}", "", tool.path.rstrip("/").rpartition("/")[2]))
     identifier = words(tool.operation_id)

@@ -193,7 +193,7 @@ class Broker:
             record = self._executor.finish(call, problem)
             return BrokerReply(record, call.url, problem=problem, failure="InvalidURL")
         base = self._rules.base_of(operation)
-        call.planned, call.reads = planned, operation.reads
+        call.planned, call.reads = planned, operation.reads and self._rules.only_reads(operation, bound.path)
         call.arguments = _plain(bound.arguments, operation.function is not None)
         call.target = CallTarget(operation, base, base, bound.path, {})
         call.url = join_url(base + planned.path, planned.query)
@@ -271,6 +271,8 @@ class Broker:
             return BrokerReply(record, record.url, failure=kind, problem=cut(message))
         call.tool = call.target.tool.name if call.target.tool else None
         call.arguments, call.url, call.reads = request_arguments(call), str(prepared.url), call.target.reads
+        if call.reads and call.target.tool is not None:
+            call.reads = self._rules.only_reads(call.target.tool, call.target.path)
         return self._policy.make(call)
 
 

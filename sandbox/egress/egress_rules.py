@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 from urllib.parse import unquote, urlsplit
 
-from protocols.calls.path_matching import closest_left_out, match
+from protocols.calls.path_matching import closest_left_out, closest_write, match
 from protocols.errors import UsageError
 from protocols.model import READS, LeftOut, Protocol, Tool
 from sandbox.truncation import cut
@@ -203,6 +203,8 @@ class EgressRules:
         if parts.username is not None or parts.password is not None:
             raise UnreachableError("InvalidURL", "a URL with a user name in it is not allowed")
         url_origin = origin_of(parts)
+        if parts.path.startswith("//"):
+            raise UnreachableError("InvalidURL", "the path of a URL must not begin with two slashes")
         if url_origin in self._open:
             return CallTarget(None, str(url_origin), str(url_origin), parts.path or "/", {})
         host_known = False
@@ -249,9 +251,19 @@ class EgressRules:
         operation = self._operation(target.tool.namespace, method, path) if target.tool is not None else None
         if path is not None and operation is not None:
             return CallTarget(operation[0], target.base, target.server, path, operation[1])
-        if url_origin in (self._allowed if method in READS else self._open):
+        if self.left_out_at(target, method, url) is None and url_origin in (
+            self._allowed if method in READS else self._open
+        ):
             return CallTarget(None, str(url_origin), str(url_origin), parts.path or "/", {})
         return None
+
+    def left_out_at(self, target: CallTarget, method: str, url: str) -> LeftOut | None:
+        """What a redirect of a call leads to and the user left out; None if it is nothing of that."""
+        path = self.path_within(target.base, url) if target.tool is not None else None
+        if path is None or target.tool is None:
+            return None
+        left_out = closest_left_out(self._apis[target.tool.namespace], method, path)
+        return left_out if left_out is not None and left_out.chosen else None
 
     def path_within(self, base: str, url: str) -> str | None:
         """The path of a URL below a base URL; None if it is not below, or at another origin."""
@@ -275,6 +287,10 @@ class EgressRules:
     def left_out(self, tool: Tool, path: str) -> LeftOut | None:
         """What the user left out, where a call of a tool comes to the same request; None if it does not."""
         return closest_left_out(self._apis[tool.namespace], tool.method, path, tool) if tool.function is None else None
+
+    def only_reads(self, tool: Tool, path: str) -> bool:
+        """True if a tool that is said to read is what any service reads in its path; no write is meant by it."""
+        return closest_write(self._apis[tool.namespace], tool, path) is None
 
     def _shown(self) -> list[str]:
         """The servers of the API as a program should know them: not where a documented one really is."""

@@ -387,10 +387,18 @@ class CallExecutor:
             if len(hops) == MAX_REDIRECTS:
                 return response, TOO_MANY, tuple(hops)
             url = _joined(str(request.url), location)
-            following = next_request(self.rules, current, response.status, url, self.warn)
+            free = self._approval.writes == "allow"
+            following = next_request(self.rules, current, response.status, url, self.warn, free=free)
             if isinstance(following, str):
-                return response, following, tuple(hops)
+                return response, cut(self.redact(following)), tuple(hops)
             target, planned, signed = following
+            if not signed and self.redact(url) != url:
+                where = self.redact(display_url(url))
+                return (
+                    response,
+                    f"it redirects to {where} with a credential in it, which is not sent there",
+                    tuple(hops),
+                )
             call.may_have_left = call.may_have_left or planned.method != current.planned.method
             if signed and call.style == "requests":
                 planned = replace(planned, cookies={**planned.cookies, **response.cookies})

@@ -71,8 +71,8 @@ def proxy_credentials() -> tuple[Credential, ...]:
     """The users and passwords in the variables, for redaction."""
     secrets = []
     for name in _VARIABLES:
-        user, sign, password = _value(name).rpartition("@")[0].rpartition("//")[2].partition(":")
-        if sign and password:
+        user, _, password = _value(name).rpartition("@")[0].rpartition("//")[2].partition(":")
+        if user or password:  # some take a key as the user
             secrets.append(Credential("basic", f"{unquote(user)}:{unquote(password)}"))
     return tuple(secrets)
 

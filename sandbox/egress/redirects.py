@@ -1,7 +1,8 @@
 """Where a reply sends a call to: what is sent next, or why nothing is (RFC 9110, section 15.4).
 
 Within its API a redirect is followed with the credentials; to an origin that the user allowed without them, as a
-download that lies in a storage. A write is never repeated: only 307 and 308 say that it was not done.
+download that lies in a storage. A write is never repeated: only 307 and 308 say that it was not done. It never becomes
+another one either: what somebody agreed to is one operation.
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ from protocols.model import READS
 from sandbox.egress.egress_rules import CallTarget, EgressRules, display_url, origin_of
 from sandbox.egress.pending_call import PlannedRequest
 from sandbox.egress.signing import allowed_query
-from sandbox.truncation import cut
 
 __all__ = ["MAX_REDIRECTS", "REDIRECTS", "TOO_MANY", "Hop", "NextRequest", "next_request"]
 
@@ -45,9 +45,13 @@ class NextRequest(NamedTuple):
 
 
 def next_request(
-    rules: EgressRules, current: NextRequest, status: int, url: str, warn: Callable[[str], None]
+    rules: EgressRules, current: NextRequest, status: int, url: str, warn: Callable[[str], None], *, free: bool
 ) -> NextRequest | str:
-    """The request that follows a redirect to a URL, or why there is none, with the remedy."""
+    """The request that follows a redirect to a URL, or why there is none, with the remedy.
+
+    Args:
+        free: Nobody has to agree to writes, so that one may go on at an allowed origin.
+    """
     target, planned, signed = current
     if not planned.redirects:
         return "redirects of this call are not followed"
@@ -63,7 +67,12 @@ def next_request(
         next_target: CallTarget | None = target._replace(path=same_path)
     else:
         next_target = rules.redirect_target(target, method, url)
+    if next_target is not None and method not in READS and _is_another(next_target, target, free):
+        remedy = f"call {next_target.tool.name} itself" if next_target.tool is not None else "--writes allow lets it"
+        return f"it redirects a {method} to {_shown(url)}, which nobody agreed to; {remedy}"
     if next_target is None:
+        if (left_out := rules.left_out_at(target, method, url)) is not None:
+            return f"it redirects to {_shown(url)}, and {left_out.sentence}"
         done = "the write was done, and " if status == 303 and current.planned.method not in READS else ""
         return f"{done}it redirects to {_shown(url)}, which is no operation of this API{_remedy(rules, current, url)}"
     if next_target.base != target.base or (next_target.tool is None and target.tool is not None):
@@ -73,6 +82,13 @@ def next_request(
         planned = replace(planned, headers=headers, cookies={}, body=body)
     query = allowed_query(next_target.tool, urlsplit(url).query, warn)
     return NextRequest(next_target, replace(planned, path=next_target.path, query=query), signed)
+
+
+def _is_another(following: CallTarget, target: CallTarget, free: bool) -> bool:
+    """True if a request with its body goes to another operation, or to an allowed origin although somebody is asked."""
+    if following.tool is None:
+        return target.tool is not None and not free
+    return target.tool is None or following.tool.name != target.tool.name
 
 
 def _next_method(planned: PlannedRequest, status: int, same_path: str | None) -> str | None:
@@ -93,14 +109,15 @@ def _same_path(rules: EgressRules, current: NextRequest, url: str) -> str | None
     return path if path is not None and _plain(path) == _plain(current.planned.path) else None
 
 
-def _plain(path: str) -> str:
-    return unquote(path).rstrip("/")
+def _plain(path: str) -> list[str]:
+    """The segments of a path, decoded one by one: an encoded slash separates none."""
+    return [unquote(segment) for segment in path.rstrip("/").split("/")]
 
 
 def _shown(url: str) -> str:
     """A URL for a message: without its query, which for a storage is a signature."""
     try:
-        return cut(display_url(url), 300)
+        return display_url(url)
     except ValueError:
         return "what is no address"
 

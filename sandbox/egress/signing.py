@@ -232,7 +232,7 @@ def allowed_form(
 ) -> bytes | Sequence[Sequence[str]] | None:
     """A form without a field for the method."""
     if isinstance(data, bytes):
-        text = data.decode("latin-1") if FORM in _media_type(headers) else ""
+        text = data.decode("latin-1") if _is_form(headers) else ""
         pairs, overridden = parse_qsl(text, keep_blank_values=True), _names_method(text)
     else:
         pairs = [(str(pair[0]), str(pair[1])) for pair in data or () if len(pair) == 2]
@@ -259,10 +259,15 @@ def overrides_method(tool: Tool | None, planned: PlannedRequest) -> bool:
         return False
     body = planned.body or b""
     media_type = _media_type(planned.headers)
-    if FORM in media_type and _names_method(body.decode("latin-1")):
+    if _is_form(planned.headers) and _names_method(body.decode("latin-1")):
         return True
     inside = _METHOD_IN_PARTS if media_type.lstrip().startswith("multipart/") else _METHOD_IN_JSON
     return inside.search(body) is not None or any(_METHOD.fullmatch(name) for name, _ in planned.query)
+
+
+def _is_form(headers: Mapping[str, str]) -> bool:
+    """True for a form; some services take a body without a type for one."""
+    return FORM in (_media_type(headers) or FORM)
 
 
 def _media_type(headers: Mapping[str, str]) -> str:

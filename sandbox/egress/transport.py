@@ -430,7 +430,7 @@ def _check_coding(response: requests.Response) -> None:
     codings = response.headers.get("Content-Encoding", "").lower().replace(" ", "").split(",")
     unasked = [coding for coding in codings if coding not in ("", "identity", "gzip", "x-gzip", "deflate")]
     if unasked:
-        text = f"the reply is packed as {unasked[0][:50]}, and only gzip and deflate were asked for"
+        text = f"the reply is packed as {unasked[0]}, and only gzip and deflate were asked for"
         raise NoAnswerError("ContentDecodingError", text, may_have_left=True)
 
 
@@ -455,7 +455,7 @@ def _reason(error: requests.RequestException, proxy: ProxyRoute | None, signed: 
     if proxy is not None and isinstance(error, requests.exceptions.ProxyError):
         answer = re.search(r"Tunnel connection failed: (\d{3}[^'\"()]*)", text)
         if answer is not None:
-            return proxy.problem(_SIGN_IN if answer[1].startswith("407") else f"refuses: {answer[1].strip()[:100]}")
+            return proxy.problem(_SIGN_IN if answer[1].startswith("407") else f"refuses: {answer[1].strip()}")
         secure = _secure_reason(text, signed) if "SSL" in text else None
         return proxy.problem(f"cannot be reached: {secure or meaning or 'no connection'}")
     if isinstance(error, requests.exceptions.SSLError) or "SSL" in text:
