@@ -14,8 +14,8 @@ from typing import Any, NoReturn
 from urllib.parse import quote
 
 from protocols.bounded import bounded
-from protocols.calls.bodies import encoded_body
-from protocols.calls.coercion import coerce, holds_bytes, json_value, unsendable_part
+from protocols.calls.bodies import encoded_body, named_files
+from protocols.calls.coercion import coerce, has_bytes, in_json, json_value, unsendable_part
 from protocols.calls.constraints import Doubt, abbreviated, violation
 from protocols.calls.serialization import (
     BoundCall,
@@ -32,13 +32,14 @@ from protocols.documents.schemas import object_properties
 from protocols.errors import DoubtfulCall, ToolError
 from protocols.functions.host_function import HostFunction
 from protocols.functions.values import plain
-from protocols.media_types import family
+from protocols.media_types import essence, family
 from protocols.model import SEPARATORS, Body, Parameter, Schema, Tool
 from protocols.schema_fields import declared_types
 
 __all__ = ["bind", "check_argument", "nearest_argument", "signature", "takes_null"]
 
 _ABSENT: Any = object()
+_NO_NULL = "is None, and the document does not say that it may be null; leave it out to keep what is there"
 _NO_TEXT = (
     "takes a text, and holds bytes that are no UTF-8; decode them with their encoding, or pass "
     "base64.b64encode(…).decode()"
@@ -64,7 +65,8 @@ def bind(
     """Check the arguments of a call and lay out its request.
 
     Path arguments may be positional, and those of a function as its signature has them. For an operation, `None` leaves
-    an optional argument out, but for a property of a body that may be null, which it sets to null. Strings and numbers
+    an optional argument out, but for a property of a body that may be null, which it sets to null (in a PATCH one that
+    may not be is doubtful). Strings and numbers
     or booleans are converted into each other if that loses nothing, and times into the documented form. `body=` passes
     a whole body; further properties override its own. Of several media types the first is sent that takes the
     arguments.
@@ -111,7 +113,11 @@ class _Binder:
     def value(self, parameter: Parameter, value: object, schema: Schema | None = None) -> object:
         """The value of an argument in the type that the schema asks for. Raises: ToolError."""
         schema = parameter.schema if schema is None else schema
-        value = json_value(value)
+        value = named_files(json_value(value), schema)
+        if value is None and parameter.location == "body":
+            if not (takes_null(parameter) or _is_merge_patch(self.tool) or self.insists):
+                self._refuse(parameter, Doubt(_NO_NULL))
+            return None
         if (foreign := unsendable_part(value)) is not None:
             self._refuse(parameter, f"holds {abbreviated(foreign)}, which cannot be sent")
         if parameter.location != "body":
@@ -121,13 +127,14 @@ class _Binder:
                 value = [value] if parameter.explode else value.split(separator)
             elif isinstance(value, list) and types and not {"array", "object"} & set(types):
                 value = SEPARATORS.get(parameter.style, ",").join(map(wire_text, value))
-        value = coerce(value, schema)
-        is_list = declared_types(schema) == ("array",) and parameter.argument != "body"
+        value = coerce(value, schema, self.definitions)
+        is_list = set(declared_types(schema)) - {"null"} == {"array"} and parameter.argument != "body"
         if is_list and isinstance(value, str | int | float | bytes):
-            value = coerce([value], schema)  # a value alone is a list of one
-        if parameter.location != "body" and holds_bytes(value, schema, files=False):
+            value = coerce([value], schema, self.definitions)  # a value alone is a list of one
+        if parameter.location != "body" and has_bytes(value):
             self._refuse(parameter, _NO_TEXT)
-        problem = violation(value, schema, self.definitions)
+        merges = parameter.location == "body" and _is_merge_patch(self.tool)
+        problem = violation(_without_nulls(value) if merges else value, schema, self.definitions)
         if problem is not None and not (self.insists and isinstance(problem, Doubt)):
             self._refuse(parameter, problem)
         return value
@@ -201,7 +208,7 @@ class _Binder:
         values: Mapping[str, object],
         whole: Any,
         kwargs: Mapping[str, object],
-    ) -> tuple[dict[str, object], tuple[bytes, str]]:
+    ) -> tuple[dict[str, object], tuple[bytes, str] | None]:
         """The same in one media type. Raises: ToolError."""
         properties, needed = object_properties(body.schema)
         names = _property_names(body)
@@ -220,6 +227,9 @@ class _Binder:
         elif whole is not _ABSENT:
             content = self.whole_body(body, whole, own)
         else:
+            if not properties:  # one argument is all of the body
+                self._check_required([p for p in self.tool.arguments if p.location == "body"], {}, kwargs)
+                return of_body, None
             own = {**self._shared(needed, values, own), **own}
             by_name = {p.name: p for p in self.tool.arguments if p.location == "body"}
             absent = [name for name in properties if name in needed and name in by_name and name not in own]
@@ -227,10 +237,10 @@ class _Binder:
             content = own
             if body.schema.keys() & {"oneOf", "anyOf", "allOf", "not", "if", "minProperties", "dependentRequired"}:
                 self._check_body(body, content, "the body")
-        if family(body.media_type) == "json":
-            texts = [p for p, _ in given if holds_bytes(own[p.name], properties.get(p.name, p.schema), files=True)]
-            if texts:
-                self._refuse(texts[0], _NO_TEXT)
+        if family(body.media_type) == "json" and has_bytes(content):
+            for parameter, _ in given:
+                self._as_texts(parameter, own[parameter.name], properties.get(parameter.name, parameter.schema))
+            content = in_json(content, body.schema)
         try:
             return of_body, encoded_body(body, content)
         except UnwritableError as error:
@@ -240,9 +250,16 @@ class _Binder:
             name = next(iter(of_body)) if len(of_body) == 1 and "" in own else "body"
             raise ToolError(f"{self.tool.name}(): {name} {error}", tool=self.tool.name) from None
 
+    def _as_texts(self, parameter: Parameter, value: object, schema: Schema) -> None:
+        """Raises: ToolError: Bytes stand where JSON has a text, and are none."""
+        try:
+            in_json(value, schema)
+        except ValueError:
+            self._refuse(parameter, _NO_TEXT)
+
     def whole_body(self, body: Body, whole: Any, own: Mapping[str, object]) -> object:
         """The body that `body=` passes, with the properties beside it. Raises: ToolError."""
-        content = coerce(json_value(whole), body.schema)
+        content = coerce(json_value(whole), body.schema, self.definitions)
         if own and not isinstance(content, dict):
             raise ToolError(f"{self.tool.name}(): body= is not a dict, so {next(iter(own))!r} has no place in it")
         content = {**content, **own} if isinstance(content, dict) else content
@@ -251,7 +268,8 @@ class _Binder:
         return content
 
     def _check_body(self, body: Body, content: object, called: str) -> None:
-        problem = violation(content, body.schema, self.definitions)
+        merges = _is_merge_patch(self.tool)
+        problem = violation(_without_nulls(content) if merges else content, body.schema, self.definitions)
         if problem is not None and not (self.insists and isinstance(problem, Doubt)):
             kind = DoubtfulCall if isinstance(problem, Doubt) else ToolError
             raise kind(f"{self.tool.name}(): {called} {problem}", tool=self.tool.name)
@@ -348,7 +366,7 @@ def _assign_arguments(
     whole_body = _ABSENT
     for name, value in kwargs.items():
         if name == "body" and _is_whole_body(tool, value, kwargs):
-            whole_body = _ABSENT if value is None else value
+            whole_body = _ABSENT if value is None and not _may_be_null(tool.body) else value
         elif tool.argument(name) is not None:
             assigned[name] = value
         elif name in by_wire and by_wire[name] not in kwargs:
@@ -358,7 +376,11 @@ def _assign_arguments(
     result = {}
     for name, value in assigned.items():
         parameter = _argument(tool, name)
-        if value is None and not takes_null(parameter):
+        if (
+            value is None
+            and not takes_null(parameter)
+            and not (parameter.location == "body" and tool.method == "PATCH")
+        ):
             continue
         result[name] = value
     return result, whole_body
@@ -368,7 +390,25 @@ def takes_null(parameter: Parameter) -> bool:
     """True if None is a value: null in a body, and for a parameter that must be there."""
     if parameter.location != "body":
         return parameter.required and "null" in declared_types(parameter.schema)
-    return bool(parameter.name) and violation(None, parameter.schema, {}) is None
+    if not parameter.name and not parameter.schema:  # of a body that is not described, None is nothing
+        return False
+    return violation(None, parameter.schema, {}) is None
+
+
+def _may_be_null(body: Body | None) -> bool:
+    return body is not None and "null" in declared_types(body.schema)
+
+
+def _is_merge_patch(tool: Tool) -> bool:
+    """True if null removes a member, whatever its schema says (RFC 7396)."""
+    return tool.body is not None and essence(tool.body.media_type) == "application/merge-patch+json"
+
+
+def _without_nulls(value: object) -> object:
+    """The value without members that are None, at any depth."""
+    if isinstance(value, Mapping):
+        return {name: _without_nulls(item) for name, item in value.items() if item is not None}
+    return [_without_nulls(item) for item in value] if isinstance(value, list) else value
 
 
 def _argument(tool: Tool, name: str) -> Parameter:

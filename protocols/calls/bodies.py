@@ -10,13 +10,35 @@ from urllib.parse import quote_plus
 
 from protocols.calls.serialization import Pair, UnwritableError, as_base64, refuse_separators, styled_pairs, wire_text
 from protocols.calls.xml_bodies import xml_document
-from protocols.media_types import concrete, family, parameter
+from protocols.media_types import concrete, family, is_binary, parameter
 from protocols.model import SEPARATORS, Body, Encoding, Schema
 from protocols.schema_fields import declared_types
 
 __all__ = ["encoded_body"]
 
 _TYPED = Encoding()
+
+
+class NamedFile(bytes):
+    """The content of a file with a name of its own."""
+
+    filename: str = ""
+
+
+def named_files(value: Any, schema: Schema) -> Any:
+    """The value with `("name.csv", b"…")`, as `requests` takes it, as one file where the schema asks for files."""
+    items = schema.get("items")
+    if isinstance(value, list) and is_binary(items):
+        return named_files(value, items) if _is_named(value) else [named_files(item, items) for item in value]  # type: ignore[arg-type]
+    if not (_is_named(value) and is_binary(schema)):
+        return value
+    file = NamedFile(value[1])
+    file.filename = value[0]
+    return file
+
+
+def _is_named(value: object) -> bool:
+    return isinstance(value, list) and [type(part) for part in value] == [str, bytes]
 
 
 def encoded_body(body: Body, value: object) -> tuple[bytes, str]:
@@ -32,26 +54,32 @@ def encoded_body(body: Body, value: object) -> tuple[bytes, str]:
     if isinstance(value, bytes) and kind != "json":
         return value, concrete(body.media_type, value)
     if isinstance(value, str) and kind != "json":
-        charset = parameter(body.media_type, "charset") or "utf-8"
-        try:
-            content = value.encode(charset)
-        except (UnicodeEncodeError, LookupError):
-            raise UnwritableError(f"cannot be written in {charset}") from None
+        content = _encoded(value, body.media_type)
         return content, concrete(body.media_type, content)
     if kind == "form" and isinstance(value, Mapping):
-        return "&".join(_form_pairs(body, value)).encode(), body.media_type
+        return "&".join(_form_pairs(body, value)).encode("ascii"), body.media_type
     if kind == "xml":
-        return xml_document(body, value), body.media_type
+        charset = parameter(body.media_type, "charset") or "utf-8"
+        return _encoded(xml_document(body, value, charset), body.media_type), body.media_type
     if kind in ("lines", "sequence") and isinstance(value, list):
         start = "\x1e" if kind == "sequence" else ""
-        return "".join(f"{start}{_json(item)}\n" for item in value).encode(), body.media_type
+        return _encoded("".join(f"{start}{_json(item)}\n" for item in value), body.media_type), body.media_type
     structured = {"object", "array"} & set(declared_types(body.schema))
     if kind in ("json", "yaml") or (structured and kind in ("text", "binary")):
-        return _json(value).encode(), body.media_type
+        return _encoded(_json(value), body.media_type), body.media_type
     if kind == "text" and not isinstance(value, list | Mapping):
-        return wire_text(value).encode(), body.media_type
+        return _encoded(wire_text(value), body.media_type), body.media_type
     wanted = {"lines": "a list", "sequence": "a list", "form": "a dict", "text": "a text"}
     raise UnwritableError(f"must be {wanted.get(kind, 'bytes or a text')} to be sent as {body.media_type}")
+
+
+def _encoded(text: str, media_type: str) -> bytes:
+    """A text in the charset of its media type. Raises: UnwritableError: It cannot be written in it."""
+    charset = parameter(media_type, "charset") or "utf-8"
+    try:
+        return text.encode(charset)
+    except (UnicodeEncodeError, LookupError):
+        raise UnwritableError(f"cannot be written in {charset}") from None
 
 
 def _json(value: object) -> str:
@@ -59,11 +87,10 @@ def _json(value: object) -> str:
 
 
 def _form_pairs(body: Body, value: Mapping[str, Any]) -> Iterator[str]:
-    """The pairs of a form, encoded. A field that is None has no value, so it is left out. Raises: UnwritableError."""
+    """The pairs of a form, encoded. Raises: UnwritableError."""
     for name, item in value.items():
         encoding = body.encoding.get(name, _TYPED)
-        if item is None:
-            continue
+        _refuse_null(name, item)
         if encoding.style:
             for pair in _styled(name, item, encoding):
                 yield f"{quote_plus(pair.name)}={pair.written.replace('%20', '+')}"
@@ -74,6 +101,11 @@ def _form_pairs(body: Body, value: Mapping[str, Any]) -> Iterator[str]:
         for part in item if isinstance(item, list) else [item]:
             text = _json(part) if as_json else part if isinstance(part, bytes) else wire_text(part)
             yield f"{quote_plus(name)}={quote_plus(text)}"
+
+
+def _refuse_null(name: str, value: object) -> None:
+    if value is None:
+        raise UnwritableError("is None, which a form cannot say; leave it out, or pass an empty text", name)
 
 
 def _styled(name: str, item: object, encoding: Encoding, in_parts: bool = False) -> list[Pair]:
@@ -97,8 +129,7 @@ def _multipart(body: Body, value: Mapping[str, Any]) -> tuple[bytes, str]:
 def _parts(body: Body, name: str, value: Any) -> Iterator[Any]:
     """The parts of a field: one for each item of a list. Raises: UnwritableError."""
     encoding = body.encoding.get(name, _TYPED)
-    if value is None:
-        return
+    _refuse_null(name, value)
     if encoding.style and not encoding.media_type:
         yield from ((pair.name, pair.text) for pair in _styled(name, value, encoding, in_parts=True))
         return
@@ -115,7 +146,11 @@ def _parts(body: Body, name: str, value: Any) -> Iterator[Any]:
         )
         if is_file:
             content = item if isinstance(item, bytes) else wire_text(item).encode()
-            yield name, (name, content, concrete(media_type or "application/octet-stream", content))
+            filename = getattr(item, "filename", "") or name
+            yield name, (filename, content, concrete(media_type or "application/octet-stream", content))
+        elif media_type and family(media_type) == "xml" and isinstance(item, Mapping):
+            part = Body(media_type, described, required=False, root=name)
+            yield name, (None, xml_document(part, item), concrete(media_type, b""))
         elif isinstance(item, Mapping | list) or (media_type and family(media_type) == "json"):
             yield name, (None, _json(item), concrete(media_type or "application/json", b""))
         elif media_type:

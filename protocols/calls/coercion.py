@@ -18,11 +18,13 @@ from protocols.calls.serialization import wire_text
 from protocols.media_types import is_binary
 from protocols.schema_fields import declared_types
 
-__all__ = ["coerce", "holds_bytes", "json_value", "unsendable_part"]
+__all__ = ["coerce", "has_bytes", "in_json", "json_value", "unsendable_part"]
 
 _INTEGER = re.compile(r"[-+]?\d+")
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 _POINT_IN_TIME = re.compile(r"\d{4}-\d\d-\d\d($|[T ]\d\d)")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_RFC_3339 = re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)")
 _UNIX = ("unix-time", "unixtime", "unix_timestamp", "timestamp")
 _LONGEST_NUMBER = 4000  # Python reads no longer ones
 
@@ -32,7 +34,9 @@ def json_value(value: object) -> object:
     if isinstance(value, datetime.date | datetime.time):
         return value.isoformat()
     if isinstance(value, Decimal):
-        return int(value) if value == value.to_integral_value() else float(value)
+        if value == value.to_integral_value():
+            return int(value)
+        return float(value) if Decimal(repr(float(value))) == value else str(value)
     if isinstance(value, Mapping):
         return {str(key): json_value(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple | set | frozenset | range) or hasattr(value, "__next__"):
@@ -51,30 +55,36 @@ def unsendable_part(value: object) -> object | None:
         return next((part for part in map(unsendable_part, value) if part is not None), None)
     if isinstance(value, float) and not math.isfinite(value):
         return value
+    if isinstance(value, str) and not value.isascii() and _SURROGATE.search(value):
+        return value
     return None if value is None or isinstance(value, str | int | float | bytes) else value
 
 
-def coerce(value: Any, schema: object) -> Any:
-    """The value in the type that the schema names, where no information is lost; else as it was."""
+def coerce(value: Any, schema: object, definitions: Mapping[str, object] | None = None) -> Any:
+    """The value in the type that the schema names, where no information is lost; else as it was.
+
+    Args:
+        definitions: What a `$ref` in it leads to, by name.
+    """
     try:
-        return _coerced(value, schema)
+        return _coerced(value, schema, definitions or {})
     except StepLimitReached:
         return value
 
 
-def _coerced(value: Any, schema: object) -> Any:
+def _coerced(value: Any, schema: object, definitions: Mapping[str, object]) -> Any:
     count_steps()
-    if value is None:
+    if value is None or not isinstance(schema, Mapping):
         return value
-    if not isinstance(schema, Mapping):
-        return value
+    if isinstance(reference := schema.get("$ref"), str):
+        return _coerced(value, definitions.get(reference.rpartition("/")[2]), definitions)
     for key in ("anyOf", "oneOf"):
         branches = schema.get(key)
         if isinstance(branches, list) and "type" not in schema:
             fitting = [branch for branch in branches if find_violation(value, branch, {}) is None]
             if fitting:
-                return _coerced(value, fitting[0])
-            changed = [(branch, _coerced(value, branch)) for branch in branches]
+                return _coerced(value, fitting[0], definitions)
+            changed = [(branch, _coerced(value, branch, definitions)) for branch in branches]
             return next((new for branch, new in changed if find_violation(new, branch, {}) is None), value)
     types = declared_types(schema)
     if isinstance(value, bytes):
@@ -86,11 +96,14 @@ def _coerced(value: Any, schema: object) -> Any:
     if isinstance(value, str):
         return _parsed_text(value.strip(), types, value)
     if isinstance(value, list) and "array" in types:
-        return [_coerced(item, schema.get("items")) for item in value]
+        first = schema.get("prefixItems")
+        parts = [*(first if isinstance(first, list) else ()), *[schema.get("items")] * len(value)]
+        return [_coerced(item, part, definitions) for item, part in zip(value, parts, strict=False)]
     if isinstance(value, dict) and "object" in types:
         inner = schema.get("properties")
         inner = inner if isinstance(inner, Mapping) else {}
-        return {key: _coerced(item, inner.get(key)) for key, item in value.items()}
+        others = schema.get("additionalProperties")
+        return {key: _coerced(item, inner.get(key, others), definitions) for key, item in value.items()}
     if isinstance(value, bool):
         return wire_text(value) if "string" in types and "boolean" not in types else value
     if isinstance(value, float) and "integer" in types and "number" not in types and value.is_integer():
@@ -119,17 +132,28 @@ def _is_base64(value: bytes) -> bool:
         return False
 
 
-def holds_bytes(value: object, schema: object, *, files: bool) -> bool:
-    """True if a value has bytes in it; with `files`, only where the schema asks for a text and no file."""
+def in_json(value: Any, schema: object) -> Any:
+    """The value with bytes as JSON holds them: base64 for a file, else the text that they are in UTF-8.
+
+    Raises: ValueError: They are no such text.
+    """
     described: Mapping[str, Any] = schema if isinstance(schema, Mapping) else {}
     if isinstance(value, Mapping):
         properties = described.get("properties")
         inner = properties if isinstance(properties, Mapping) else {}
-        return any(holds_bytes(item, inner.get(name), files=files) for name, item in value.items())
+        return {name: in_json(item, inner.get(name)) for name, item in value.items()}
     if isinstance(value, list):
-        return any(holds_bytes(item, described.get("items"), files=files) for item in value)
-    is_text = "string" in declared_types(described) and not is_binary(described)
-    return isinstance(value, bytes) and (is_text or not files)
+        return [in_json(item, described.get("items")) for item in value]
+    if not isinstance(value, bytes):
+        return value
+    return base64.b64encode(value).decode() if is_binary(described) else value.decode()
+
+
+def has_bytes(value: object) -> bool:
+    """True if bytes are in a value, at any depth."""
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    return any(map(has_bytes, value)) if isinstance(value, list) else isinstance(value, bytes)
 
 
 def _timestamp(text: str, schema: Mapping[str, Any], types: Sequence[str]) -> object | None:
@@ -150,16 +174,17 @@ def _timestamp(text: str, schema: Mapping[str, Any], types: Sequence[str]) -> ob
         return int(utc.timestamp()) if "integer" in types else utc.timestamp()
     if wanted == "date":
         return time.date().isoformat() if len(text) > len("2024-05-01") else None
-    if len(text) > len("2024-05-01") and time.tzinfo is not None:
+    if _RFC_3339.fullmatch(text):
         return None
-    return f"{text}T00:00:00Z" if len(text) == len("2024-05-01") else f"{text.replace(' ', 'T')}Z"
+    return time.isoformat() if time.tzinfo else f"{time.isoformat()}Z"
 
 
 def _parsed_text(text: str, types: Sequence[str], value: str) -> object:
     if ("integer" in types or "number" in types) and len(text) <= _LONGEST_NUMBER and _INTEGER.fullmatch(text):
         return int(text)
     if "number" in types and len(text) <= _LONGEST_NUMBER and _NUMBER.fullmatch(text):
-        return float(text)
+        number = float(text)
+        return number if Decimal(repr(number)) == Decimal(text) else value  # or digits would be lost
     if "boolean" in types and text.lower() in ("true", "false"):
         return text.lower() == "true"
     if "object" in types or "array" in types:

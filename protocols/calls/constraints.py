@@ -57,7 +57,10 @@ def find_violation(value: Any, schema: object, definitions: Mapping[str, Schema]
         return _validator_violation(value, schema, definitions)
     types = declared_types(schema)
     if types and not any(_is_type(value, name) for name in types):
-        return f"must be {' or '.join(_ARTICLES.get(name, f'a {name}') for name in types)}, not {abbreviated(value)}"
+        kind = Doubt if value is None else str  # documents forget to say what may be null
+        return kind(
+            f"must be {' or '.join(_ARTICLES.get(name, f'a {name}') for name in types)}, not {abbreviated(value)}"
+        )
     if "const" in schema and value != schema["const"]:
         return Doubt(f"must be {abbreviated(schema['const'])}, not {abbreviated(value)}")
     enum = schema.get("enum")
@@ -145,7 +148,8 @@ def _validator_violation(value: Any, schema: Schema, definitions: Mapping[str, S
         return None
     where = subscripts(tuple(error.absolute_path))
     text = f"{where + ' ' if where else ''}is not what the schema asks for: {error.message[:300]}"
-    return Doubt(text) if error.validator in _SOFT else text
+    is_null = error.validator == "type" and error.instance is None
+    return Doubt(text) if error.validator in _SOFT or is_null else text
 
 
 class _SchemaIdentity:
@@ -169,7 +173,9 @@ def _validator(key: _SchemaIdentity) -> Any:
 
     base = validator_class()
     texts = base.TYPE_CHECKER.redefine("string", lambda _, value: isinstance(value, str | bytes))
-    sending = extend(base, {"required": _required_in_request}, type_checker=texts)  # type: ignore[no-untyped-call]
+    # Branches overlap in most documents; that several of them fit is no mistake of a program.
+    own = {"required": _required_in_request, "oneOf": base.VALIDATORS["anyOf"]}
+    sending = extend(base, own, type_checker=texts)  # type: ignore[no-untyped-call]
     return sending({**key.schema, "$defs": dict(key.definitions)} if key.definitions else dict(key.schema))
 
 

@@ -149,6 +149,7 @@ def styled_pairs(name: str, value: object, style: str, explode: bool, safe: str 
         yield from (Pair(key, text, quote(text, safe=safe)) for key, text in _deep(name, value))
     elif isinstance(value, Mapping) and explode:
         for key, item in value.items():
+            _refuse_nothing(str(key), item)
             texts = wire_texts(item) if isinstance(item, list) else [wire_text(item)]
             yield from (Pair(str(key), text, quote(text, safe=safe)) for text in texts)
     elif isinstance(value, list) and explode:
@@ -177,7 +178,11 @@ def _joined(parts: list[str], style: str) -> str:
 
 
 def _deep(name: str, value: object) -> Iterator[tuple[str, str]]:
-    """Names and values in brackets, as deep as the value is: `filter[price][gte]`, `tags[]`, `lines[0][price]`."""
+    """Names and values in brackets, as deep as the value is: `filter[price][gte]`, `tags[]`, `lines[0][price]`.
+
+    Raises: UnwritableError: Something in it is empty, or None.
+    """
+    _refuse_nothing(name, value)
     if isinstance(value, Mapping):
         for key, item in value.items():
             yield from _deep(f"{name}[{key}]", item)
@@ -187,6 +192,13 @@ def _deep(name: str, value: object) -> Iterator[tuple[str, str]]:
             yield from _deep(f"{name}[]" if is_flat else f"{name}[{index}]", item)
     else:
         yield name, wire_text(value)
+
+
+def _refuse_nothing(name: str, value: object) -> None:
+    """Raises: UnwritableError: A member is empty or None, which would be left out without a word."""
+    if value is None or (isinstance(value, list | Mapping) and not value):
+        kind = "None" if value is None else "an empty list" if isinstance(value, list) else "an empty dict"
+        raise UnwritableError(f"holds {kind} at {name!r}, which cannot be sent; leave it out")
 
 
 def joined_value(parameter: Parameter, value: object) -> str:

@@ -16,8 +16,8 @@ _NO_CHARACTER = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ff
 _NIL = {"xmlns:xsi": "http://www.w3.org/2001/XMLSchema-instance", "xsi:nil": "true"}
 
 
-def xml_document(body: Body, value: object) -> bytes:
-    """The value as an XML document in UTF-8. Raises: UnwritableError: XML cannot hold it."""
+def xml_document(body: Body, value: object, charset: str = "UTF-8") -> str:
+    """The value as an XML document that is to be encoded so. Raises: UnwritableError: XML cannot hold it."""
     name = body.root or str(body.schema.get("title") or "root")
     items = body.schema.get("items")
     if isinstance(value, list):
@@ -26,7 +26,7 @@ def xml_document(body: Body, value: object) -> bytes:
     else:
         root = _filled(name, body.schema, value)
     text = ElementTree.tostring(root, "unicode").replace("\r", "&#13;")  # a parser would read a line feed
-    return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}'.encode()
+    return f'<?xml version="1.0" encoding="{charset.upper()}"?>\n{text}'
 
 
 def _keywords(schema: Schema) -> Mapping[str, object]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, cast
@@ -351,6 +351,8 @@ class _Builder:
     def _body_in(self, media_type: str, raw: object, body: Mapping[str, Any], base: str) -> Body:
         media = mapping_or_empty(raw)
         schema: Schema = self.schemas.read(media["schema"], base) if media.get("schema") is not None else {}
+        if family(media_type) in ("lines", "sequence") and schema.get("type") != "array":
+            schema = {"type": "array", "items": {} if schema.get("type") == "string" else schema}
         examples = self._examples(media, base) or _as_tuple(schema.get("examples"))
         named = mapping_or_empty(schema.get("xml")).get("name") or _component_name(media.get("schema"))
         return Body(
@@ -449,7 +451,7 @@ def _arguments(parameters: list[Parameter], body: Body | None) -> tuple[tuple[Pa
 
     An idempotency key is no required argument: a call without one is given one.
     """
-    names = unique(parameter.argument for parameter in parameters)
+    names = _unique_names(parameters)
     parameters = [
         replace(parameter, argument=name, required=parameter.required and not parameter.is_idempotency_key)
         for parameter, name in zip(parameters, names, strict=True)
@@ -461,11 +463,19 @@ def _arguments(parameters: list[Parameter], body: Body | None) -> tuple[tuple[Pa
         else parameter
         for parameter in _body_arguments(body)
     ]
-    names = unique([*(p.argument for p in parameters), *(p.argument for p in inside)])[len(parameters) :]
+    names = _unique_names(inside, [parameter.argument for parameter in parameters])
     inside = [replace(parameter, argument=name) for parameter, name in zip(inside, names, strict=True)]
     everything = [*(parameter for parameter in parameters if not _is_fixed(parameter)), *inside]
     ordered = sorted(everything, key=lambda p: (p.location != "path", not p.required))
     return tuple(parameters), tuple(ordered)
+
+
+def _unique_names(parameters: Sequence[Parameter], taken: Sequence[str] = ()) -> list[str]:
+    """A name for each parameter; one that is the name on the wire stays, and others get the numbers."""
+    order = sorted(range(len(parameters)), key=lambda place: parameters[place].name != parameters[place].argument)
+    names = unique([*taken, *(parameters[place].argument for place in order)])[len(taken) :]
+    by_place = dict(zip(order, names, strict=True))
+    return [by_place[place] for place in range(len(parameters))]
 
 
 def _beside(parameter: Parameter) -> str:

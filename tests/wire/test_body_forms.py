@@ -13,6 +13,7 @@ from tests.wire.service import Service
 
 OK = {"200": {"description": "ok"}}
 TEXT = {"type": "string"}
+NODE = "#/components/schemas/Node"
 
 
 def writes(content: Mapping[str, object], path: str = "/cards", **more: object) -> dict[str, object]:
@@ -173,3 +174,65 @@ def test_times_are_sent_in_the_documented_form(
 
     assert result.exit_code == 0, result.output
     assert json.loads(service.arrived[0].body) == {"at": arrived}
+
+
+def test_a_body_that_must_be_there_is_not_made_up(run: Run, service: Service) -> None:
+    """A required list that is missing is refused, and None is null where the body may be null."""
+    lists = writes({"application/json": {"schema": {"type": "array", "items": TEXT}}}, "/lists")
+    numbers = writes({"application/json": {"schema": {"type": "number", "nullable": True}}}, "/numbers")
+
+    missing = run({**lists, **numbers}, "POST_lists()")
+    null = run({**lists, **numbers}, "POST_numbers(body=None)")
+
+    assert "missing 1 required argument: 'body'" in missing.stderr
+    assert null.exit_code == 0, null.output
+    assert [request.body for request in service.arrived] == [b"null"]
+
+
+def test_files_may_have_a_name_of_their_own(run: Run, service: Service) -> None:
+    """`("a.csv", b"…")`, as `requests` takes it; without one a file has the name of its field."""
+    schema = {"type": "object", "properties": {"file": {**TEXT, "format": "binary"}}}
+    document = writes({"multipart/form-data": {"schema": schema}})
+
+    result = run(document, "POST_cards(file=('a.csv', b'x'))\nPOST_cards(file=b'x')")
+
+    assert result.exit_code == 0, result.output
+    assert b'filename="a.csv"' in service.arrived[0].body
+    assert b'filename="file"' in service.arrived[1].body
+
+
+def test_values_are_converted_at_any_depth(run: Run, service: Service) -> None:
+    """In maps, in lists of alternatives and in objects that hold themselves."""
+    day = {**TEXT, "format": "date"}
+    node = {"type": "object", "properties": {"day": day, "kids": {"type": "array", "items": {"$ref": NODE}}}}
+    schema = {
+        "type": "object",
+        "properties": {"days": {"type": "object", "additionalProperties": day}, "node": {"$ref": NODE}},
+    }
+    paths = writes({"application/json": {"schema": schema}})
+    document = {"paths": paths, "components": {"schemas": {"Node": node}}}
+    program = """
+    from datetime import datetime
+    at = datetime(2024, 5, 1, 10)
+    POST_cards(days={"x": at}, node={"kids": [{"day": at, "kids": [{"day": at}]}]})
+    """
+
+    result = run(document, program)
+
+    assert result.exit_code == 0, result.output
+    kid = {"day": "2024-05-01", "kids": [{"day": "2024-05-01"}]}
+    assert json.loads(service.arrived[0].body) == {"days": {"x": "2024-05-01"}, "node": {"kids": [kid]}}
+
+
+def test_a_charset_in_the_media_type_is_that_of_the_bytes(run: Run, service: Service) -> None:
+    """Also for JSON and XML; what it does not have is refused."""
+    schema = {"type": "object", "properties": {"name": TEXT}}
+    xml = writes({"application/xml; charset=iso-8859-1": {"schema": schema}}, "/xml")
+    utf_16 = writes({"application/json; charset=utf-16": {"schema": schema}}, "/json")
+
+    result = run({**xml, **utf_16}, "POST_xml(name='Zoë')\nPOST_json(name='Zoë')\nPOST_xml(name='東')")
+
+    assert "cannot be written in iso-8859-1" in result.stderr
+    assert ElementTree.fromstring(service.arrived[0].body).findtext("name") == "Zoë"
+    assert json.loads(service.arrived[1].body.decode("utf-16")) == {"name": "Zoë"}
+    assert len(service.arrived) == 2

@@ -65,6 +65,7 @@ def test_a_query_is_written_in_its_style(
     ("parameter", "passed", "message"),
     [
         (in_query("q", TEXTS), "[]", "argument 'q' is an empty list, which cannot be sent"),
+        (DEEP, "{'a': {'b': []}}", "argument 'q' holds an empty list at 'q[a][b]', which cannot be sent"),
         (
             in_query("q", TEXTS, style="spaceDelimited", explode=False),
             "['a b']",
@@ -146,6 +147,7 @@ def test_names_of_arguments_tell() -> None:
     assert names(["StartTime", "StartTime<", "StartTime>"]) == "GET_rows(StartTime, StartTime_lt, StartTime_gt)"
     assert names(["size<=", "size>=", "size!="]) == "GET_rows(size_lte, size_gte, size_ne)"
     assert names(["+1", "-1"]) == "GET_rows(plus_1, minus_1)"
+    assert names(["$filter", "filter"]) == "GET_rows(filter_2, filter)", "the name on the wire is that of the argument"
 
 
 def test_a_prompt_has_the_wire_name_beside_a_numbered_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -64,3 +64,26 @@ def test_what_is_certain_stays_refused(run: Run, service: Service) -> None:
 
     assert result.stdout.count("'ttl' must be an integer") == 2
     assert service.arrived == []
+
+
+def test_null_in_a_patch_is_never_left_out_without_a_word(run: Run, service: Service) -> None:
+    """Where the document does not say that a property may be null, it is refused once; a merge patch removes so."""
+    merge = {"required": True, "content": {"application/merge-patch+json": {"schema": SCHEMA}}}
+    merged = {"/merged": {"patch": {"requestBody": merge, "responses": {"200": {"description": "ok"}}}}}
+
+    plain = run(DOCUMENT, TWICE.format("name='x', ttl=None"))
+    removed = run(merged, "PATCH_merged(name='x', ttl=None)")
+
+    assert "'ttl' is None, and the document does not say that it may be null" in plain.stdout
+    assert removed.exit_code == 0, removed.output
+    assert [json.loads(request.body) for request in service.arrived] == [{"name": "x", "ttl": None}] * 2
+
+
+def test_branches_that_overlap_are_no_mistake(run: Run, service: Service) -> None:
+    """Most documents have alternatives of which several fit the same value."""
+    branches = [{"type": "object", "properties": {name: {"type": "string"}}} for name in ("a", "b")]
+    body = {"content": {"application/json": {"schema": {"oneOf": branches}}}}
+    document = {"/x": {"post": {"requestBody": body, "responses": {"200": {"description": "ok"}}}}}
+
+    assert run(document, "POST_x(body={'a': 'x'})").exit_code == 0
+    assert json.loads(service.arrived[0].body) == {"a": "x"}
