@@ -22,7 +22,7 @@ _LOADED = "atc.documents"
 _REASONS = 3
 """Reasons in the line about what is left out."""
 
-_NAMES = 5
+_NAMES = 30
 
 
 def loaded(specs: Sequence[str], auth: Sequence[str] = ()) -> Protocol:
