@@ -187,7 +187,8 @@ class Broker:
                 planned = without_overrides(operation, planned, self._executor.warn)
             if operation.function is None and overrides_method(operation, planned):
                 raise ToolError(f"{tool}() must not give a _method, which may change the method", tool=tool)
-        except (ToolError, ValueError, TypeError, RecursionError) as error:  # the last three: values no schema foresees
+        except (ToolError, UnreachableError, ValueError, TypeError, RecursionError) as error:
+            # The last three: values that no schema foresees.
             call.arguments = _plain({**{f"args[{i}]": value for i, value in enumerate(args)}, **(kwargs or {})})
             problem = self._executor.redact(str(error))
             record = self._executor.finish(call, problem)

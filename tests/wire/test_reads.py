@@ -21,9 +21,10 @@ LIST = {"type": "object", "properties": {"hits": {"type": "array", "items": {"ty
 
 
 def operation(schema: object = LIST, status: str = "200", **parts: Any) -> dict[str, Any]:
-    """A POST with a search text in its body."""
+    """A POST with a search text in its body, which states that it changes nothing."""
     body = {"type": "object", "properties": {"text": {"type": "string"}, "limit": {"type": "integer"}}}
     return {
+        "description": "Finds what fits. Changes nothing.",
         "requestBody": {"content": {"application/json": {"schema": body}}},
         "responses": {status: {"description": "", "content": {"application/json": {"schema": schema}}}},
         **parts,
@@ -47,7 +48,7 @@ def search(request: Arrived) -> tuple[int, dict[str, str], object]:
 
 
 def test_a_search_is_sent_where_writes_are_denied(run: Run, service: Service) -> None:
-    """Path, id and reply say that it searches; that is told, and can be taken back."""
+    """A sentence states it, path, id and reply agree; that is told, and can be taken back."""
     paths = {"/boats/search": {"post": operation(operationId="searchBoats")}}
     program = 'print(len(POST_boats_search(text="x")["hits"]))'
 
@@ -145,11 +146,13 @@ def test_a_file_that_declares_reads_must_be_trusted(tmp_path: Path, monkeypatch:
         ("/boats/search", {"operationId": "boats_search", "summary": "Search boats"}),
         ("/boats/_count", {"operationId": "countBoats", "schema": {"properties": {"count": {"type": "integer"}}}}),
         ("/boats/find", {"operationId": "findBoats", "schema": {"type": "array", "items": {}}}),
-        ("/report", {"x-reads": True}),
+        ("/boats/search", {"operationId": "searchBoats", "description": "By name.\n\nThis operation is read-only."}),
+        ("/orders/search", {"operationId": "searchOrders", "summary": "Search orders"}),
+        ("/report", {"x-reads": True, "description": ""}),
     ],
 )
 def test_operations_that_read(path: str, parts: dict[str, Any]) -> None:
-    """Two names and the reply agree, or the document says so."""
+    """A sentence, two names and the reply agree, or the document declares it."""
     assert reads(path, **parts)
 
 
@@ -172,11 +175,18 @@ def test_operations_that_read(path: str, parts: dict[str, Any]) -> None:
         ("/graphql", {"operationId": "query"}),
         ("/boats/validate", {"operationId": "validateBoat"}),
         ("/search/jobs", {"operationId": "searchJobs"}),
-        ("/boats/search", {"operationId": "searchBoats", "description": "Changes nothing.", "status": "204"}),
+        ("/boats/search", {"operationId": "searchBoats", "status": "204"}),
+        ("/boats/search", {"operationId": "searchBoats", "description": ""}),  # nobody states it
+        ("/boats/search", {"operationId": "searchBoats", "description": "Changes nothing but the index."}),
+        ("/boats/search", {"operationId": "searchBoats", "description": "Never modifies data without a token."}),
+        ("/boats/find", {"operationId": "findBoats", "summary": "Finds and deletes boats"}),
+        ("/boats/find", {"operationId": "findBoats", "summary": "Finds boats, archiving them"}),
+        ("/boats/find", {"operationId": "findBoats", "summary": "Found boats are removed"}),
+        ("/boats/find", {"operationId": "findBoats", "summary": "Searches, copies and publishes"}),
     ],
 )
 def test_operations_that_may_write(path: str, parts: dict[str, Any]) -> None:
-    """One doubt is enough; what a description says counts for nothing."""
+    """One doubt is enough, whatever a description states."""
     assert not reads(path, **parts)
 
 
