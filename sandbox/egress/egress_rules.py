@@ -94,11 +94,6 @@ class CallTarget(NamedTuple):
     def called(self) -> str:
         return self.tool.name if self.tool else self.server
 
-    @property
-    def reads(self) -> bool:
-        """True if the operation is declared to change nothing, whatever its method."""
-        return self.tool is not None and self.tool.reads
-
 
 def display_url(url: str) -> str:
     """A URL without the parts that may hold a secret: user, password, query and fragment."""
@@ -315,9 +310,10 @@ class EgressRules:
         """What the user left out, where a call of a tool comes to the same request; None if it does not."""
         return closest_left_out(self._apis[tool.namespace], tool.method, path, tool) if tool.function is None else None
 
-    def only_reads(self, tool: Tool, path: str) -> bool:
-        """True if a tool that is said to read is what any service reads in its path; no write is meant by it."""
-        return closest_write(self._apis[tool.namespace], tool, path) is None
+    def only_reads(self, target: CallTarget) -> bool:
+        """True if the tool of a target is said to read, and no service can take its path for that of a write."""
+        tool = target.tool
+        return tool is not None and tool.reads and closest_write(self._apis[tool.namespace], tool, target.path) is None
 
     def _shown(self) -> list[str]:
         """The servers of the API as a program should know them: not where a documented one really is."""

@@ -110,6 +110,34 @@ def test_no_header_makes_another_method_of_it(run: Run, service: Service) -> Non
     assert len(service.lines) == 1
 
 
+@pytest.mark.parametrize(
+    ("path", "program"),
+    [
+        ("/report/{any}", "POST_report_any('Drop')"),
+        ("/report/{any}", "POST_report_any('7/close')"),
+        ("/{+any}", "POST_any('boats')"),
+        ("/report/{any}", "requests.post(base + '/report/DROP', json={}).raise_for_status()"),
+        ("/report/{any}", "requests.post(base + '/report//drop', json={}).raise_for_status()"),
+    ],
+)
+def test_a_path_that_may_be_that_of_a_write_is_a_write(run: Run, service: Service, path: str, program: str) -> None:
+    """A declared read says nothing of the writes that its path may come to."""
+    any_text = {"name": "any", "in": "path", "required": True, "schema": {"type": "string"}}
+    id_text = {**any_text, "name": "id"}
+    paths = {
+        path: {"post": operation(parameters=[any_text], **{"x-reads": True})},
+        "/boats": {"post": operation(description="")},
+        "/report/drop": {"post": operation(description="")},
+        "/report/{id}/close": {"post": operation(parameters=[id_text], description="")},
+    }
+    result = run(paths, f"import requests\nbase = {service.url!r}\n{program}", "--writes", "deny")
+
+    assert service.lines == []
+    assert result.exit_code in (1, 3)
+    other = "POST_any('report/7')" if "+" in path else "POST_report_any('drops')"
+    assert run(paths, other, "--writes", "deny").exit_code == 0
+
+
 def test_an_agent_takes_them(service: Service) -> None:
     """`Agent(reads=…)` solves with it under `deny`."""
     protocol = load({"openapi": "3.0.3", "info": {}, "paths": {"/report": {"post": operation()}}})
