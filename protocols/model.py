@@ -37,6 +37,7 @@ __all__ = [
     "SecurityScheme",
     "Server",
     "Tool",
+    "WholeURL",
     "telling_headers",
     "tool_of",
 ]
@@ -172,10 +173,25 @@ class SecurityScheme:
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A base URL with its variables filled in by their defaults; no slash at the end."""
+    """A base URL with its variables filled in by their defaults; no slash at the end.
+
+    `scope` says what an operation has for itself: nothing, the path of its server, or a server at another origin than
+    those of the document.
+    """
 
     url: str
     description: str = ""
+    scope: Literal["api", "path", "origin"] = "api"
+
+    @property
+    def missing(self) -> str:
+        """The first variable that has no value, as in `{tenant}`; empty if none is missing."""
+        variable = re.search(r"\{[^{}]*\}", self.url)
+        return variable[0] if variable else ""
+
+
+class WholeURL(str):
+    """A base URL at which all operations are, whatever servers a document has for some: that of a simulated API."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -432,7 +448,8 @@ class Protocol:
         apis = {}
         for namespace in self.namespaces:
             tools = tuple(tool for tool in self.tools if tool.namespace == namespace)
-            servers = tuple(dict.fromkeys(server for tool in tools for server in tool.servers))
+            listed = dict.fromkeys(server for tool in tools for server in tool.servers)
+            servers = tuple(sorted(listed, key=lambda server: server.scope != "api"))
             schemes = tuple(scheme for scheme in self.security_schemes if scheme.namespace == namespace)
             left_out = tuple(operation for operation in self.left_out if operation.namespace == namespace)
             apis[namespace] = replace(self, tools=tools, servers=servers, security_schemes=schemes, left_out=left_out)
@@ -451,7 +468,7 @@ class Protocol:
 
     def under(self, url: str) -> str | dict[str, str]:
         """The base URL of a server that offers it; of several APIs, the one of each, in a folder of its name."""
-        return {namespace: f"{url}/{namespace}" for namespace in self.namespaces} or url
+        return {namespace: type(url)(f"{url}/{namespace}") for namespace in self.namespaces} or url
 
     def only(self, names: Iterable[str]) -> Protocol:
         """The same API with just the named tools, in the order of `names`. Raises: KeyError."""

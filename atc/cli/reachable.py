@@ -40,7 +40,7 @@ def _check_api(protocol: Protocol, base_url: str | None, allow: Sequence[str]) -
     from sandbox.egress.dns import HostResolver, RefusedAddressError
     from sandbox.egress.egress_rules import origin
 
-    servers = [server.url for server in protocol.servers]
+    servers = [server.url for server in protocol.servers if not server.missing]
     url = base_url or (servers[0] if servers else "")
     try:
         parts = urlsplit(url)

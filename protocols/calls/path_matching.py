@@ -12,7 +12,7 @@ from protocols.errors import UsageError
 from protocols.model import LeftOut, Protocol, Tool
 from protocols.naming import tool_name
 
-__all__ = ["closest_left_out", "closest_write", "match", "match_gold", "path_arguments"]
+__all__ = ["closest_left_out", "closest_write", "leniently", "match", "match_gold", "path_arguments"]
 
 _TEMPLATE = re.compile(r"\{([^{}]*)\}")
 _DECODINGS = 5
@@ -50,7 +50,7 @@ def closest_left_out(protocol: Protocol, method: str, path: str, tool: Tool | No
     """
     if not protocol.left_out:
         return None
-    read = _leniently(path)
+    read = leniently(path)
     matches = [
         operation
         for operation in protocol.left_out
@@ -64,7 +64,7 @@ def closest_left_out(protocol: Protocol, method: str, path: str, tool: Tool | No
 
 def closest_write(protocol: Protocol, tool: Tool, path: str) -> Tool | None:
     """The write that a lenient service may read in a request of a tool that is said to read; None if there is none."""
-    read = _leniently(path)
+    read = leniently(path)
     return next(
         (
             other
@@ -89,7 +89,8 @@ def _spanning_path(tool: Tool) -> str:
     return _TEMPLATE.sub(lambda variable: f"{{{'+' * (variable[1] in spanning)}{variable[1]}}}", tool.path)
 
 
-def _leniently(path: str) -> str:
+def leniently(path: str) -> str:
+    """A path as a lenient service reads it: decoded, with several slashes as one, without what stands behind a `;`."""
     path = path.split("?")[0]
     for _ in range(_DECODINGS):
         decoded = unquote(path)

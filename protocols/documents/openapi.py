@@ -7,14 +7,21 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, cast
 from urllib.parse import urljoin, urlsplit
 
 from protocols.documents.described_enums import with_described_enum
-from protocols.documents.paths import VARIABLE, plain_path, reserved, spanning_variables, with_fixed_query
+from protocols.documents.paths import (
+    VARIABLE,
+    plain_path,
+    reserved,
+    spanning_variables,
+    with_fixed_query,
+    without_query_template,
+)
 from protocols.documents.schemas import SchemaReader, object_properties
 from protocols.documents.source import METHODS, DocumentSet, mapping_or_empty, pointer
 from protocols.documents.statements import only_reads, wanted_prefix, why_unusable
@@ -62,11 +69,12 @@ def protocol(document: Mapping[str, Any], documents: DocumentSet, digest: str) -
     tools: list[Tool] = []
     for path, method, item, operation, base in builder.operations():
         known = mapping_or_empty(operation)
-        real = path.rstrip("#")
+        written = path.rstrip("#")
+        real, _ = without_query_template(written)
         name = str(known.get(NAME) or tool_name(method, plain_path(real)))
         reason: str | None = None
         try:
-            tool = builder.tool(name, method, real, operation, base, item)
+            tool = builder.tool(name, method, written, operation, base, item)
             reason = _DOCUMENT_ITSELF if _serves_document(tool) else why_unusable(known, tool)
         except (ProtocolError, RecursionError) as error:
             reason = _reason(error)
@@ -101,6 +109,8 @@ class _Builder:
         self.schemas = SchemaReader(self.documents, self.notes)
         self.schemes = tuple(self._security_schemes())
         self.servers = self._servers(self.document.get("servers"))
+        if not self.servers and self.documents.uri.startswith("http"):
+            self.servers = (Server(self._absolute("/")),)
 
     def leave_out(self, operation: LeftOut) -> None:
         """Record an operation that is no tool; `place` is its JSON pointer."""
@@ -151,10 +161,13 @@ class _Builder:
         item = item or {}
         security = self._security(operation)
         body = self._body(operation.get("requestBody"), base)
+        path, optional = without_query_template(path)
         path, _, fixed_query = path.partition("#")[0].partition("?")  # a fragment is never sent
+        if path.startswith("//"):
+            raise ProtocolError("its path begins with two slashes, of which a request would keep one")
         spanning = frozenset(spanning_variables(path))
         path = plain_path(path)
-        listed = self._parameters(path, item, operation, base, security, fixed_query)
+        listed = self._parameters(path, item, operation, base, security, fixed_query, optional)
         parameters, arguments = _arguments([reserved(parameter, spanning) for parameter in listed], body)
         servers = operation.get("servers") or item.get("servers")
         summary = str(operation.get("summary") or item.get("summary") or "").strip()
@@ -169,7 +182,7 @@ class _Builder:
             arguments=arguments,
             body=body,
             responses=tuple(self._responses(operation.get("responses"), base)),
-            servers=self._servers(servers) if servers else self.servers,
+            servers=self._own_servers(servers) if servers else self.servers,
             security=security,
             deprecated=operation.get("deprecated") is True,
             operation_id=str(operation.get("operationId") or ""),
@@ -188,8 +201,11 @@ class _Builder:
             raw, base, _ = self.documents.lookup(str(raw["$ref"]), base)
         raise ProtocolError("a reference that leads to itself")
 
-    def _servers(self, raw: object) -> tuple[Server, ...]:
-        """The servers with variables filled in; relative URLs are relative to the document's."""
+    def _servers(self, raw: object, near: str = "") -> tuple[Server, ...]:
+        """The servers with variables filled in; relative URLs are relative to `near`, else to the document's.
+
+        A variable without a value stays in its URL, with which the server cannot be used.
+        """
         servers = []
         for server in raw if isinstance(raw, list) else []:
             if not isinstance(server, Mapping) or not isinstance(server.get("url"), str):
@@ -202,14 +218,34 @@ class _Builder:
 
             url = VARIABLE.sub(value, server["url"])
             try:
-                servers.append(Server(self._absolute(url), str(server.get("description") or "").strip()))
+                if VARIABLE.search(urlsplit(server["url"]).netloc) and _is_torn(urlsplit(url).netloc):
+                    url = server["url"]  # with its variable, for the message
+                servers.append(Server(self._absolute(url, near), str(server.get("description") or "").strip()))
             except ValueError:
                 self.warnings.append(f"the server {url[:100]!r} has no usable address")
-        if not servers and self.documents.uri.startswith("http"):
-            servers = [Server(self._absolute("/"))]
         return tuple(servers)
 
-    def _absolute(self, url: str) -> str:
+    def _own_servers(self, raw: object) -> tuple[Server, ...]:
+        """The servers of an operation, or of its path item; relative ones lie beside the document's (RFC 3986)."""
+        near = self.servers[0].url if self.servers else ""
+        listed = self.document.get("servers")
+        first = mapping_or_empty(listed[0]) if isinstance(listed, list) and listed else {}
+        folder = near and str(first.get("url") or "").endswith("/")
+        own = self._servers(raw, f"{near}/" if folder else near)
+        if not self.servers:
+            return own
+        common = {server.url for server in self.servers}
+        origins = {urlsplit(url)[:2] for url in common}
+        return tuple(
+            server
+            if server.url in common
+            else replace(server, scope="path" if urlsplit(server.url)[:2] in origins else "origin")
+            for server in own
+        )
+
+    def _absolute(self, url: str, near: str = "") -> str:
+        if near and not urlsplit(url).scheme:
+            url = urljoin(near, url)
         if not urlsplit(url).scheme and self.documents.uri.startswith("http"):
             url = urljoin(self.documents.uri, url)
         parts = urlsplit(url)
@@ -248,8 +284,14 @@ class _Builder:
         base: str,
         security: tuple[tuple[str, ...], ...],
         fixed_query: str,
+        optional: Collection[str],
     ) -> list[Parameter]:
-        """The parameters of an operation. `fixed_query`: what its path key has behind a `?`."""
+        """The parameters of an operation.
+
+        Args:
+            fixed_query: What its path key has behind a `?`.
+            optional: The names in the query of its path key, where that is a URI template.
+        """
         parameters: dict[tuple[str, str], Parameter] = {}
         for owner in (item, operation):
             raw_list = owner.get("parameters") or []
@@ -263,7 +305,7 @@ class _Builder:
                     self.notes[f"a parameter is described twice ({' '.join(place)}), and the last one counts"] += 1
                 own.add(place)
                 parameters[place] = parameter
-        parameters = with_fixed_query(parameters, fixed_query)
+        parameters = with_fixed_query(parameters, fixed_query, optional)
         # Credentials are added outside the program, even where the document lists them as parameters too.
         secret = {(s.location, s.parameter.lower()) for s in self.schemes if any(s.name in need for need in security)}
         in_path = VARIABLE.findall(path)
@@ -399,6 +441,11 @@ class _Builder:
                 schema = self.schemas.read(header["schema"], where) if header.get("schema") is not None else {}
                 text = str(header.get("description") or "").strip()
                 yield name, {**schema, "description": text} if text else schema
+
+
+def _is_torn(netloc: str) -> bool:
+    """True if a host has lost a part of its name, as an empty value of a variable leaves it."""
+    return "" in netloc.rpartition("@")[2].partition(":")[0].split(".")
 
 
 def _reason(error: Exception) -> str:

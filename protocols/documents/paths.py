@@ -11,11 +11,13 @@ from protocols.errors import ProtocolError
 from protocols.model import Parameter, Schema
 from protocols.naming import argument_name
 
-__all__ = ["VARIABLE", "plain_path", "reserved", "spanning_variables", "with_fixed_query"]
+__all__ = ["VARIABLE", "plain_path", "reserved", "spanning_variables", "with_fixed_query", "without_query_template"]
 
 VARIABLE = re.compile(r"\{([^{}]*)\}")
 _EXPANSION = re.compile(r"(?P<sign>\+|\*{1,2}|)(?P<name>[^*+:=]+?)(?P<end>\*|\+|\.\.\.|)([:=](?P<pattern>.*))?")
 """A path variable of a dialect: `{+path}`, `{path*}`, `{proxy+}`, `{**path}`, `{path:.+}`, `{name=projects/*}`."""
+
+_QUERY_TEMPLATE = re.compile(r"\{[?&]([^{}]*)\}")
 
 _SPANNING = re.compile(r"\^?\(?(\.[*+]|path)\)?\$?|.*(/|\*\*).*")
 """The pattern of a variable whose value may have slashes."""
@@ -24,6 +26,13 @@ _SPANNING = re.compile(r"\^?\(?(\.[*+]|path)\)?\$?|.*(/|\*\*).*")
 def plain_path(path: str) -> str:
     """A path whose variables have but their names: `/files/{+path}` is `/files/{path}`."""
     return VARIABLE.sub(lambda variable: f"{{{_variable_name(variable[1])}}}", path)
+
+
+def without_query_template(path: str) -> tuple[str, tuple[str, ...]]:
+    """A path without the query of a URI template, and its names: `/j/{id}{?page,size}` is `/j/{id}` (RFC 6570)."""
+    written = ",".join(_QUERY_TEMPLATE.findall(path)).split(",")
+    names = dict.fromkeys(name.partition(":")[0].strip(" *") for name in written)
+    return _QUERY_TEMPLATE.sub("", path), tuple(filter(None, names))
 
 
 def _variable_name(written: str) -> str:
@@ -48,9 +57,16 @@ def reserved(parameter: Parameter, spanning: Collection[str]) -> Parameter:
     return replace(parameter, reserved=True) if spans else parameter
 
 
-def with_fixed_query(parameters: Mapping[tuple[str, str], Parameter], query: str) -> dict[tuple[str, str], Parameter]:
-    """The parameters with those of a query in the key of a path: `/items?kind=a&q={q}`."""
+def with_fixed_query(
+    parameters: Mapping[tuple[str, str], Parameter], query: str, optional: Collection[str] = ()
+) -> dict[tuple[str, str], Parameter]:
+    """The parameters with those of a query in the key of a path: `/items?kind=a&q={q}`; `optional`: of its template."""
     result = dict(parameters)
+    for name in optional:
+        if ("query", name) not in result:
+            result["query", name] = Parameter(
+                name, argument_name(name), "query", False, {"type": "string"}, style="form", explode=True
+            )
     for name, value in parse_qsl(query, keep_blank_values=True):
         variable = VARIABLE.fullmatch(value)
         if variable is None:

@@ -426,7 +426,7 @@ def _repair_path(node: Node, place: tuple[str, ...], repairs: _RepairLog, resolv
                 repairs.note(_OPTIONAL_PATH_PARAMETER, (*place, method, "parameters", str(parameter.get("name"))))
         names = {str(parameter.get("name")) for parameter in in_path}
         path = place[-1] if place and not outside else ""  # references to other files are not followed here
-        for name in dict.fromkeys(re.findall(r"\{([^{}]+)\}", path)):
+        for name in dict.fromkeys(re.findall(r"\{([^{}?&][^{}]*)\}", path)):
             if name not in names:
                 missing = {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
                 own = [*own, missing]

@@ -69,6 +69,10 @@ _CHANGES = frozenset(
 """Words of operations that may change something; one of them anywhere in the names is enough."""
 
 
+_JOINTS = frozenset({"and", "or", "then", "also", ",", ";", ".", "&", "/", "+", ":"})
+"""What stands before a verb in an enumeration."""
+
+
 def why_unusable(operation: Mapping[str, object], tool: Tool) -> str | None:
     """The reason for not offering an operation whose own document says that it does not work; None if there is none."""
     statuses = {str(status) for status in mapping_or_empty(operation.get("responses")) if status[:1] != "x"}
@@ -126,7 +130,24 @@ def only_reads(operation: Mapping[str, object], tool: Tool) -> bool:
         return False
     named = {*words(tool.path), *identifier, *words(tool.summary)}
     named |= {word for argument in tool.arguments for word in words(argument.name)}
-    return _CHANGES.isdisjoint(named) and _is_search(tool.arguments) and _answers_with_results(tool)
+    if not _CHANGES.isdisjoint(named) or _tells_change(tool.summary):
+        return False
+    return _is_search(tool.arguments) and _answers_with_results(tool)
+
+
+def _tells_change(summary: str) -> bool:
+    """True if a summary has a change in another form of the word: `Finds and deletes …`, `… are removed`.
+
+    A word in `-s` counts at the beginning and in an enumeration; elsewhere it is a noun, as in `Search orders`.
+    """
+    text = re.findall(r"\w+|[,;.&/+:]", summary.lower())
+    for before, word in zip([".", *text], text, strict=False):
+        verb = re.sub(r"i?e?s$", "", word) if before in _JOINTS else ""
+        stems = {verb, re.sub(r"(i?ed|ing)$", "", word)} - {word, ""}
+        stems |= {stem[:-1] for stem in stems if stem[-2:-1] == stem[-1]}  # dropping, logged
+        if not _CHANGES.isdisjoint({form for stem in stems for form in (stem, f"{stem}e", f"{stem}y")}):
+            return True
+    return False
 
 
 def _is_search(arguments: tuple[Parameter, ...]) -> bool:

@@ -187,15 +187,16 @@ class Broker:
                 planned = without_overrides(operation, planned, self._executor.warn)
             if operation.function is None and overrides_method(operation, planned):
                 raise ToolError(f"{tool}() must not give a _method, which may change the method", tool=tool)
-        except (ToolError, ValueError, TypeError, RecursionError) as error:  # the last three: values no schema foresees
+        except (ToolError, UnreachableError, ValueError, TypeError, RecursionError) as error:
+            # The last three: values that no schema foresees.
             call.arguments = _plain({**{f"args[{i}]": value for i, value in enumerate(args)}, **(kwargs or {})})
             problem = self._executor.redact(str(error))
             record = self._executor.finish(call, problem)
             return BrokerReply(record, call.url, problem=problem, failure="InvalidURL")
         base = self._rules.base_of(operation)
-        call.planned, call.reads = planned, operation.reads and self._rules.only_reads(operation, bound.path)
+        call.planned, call.target = planned, CallTarget(operation, base, base, bound.path, {})
+        call.reads = self._rules.only_reads(call.target)
         call.arguments = _plain(bound.arguments, operation.function is not None)
-        call.target = CallTarget(operation, base, base, bound.path, {})
         call.url = join_url(base + planned.path, planned.query)
         return self._policy.make(call)
 
@@ -243,8 +244,7 @@ class Broker:
         own_headers = with_defaults(
             headers or {}, {"Content-Type": "application/json"} if json_body is not None else {}
         )
-        own_cookies = dict(cookies or {})
-        form = allowed_form(data, own_headers, warn)
+        own_cookies, form = dict(cookies or {}), allowed_form(data, own_headers, warn)
         content = json_body if json_body is not None else form
         try:
             prepared = prepare(method, url, params, own_headers, own_cookies, content, auth)
@@ -270,9 +270,8 @@ class Broker:
             record = self._executor.finish(call, message)
             return BrokerReply(record, record.url, failure=kind, problem=cut(message))
         call.tool = call.target.tool.name if call.target.tool else None
-        call.arguments, call.url, call.reads = request_arguments(call), str(prepared.url), call.target.reads
-        if call.reads and call.target.tool is not None:
-            call.reads = self._rules.only_reads(call.target.tool, call.target.path)
+        call.arguments, call.url = request_arguments(call), str(prepared.url)
+        call.reads = self._rules.only_reads(call.target)
         return self._policy.make(call)
 
 

@@ -13,9 +13,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 from urllib.parse import unquote, urlsplit
 
-from protocols.calls.path_matching import closest_left_out, closest_write, match
+from protocols.calls.path_matching import closest_left_out, closest_write, leniently, match
 from protocols.errors import UsageError
-from protocols.model import READS, LeftOut, Protocol, Tool
+from protocols.model import READS, LeftOut, Protocol, Server, Tool, WholeURL
 from sandbox.truncation import cut
 
 __all__ = ["BaseURL", "CallTarget", "EgressRules", "Origin", "UnreachableError"]
@@ -94,11 +94,6 @@ class CallTarget(NamedTuple):
     def called(self) -> str:
         return self.tool.name if self.tool else self.server
 
-    @property
-    def reads(self) -> bool:
-        """True if the operation is declared to change nothing, whatever its method."""
-        return self.tool is not None and self.tool.reads
-
 
 def display_url(url: str) -> str:
     """A URL without the parts that may hold a secret: user, password, query and fragment."""
@@ -128,7 +123,9 @@ def base_urls(base_url: BaseURL, protocol: Protocol | None) -> dict[str, str]:
     namespaces = protocol.namespaces if protocol is not None else ()
     urls = {"": base_url} if isinstance(base_url, str) else dict(base_url or {})
     apis = protocol.apis if protocol is not None else {}
-    urls = {namespace: _with_path(url, apis.get(namespace)).rstrip("/") for namespace, url in urls.items() if url}
+    urls = {
+        namespace: type(url)(_with_path(url, apis.get(namespace)).rstrip("/")) for namespace, url in urls.items() if url
+    }
     for namespace, url in urls.items():
         if "@" in re.split(r"[/?#]", url.partition("//")[2], maxsplit=1)[0]:
             raise UsageError("the base URL holds a user name or password; leave it out and pass it as a credential")
@@ -144,7 +141,7 @@ def _with_path(url: str, api: Protocol | None) -> str:
     """A base URL that is an origin alone, with the path of the first server that the document names."""
     if api is None or not api.servers or re.fullmatch(r"https?://[^/?#]+", url.strip(), re.IGNORECASE) is None:
         return url
-    path = urlsplit(api.servers[0].url).path
+    path = "" if api.servers[0].missing else urlsplit(api.servers[0].url).path
     return f"{url.strip()}/{path.lstrip('/')}" if path.strip("/") else url
 
 
@@ -167,9 +164,7 @@ class EgressRules:
         self._servers = {name: _servers(api, self._bases.get(name)) for name, api in self._apis.items()}
         for namespace, api in self._apis.items():
             if not self._servers[namespace] and any(tool.function is None for tool in api.tools):
-                where, how = (f" of {namespace}", f"{namespace}=URL") if namespace else ("", "URL")
-                text = f"the document{where} names no server with a host; give the base URL of the service"
-                raise UsageError(f"{text} (--base-url {how})" if namespace else f"{text} (--base-url)")
+                raise UsageError(_without_server(namespace, api.servers))
         documented = {origin_of(urlsplit(server)) for servers in self._servers.values() for server in servers}
         self._open = tuple(server_origin for server_origin in allow if server_origin not in documented)
         self._allowed = frozenset(allow)
@@ -186,14 +181,28 @@ class EgressRules:
             return False
 
     def base_of(self, tool: Tool | None) -> str:
-        """The URL that the path of a tool is put behind."""
+        """The URL that the path of a tool is put behind.
+
+        Raises: UnreachableError: Its own server is not where the base URL is, or has no address.
+        """
         if tool is not None and tool.function is not None:
             return MCP if tool.function.remote else FUNCTION
         namespace = tool.namespace if tool is not None else ""
-        if namespace in self._bases:
-            return self._bases[namespace]
-        servers = [server.url for server in tool.servers if urlsplit(server.url).netloc] if tool else []
-        return (servers or self._servers.get(namespace) or [""])[0].rstrip("/")
+        base = self._bases.get(namespace)
+        own = tool.servers if tool is not None else ()
+        if base is not None and (not own or own[0].scope != "origin" or isinstance(base, WholeURL)):
+            return _with_own_path(base, own[0]) if own else base
+        api = self._apis.get(namespace)
+        common = [server for server in api.servers if server.scope == "api"] if api is not None else []
+        url = next((server.url for server in own or common if _is_usable(server)), None)
+        if tool is None or url is None:
+            called = f"{tool.name}: " if tool is not None else ""
+            raise UnreachableError("InvalidURL", called + _without_server(namespace, own or common))
+        there = origin_of(urlsplit(url))
+        if base is not None and there not in self._allowed:
+            text = f"{tool.name} has a server of its own, {there}, for which the base URL does not stand"
+            raise UnreachableError("InvalidURL", f"{text}; to send it there, give --allow {there}")
+        return url
 
     def locate(self, method: str, url: str) -> CallTarget:
         """The operation, or the allowed origin, that a URL addresses. Raises: UnreachableError."""
@@ -247,6 +256,8 @@ class EgressRules:
                 return target._replace(path=parts.path or "/")
         except ValueError:  # no address
             return None
+        if has_parent_step(parts.path) and url_origin in self._own:  # the library would send another path
+            return None
         path = self.path_within(target.base, url)
         operation = self._operation(target.tool.namespace, method, path) if target.tool is not None else None
         if path is not None and operation is not None:
@@ -259,11 +270,22 @@ class EgressRules:
 
     def left_out_at(self, target: CallTarget, method: str, url: str) -> LeftOut | None:
         """What a redirect of a call leads to and the user left out; None if it is nothing of that."""
-        path = self.path_within(target.base, url) if target.tool is not None else None
-        if path is None or target.tool is None:
+        if target.tool is None:
             return None
-        left_out = closest_left_out(self._apis[target.tool.namespace], method, path)
-        return left_out if left_out is not None and left_out.chosen else None
+        try:
+            parts = urlsplit(url)
+            path, there = leniently(parts.path), origin_of(parts)
+        except ValueError:  # no address
+            return None
+        method = "GET" if method == "HEAD" else method
+        for namespace, server in ((name, server) for name, servers in self._servers.items() for server in servers):
+            server_parts = urlsplit(server)
+            prefix = leniently(server_parts.path).rstrip("/")
+            if origin_of(server_parts) == there and path.startswith(f"{prefix}/"):
+                left_out = closest_left_out(self._apis[namespace], method, path[len(prefix) :])
+                if left_out is not None and left_out.chosen:
+                    return left_out
+        return None
 
     def path_within(self, base: str, url: str) -> str | None:
         """The path of a URL below a base URL; None if it is not below, or at another origin."""
@@ -288,15 +310,16 @@ class EgressRules:
         """What the user left out, where a call of a tool comes to the same request; None if it does not."""
         return closest_left_out(self._apis[tool.namespace], tool.method, path, tool) if tool.function is None else None
 
-    def only_reads(self, tool: Tool, path: str) -> bool:
-        """True if a tool that is said to read is what any service reads in its path; no write is meant by it."""
-        return closest_write(self._apis[tool.namespace], tool, path) is None
+    def only_reads(self, target: CallTarget) -> bool:
+        """True if the tool of a target is said to read, and no service can take its path for that of a write."""
+        tool = target.tool
+        return tool is not None and tool.reads and closest_write(self._apis[tool.namespace], tool, target.path) is None
 
     def _shown(self) -> list[str]:
         """The servers of the API as a program should know them: not where a documented one really is."""
         shown_servers = []
-        for namespace, servers in self._servers.items():
-            shown_servers += servers[:-1] if namespace in self._bases and len(servers) > 1 else servers
+        for namespace, api in self._apis.items():
+            shown_servers += _servers(api, None) or self._servers[namespace]
         return shown_servers
 
     def _nearest(self, method: str, path: str) -> str:
@@ -307,10 +330,32 @@ class EgressRules:
 
 def _servers(protocol: Protocol, base: str | None) -> list[str]:
     """Every URL under which a program may address the API, the document's own first."""
-    urls = [server.url for server in protocol.servers]
-    urls += [server.url for tool in protocol.tools for server in tool.servers]
-    urls = [url.rstrip("/") for url in urls if urlsplit(url).scheme in _PORTS and urlsplit(url).netloc]
+    servers = [*protocol.servers, *(server for tool in protocol.tools for server in tool.servers)]
+    urls = [server.url.rstrip("/") for server in servers if _is_usable(server)]
+    urls += [_with_own_path(base, server) for server in servers if server.scope == "path"] if base else []
     return list(dict.fromkeys([*urls, *([base] if base else [])]))
+
+
+def _is_usable(server: Server) -> bool:
+    parts = urlsplit(server.url)
+    return parts.scheme in _PORTS and bool(parts.netloc) and not server.missing
+
+
+def _with_own_path(base: str, server: Server) -> str:
+    """A base URL, with the path of a server that an operation has for itself."""
+    if server.scope != "path" or isinstance(base, WholeURL):
+        return base
+    return urlsplit(base)._replace(path=urlsplit(server.url).path, query="", fragment="").geturl().rstrip("/")
+
+
+def _without_server(namespace: str, servers: Sequence[Server]) -> str:
+    """Why calls cannot be sent, and what to do."""
+    incomplete = next((server for server in servers if server.missing), None)
+    if incomplete is not None:
+        text = f"the server {incomplete.url} of the document has no value for {incomplete.missing}"
+    else:
+        text = f"the document{f' of {namespace}' if namespace else ''} names no server with a host"
+    return f"{text}; give the base URL of the service (--base-url{f' {namespace}=URL' if namespace else ''})"
 
 
 def origin_of(parts: Any) -> Origin:

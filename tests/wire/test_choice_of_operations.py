@@ -101,6 +101,103 @@ def test_what_is_left_out_is_not_called(run: Run, service: Service) -> None:
     assert service.lines == ["DELETE /boats/7"]
 
 
+def whole(**paths: Any) -> dict[str, Any]:
+    """A document of operations `{"GET /users": [parameters]}`."""
+    items: dict[str, Any] = {}
+    for line, parameters in paths.items():
+        method, path = line.split()
+        items.setdefault(path, {})[method.lower()] = {"parameters": parameters, "responses": OK}
+    return {"paths": items}
+
+
+ANY = {"name": "any", "in": "path", "required": True, "schema": {"type": "string"}}
+
+
+@pytest.mark.parametrize(
+    ("operations", "option", "program"),
+    [
+        ({"DELETE /{+any}": [ANY]}, "DELETE /admin/users/{id}", "DELETE_any('admin/users/7')"),
+        ({"DELETE /{+any}": [ANY]}, "DELETE /admin/users/{id}", "DELETE_any('/admin/users/7')"),
+        ({"DELETE /{+any}": [ANY]}, "DELETE /admin/users/{id}", "DELETE_any('ADMIN//Users/7;v=1')"),
+        ({"GET /files/{any}": [{**ANY, "allowReserved": True}]}, "GET /files/{id}/secret", "GET_files_any('a/secret')"),
+        (
+            {"GET /files/{any}": [{**ANY, "schema": {"pattern": ".*"}}]},
+            "GET /files/{id}/secret",
+            "GET_files_any('a/secret')",
+        ),
+        ({"GET /users/{any}": [ANY]}, "GET /users/{id}/secret", "GET_users_any('7/secret')"),
+        ({"GET /users/{any}": [ANY]}, "GET /users/me", "GET_users_any('ME')"),
+        ({"GET /users/{any}": [ANY]}, "GET /users/me", "GET_users_any('me;x')"),
+        ({"GET /users/{any}": [ANY]}, "GET /users/me", "GET_users_any('%6De')"),
+        ({"GET /users/{any}": [ANY]}, "GET /users/me", "requests.get(base + '//users/me').raise_for_status()"),
+        ({"GET /users/{any}": [ANY]}, "GET /users/me", "requests.get(base + '/users//me').raise_for_status()"),
+        ({"GET /users/{any}": [ANY]}, "GET /users/me", "requests.get(base + '/users/ME').raise_for_status()"),
+        ({"GET /users/{any}": [ANY]}, "GET /users/me", "requests.get(base + '/users/me/').raise_for_status()"),
+        ({"GET /users/{any}": [ANY]}, "GET /users/me", "requests.head(base + '/users/%6d%65').raise_for_status()"),
+        (
+            {"GET /users/{any}": [ANY]},
+            "GET /users/{id}/secret",
+            "requests.get(base + '/users/7%2Fsecret').raise_for_status()",
+        ),
+    ],
+)
+def test_nothing_comes_to_the_same_as_what_is_left_out(
+    run: Run, service: Service, operations: dict[str, Any], option: str, program: str
+) -> None:
+    """As a lenient service may read it: decoded, in any case of letters, with several slashes as one."""
+    document = whole(**{**operations, option: [ID] * ("{id}" in option)})
+    result = run(document, f"import requests\nbase = {service.url!r}\n{program}", "--without", option)
+
+    assert service.lines == [], program
+    assert result.exit_code == 1
+
+
+def test_other_values_are_still_called(run: Run, service: Service) -> None:
+    """What is left out takes nothing else along."""
+    document = whole(**{"GET /users/{any}": [ANY], "GET /users/me": [], "GET /users/{id}/secret": [ID]})
+    result = run(document, "GET_users_any('men')\nGET_users_any('7/secrets')", "--without", "GET /users/*e*")
+
+    assert result.exit_code == 0, result.stderr
+    assert service.lines == ["GET /users/men", "GET /users/7%2Fsecrets"]
+
+
+@pytest.mark.parametrize("allowed", [False, True])
+@pytest.mark.parametrize("location", ["/users/me", "/users/ME", "//users/me", "/users/%6De/", "/users/x/../me"])
+def test_a_redirect_does_not_lead_to_it(run: Run, service: Service, location: str, allowed: bool) -> None:
+    """Not even where the origin of the API is allowed, under which a read may otherwise be led to any path."""
+    document = whole(**{"GET /boats": [], "GET /users/{any}": [ANY], "GET /users/me": []})
+    target = f"{service.url}{location}"
+    options = ["--allow", service.url] if allowed else []
+
+    result = run(
+        document,
+        "GET_boats()",
+        *("--without", "GET /users/me", *options),
+        handle=lambda request: (302, {"Location": target}, b"") if request.path == "/boats" else (200, {}, {}),
+    )
+    assert result.exit_code == 1
+    assert service.lines == ["GET /boats"]
+
+
+@pytest.mark.parametrize(
+    "location", ["/v1/users/me", "//v1/users/me", "/V1/users/me", "/v1//users/me", "/up/users/me", "/x/../v1/users/me"]
+)
+def test_a_redirect_does_not_lead_to_it_under_any_server(run: Run, service: Service, location: str) -> None:
+    """With a path of the base URL, and under the path of a server that an operation has for itself."""
+    document = whole(**{"GET /boats": [], "GET /log": [], "GET /users/me": []})
+    document["paths"]["/log"]["servers"] = [{"url": "/up"}]
+    target = f"{service.url}{location}"
+
+    result = run(
+        {**document, "servers": [{"url": "/v1"}]},
+        "GET_boats()",
+        *("--without", "GET /users/me", "--allow", service.url),
+        handle=lambda request: (302, {"Location": target}, b"") if "boats" in request.path else (200, {}, {}),
+    )
+    assert result.exit_code == 1, result.stderr
+    assert service.lines == ["GET /v1/boats"]
+
+
 def test_the_broker_refuses_it() -> None:
     """Whoever calls it, with the reason."""
     protocol = choose(load(DOCUMENT), without=["DELETE"])

@@ -21,9 +21,10 @@ LIST = {"type": "object", "properties": {"hits": {"type": "array", "items": {"ty
 
 
 def operation(schema: object = LIST, status: str = "200", **parts: Any) -> dict[str, Any]:
-    """A POST with a search text in its body."""
+    """A POST with a search text in its body, which states that it changes nothing."""
     body = {"type": "object", "properties": {"text": {"type": "string"}, "limit": {"type": "integer"}}}
     return {
+        "description": "Finds what fits. Changes nothing.",
         "requestBody": {"content": {"application/json": {"schema": body}}},
         "responses": {status: {"description": "", "content": {"application/json": {"schema": schema}}}},
         **parts,
@@ -47,7 +48,7 @@ def search(request: Arrived) -> tuple[int, dict[str, str], object]:
 
 
 def test_a_search_is_sent_where_writes_are_denied(run: Run, service: Service) -> None:
-    """Path, id and reply say that it searches; that is told, and can be taken back."""
+    """A sentence states it, path, id and reply agree; that is told, and can be taken back."""
     paths = {"/boats/search": {"post": operation(operationId="searchBoats")}}
     program = 'print(len(POST_boats_search(text="x")["hits"]))'
 
@@ -109,6 +110,34 @@ def test_no_header_makes_another_method_of_it(run: Run, service: Service) -> Non
     assert len(service.lines) == 1
 
 
+@pytest.mark.parametrize(
+    ("path", "program"),
+    [
+        ("/report/{any}", "POST_report_any('Drop')"),
+        ("/report/{any}", "POST_report_any('7/close')"),
+        ("/{+any}", "POST_any('boats')"),
+        ("/report/{any}", "requests.post(base + '/report/DROP', json={}).raise_for_status()"),
+        ("/report/{any}", "requests.post(base + '/report//drop', json={}).raise_for_status()"),
+    ],
+)
+def test_a_path_that_may_be_that_of_a_write_is_a_write(run: Run, service: Service, path: str, program: str) -> None:
+    """A declared read says nothing of the writes that its path may come to."""
+    any_text = {"name": "any", "in": "path", "required": True, "schema": {"type": "string"}}
+    id_text = {**any_text, "name": "id"}
+    paths = {
+        path: {"post": operation(parameters=[any_text], **{"x-reads": True})},
+        "/boats": {"post": operation(description="")},
+        "/report/drop": {"post": operation(description="")},
+        "/report/{id}/close": {"post": operation(parameters=[id_text], description="")},
+    }
+    result = run(paths, f"import requests\nbase = {service.url!r}\n{program}", "--writes", "deny")
+
+    assert service.lines == []
+    assert result.exit_code in (1, 3)
+    other = "POST_any('report/7')" if "+" in path else "POST_report_any('drops')"
+    assert run(paths, other, "--writes", "deny").exit_code == 0
+
+
 def test_an_agent_takes_them(service: Service) -> None:
     """`Agent(reads=…)` solves with it under `deny`."""
     protocol = load({"openapi": "3.0.3", "info": {}, "paths": {"/report": {"post": operation()}}})
@@ -145,11 +174,13 @@ def test_a_file_that_declares_reads_must_be_trusted(tmp_path: Path, monkeypatch:
         ("/boats/search", {"operationId": "boats_search", "summary": "Search boats"}),
         ("/boats/_count", {"operationId": "countBoats", "schema": {"properties": {"count": {"type": "integer"}}}}),
         ("/boats/find", {"operationId": "findBoats", "schema": {"type": "array", "items": {}}}),
-        ("/report", {"x-reads": True}),
+        ("/boats/search", {"operationId": "searchBoats", "description": "By name.\n\nThis operation is read-only."}),
+        ("/orders/search", {"operationId": "searchOrders", "summary": "Search orders"}),
+        ("/report", {"x-reads": True, "description": ""}),
     ],
 )
 def test_operations_that_read(path: str, parts: dict[str, Any]) -> None:
-    """Two names and the reply agree, or the document says so."""
+    """A sentence, two names and the reply agree, or the document declares it."""
     assert reads(path, **parts)
 
 
@@ -172,11 +203,18 @@ def test_operations_that_read(path: str, parts: dict[str, Any]) -> None:
         ("/graphql", {"operationId": "query"}),
         ("/boats/validate", {"operationId": "validateBoat"}),
         ("/search/jobs", {"operationId": "searchJobs"}),
-        ("/boats/search", {"operationId": "searchBoats", "description": "Changes nothing.", "status": "204"}),
+        ("/boats/search", {"operationId": "searchBoats", "status": "204"}),
+        ("/boats/search", {"operationId": "searchBoats", "description": ""}),  # nobody states it
+        ("/boats/search", {"operationId": "searchBoats", "description": "Changes nothing but the index."}),
+        ("/boats/search", {"operationId": "searchBoats", "description": "Never modifies data without a token."}),
+        ("/boats/find", {"operationId": "findBoats", "summary": "Finds and deletes boats"}),
+        ("/boats/find", {"operationId": "findBoats", "summary": "Finds boats, archiving them"}),
+        ("/boats/find", {"operationId": "findBoats", "summary": "Found boats are removed"}),
+        ("/boats/find", {"operationId": "findBoats", "summary": "Searches, copies and publishes"}),
     ],
 )
 def test_operations_that_may_write(path: str, parts: dict[str, Any]) -> None:
-    """One doubt is enough; what a description says counts for nothing."""
+    """One doubt is enough, whatever a description states."""
     assert not reads(path, **parts)
 
 

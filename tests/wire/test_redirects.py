@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
 from protocols import load
-from sandbox import Journal, Sandbox
+from sandbox import CallRecord, Journal, Sandbox
 from tests.wire.conftest import Run
 from tests.wire.service import Arrived, Handler, Service
 
@@ -48,9 +49,9 @@ def to(status: int, location: str, path: str = "/items", answer: object = None) 
 
 
 @pytest.mark.parametrize("status", [307, 308])
-@pytest.mark.parametrize("location", ["{base}/items/", "/items/", "/things", "{base}/things?page=2"])
+@pytest.mark.parametrize("location", ["{base}/items/", "/items/", "{base}/items/?page=2"])
 def test_a_write_goes_on_with_its_method_and_body(run: Run, service: Service, status: int, location: str) -> None:
-    """307 and 308 say that nothing was done yet: to the same path with another slash, or to another operation."""
+    """307 and 308 say that nothing was done yet; only a slash and the query are others."""
     done = run(PATHS, "print(POST_items(name='ü')['id'])", handle=to(status, location))
 
     assert (done.exit_code, done.stdout) == (0, "5\n")
@@ -58,6 +59,57 @@ def test_a_write_goes_on_with_its_method_and_body(run: Run, service: Service, st
     assert second.line == f"POST {location.removeprefix('{base}')}"
     assert (second.body, second.headers["content-type"]) == (first.body, first.headers["content-type"])
     assert json.loads(second.body) == {"name": "ü"}
+
+
+@pytest.mark.parametrize("writes", ["allow", "ask"])
+@pytest.mark.parametrize("status", [307, 308])
+@pytest.mark.parametrize("location", ["/things", "{base}/things/?page=2"])
+def test_a_write_does_not_become_another_one(service: Service, status: int, location: str, writes: str) -> None:
+    """Whoever agreed to one operation did not agree to another; the message names the call to make."""
+    service.handle = to(status, location)
+    agreed: list[str] = []
+    protocol = load({"openapi": "3.0.3", "info": {"title": "Wire", "version": "1"}, "paths": PATHS})
+
+    def confirm(record: CallRecord) -> bool:
+        agreed.append(record.tool or "")
+        return True
+
+    policy: Any = confirm if writes == "ask" else "allow"
+    with Sandbox(protocol, base_url=service.url, writes=policy) as sandbox:
+        result = sandbox.run("POST_items(name='x')")
+
+    assert service.lines == ["POST /items"]
+    assert "which nobody agreed to; call POST_things itself" in str(result.error)
+    assert agreed == ["POST_items"] * (writes == "ask")
+
+
+@pytest.mark.parametrize("status", [307, 308])
+def test_a_declared_read_is_not_led_to_a_write(run: Run, service: Service, status: int) -> None:
+    """Nor to itself under a path that is another operation; a 303 may show what it has."""
+    document = {**PATHS, "/find": {"post": {**BODY, **OK, "x-reads": True}}}
+    for program in ("POST_find(name='x')", f'import requests\nrequests.post("{service.url}/find", json={{}})'):
+        result = run(document, program, "--writes", "deny", handle=to(status, "/items", path="/find"))
+        assert "POST /items" not in service.lines
+        assert result.exit_code == (1 if program.startswith("POST") else 0)
+    assert "call POST_items itself" in run(document, "POST_find(name='x')", "--writes", "deny").stderr
+
+
+def test_a_credential_in_the_query_is_not_carried_to_an_allowed_origin(
+    run: Run, service: Service, storage: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A service that repeats the request's query in its redirect hands the key on, in whatever encoding."""
+    monkeypatch.setenv("WIRE_KEY", "s3cr3t-value")
+    scheme = {"type": "apiKey", "in": "query", "name": "key"}
+    document = {**SECURED, "components": {"securitySchemes": {"key": scheme}}}
+    for written in ("s3cr3t-value", "s3cr3t%2Dvalue"):
+        handle = to(302, f"{storage.url}/f?key={written}", path="/download")
+        options = ["--auth", "key:env:WIRE_KEY", "--allow", storage.url]
+        result = run(document, "GET_download()", *options, handle=handle)
+        assert result.exit_code == 1
+        assert "with a credential in it, which is not sent there" in result.stderr
+        assert "s3cr3t" not in result.output
+    assert storage.arrived == []
+    assert [request.query for request in service.arrived] == ["key=s3cr3t-value"] * 2
 
 
 @pytest.mark.parametrize("status", [301, 302, 307, 308])

@@ -17,7 +17,7 @@ from urllib.parse import parse_qsl, urlsplit
 from protocols.calls.auth import Credential, for_scheme
 from protocols.combined import as_one_api
 from protocols.errors import UsageError
-from protocols.model import Protocol
+from protocols.model import Protocol, WholeURL
 from protocols.simulator.analysis.api_analysis import analyze_api
 from protocols.simulator.analysis.world_file import NO_WORLD, WorldFile, read_world
 from protocols.simulator.analysis.world_schema import WorldSchema
@@ -154,7 +154,7 @@ class Simulator:
         if self._server is None:
             self.start()
         assert self._server is not None
-        return self._server.url + (f"{_SESSIONS}/{session}" if session else "") + self._prefix
+        return WholeURL(self._server.url + (f"{_SESSIONS}/{session}" if session else "") + self._prefix)
 
     def stop(self) -> None:
         """Stop the server and its connections; the worlds stay as they are."""
