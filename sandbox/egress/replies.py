@@ -19,13 +19,13 @@ from protocols.functions.values import CLASS, plain
 from protocols.media_types import MediaKind, documented_kind, essence, media_kind
 from protocols.model import READS, Response, Tool, telling_headers
 from protocols.schema_fields import json_types
-from sandbox.body_forms import described_bytes, read_body, text_encoding
+from sandbox.body_forms import described_bytes, read_body, text_encoding, xml_encoding
 from sandbox.body_store import LargeBody, store_body
 from sandbox.records import CallRecord
 from sandbox.truncation import nested
 
 __all__ = ["BrokerReply", "ParsedBody", "charset_of", "header", "headers_of_result", "parse_body", "retry_after"]
-__all__ += ["OpenedReply", "open_envelope", "shows_secrets", "transcode", "without_length"]
+__all__ += ["OpenedReply", "encodings_of", "open_envelope", "shows_secrets", "transcode", "without_length"]
 
 LONGEST_PAUSE = 86_400.0
 """Seconds; a service that asks for more is taken to ask for these."""
@@ -171,6 +171,13 @@ def charset_of(headers: Mapping[str, str]) -> str | None:
     message["Content-Type"] = " ".join((header(headers, "content-type") or "").split())
     charset = message.get_param("charset")
     return text_encoding(charset.strip() or None) if isinstance(charset, str) else None
+
+
+def encodings_of(headers: Mapping[str, str], encoding: str | None, parts: Iterable[bytes]) -> tuple[str, ...]:
+    """Every encoding in which a program may get a body: the one named, that of `requests`, the one declared in XML."""
+    declared = xml_encoding(next(iter(parts), b""))
+    names = (charset_of(headers), text_encoding(encoding), text_encoding(declared))
+    return tuple(dict.fromkeys(name for name in names if name is not None))
 
 
 def headers_of_result(tool: Tool | None, status: int, headers: Mapping[str, str], empty: bool) -> dict[str, str] | None:

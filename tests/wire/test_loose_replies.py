@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import base64
 from typing import Any
 
 import pytest
 
 from sandbox.body_forms import read_body
 from tests.wire.conftest import Run
+from tests.wire.service import Service
 from tests.wire.test_reply_bodies import document, reply
 
 TEXT = {"type": "string"}
@@ -129,3 +131,57 @@ def test_json_that_cannot_be_read_is_no_text(run: Run, body: str, problem: str, 
     assert result.exit_code == 1
     assert problem in result.stderr
     assert "not JSON" not in result.stderr
+
+
+SECRET = "wire-secret-token-2"
+
+
+@pytest.mark.parametrize(
+    ("media_type", "label", "before", "program"),
+    [
+        ("text/plain", "text/plain; charset=utf-7; charset=utf-8", "", "print(GET_report())"),
+        ("application/json", "application/json; charset=utf-8; charset=utf-7", "", "print(GET_report())"),
+        ("application/json", "application/json; charset=utf-7; charset=utf-8", "", "print(GET_report())"),
+        ("application/xml", "text/plain", '<?xml version="1.0" encoding="utf-7"?>', "print(GET_report())"),
+        ("application/xml", "", '<?xml version="1.0" encoding="utf-7"?>', "print(GET_report())"),
+        (
+            "text/plain",
+            "text/plain; charset=utf-8; charset=utf-7",
+            "",
+            "import requests\nprint(requests.get(BASE + '/report').text)",
+        ),
+    ],
+)
+def test_a_secret_is_looked_for_in_the_encoding_that_is_read(
+    run: Run,
+    service: Service,
+    monkeypatch: pytest.MonkeyPatch,
+    media_type: str,
+    label: str,
+    before: str,
+    program: str,
+) -> None:
+    """A header that names two charsets, and XML that names its own: a secret in UTF-7 does not reach the program."""
+    monkeypatch.setenv("WIRE_TOKEN", SECRET)
+    hidden = "".join(f"+{base64.b64encode(sign.encode('utf-16-be')).decode().rstrip('=')}-" for sign in SECRET)
+    assert hidden.encode().decode("utf-7") == SECRET
+
+    result = run(
+        document(media_type, ROW if "json" in media_type else TEXT),
+        program.replace("BASE", repr(service.url)),
+        *("--auth", "bearer:env:WIRE_TOKEN"),
+        handle=reply(label, f'{before}{{"id": "{hidden}"}}'),
+    )
+
+    assert result.exit_code == 0, result.stderr
+    assert "id" in result.stdout
+    assert SECRET not in result.output
+
+
+def test_a_reply_that_is_not_packed_as_it_says_is_named(run: Run) -> None:
+    """One line, in words."""
+    result = run(document(), "GET_report()", handle=lambda request: (200, {"Content-Encoding": "gzip"}, b"no gzip"))
+
+    assert result.exit_code == 6
+    assert "the reply is not packed as its Content-Encoding says" in result.stderr
+    assert "('" not in result.stderr
