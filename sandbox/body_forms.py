@@ -1,8 +1,8 @@
 """Reads the body of a reply as one of the forms that it may have, in the order in which they are tried.
 
-Forms are names in a text: "json text" is JSON, and else a text. They are json, lines (or a sequence) of it, xml and
-text, bytes, plain (a text where the bytes are one), string (a text that JSON stands for), and two that are a problem:
-refuse (it is no JSON) and page (it is a web page instead).
+Forms are names in a text: "json text" is JSON, and else a text. They are json, lines (or a sequence) of it, rows (lines
+that are all whole), xml and text, bytes, plain (a text where the bytes are one), string (a text that JSON stands for),
+and two that are a problem: refuse (it is no JSON) and page (it is a web page instead).
 
 The parent decides on the forms, by the document and the media type; it reads small bodies for the record of a call.
 The child reads all of them for the program. This module is loaded in the child too, so it imports little.
@@ -42,8 +42,8 @@ class BodyReading(NamedTuple):
 def read_body(forms: str, body: bytes, charset: str | None) -> BodyReading:
     """Read a body as the first form that it has; `charset` is the one that its media type names."""
     if not body:
-        return BodyReading(None)
-    text, note = "", None
+        return BodyReading(_EMPTY[forms]() if forms in _EMPTY else None)
+    text, note, fault = "", None, "the reply is not JSON"
     for form in forms.split():
         if form == "bytes":
             return BodyReading(body)
@@ -55,16 +55,23 @@ def read_body(forms: str, body: bytes, charset: str | None) -> BodyReading:
         text, note = _decoded(body, charset, form)
         if form in ("json", "string") and not text.strip():
             return BodyReading(None)
-        if form in ("json", "string", "lines"):
+        if form in _LOADERS:
             try:
                 value, lost = _LOADERS[form](text)
                 return BodyReading(value, None, lost or note)
-            except (ValueError, RecursionError):
-                continue
-        if form == "page" and text.lstrip()[:1] == "<":
-            return BodyReading(text, "the reply is a web page instead of JSON", note)
+            except RecursionError:
+                fault = "the reply is JSON that is nested too deeply to be read"
+            except json.JSONDecodeError:
+                pass
+            except ValueError:
+                fault = "the reply is JSON with an integer of too many digits to be read" if form == "json" else fault
+            continue
+        if form == "page":
+            if text.lstrip()[:1] == "<":
+                return BodyReading(text, "the reply is a web page instead of JSON", note)
+            continue
         if form == "refuse":
-            return BodyReading(text, "the reply is not JSON", note)
+            return BodyReading(text, fault, note)
         return BodyReading(text, None, note)
     return BodyReading(text, None, note)
 
@@ -74,16 +81,17 @@ def _json(text: str) -> tuple[object, str | None]:
 
 
 def _string(text: str) -> tuple[object, str | None]:
-    """A text that is written as JSON; an object or a list as well. Raises: ValueError: Any other value."""
+    """A text that is written as JSON; an object, a list or null as well. Raises: ValueError: Any other value."""
     value = json.loads(text)
-    if not isinstance(value, (str, dict, list)):
+    if value is not None and not isinstance(value, (str, dict, list)):
         raise ValueError("the text itself")
     return value, None
 
 
-def _lines(text: str) -> tuple[object, str | None]:
-    """JSON values one after another. One that breaks off at the end is dropped, with a note.
+def _lines(text: str, whole: bool = False) -> tuple[object, str | None]:
+    """JSON values after one another, with a line feed or a record separator between them.
 
+    One that breaks off at the end is dropped, with a note, unless all have to be `whole`.
     Raises: ValueError: There is something else before the end, or instead.
     """
     values: list[object] = []
@@ -91,18 +99,31 @@ def _lines(text: str) -> tuple[object, str | None]:
     while place < len(text):
         try:
             value, end = decoder.raw_decode(text, place)
+            following = _after_space(text, end)
+            if following < len(text) and not _separated(text[end:following]):
+                raise json.JSONDecodeError("the line goes on", text, end)
         except ValueError:
-            if not values or any(sign in text[place:].rstrip() for sign in "\n\x1e"):
+            if whole or not values or _separated(text[place:].rstrip()):
                 raise
             return values, _broken(len(values), text[place:])
         if end == len(text) and "\x1e" in text and isinstance(value, (int, float)) and not isinstance(value, bool):
             return values, _broken(len(values), text[place:])  # RFC 7464, 2.4: its last digits may be missing
         values.append(value)
-        place = _after_space(text, end)
+        place = following
     return values, None
 
 
-_LOADERS = {"json": _json, "string": _string, "lines": _lines}
+def _rows(text: str) -> tuple[object, str | None]:
+    return _lines(text, whole=True)
+
+
+_LOADERS = {"json": _json, "string": _string, "lines": _lines, "rows": _rows}
+_EMPTY: dict[str, type] = {"lines": list, "text": str, "bytes": bytes}
+"""What an empty body is, if this is the only form that it may have."""
+
+
+def _separated(text: str) -> bool:
+    return "\n" in text or "\x1e" in text
 
 
 def _after_space(text: str, place: int) -> int:

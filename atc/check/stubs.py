@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from atc.check.function_stubs import function_stubs
 from protocols.calls.binding import takes_null
 from protocols.contracts.contract import ANY, Contract, ValueType
+from protocols.functions.host_function import HostFunction
 from protocols.json_path import Step, subscripts
 from protocols.model import Parameter, Schema, Tool
 from protocols.schema_fields import json_types
@@ -80,7 +81,7 @@ def write_stubs(contract: Contract, tools: Iterable[str], replies: Iterable[str]
         shape = contract.body(name)
         stubs.returns[name] = _type(shape, tool, (), stubs, classes, {}) if shape is not None else "Any"
         if name in callable_tools:
-            signature = _signature(tool) if tool.function is None else ", ".join(map(_argument, tool.arguments))
+            signature = _signature(tool) if tool.function is None else _remote_signature(tool, tool.function)
             functions.append(f"def {name}({signature}) -> {stubs.returns[name]}: ...")
     python = function_stubs(
         tool for tool in map(contract.protocol.tool, callable_tools) if tool.name not in stubs.returns
@@ -126,6 +127,15 @@ def _signature(tool: Tool) -> str:
     wire -= {p.argument for p in tool.arguments} | set(keyword.kwlist)
     if wire:  # the name that goes over the wire is taken, too
         parts += ([] if named or "*" in parts else ["*"]) + [f"{name}: Any = ..." for name in sorted(wire)]
+    return ", ".join(parts)
+
+
+def _remote_signature(tool: Tool, function: HostFunction) -> str:
+    """The parameters of a tool of a server; it may take others that it does not name."""
+    parts = []
+    for parameter in tool.arguments:
+        others = function.kinds[parameter.argument].name == "VAR_KEYWORD"
+        parts.append(f"**{parameter.argument}: Any" if others else _argument(parameter))
     return ", ".join(parts)
 
 

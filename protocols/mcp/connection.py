@@ -24,7 +24,7 @@ from protocols.calls.auth import Credential, redact
 from protocols.errors import APIError, ATCError, UsageError
 from protocols.functions.remote_function import NoReplyError, Remaining, RemoteCallError
 from protocols.mcp.address import MCPAddress
-from protocols.mcp.any_content import with_any_content
+from protocols.mcp.any_content import BROKEN, with_any_content
 from protocols.mcp.results import value_of
 
 if TYPE_CHECKING:
@@ -73,12 +73,15 @@ class ServerListing:
         instructions: str,
         tools: Sequence[types.Tool],
         warnings: Sequence[str] = (),
+        broken: Sequence[tuple[str, str]] = (),
     ) -> None:
         self.title = title
         self.version = version
         self.instructions = instructions
         self.tools = tuple(tools)
         self.warnings = tuple(warnings)
+        self.broken = tuple(broken)
+        """The names of what is listed and is no tool, and what is wrong with each."""
         self.contracts = {tool.name: _contract(tool) for tool in tools}
 
     def differs_in(self, later: ServerListing) -> str | None:
@@ -329,21 +332,23 @@ class _Session:
         return create_mcp_http_client(auth=_SignIn())
 
     async def _list(self) -> ServerListing:
-        tools, problem = await self._tools()
+        broken: dict[str, str] = {}
+        tools, problem = await self._tools(broken)
         warning = f"the MCP server {self._address.text} {problem}; the {len(tools)} tools so far are used"
         info = self._client.server_info
         title = (info.title or info.name) if info is not None else self._address.text
         version = info.version if info is not None else ""
         instructions = self._client.instructions or ""
-        return ServerListing(title, version, instructions, tools, [warning] if problem else ())
+        return ServerListing(title, version, instructions, tools, [warning] if problem else (), tuple(broken.items()))
 
-    async def _tools(self) -> tuple[list[types.Tool], str]:
-        """The tools of all pages; where the pages have no end, those so far and what is wrong."""
+    async def _tools(self, broken: dict[str, str]) -> tuple[list[types.Tool], str]:
+        """The tools of all pages; where the pages have no end, those so far and what is wrong. `broken` gets others."""
         tools: dict[str, types.Tool] = {}
         cursors: list[str | None] = [None]
         end = time.monotonic() + _PAGES
         while self._client.server_capabilities.tools is not None:
             page = await self._client.list_tools(cursor=cursors[-1])
+            broken.update((page.meta or {}).get(BROKEN, ()))
             for tool in page.tools:
                 tools.setdefault(tool.name, tool)
             if not page.next_cursor:

@@ -28,9 +28,9 @@ def value_of(result: types.CallToolResult) -> object:
     Raises: RemoteCallError: The tool says that it failed; the message is its text.
     """
     texts = list(_texts(result.content))
-    if result.is_error:
-        raise RemoteCallError("\n".join(texts) or "the tool failed and gives no reason", 400)
     structured = (result.meta or {}).get(MOVED, result.structured_content)
+    if result.is_error:
+        raise RemoteCallError("\n".join(texts) or _reason(structured), 400)
     if not texts or (isinstance(structured, dict) and structured):
         return structured
     text = texts[0] if len(texts) == 1 else ""
@@ -41,6 +41,13 @@ def value_of(result: types.CallToolResult) -> object:
     if structured is None or isinstance(structured, str | dict):
         return None if structured is None and text == "null" else "\n".join(texts)
     return structured
+
+
+def _reason(structured: object) -> str:
+    """What a failure says without a text."""
+    if structured is None or structured in ("", {}, []):
+        return "the tool failed and gives no reason"
+    return structured if isinstance(structured, str) else json.dumps(structured, ensure_ascii=False)
 
 
 def _texts(content: Sequence[types.ContentBlock]) -> Iterator[str]:

@@ -63,6 +63,9 @@ def load_server(source: str, auth: Sequence[str] = ()) -> Protocol:
             reason = str(error) or "its schemas are nested too deeply"
             warnings.append(f"left out the tool {tool.name[:100]}: {reason}")
             left_out.append(LeftOut("CALL", tool.name[:100], name, reason))
+    for broken, reason in listing.broken:
+        warnings.append(f"left out the tool {broken[:100]}: {reason}")
+        left_out.append(LeftOut("CALL", broken[:100], _name(broken[:100]), reason))
     if not functions:
         raise ProtocolError(f"the MCP server {address.text} has no tools{''.join(f'; {text}' for text in warnings)}")
     described = [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in listing.tools]
@@ -128,6 +131,13 @@ def _function(
         argument: _hint(properties[wire[argument]], reader.definitions, wire[argument] in required)
         for argument in in_order
     }
+    others = _others(schema)
+    rest = unique([*in_order, "others"])[-1]
+    if others is not None:
+        parameters.append(inspect.Parameter(rest, inspect.Parameter.VAR_KEYWORD))
+        of_all: Schema = {"type": "object", "additionalProperties": others}
+        convert = _converter(of_all, reader.definitions, required=True)
+        hints[rest] = Hint(of_all, convert, f"dict[str, {_type_text(others)}]")
     result = Hint({}, lambda value: value, "Any")
     if tool.output_schema is not None:
         output = reader.read(tool.output_schema, f"tool:{tool.name}:output")
@@ -141,9 +151,12 @@ def _function(
     }
 
     def send(arguments: Mapping[str, object], remaining: Remaining) -> object:
-        values = {wire[argument]: value for argument, value in arguments.items()}
+        values = {wire[argument]: value for argument, value in arguments.items() if argument in wire}
         left_out = {key for key, value in values.items() if value is None and not _takes_null(properties[key])}
-        return connection.call(tool.name, {k: v for k, v in values.items() if k not in left_out}, remaining)
+        sent = {key: value for key, value in values.items() if key not in left_out}
+        free = arguments.get(rest)
+        sent |= {key: value for key, value in free.items() if key not in sent} if isinstance(free, Mapping) else {}
+        return connection.call(tool.name, sent, remaining)
 
     return RemoteFunction(
         name=name,
@@ -158,6 +171,12 @@ def _function(
         turn=turn,
         disconnect=connection.close,
     )
+
+
+def _others(schema: Schema) -> Schema | None:
+    """The schema of arguments that a tool takes without naming them; None where it takes no others."""
+    others = schema.get("additionalProperties", None if "properties" in schema else {})
+    return {} if others is True else others if isinstance(others, Mapping) else None
 
 
 def _parameter(argument: str, schema: Schema, required: bool) -> inspect.Parameter:

@@ -10,23 +10,25 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urljoin
 
 from protocols.calls.auth import Credential, holds_secret, redact, redact_stream
 from protocols.calls.envelope import closed_request
 from protocols.model import Protocol
-from sandbox.body_forms import text_encoding, xml_encoding
+from sandbox.body_forms import text_encoding
 from sandbox.body_store import MEMORY_LIMIT, beginning, store_body
 from sandbox.egress.egress_rules import CallTarget, EgressRules, UnreachableError, display_url
 from sandbox.egress.function_calls import call_function
 from sandbox.egress.pending_call import LimitExceeded, PendingCall, PlannedRequest, join_url
 from sandbox.egress.proxies import proxy_credentials
-from sandbox.egress.reasons import service_message
+from sandbox.egress.reasons import challenge_message, service_message
 from sandbox.egress.redirects import MAX_REDIRECTS, REDIRECTS, TOO_MANY, Hop, NextRequest, next_request
 from sandbox.egress.replies import (
     BrokerReply,
     charset_of,
+    encodings_of,
     header,
     headers_of_result,
     open_envelope,
@@ -386,7 +388,7 @@ class CallExecutor:
                 return response, None, tuple(hops)
             if len(hops) == MAX_REDIRECTS:
                 return response, TOO_MANY, tuple(hops)
-            url = _joined(str(request.url), location)
+            url = _joined(str(request.url), _in_utf_8(location))
             free = self._approval.writes == "allow"
             following = next_request(self.rules, current, response.status, url, self.warn, free=free)
             if isinstance(following, str):
@@ -438,7 +440,8 @@ class CallExecutor:
             status, body, problem, form = opened.status, opened.body, opened.problem, "json"
             parsed, headers = opened.parsed, {**without_length(headers), "Content-Type": "application/json"}
         elif response.status >= 300:
-            reason = stopped or service_message(parsed)
+            challenge = header(headers, "www-authenticate") if status in (401, 403) else None
+            reason = stopped or service_message(parsed) or challenge_message(challenge or "")
             quoted = one_line(reason).replace('"', "'") if reason else ""
             problem = one_line(f"{response.status} {response.reason}".strip())
             problem += f" — {reason}" if stopped else f' — the service said "{quoted}"' if quoted else ""
@@ -467,7 +470,7 @@ class CallExecutor:
 
     def redact_response(self, response: TransportReply) -> TransportReply:
         """A response without a secret in its texts; its body is not touched."""
-        encoding = text_encoding(response.encoding)
+        encoding = charset_of(response.headers) or text_encoding(response.encoding)
         return replace(
             response,
             reason=self.redact(response.reason),
@@ -478,15 +481,22 @@ class CallExecutor:
 
     def redact_body(self, response: TransportReply) -> Iterator[bytes]:
         """The body without a secret. An encoding that hides one is read as UTF-8 first and encoded again after."""
-        encoding = response.encoding
-        if "xml" in (header(response.headers, "content-type") or "").lower() and charset_of(response.headers) is None:
-            encoding = text_encoding(xml_encoding(next(response.body.parts(), b""))) or encoding
-        if not self._credentials or encoding is None or shows_secrets(encoding):
-            return redact_stream(response.body.parts(), self._credentials)
-        if not holds_secret(transcode(response.body.parts(), encoding, "utf-8"), self._credentials):
-            return redact_stream(response.body.parts(), self._credentials)
-        clean = redact_stream(transcode(response.body.parts(), encoding, "utf-8"), self._credentials)
-        return transcode(clean, "utf-8", encoding)
+        parts: Callable[[], Iterator[bytes]] = response.body.parts
+        for encoding in encodings_of(response.headers, response.encoding, parts()) if self._credentials else ():
+            if not shows_secrets(encoding) and holds_secret(transcode(parts(), encoding, "utf-8"), self._credentials):
+                parts = partial(self._redacted_in, encoding, parts)
+        return redact_stream(parts(), self._credentials)
+
+    def _redacted_in(self, encoding: str, parts: Callable[[], Iterator[bytes]]) -> Iterator[bytes]:
+        return transcode(redact_stream(transcode(parts(), encoding, "utf-8"), self._credentials), "utf-8", encoding)
+
+
+def _in_utf_8(location: str) -> str:
+    """A Location whose bytes are UTF-8, which headers are not read as."""
+    try:
+        return location.encode("latin-1").decode()
+    except UnicodeError:
+        return location
 
 
 def _joined(base: str, location: str) -> str:

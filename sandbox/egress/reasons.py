@@ -10,6 +10,7 @@ field is wrong comes first, what sums it up later, the name of a kind of error l
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from html.parser import HTMLParser
 from http import HTTPStatus
@@ -19,7 +20,7 @@ from typing import NamedTuple
 from sandbox.body_store import LargeBody
 from sandbox.truncation import nested, one_line
 
-__all__ = ["service_message"]
+__all__ = ["challenge_message", "service_message"]
 
 _LENGTH = 600
 """Characters of a reason: six wrong fields of a form fit, and a prompt bears it."""
@@ -61,6 +62,9 @@ _MACHINE = frozenset(
 """Names of what is for machines, or repeats the request."""
 
 _PHRASES = frozenset(status.phrase.lower() for status in HTTPStatus)
+_CHALLENGE = re.compile(
+    r"""(?<![\w-])(error|error_description)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]+))""", re.IGNORECASE
+)
 _OF_FIELD, _DETAIL, _SUMMARY, _ELSEWHERE, _KIND = range(5)
 
 
@@ -83,6 +87,13 @@ def service_message(body: object) -> str:
         return ""
     texts = sorted(islice(_texts(body, "", False), _MOST_TEXTS), key=lambda text: text.rank)
     return _joined(texts) or _cut(one_line(json.dumps(body, ensure_ascii=False)))
+
+
+def challenge_message(challenge: str) -> str:
+    """The reason in a `WWW-Authenticate` header: `invalid_token: the token expired`. Empty if it has none."""
+    named = {name.lower(): quoted or word for name, quoted, word in _CHALLENGE.findall(challenge)}
+    texts = [re.sub(r"\\(.)", r"\1", named[name]) for name in ("error", "error_description") if named.get(name)]
+    return _cut(one_line(": ".join(texts)))
 
 
 def _joined(texts: Iterable[_Text]) -> str:
@@ -116,7 +127,7 @@ def _texts(value: object, place: str, inside: bool, in_list: bool = False) -> It
         for item in value:
             yield from _texts(item, place, inside, in_list=True)
     elif isinstance(value, dict):
-        words = {name: str(name).lower().replace("-", "").replace("_", "") for name in value}
+        words = _words(value)
         if inside and all(_is_texts(item) for item in value.values()):
             yield from _of_fields(value, words, place, inside)
             return
@@ -154,8 +165,13 @@ def _of_error(
         yield from [_Text(rank, where, _plain(str(value[name])))] if data is None else _texts(data, where, True)
     if not in_list:
         for name, word in words.items():
-            if name not in holders and word not in _MACHINE and isinstance(value[name], dict | list):
-                yield from _texts(value[name], _within(place, str(name)), False)
+            item = value[name]
+            if name in holders or word in _MACHINE or not isinstance(item, dict | list):
+                continue
+            if isinstance(item, dict) and messages and all(map(_is_texts, item.values())):  # of fields, by their names
+                yield from _of_fields(item, _words(item), place, True)
+            else:
+                yield from _texts(item, _within(place, str(name)), False)
 
 
 def _of_fields(value: Mapping[str, object], words: Mapping[str, str], place: str, inside: bool) -> Iterator[_Text]:
@@ -167,6 +183,11 @@ def _of_fields(value: Mapping[str, object], words: Mapping[str, str], place: str
                 yield from _texts(part, f"{where}[{number}]", inside or not place)
         elif isinstance(item, dict | list) or inside or place:  # a text at the top of a body may be anything
             yield from _texts(item, where, inside or not place)
+
+
+def _words(value: Mapping[str, object]) -> dict[str, str]:
+    """The names of an object in lower case, without `-` and `_`."""
+    return {name: str(name).lower().replace("-", "").replace("_", "") for name in value}
 
 
 def _is_message(name: str, word: str) -> bool:

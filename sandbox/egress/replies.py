@@ -16,15 +16,16 @@ from typing import NamedTuple
 from protocols.calls.envelope import NO_ENVELOPE, fault_of, opened_reply
 from protocols.errors import ToolError
 from protocols.functions.values import CLASS, plain
-from protocols.media_types import MediaKind, essence, media_kind
+from protocols.media_types import MediaKind, documented_kind, essence, media_kind
 from protocols.model import READS, Response, Tool, telling_headers
-from sandbox.body_forms import described_bytes, read_body, text_encoding
+from protocols.schema_fields import json_types
+from sandbox.body_forms import described_bytes, read_body, text_encoding, xml_encoding
 from sandbox.body_store import LargeBody, store_body
 from sandbox.records import CallRecord
 from sandbox.truncation import nested
 
 __all__ = ["BrokerReply", "ParsedBody", "charset_of", "header", "headers_of_result", "parse_body", "retry_after"]
-__all__ += ["OpenedReply", "open_envelope", "shows_secrets", "transcode", "without_length"]
+__all__ += ["OpenedReply", "encodings_of", "open_envelope", "shows_secrets", "transcode", "without_length"]
 
 LONGEST_PAUSE = 86_400.0
 """Seconds; a service that asks for more is taken to ask for these."""
@@ -88,14 +89,15 @@ def parse_body(
     tool: Tool | None, method: str, status: int, headers: Mapping[str, str], body: bytes | LargeBody
 ) -> ParsedBody:
     """Read a body for the record of a call. A large one is not looked into: its value is the body itself."""
-    if not body:
-        return ParsedBody("none", None)
     documented = tool.response(status) if tool is not None else None
     if documented is None and tool is not None and status < 300:
         documented = tool.success
+    if not body:
+        form = _empty(documented, method, status, essence(header(headers, "content-type") or ""))
+        return ParsedBody(form, described_bytes(read_body(form, b"", None).value))
     form = _forms(documented, header(headers, "content-type") or "", method in READS or status >= 300)
     if isinstance(body, LargeBody):
-        is_page = form.endswith("page") and body.beginning.lstrip()[:1] == "<"
+        is_page = "page" in form and body.beginning.lstrip()[:1] == "<"
         problem = f"the reply is a web page instead of JSON: {_short(body.beginning)}" if is_page else None
         return ParsedBody(form, body, problem)
     value, problem, note = read_body(form, body, charset_of(headers))
@@ -105,6 +107,13 @@ def parse_body(
     return ParsedBody(form, body.decode("utf-8", "replace") if nested(value) else value, problem, note)
 
 
+def _empty(documented: Response | None, method: str, status: int, label: str) -> str:
+    """The form of an empty body: documented lines, texts and bytes may have none, where the status speaks of a body."""
+    expected = _expected(documented, label)
+    may_be_empty = expected in ("lines", "text", "bytes") and status not in (204, 205) and status < 300
+    return expected if may_be_empty and method != "HEAD" else "none"
+
+
 def _forms(documented: Response | None, content_type: str, strict: bool) -> str:
     """The forms in which to read a body: first as the document has it, then as its label says.
 
@@ -112,15 +121,23 @@ def _forms(documented: Response | None, content_type: str, strict: bool) -> str:
     """
     label, kind = essence(content_type), media_kind(content_type)
     expected = _expected(documented, label)
+    types = json_types((documented.schema if documented is not None else None) or {})
     refuse = "refuse" if strict else "text"
     if kind == "lines" and expected in ("json", "lines", ""):
-        is_object = expected == "json" and documented is not None and (documented.schema or {}).get("type") == "object"
-        return f"json lines {refuse}" if is_object else f"lines {refuse}"
-    if kind == "json" and expected in ("json", "lines", ""):
+        return f"json lines {refuse}" if expected == "json" and types == ("object",) else f"lines {refuse}"
+    if expected == "json" and "string" in types:
+        page = " page" if strict and label in _PAGES else ""
+        return f"string{page} text" if types == ("string",) else f"json{page} text"
+    rows = " rows" if not types or "array" in types else ""
+    if kind == "json" and expected == "lines":
         return f"json lines {refuse}"
-    if expected in ("json", "lines"):
-        last = "page" if strict and label in _PAGES else _BY_LABEL.get(kind, "plain")
-        return f"lines json {last}" if expected == "lines" else f"json lines {last}"
+    if kind == "json" and expected in ("json", ""):
+        return f"json{rows} {refuse}"
+    if expected == "lines":
+        return f"lines json {'page' if strict and label in _PAGES else _BY_LABEL.get(kind, 'plain')}"
+    if expected == "json":
+        page = " page" if strict and label in _PAGES else ""
+        return f"json{rows}{page} {'refuse' if strict and types == ('object',) else _BY_LABEL.get(kind, 'plain')}"
     if kind == "json" and expected in ("text", "xml"):
         return "string text" if expected == "text" else "json xml"
     return _BY_LABEL.get(expected or kind, "plain") if label or expected else "json plain"
@@ -130,8 +147,16 @@ def _expected(documented: Response | None, label: str) -> MediaKind:
     """The kind of body that the document has for a label: for one of several media types, or for whatever comes."""
     if documented is None or documented.media_type is None:
         return ""
-    is_listed = any(fnmatchcase(label, essence(media_type)) for media_type in documented.media_types)
-    if label and is_listed and label not in (essence(documented.media_type), "text/plain") and media_kind(label):
+    listed = [essence(media_type) for media_type in documented.media_types]
+    preferred = essence(documented.media_type)
+    if "*" in preferred or ("*/*" in listed and preferred not in listed):  # the schema is that of a range
+        kind = documented_kind("", documented.schema)
+        by_label = media_kind(label)
+        if kind == "text" and by_label in ("xml", "bytes"):
+            return by_label
+        return kind or by_label or documented.kind
+    is_listed = any(fnmatchcase(label, media_type) for media_type in listed)
+    if label and is_listed and label not in (preferred, "text/plain") and media_kind(label):
         return media_kind(label)
     return documented.kind
 
@@ -146,6 +171,13 @@ def charset_of(headers: Mapping[str, str]) -> str | None:
     message["Content-Type"] = " ".join((header(headers, "content-type") or "").split())
     charset = message.get_param("charset")
     return text_encoding(charset.strip() or None) if isinstance(charset, str) else None
+
+
+def encodings_of(headers: Mapping[str, str], encoding: str | None, parts: Iterable[bytes]) -> tuple[str, ...]:
+    """Every encoding in which a program may get a body: the one named, that of `requests`, the one declared in XML."""
+    declared = xml_encoding(next(iter(parts), b""))
+    names = (charset_of(headers), text_encoding(encoding), text_encoding(declared))
+    return tuple(dict.fromkeys(name for name in names if name is not None))
 
 
 def headers_of_result(tool: Tool | None, status: int, headers: Mapping[str, str], empty: bool) -> dict[str, str] | None:

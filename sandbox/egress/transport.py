@@ -505,6 +505,7 @@ _MEANINGS = {
     "Remote end closed connection without response": "the server closed the connection without a reply",
     "Connection reset by peer": "the server reset the connection",
     "IncompleteRead": "the reply broke off",
+    "failed to decode it": "the reply is not packed as its Content-Encoding says",
 }
 
 _SIGN_IN = "asks for a user and password (407), as in http://USER:PASSWORD@HOST:PORT"

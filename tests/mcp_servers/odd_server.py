@@ -1,6 +1,7 @@
 """An MCP server by hand whose results are odd: each tool gives the result that stands beside its name.
 
-Options: `--stuck` gives the same cursor for ever, `--banner` prints lines that are no messages.
+Options: `--stuck` gives the same cursor for ever, `--banner` prints lines that are no messages,
+`--loose` lists tools whose schemas say little, and some that are no tools; they give their arguments.
 """
 
 from __future__ import annotations
@@ -31,9 +32,25 @@ RESULTS: dict[str, dict[str, Any]] = {
     "another_text": {"content": _text('{"id": 1}'), "structuredContent": "done"},
     "an_empty_object": {"content": _text('{"id": 1}'), "structuredContent": {}},
     "an_object": {"content": _text("One was found."), "structuredContent": {"id": 1}},
+    "a_failure_in_data": {"structuredContent": {"message": "out of parts"}, "isError": True},
+    "a_failure_in_a_word": {"structuredContent": "out of parts", "isError": True},
     "a_failure": {"content": _text("no such part"), "structuredContent": ["no"], "isError": True},
 }
 TOOLS = [{"name": name, "inputSchema": {"type": "object", "properties": {}}} for name in RESULTS]
+SCHEMAS: dict[str, Any] = {
+    "free": {"type": "object"},
+    "closed": {"type": "object", "additionalProperties": False},
+    "partly_free": {
+        "type": "object",
+        "properties": {"name": {"type": "string"}},
+        "required": ["name"],
+        "additionalProperties": True,
+    },
+    "numbers": {"type": "object", "properties": {}, "additionalProperties": {"type": "integer"}},
+    "without_schema": {},
+    "a_text_for_a_schema": "object",
+}
+LOOSE = [{"name": name, "inputSchema": schema} for name, schema in SCHEMAS.items()]
 
 
 def answered(method: str, params: dict[str, Any]) -> dict[str, Any]:
@@ -42,7 +59,12 @@ def answered(method: str, params: dict[str, Any]) -> dict[str, Any]:
         info = {"name": "odd", "version": "1"}
         return {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": info}
     if method == "tools/list":
-        return {"tools": TOOLS, **({"nextCursor": "same"} if "--stuck" in sys.argv else {})}
+        return {
+            "tools": LOOSE if "--loose" in sys.argv else TOOLS,
+            **({"nextCursor": "same"} if "--stuck" in sys.argv else {}),
+        }
+    if params["name"] in SCHEMAS:
+        return {"content": [], "structuredContent": params.get("arguments", {})}
     return RESULTS[params["name"]]
 
 

@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from atc.check import check
 from protocols import Protocol, load
+from protocols.contracts.contract import Contract
 from sandbox import Sandbox
 
 HERE = Path(__file__).parent
@@ -71,12 +73,79 @@ def test_a_failure_is_one_whatever_its_structured_content(odd: Protocol) -> None
     assert "no such part" in run.error.message
 
 
+@pytest.mark.parametrize("tool", ["a_failure_in_data", "a_failure_in_a_word"])
+def test_a_failure_without_a_text_says_its_structured_content(odd: Protocol, tool: str) -> None:
+    """Rather than that there is no reason."""
+    with Sandbox(odd, writes="allow") as sandbox:
+        run = sandbox.run(f"{tool}()")
+
+    assert run.error is not None
+    assert "out of parts" in run.error.message
+
+
+@pytest.fixture(scope="module")
+def loose() -> Iterator[Protocol]:
+    protocol = load(spec("odd_server.py", "--loose"))
+    yield protocol
+    protocol.close()
+
+
+@pytest.mark.parametrize(
+    ("call", "arrived"),
+    [
+        ("free(day='Monday', size=[1])", {"day": "Monday", "size": [1]}),
+        ("free()", {}),
+        ("partly_free('x', others=2)", {"name": "x", "others": 2}),
+        ("partly_free(name='x')", {"name": "x"}),
+        ("numbers(one=1)", {"one": 1}),
+        ("closed()", {}),
+    ],
+)
+def test_a_schema_that_names_no_arguments_takes_any(loose: Protocol, call: str, arrived: object) -> None:
+    """They arrive under their names."""
+    with Sandbox(loose, writes="allow") as sandbox:
+        run = sandbox.run(f"print({call})")
+
+    assert (run.error, run.stdout) == (None, f"{arrived}\n")
+
+
+@pytest.mark.parametrize("call", ["closed(day=1)", "numbers(one='x')", "partly_free(day=1)"])
+def test_what_a_schema_does_not_take_is_refused(loose: Protocol, call: str) -> None:
+    """Before it is sent."""
+    with Sandbox(loose, writes="allow") as sandbox:
+        run = sandbox.run(call)
+
+    assert run.error is not None
+    assert call.partition("(")[0] in run.error.message
+
+
+def test_the_check_knows_what_a_schema_takes(loose: Protocol) -> None:
+    """A program with such arguments is not held back before it runs."""
+    contract = Contract(loose)
+
+    assert check("print(free(day=1), partly_free(name='a', size=2), numbers(one=1))", contract) == []
+    assert [diagnostic.tool for diagnostic in check("print(closed(day=1))", contract)] == ["closed"]
+
+
+def test_a_tool_that_is_listed_wrongly_is_left_out(loose: Protocol) -> None:
+    """The others stay, and a warning says why."""
+    assert [tool.name for tool in loose.tools] == ["free", "closed", "partly_free", "numbers"]
+    assert [(left.name, warning) for left, warning in zip(loose.left_out, loose.warnings, strict=True)] == [
+        ("without_schema", "left out the tool without_schema: inputSchema.type: Field required"),
+        (
+            "a_text_for_a_schema",
+            "left out the tool a_text_for_a_schema: inputSchema: Input should be a valid dictionary or instance of "
+            "InputSchema",
+        ),
+    ]
+
+
 @pytest.mark.parametrize(
     ("server", "problem"),
     [
         (
             spec("odd_server.py", "--stuck"),
-            "the same page of its tools again and again; the 17 tools so far are used",
+            "the same page of its tools again and again; the 19 tools so far are used",
         ),
         (spec("small_server.py", "--endless"), "sends pages of its tools without end; the "),
     ],

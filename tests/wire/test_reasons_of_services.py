@@ -237,3 +237,38 @@ def test_json_under_another_name_is_read_too(run: Run) -> None:
     done = run(PATHS, "POST_orders()", handle=_order(400, body, "text/plain"))
 
     assert 'the service said "day: is no date"' in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        (
+            {"Message": "The order is wrong.", "OrderState": {"order.Day": ["missing"], "order.Size": ["too big"]}},
+            "order.Day: missing; order.Size: too big; The order is wrong.",
+        ),
+        ({"title": "No.", "links": {"self": ["here"]}}, "No."),
+    ],
+)
+def test_lists_beside_a_message_are_those_of_fields(body: object, reason: str) -> None:
+    """Under whatever name a framework has for them, but for those of machines."""
+    assert service_message(body) == reason
+
+
+@pytest.mark.parametrize("status", [401, 403])
+@pytest.mark.parametrize(
+    ("challenge", "reason"),
+    [
+        ('Bearer realm="x", error="insufficient_scope", error_description="orders:write \\"is\\" missing"',
+         "said \"insufficient_scope: orders:write 'is' missing\""),
+        ("Bearer error=invalid_token", 'said "invalid_token"'),
+        ('Basic realm="x"', None),
+    ],
+)  # fmt: skip
+def test_an_empty_refusal_says_what_its_challenge_does(
+    run: Run, status: int, challenge: str, reason: str | None
+) -> None:
+    """RFC 6750: the reason stands in WWW-Authenticate."""
+    result = run(PATHS, "POST_orders()", handle=lambda request: (status, {"WWW-Authenticate": challenge}, b""))
+
+    assert reason is None or reason in result.stderr
+    assert ("the service said" in result.stderr) == (reason is not None)

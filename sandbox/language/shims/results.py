@@ -30,11 +30,11 @@ def _result_class(base: Any) -> Any:
     return Result
 
 
-_CLASSES: dict[type, Any] = {base: _result_class(base) for base in (dict, list, str, bytes)}
+_CLASSES: dict[type, Any] = {base: _result_class(base) for base in (dict, list, str, bytes, int, float)}
 
 
 def with_headers(value: object, headers: Mapping[str, str]) -> object:
-    """The result with its headers: an empty dict in the place of None, other scalars as they are."""
+    """The result with its headers: an empty dict in the place of None; True and False cannot have any."""
     kind = _CLASSES.get(dict if value is None else type(value))
     if kind is None:
         return value
