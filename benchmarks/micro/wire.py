@@ -231,9 +231,9 @@ def _template(document: Mapping[str, Any], tool: Tool) -> str | None:
         f"{parameter.name}={parameter.schema['const']}" for parameter in tool.parameters if "const" in parameter.schema
     }
     methods = {key: {str(method).upper() for method in item} for key, item in document["paths"].items()}
-    for key in document["paths"]:
+    for key in map(str, document["paths"]):
         if tool.method in methods[key] and tool_name(tool.method, plain_path(key)) == tool.name:
-            return key
+            return str(key)
     keys = [key for key in document["paths"] if tool.path in (key, key.partition("?")[0], key.partition("#")[0])]
     keys = [key for key in keys if tool.method in methods[key] or "$REF" in methods[key]]
     keys = [key for key in keys if key == tool.path or set(key.partition("?")[2].split("&")) - {""} <= constants]
