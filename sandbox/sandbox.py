@@ -522,8 +522,9 @@ def _program_tools(protocol: Protocol | None, selected: Collection[str] | None) 
         return {"tools": {}, "values": {}}
     made = {tool.name: tool.function.made for tool in protocol.tools if tool.function and tool.function.made}
     everything = {tool.name: tool.name for tool in protocol.tools if tool.name not in made} | dict(protocol.aliases)
+    offered = {name: tool for name, tool in everything.items() if selected is None or tool in selected}
     return {
-        "tools": {name: tool for name, tool in everything.items() if selected is None or tool in selected},
+        "tools": offered | {name: name for name in protocol.left_out_names},  # the broker says why it refuses these
         "values": {name: (kind.is_tuple, kind.description()) for name, kind in made.items()},
     }
 
@@ -542,7 +543,11 @@ def _suggestion(name: str, tools: Any, protocol: Protocol | None) -> str:
     """Why the tool of a name was left out, or `; did you mean …?` for one with the words of a tool, in any order."""
     if protocol is not None and (why := protocol.why_left_out(name)) is not None:
         return f": {why}"
-    best = max(tools, key=lambda tool: name_similarity(name, tool), default=None)
+    best = max(
+        (tool for tool in tools if protocol is None or tool in protocol),
+        key=lambda tool: name_similarity(name, tool),
+        default=None,
+    )
     return f"; did you mean {best}?" if best is not None and name_similarity(name, best) >= 0.7 else ""
 
 

@@ -167,8 +167,10 @@ class Broker:
         operation = self._tools.get(tool)
         try:
             if operation is None:
-                why = self.protocol.why_left_out(tool) if self.protocol else None
-                raise ToolError(f"there is no tool {tool}{f': {why}' if why else ''}", tool=tool)
+                if self.protocol and (absent := self.protocol.left_out_as(tool)) is not None:
+                    call.method, call.url = absent.method, absent.path
+                    raise ToolError(f"{tool}() can't be called: {absent.sentence}", tool=tool)
+                raise ToolError(f"there is no tool {tool}", tool=tool)
             call.method, call.url = operation.method, f"{self._rules.base_of(operation)}{operation.path}"
             if any(len(name) > NAME_LIMIT for name in kwargs or ()) or len(kwargs or ()) > ARGUMENTS_LIMIT:
                 text = f"takes no more than {ARGUMENTS_LIMIT} arguments, with names of at most {NAME_LIMIT} characters"
