@@ -18,9 +18,12 @@ from sandbox.journal.journal import Journal
 from sandbox.records import CallRecord, Run
 
 __all__ = [
+    "close_request",
     "cut_answers",
     "describe_call",
+    "lost_requests",
     "note_cut_answer",
+    "note_open_request",
     "note_question",
     "note_solution",
     "note_time",
@@ -75,6 +78,27 @@ def note_cut_answer(journal: Journal, usage: Usage) -> None:
 def cut_answers(journal: Journal) -> Usage:
     """What the answers cost that were cut."""
     return Usage(**(journal.noted("cut answers") or {}))
+
+
+def note_open_request(journal: Journal, position: int, request_key: str, usage: Usage) -> None:
+    """Record that a request is about to be sent, with its estimate, which counts if no answer is ever recorded."""
+    journal.note("open request", {"position": position, "request": request_key, "usage": asdict(usage)})
+
+
+def close_request(journal: Journal) -> None:
+    """Record that the request which was open costs nothing, or what it cost is noted."""
+    journal.note("open request", None)
+
+
+def lost_requests(journal: Journal) -> Usage:
+    """The estimate of the requests of earlier runs that were sent, and whose answers nobody took."""
+    lost = Usage(**(journal.noted("lost requests") or {}))
+    entry = journal.noted("open request")
+    if entry and journal.answered(entry["position"], entry["request"]) is None:
+        lost += Usage(**entry["usage"])
+        journal.note("lost requests", asdict(lost))
+        close_request(journal)
+    return lost
 
 
 def note_solution(journal: Journal, solution: Solution) -> None:

@@ -32,7 +32,7 @@ from sandbox.egress.egress_rules import (
     has_parent_step,
 )
 from sandbox.egress.executor import CallExecutor
-from sandbox.egress.pending_call import LimitExceeded, PlannedRequest, join_url, plan, request_arguments
+from sandbox.egress.pending_call import LimitExceeded, PendingCall, PlannedRequest, join_url, plan, request_arguments
 from sandbox.egress.replies import BrokerReply
 from sandbox.egress.signing import (
     allowed_form,
@@ -167,10 +167,7 @@ class Broker:
         operation = self._tools.get(tool)
         try:
             if operation is None:
-                if self.protocol and (absent := self.protocol.left_out_as(tool)) is not None:
-                    call.method, call.url = absent.method, absent.path
-                    raise ToolError(f"{tool}() can't be called: {absent.sentence}", tool=tool)
-                raise ToolError(f"there is no tool {tool}", tool=tool)
+                raise self._absent(call, tool)
             call.method, call.url = operation.method, f"{self._rules.base_of(operation)}{operation.path}"
             if any(len(name) > NAME_LIMIT for name in kwargs or ()) or len(kwargs or ()) > ARGUMENTS_LIMIT:
                 text = f"takes no more than {ARGUMENTS_LIMIT} arguments, with names of at most {NAME_LIMIT} characters"
@@ -200,6 +197,13 @@ class Broker:
         call.target = CallTarget(operation, base, base, bound.path, {})
         call.url = join_url(base + planned.path, planned.query)
         return self._policy.make(call)
+
+    def _absent(self, call: PendingCall, tool: str) -> ToolError:
+        """What is said of a name that is no tool; a call of an operation that was left out is recorded as such."""
+        if self.protocol and (operation := self.protocol.left_out_as(tool)) is not None:
+            call.method, call.url = operation.method, operation.path
+            return ToolError(f"{tool}() can't be called: {operation.sentence}", tool=tool)
+        return ToolError(f"there is no tool {tool}", tool=tool)
 
     def _bound(self, tool: Tool, args: Sequence[object], arguments: Mapping[str, object]) -> BoundCall:
         """The call, checked; one that only the document speaks against once the program insists. Raises: ToolError."""

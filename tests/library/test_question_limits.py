@@ -286,7 +286,47 @@ def test_a_limit_of_seconds_ends_a_request_to_the_model(towns: LocalAPI) -> None
 
     assert time.monotonic() - started < 5
     assert (solution.status, solution.limit) == ("limit", "max_seconds")
+    assert solution.usage.prompt_tokens > 100 and solution.usage.model_calls == 1
     assert solution.message.startswith("stopped at 0.5 of 0.5 seconds (--max-seconds)")
+
+
+def test_a_request_that_nobody_waited_for_is_not_free(towns: LocalAPI) -> None:
+    """Its prompt counts by the estimate, its cost is not known, and both stay so when the solve goes on."""
+    release = threading.Event()
+
+    class Slow(CountingModel):
+        name = "openai:gpt-4.1"
+
+        def answer(self, request: ModelRequest) -> Completion:
+            release.wait(20)
+            return super().answer(request)
+
+    with Journal() as journal:
+        stopped = Agent(towns.protocol, Slow(READ), max_seconds=0.5).solve(HOW_MANY, journal=journal)
+        release.set()
+        finished = Agent(towns.protocol, Slow(READ)).solve(HOW_MANY, journal=journal)
+    whole = Agent(towns.protocol, Slow(READ)).solve(HOW_MANY)
+
+    assert (stopped.limit, stopped.cost, stopped.usage.model_calls) == ("max_seconds", None, 1)
+    assert (finished.status, finished.cost, finished.usage.model_calls) == ("answered", None, 2)
+    assert finished.usage.prompt_tokens == stopped.usage.prompt_tokens + 900 > 1000
+    assert whole.cost
+
+
+def test_a_killed_solve_knows_of_its_open_request(towns: LocalAPI) -> None:
+    """What was sent before the process ended counts by the estimate."""
+
+    class Killed(CountingModel):
+        def answer(self, request: ModelRequest) -> Completion:
+            raise SystemExit  # nothing is noted after it, as at a kill
+
+    with Journal() as journal:
+        with pytest.raises(SystemExit):
+            Agent(towns.protocol, Killed(READ)).solve(HOW_MANY, journal=journal)
+        solution = Agent(towns.protocol, CountingModel(READ)).solve(HOW_MANY, journal=journal)
+
+    assert (solution.status, solution.usage.model_calls) == ("answered", 2)
+    assert solution.usage.prompt_tokens > 1000
 
 
 @pytest.mark.parametrize("mode", ["attribute", "react", "codeact"])
