@@ -1,7 +1,7 @@
 """The record of a solve in a journal, beside its calls, from which an interrupted solve resumes.
 
 It has the question, the digest of its document, the model's answers, and the solution. A solve that ended for a
-passing reason (no model, no API, Ctrl-C, a limit of the question, a write that was not allowed) counts as interrupted.
+passing reason (no model, no API, Ctrl-C, a limit, a write that was not allowed) counts as interrupted.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def note_solution(journal: Journal, solution: Solution) -> None:
     if journal.file is None:
         return
     undecided = any(refused_write(attempt.run) for attempt in solution.attempts if attempt.run)
-    undecided = undecided or bool(solution.write_plan and solution.write_plan.asked) or solution.limit is not None
+    undecided = undecided or bool(solution.write_plan and solution.write_plan.asked) or solution.status == "limit"
     if solution.status not in _RETRYABLE and not undecided:
         journal.note("solution", {**solution.to_json(), "exit_code": solution.exit_code})
 

@@ -452,7 +452,7 @@ class Solve:
         """
         most = self.settings.search.max_model_calls
         if most and self.requests >= most:
-            raise LimitReached(f"no answer within {most} model calls")
+            raise LimitReached(f"no answer within {most} model calls; --max-model-calls allows more")
         self.requests += 1
         request = request_hash(messages, stop, max_tokens, functions, layout)
         journal = self.journal

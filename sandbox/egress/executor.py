@@ -20,6 +20,7 @@ from sandbox.body_forms import text_encoding, xml_encoding
 from sandbox.body_store import MEMORY_LIMIT, beginning, store_body
 from sandbox.egress.egress_rules import CallTarget, EgressRules, UnreachableError, display_url
 from sandbox.egress.function_calls import call_function
+from sandbox.egress.limit_texts import longer_call_option
 from sandbox.egress.pending_call import LimitExceeded, PendingCall, PlannedRequest, join_url
 from sandbox.egress.proxies import proxy_credentials
 from sandbox.egress.reasons import service_message
@@ -339,7 +340,8 @@ class CallExecutor:
                 text = f"no reply from {planned.method} {planned.path} before the end of the run"
                 raise LimitExceeded("wall", text) from None
             if error.kind == "ReadTimeout" and seconds == self.limits.call_seconds:
-                raise NoAnswerError(error.kind, f"{error}; --call-timeout allows more", error.may_have_left) from None
+                text = f"{error}; {longer_call_option(self.limits)} allows more"
+                raise NoAnswerError(error.kind, text, error.may_have_left) from None
             raise
 
     def _send_until_ready(self, call: PendingCall, request: PreparedRequest) -> TransportReply:

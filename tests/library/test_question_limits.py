@@ -200,6 +200,22 @@ def test_recorded_answers_count_as_they_did(towns: LocalAPI, model: ChatEndpoint
     assert (nearly["answer"], nearly["cost"]) == ("2", pytest.approx(0.04))
 
 
+def test_a_solve_goes_on_with_larger_limits_of_calls(towns: LocalAPI, model: ChatEndpoint) -> None:
+    """`--max-calls` and `--max-model-calls` are taken beside `--resume`, and the message says that it can go on."""
+    twice = f"{READ}\n{READ}"
+    write(model, twice, twice, twice)
+    options = ("--max-calls", 1, "--max-model-calls", 1, "--journal", "solve.journal")
+    stopped = solve(towns, HOW_MANY, *options)
+    same = resume()
+    finished = resume("--max-calls", 9, "--max-model-calls", 5, "--call-timeout", 20)
+
+    assert stopped.exit_code == 4, stopped.stderr
+    assert "atc solve --resume solve.journal goes on from here, with the larger limit that it names" in stopped.stderr
+    assert same.exit_code == 4
+    assert (finished.exit_code, finished.stdout) == (0, "717710\n717710\n"), finished.stderr
+    assert resume().stdout == "717710\n717710\n"
+
+
 # --- dollars
 
 

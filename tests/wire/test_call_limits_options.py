@@ -65,7 +65,9 @@ def test_a_call_may_take_as_long_as_the_program(run: Run) -> None:
 
     assert result.exit_code == 4
     assert "the program ran longer than the 0.5 s allowed, and GET_report had no reply yet" in result.stderr
-    assert "--call-timeout allows more" in result.stderr
+    assert "--wall allows more" in result.stderr and "--call-timeout" not in result.stderr
+    both = run(REPORT, PROGRAM, "--wall", "1", "--call-timeout", "0.3", handle=slow(0.6))
+    assert "no whole reply within 0.3 s; --call-timeout allows more" in both.stderr
     assert run(REPORT, PROGRAM, "--wall", "5", handle=slow(0.7)).stdout == "ready\n"
     assert Limits(wall=60).call_seconds == 60
 

@@ -188,3 +188,19 @@ def test_no_other_method_is_taken_to_read(method: str) -> None:
 
     assert protocol.tools[0].writes
     assert not choose(protocol, reads=["/boats/search"]).tools[0].writes
+
+
+def test_a_probe_tells_what_it_takes_to_read(service: Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It calls such operations without a permission, unless `--read none` takes that back."""
+    monkeypatch.chdir(tmp_path)
+    paths = {"/boats/report": {"post": operation(**{"x-reads": True})}}
+    spec = {"openapi": "3.0.3", "info": {"title": "Harbour", "version": "1"}, "paths": paths}
+    Path("spec.json").write_text(json.dumps(spec), encoding="utf-8")
+    command = ["probe", "spec.json", "-o", "out.yaml", "--base-url", service.url, "--model", "none"]
+    result = CliRunner().invoke(main, command)
+    asked = len(service.lines)
+    taken_back = CliRunner().invoke(main, [*command, "--read", "none"])
+
+    assert "taken to change nothing, by what the document says: POST_boats_report; --read none" in result.stderr
+    assert asked and len(service.lines) == asked
+    assert "taken to change nothing" not in taken_back.stderr
