@@ -112,7 +112,7 @@ class Sandbox:
         writes: Writes = "allow",
         network: Network | None = None,
     ) -> None:
-        self._journal = journal
+        self._journal, self._writes = journal, writes
         self.doubts = Doubts()
         self._track = track
         self._protocol = protocol
@@ -209,7 +209,7 @@ class Sandbox:
             message = error.msg if isinstance(error.msg, str) else str(error)
             fault = ProgramError("SyntaxError", message, error.lineno, snippet(program, error.lineno))
             return _run_not_started("error", fault, started)
-        self.doubts.begin_run()
+        self.doubts.begin_run(again=isinstance(self._writes, WriteLedger) and self._writes.phase == "execute")
         attempt = self._journal.attempt(program) if self._journal is not None else None
         broker = self._broker(limits=limits, deadline=started + limits.wall, journal=attempt)
         settings = self._settings()

@@ -172,7 +172,7 @@ class Broker:
             if any(len(name) > NAME_LIMIT for name in kwargs or ()) or len(kwargs or ()) > ARGUMENTS_LIMIT:
                 text = f"takes no more than {ARGUMENTS_LIMIT} arguments, with names of at most {NAME_LIMIT} characters"
                 raise ToolError(f"{tool}() {text}", tool=tool)
-            bound = self._bound(operation, args, kwargs or {})
+            bound = self._bound(call, operation, args, kwargs or {})
             if len(bound.path) > URL_LIMIT:
                 raise ToolError(f"{tool}(): its path would have more than {URL_LIMIT} characters", tool=tool)
             if has_parent_step(bound.path) and not has_parent_step(operation.path):
@@ -205,7 +205,9 @@ class Broker:
             return ToolError(f"{tool}() can't be called: {operation.sentence}", tool=tool)
         return ToolError(f"there is no tool {tool}", tool=tool)
 
-    def _bound(self, tool: Tool, args: Sequence[object], arguments: Mapping[str, object]) -> BoundCall:
+    def _bound(
+        self, call: PendingCall, tool: Tool, args: Sequence[object], arguments: Mapping[str, object]
+    ) -> BoundCall:
         """The call, checked; one that only the document speaks against once the program insists. Raises: ToolError."""
         definitions = self.protocol.definitions if self.protocol else {}
         try:
@@ -215,7 +217,7 @@ class Broker:
             if not self._doubts.insists(tool.name, problem, repr((args, sorted(arguments.items())))):
                 remedy = "if the document is wrong, make the same call again"
                 raise ToolError(f"{problem.rstrip('.')}; {remedy}", tool=tool.name) from None
-            self._executor.warn(f"sent although the document speaks against it: {problem}")
+            call.insists = problem
             return bind(tool, args, arguments, definitions, insists=True)
 
     def request(
@@ -246,10 +248,8 @@ class Broker:
         call = self._executor.begin("requests", line, None, task)
         warn, method = self._executor.warn, method.upper()
         call.method, call.url = method, url
-        own_headers = with_defaults(
-            headers or {}, {"Content-Type": "application/json"} if json_body is not None else {}
-        )
-        own_cookies = dict(cookies or {})
+        kind = {"Content-Type": "application/json"} if json_body is not None else {}
+        own_headers, own_cookies = with_defaults(headers or {}, kind), dict(cookies or {})
         form = allowed_form(data, own_headers, warn)
         content = json_body if json_body is not None else form
         try:

@@ -20,10 +20,11 @@ class Doubts:
         self._now: set[tuple[str, str, str]] = set()
         self._tools: set[str] = set()
 
-    def begin_run(self) -> None:
-        """What was told until now was told to an earlier run."""
+    def begin_run(self, *, again: bool = False) -> None:
+        """What was told until now was told to an earlier run; one that runs `again` makes the same calls as before."""
         with self._lock:
-            self._earlier |= {(tool, problem) for tool, problem, _ in self._now}
+            if not again:
+                self._earlier |= {(tool, problem) for tool, problem, _ in self._now}
             self._now.clear()
 
     def tell(self, tool: str) -> None:

@@ -165,6 +165,11 @@ class CallExecutor:
                 self._on_begin(call.index, tool, line)
         return call
 
+    def warn_of_doubt(self, call: PendingCall, done: str) -> None:
+        """Say that a call which the document speaks against was `done` all the same, where the program insists."""
+        if call.insists:
+            self.warn(f"{done} although the document speaks against it: {call.insists}")
+
     def perform(self, call: PendingCall, on_send: Callable[[], None] = lambda: None) -> BrokerReply:
         """Sign, send, perhaps again, redact and record; `on_send` is called before it leaves. Raises: LimitExceeded."""
         tool = call.target.tool
@@ -183,6 +188,7 @@ class CallExecutor:
                 text = f"the body of {what} is larger than the {self.limits.request} bytes allowed"
                 raise LimitExceeded("request", text)
             self.count_traffic(size)
+            self.warn_of_doubt(call, "sent")
             request, response = self._send_signed(call, outgoing, on_send)
             response, stopped, hops = self._follow_redirects(call, outgoing, request, response)
         except NoAnswerError as error:

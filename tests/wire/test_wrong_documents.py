@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from tests.exact.test_writes import ATC, on_terminal
 from tests.wire.conftest import Run
 from tests.wire.service import Service
 
@@ -64,3 +65,29 @@ def test_what_is_certain_stays_refused(run: Run, service: Service) -> None:
 
     assert result.stdout.count("'ttl' must be an integer") == 2
     assert service.arrived == []
+
+
+def test_a_simulated_call_is_taken_too(run: Run, service: Service) -> None:
+    """Who insists is answered by the simulated API, and nothing says that it was sent."""
+    for arguments in ("name='x'", "name='long', ttl=1", "name='x', ttl=1, kind='c'"):
+        result = run(DOCUMENT, f"{TWICE.format(arguments)}print('done')", "--writes", "simulate", "-v")
+
+        assert (result.exit_code, result.stdout.count("\n")) == (0, 2), result.output
+        assert "simulated although the document speaks against it" in result.stderr
+        assert "sent although" not in result.stderr
+    assert service.lines == []
+
+
+def test_a_planned_call_is_sent_after_approval(run: Run, service: Service) -> None:
+    """The plan has it, and the run that carries it out makes the same calls as the one before."""
+    program = TWICE.format("name='x'")
+    shown = run(DOCUMENT, program, "--writes", "plan")
+    assert (shown.exit_code, "The program plans 1 write" in shown.stderr) == (3, True), shown.stderr
+    assert "sent although" not in shown.stderr and service.lines == []
+
+    command = ["run", "program.py", "--api", "spec.json", "--base-url", service.url, "--writes", "plan", "-v"]
+    status, screen = on_terminal([*ATC, *command], {"[y/N]": "y\n"})
+
+    assert status == 0, screen
+    assert [json.loads(request.body) for request in service.arrived] == [{"name": "x"}]
+    assert "sent although" in screen
