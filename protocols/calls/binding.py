@@ -39,6 +39,8 @@ from protocols.schema_fields import declared_types
 __all__ = ["bind", "check_argument", "nearest_argument", "signature", "takes_null"]
 
 _ABSENT: Any = object()
+_MOST_DOUBTS = 10
+_USAGE = ". It is called as "
 _NO_TEXT = (
     "takes a text, and holds bytes that are no UTF-8; decode them with their encoding, or pass "
     "base64.b64encode(…).decode()"
@@ -77,8 +79,28 @@ def bind(
     """
     if tool.function is not None:
         return _bind_function(tool, tool.function, args, kwargs)
+    doubts: list[str] = []
     with bounded():
-        return _Binder(tool, definitions or {}, insists).bind(args, kwargs)
+        while True:
+            try:
+                bound = _Binder(tool, definitions or {}, insists, frozenset(doubts)).bind(args, kwargs)
+                break
+            except DoubtfulCall as doubt:
+                if len(doubts) == _MOST_DOUBTS:
+                    break
+                doubts.append(str(doubt))
+    if doubts:
+        raise DoubtfulCall(_together(tool, doubts), tool=tool.name, problems=doubts)
+    return bound
+
+
+def _together(tool: Tool, doubts: Sequence[str]) -> str:
+    """One message for all that the document says against a call."""
+    if len(doubts) == 1:
+        return doubts[0]
+    parts = [text.removeprefix(f"{tool.name}()").lstrip(": ").partition(_USAGE) for text in doubts]
+    usage = next((f"{_USAGE}{usage}" for _, _, usage in parts if usage), "")
+    return f"{tool.name}(): {'; '.join(problem for problem, _, _ in parts)}{usage}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +110,8 @@ class _Binder:
     tool: Tool
     definitions: Mapping[str, Schema]
     insists: bool
+    accepted: frozenset[str] = frozenset()
+    """Messages of what the document says against the call that are known already."""
 
     def bind(self, args: Sequence[object], kwargs: Mapping[str, object]) -> BoundCall:
         tool = self.tool
@@ -128,13 +152,21 @@ class _Binder:
         if parameter.location != "body" and holds_bytes(value, schema, files=False):
             self._refuse(parameter, _NO_TEXT)
         problem = violation(value, schema, self.definitions)
-        if problem is not None and not (self.insists and isinstance(problem, Doubt)):
-            self._refuse(parameter, problem)
+        if problem is not None:
+            self._object(f"argument {parameter.argument!r}", problem)
         return value
 
     def _refuse(self, parameter: Parameter, problem: str) -> NoReturn:
+        raise ToolError(f"{self.tool.name}(): argument {parameter.argument!r} {problem}", tool=self.tool.name)
+
+    def _object(self, called: str, problem: str) -> None:
+        """Raises: ToolError, DoubtfulCall: unless it is only the document that speaks against it, and that is known."""
         kind = DoubtfulCall if isinstance(problem, Doubt) else ToolError
-        raise kind(f"{self.tool.name}(): argument {parameter.argument!r} {problem}", tool=self.tool.name)
+        self._raise(kind(f"{self.tool.name}(): {called} {problem}", tool=self.tool.name))
+
+    def _raise(self, error: ToolError) -> None:
+        if not (isinstance(error, DoubtfulCall) and (self.insists or str(error) in self.accepted)):
+            raise error
 
     def _check_required(
         self, parameters: Iterable[Parameter], values: Mapping[str, object], kwargs: Mapping[str, object]
@@ -142,10 +174,9 @@ class _Binder:
         for parameter in parameters:
             if not parameter.required or parameter.argument in values:
                 continue
-            if parameter.location == "path" or not self.insists:
-                kind = ToolError if parameter.location == "path" else DoubtfulCall
-                problem = f"missing 1 required argument: {parameter.argument!r}"
-                raise _error(self.tool, problem, kwargs, missing=True, kind=kind)
+            kind = ToolError if parameter.location == "path" else DoubtfulCall
+            problem = f"missing 1 required argument: {parameter.argument!r}"
+            self._raise(_error(self.tool, problem, kwargs, missing=True, kind=kind))
 
     def _places(self, values: Mapping[str, object]) -> tuple[list[Pair], dict[str, str], dict[str, str]]:
         """The query, headers and cookies. Raises: ToolError: A value has no form there."""
@@ -252,9 +283,8 @@ class _Binder:
 
     def _check_body(self, body: Body, content: object, called: str) -> None:
         problem = violation(content, body.schema, self.definitions)
-        if problem is not None and not (self.insists and isinstance(problem, Doubt)):
-            kind = DoubtfulCall if isinstance(problem, Doubt) else ToolError
-            raise kind(f"{self.tool.name}(): {called} {problem}", tool=self.tool.name)
+        if problem is not None:
+            self._object(called, problem)
 
     def _shared(
         self, needed: Collection[str], values: Mapping[str, object], own: Mapping[str, object]

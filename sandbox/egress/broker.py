@@ -214,9 +214,8 @@ class Broker:
             return bind(tool, args, arguments, definitions)
         except DoubtfulCall as doubt:
             problem = str(doubt)
-            if not self._doubts.insists(tool.name, problem, repr((args, sorted(arguments.items())))):
-                remedy = "if the document is wrong, make the same call again"
-                raise ToolError(f"{problem.rstrip('.')}; {remedy}", tool=tool.name) from None
+            if not self._doubts.insists(tool.name, doubt.problems, repr((args, sorted(arguments.items())))):
+                raise ToolError(f"{problem.rstrip('.')}; {doubt.REMEDY}", tool=tool.name) from None
             call.insists = problem
             return bind(tool, args, arguments, definitions, insists=True)
 

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import json
 
+from atc.check import check
+from atc.check.precheck import fault_of, further_problems
+from protocols import load
+from protocols.contracts.contract import Contract
 from tests.exact.test_writes import ATC, on_terminal
 from tests.wire.conftest import Run
 from tests.wire.service import Service
@@ -91,3 +95,26 @@ def test_a_planned_call_is_sent_after_approval(run: Run, service: Service) -> No
     assert status == 0, screen
     assert [json.loads(request.body) for request in service.arrived] == [{"name": "x"}]
     assert "sent although" in screen
+
+
+def test_all_that_the_document_says_is_told_at_once(run: Run, service: Service) -> None:
+    """One refusal names every argument; a certain mistake comes first."""
+    result = run(DOCUMENT, TWICE.format("name='long', kind='c'"))
+
+    (line,) = result.stdout.splitlines()
+    for part in ("'name' must have at most 3", "'kind' must be one of", "missing 1 required argument: 'ttl'"):
+        assert part in line
+    assert line.count("PATCH_records(): ") == line.count("make the same call again") == 1
+    assert [json.loads(request.body) for request in service.arrived] == [{"name": "long", "kind": "c"}]
+    assert "'ttl' must be an integer" in run(DOCUMENT, TWICE.format("name='long', ttl='soon'")).stdout
+
+
+def test_the_check_before_the_run_says_what_to_do() -> None:
+    """Once in a message, and of what may be sent; not of what stays refused."""
+    contract = Contract(load({"openapi": "3.0.3", "info": {}, "paths": DOCUMENT}))
+    for arguments, helps in (("name='x'", 1), ("name='long', ttl=1", 1), ("name='long', kind='c'", 1), ("nam='x'", 0)):
+        program = f"PATCH_records({arguments})"
+        diagnostics = check(program, contract)
+        fault, _ = fault_of(program, diagnostics)
+        text = " ".join([fault.message, *further_problems(diagnostics)])
+        assert text.count("if the document is wrong, make the same call again") == helps, text
