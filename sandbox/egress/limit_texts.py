@@ -56,7 +56,7 @@ def _most_called(limits: Limits, calls: Sequence[CallRecord]) -> str:
             values[argument].add(json.dumps(value, sort_keys=True, default=str))
     varied = sorted((name for name in values if len(values[name]) > 1), key=lambda name: -len(values[name]))
     if not varied:
-        return f", most of them {name}; let the loop end where a page is empty or says that it is the last"
+        return f", most of them {name} with the same arguments; end the loop, or allow more with --max-calls"
     items = [argument for argument in varied if not selects_page(argument)]
     if items:
         return (

@@ -472,6 +472,7 @@ def test_limits_are_keys_of_the_configuration(
 def test_what_is_no_limit_is_refused(towns: LocalAPI, model: ChatEndpoint, options: tuple[str, str]) -> None:
     result = solve(towns, HOW_MANY, *options)
     assert (result.exit_code, model.requests) == (2, []), result.stderr
+    assert options[0] in result.stderr
 
 
 @pytest.mark.parametrize("value", [0, -1, 1.5, True, "9", math.nan])

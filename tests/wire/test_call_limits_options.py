@@ -119,7 +119,10 @@ def test_the_model_is_told_how_many_calls_it_may_make(service: Service) -> None:
             "for n in range(9): GET_items(page=n)",
             "most of them GET_items that differ only in `page`, one call per page",
         ),
-        ("for n in range(9): GET_items()", "most of them GET_items; let the loop end"),
+        (
+            "for n in range(9): GET_items()",
+            "most of them GET_items with the same arguments; end the loop, or allow more with --max-calls",
+        ),
     ],
 )
 def test_too_many_calls_tell_items_from_pages(run: Run, program: str, says: str) -> None:
@@ -140,3 +143,11 @@ def test_the_options_may_stand_in_a_configuration_file(run: Run, monkeypatch: py
 
     assert result.exit_code == 4
     assert "more than the 2 calls allowed" in result.stderr
+
+
+def test_no_calls_at_all_is_no_limit(run: Run) -> None:
+    """Refused on the command line and in the file, for each command."""
+    assert run(REPORT, PROGRAM, "--max-calls", "0").exit_code == 2
+    Path("atc.toml").write_text("max-calls = 0\n")
+    result = run(REPORT, PROGRAM)
+    assert (result.exit_code, "max-calls" in result.stderr) == (2, True), result.stderr
