@@ -247,8 +247,8 @@ class Broker:
         call = self._executor.begin("requests", line, None, task)
         warn, method = self._executor.warn, method.upper()
         call.method, call.url = method, url
-        kind = {"Content-Type": "application/json"} if json_body is not None else {}
-        own_headers, own_cookies = with_defaults(headers or {}, kind), dict(cookies or {})
+        default = {"Content-Type": "application/json"} if json_body is not None else {}
+        own_headers, own_cookies = with_defaults(headers or {}, default), dict(cookies or {})
         form = allowed_form(data, own_headers, warn)
         content = json_body if json_body is not None else form
         try:

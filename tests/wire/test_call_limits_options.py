@@ -145,9 +145,10 @@ def test_the_options_may_stand_in_a_configuration_file(run: Run, monkeypatch: py
     assert "more than the 2 calls allowed" in result.stderr
 
 
-def test_no_calls_at_all_is_no_limit(run: Run) -> None:
+def test_no_calls_at_all_is_no_limit(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """Refused on the command line and in the file, for each command."""
     assert run(REPORT, PROGRAM, "--max-calls", "0").exit_code == 2
     Path("atc.toml").write_text("max-calls = 0\n")
+    monkeypatch.setenv("ATC_CONFIG", "atc.toml")
     result = run(REPORT, PROGRAM)
     assert (result.exit_code, "max-calls" in result.stderr) == (2, True), result.stderr

@@ -193,7 +193,7 @@ def test_no_other_method_is_taken_to_read(method: str) -> None:
 def test_a_probe_tells_what_it_takes_to_read(service: Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It calls such operations without a permission, unless `--read none` takes that back."""
     monkeypatch.chdir(tmp_path)
-    paths = {"/boats/report": {"post": operation(**{"x-reads": True})}}
+    paths = {"/boats/report": {"post": {**operation(), "x-reads": True}}}
     spec = {"openapi": "3.0.3", "info": {"title": "Harbour", "version": "1"}, "paths": paths}
     Path("spec.json").write_text(json.dumps(spec), encoding="utf-8")
     command = ["probe", "spec.json", "-o", "out.yaml", "--base-url", service.url, "--model", "none"]
