@@ -90,6 +90,15 @@ class Spending:
             return None
         return round(self._dollars, 9)
 
+    def lost(self, messages: Sequence[Message], functions: Sequence[FunctionSpec]) -> Usage:
+        """The estimate of a request whose answer nobody took: its prompt, which an endpoint counts all the same."""
+        return Usage(prompt_tokens=math.ceil(_size(messages, functions) * self._ratio), model_calls=1)
+
+    def add_lost(self, usage: Usage) -> None:
+        """Count requests by their estimate; the cost is then not known."""
+        self._counted = False
+        self._used += usage
+
     def room(self, messages: Sequence[Message], functions: Sequence[FunctionSpec], max_tokens: int) -> int:
         """The most tokens that an answer may have, up to `max_tokens`. Raises: QuestionLimitReached."""
         prompt = math.ceil(_size(messages, functions) * self._ratio)

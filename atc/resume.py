@@ -1,7 +1,7 @@
 """The record of a solve in a journal, beside its calls, from which an interrupted solve resumes.
 
 It has the question, the digest of its document, the model's answers, and the solution. A solve that ended for a
-passing reason (no model, no API, Ctrl-C, a limit of the question, a write that was not allowed) counts as interrupted.
+passing reason (no model, no API, Ctrl-C, a limit, a write that was not allowed) counts as interrupted.
 """
 
 from __future__ import annotations
@@ -18,9 +18,12 @@ from sandbox.journal.journal import Journal
 from sandbox.records import CallRecord, Run
 
 __all__ = [
+    "close_request",
     "cut_answers",
     "describe_call",
+    "lost_requests",
     "note_cut_answer",
+    "note_open_request",
     "note_question",
     "note_solution",
     "note_time",
@@ -77,12 +80,33 @@ def cut_answers(journal: Journal) -> Usage:
     return Usage(**(journal.noted("cut answers") or {}))
 
 
+def note_open_request(journal: Journal, position: int, request_key: str, usage: Usage) -> None:
+    """Record that a request is about to be sent, with its estimate, which counts if no answer is ever recorded."""
+    journal.note("open request", {"position": position, "request": request_key, "usage": asdict(usage)})
+
+
+def close_request(journal: Journal) -> None:
+    """Record that the request which was open costs nothing, or what it cost is noted."""
+    journal.note("open request", None)
+
+
+def lost_requests(journal: Journal) -> Usage:
+    """The estimate of the requests of earlier runs that were sent, and whose answers nobody took."""
+    lost = Usage(**(journal.noted("lost requests") or {}))
+    entry = journal.noted("open request")
+    if entry and journal.answered(entry["position"], entry["request"]) is None:
+        lost += Usage(**entry["usage"])
+        journal.note("lost requests", asdict(lost))
+        close_request(journal)
+    return lost
+
+
 def note_solution(journal: Journal, solution: Solution) -> None:
     """Record a final solution in the journal's file."""
     if journal.file is None:
         return
     undecided = any(refused_write(attempt.run) for attempt in solution.attempts if attempt.run)
-    undecided = undecided or bool(solution.write_plan and solution.write_plan.asked) or solution.limit is not None
+    undecided = undecided or bool(solution.write_plan and solution.write_plan.asked) or solution.status == "limit"
     if solution.status not in _RETRYABLE and not undecided:
         journal.note("solution", {**solution.to_json(), "exit_code": solution.exit_code})
 

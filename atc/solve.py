@@ -42,8 +42,11 @@ from atc.profile import Profile
 from atc.prompting.prompt import Opening, opening
 from atc.question_limits import Deadline, LimitName, QuestionLimitReached, QuestionLimits, Spending
 from atc.resume import (
+    close_request,
     cut_answers,
+    lost_requests,
     note_cut_answer,
+    note_open_request,
     note_question,
     note_solution,
     note_time,
@@ -193,6 +196,8 @@ class Solve:
         if self.journal is not None:
             if (cut := cut_answers(self.journal)).model_calls:
                 self.count(cut)
+            if (lost := lost_requests(self.journal)).model_calls:
+                self.lose(lost)
             self.today = note_question(self.journal, self.question.text, self.knowledge.protocol, self.today)
         opened = first_prompt(
             self.question, self.knowledge, self.settings, self.tools, self.today, self.called_before()
@@ -447,7 +452,7 @@ class Solve:
         """
         most = self.settings.search.max_model_calls
         if most and self.requests >= most:
-            raise LimitReached(f"no answer within {most} model calls")
+            raise LimitReached(f"no answer within {most} model calls; --max-model-calls allows more")
         self.requests += 1
         request = request_hash(messages, stop, max_tokens, functions, layout)
         journal = self.journal
@@ -461,12 +466,13 @@ class Solve:
         chance = None if likeliest else seed
         unlimited = max_tokens if room < max_tokens else None
         completion = self.asked(
-            ModelRequest(messages, stop, room, chance, self.progressed, functions, layout, unlimited)
+            ModelRequest(messages, stop, room, chance, self.progressed, functions, layout, unlimited), request
         )
         self.count(completion.usage, messages, functions, completion.text)
         if (reached := self.spending.cut(completion.finish)) is not None:
             if journal is not None:
                 note_cut_answer(journal, completion.usage)
+                close_request(journal)
             raise reached
         if journal is not None:
             journal.answer(self.requests - 1, request, asdict(completion))
@@ -479,15 +485,31 @@ class Solve:
         self.usage += usage
         self.spending.add(usage, messages, functions, text)
 
-    def asked(self, request: ModelRequest) -> Completion:
+    def lose(self, usage: Usage) -> None:
+        """Count requests whose answers nobody took, by their estimate."""
+        self.usage += usage
+        self.spending.add_lost(usage)
+
+    def asked(self, request: ModelRequest, key: str) -> Completion:
         """Ask the model; where another thread may end the solve, in a thread that is then left behind."""
-        model = self.open_model()
-        if self.interruption is None:
-            return answer(model, request)
+        model, interruption = self.open_model(), self.interruption
+        if interruption is not None:
+            interruption.check()  # what is not sent costs nothing
+        lost = self.spending.lost(request.messages, request.functions)
+        if self.journal is not None:
+            note_open_request(self.journal, self.requests - 1, key, lost)
         try:
-            return self.interruption.call(lambda: answer(model, request))
+            if interruption is None:
+                return answer(model, request)
+            return interruption.call(lambda: answer(model, request))
+        except ModelError:
+            if self.journal is not None:
+                close_request(self.journal)
+            raise
         except KeyboardInterrupt:
-            self.interruption.set()  # ends what is left behind, too
+            self.lose(lost)
+            if interruption is not None:
+                interruption.set()  # ends what is left behind, too
             if self.deadline.expired:
                 raise self.deadline.reached() from None
             raise

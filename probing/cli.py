@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 from click.core import ParameterSource
 
-from atc.cli.documents import chosen
+from atc.cli.documents import chosen, tell_reads
 from atc.cli.options import (
     NetworkOptions,
     ServiceOptions,
@@ -162,6 +162,8 @@ def probe(options: ProbeOptions) -> None:
     ctx = click.get_current_context()
     _check_usage(ctx, options)
     truth = chosen(load(options.spec or str(options.checked)), (), options.without, options.reads)
+    if not options.simulate and options.writes != "all":  # nothing else is called without permission
+        tell_reads(truth, options.reads)
     if options.only:
         options = replace(options, only=tuple(tool.name for tool in choose(truth, options.only).tools))
     protocol = strip_responses(truth) if options.blind else truth

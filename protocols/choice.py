@@ -75,7 +75,8 @@ def _declared(protocol: Protocol, reads: Sequence[str]) -> Protocol:
 
 
 def _chosen(tool: Tool, reason: str) -> LeftOut:
-    return LeftOut(tool.method, tool.path, tool.name, reason, tool.operation_id, namespace=tool.namespace, chosen=True)
+    method, path, name, namespace = tool.method, tool.path, tool.name, tool.namespace
+    return LeftOut(method, path, name, reason, tool.operation_id, namespace=namespace, chosen=True, tags=tool.tags)
 
 
 @dataclass(frozen=True)
@@ -112,10 +113,9 @@ def _texts(operation: Tool | LeftOut) -> Iterable[str]:
     """What a pattern may name an operation by."""
     path = _anonymous(operation.path)
     local = operation.name.removeprefix(f"{operation.namespace}__")
-    tags = operation.tags if isinstance(operation, Tool) else ()
     identifier = operation.operation_id
     alias = argument_name(identifier) if identifier else ""
-    texts = (operation.name, local, identifier, alias, path, f"{operation.method} {path}", *tags)
+    texts = (operation.name, local, identifier, alias, path, f"{operation.method} {path}", *operation.tags)
     return (text for text in texts if text)
 
 

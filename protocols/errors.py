@@ -5,6 +5,8 @@ It lives in the leftmost package, so that every layer can build on it. A program
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 __all__ = [
     "APIError",
     "ATCError",
@@ -93,4 +95,13 @@ class DoubtfulCall(ToolError):  # noqa: N818
     """A call that only the document speaks against: a required value that is missing, an enumeration, a limit.
 
     It is refused once. Documents are wrong about these, so the service is the judge when a program insists.
+
+    Args:
+        problems: What the document says, one text for each.
     """
+
+    REMEDY = "if the document is wrong, make the same call again"
+
+    def __init__(self, message: str, *, tool: str | None = None, problems: Sequence[str] = ()) -> None:
+        super().__init__(message, tool=tool)
+        self.problems = tuple(problems) or (message,)

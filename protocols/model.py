@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Literal
 
 from protocols.functions.values import default_json
 from protocols.media_types import MediaKind, documented_kind
-from protocols.naming import argument_name
+from protocols.naming import RESERVED, argument_name
 
 if TYPE_CHECKING:
     from protocols.functions.host_function import HostFunction
@@ -311,7 +311,8 @@ class LeftOut:
     """An operation that is no tool, and why.
 
     `name` is what its tool would be called. `place` is where it stands in the document; a whole path that cannot be
-    read has neither method nor name. `chosen` is True where the user left it out.
+    read has neither method nor name. `chosen` is True where the user left it out; `tags` are kept then, so that the
+    same pattern fits it again.
     """
 
     method: str
@@ -322,6 +323,7 @@ class LeftOut:
     place: str = ""
     namespace: str = ""
     chosen: bool = False
+    tags: tuple[str, ...] = ()
 
     @property
     def title(self) -> str:
@@ -407,9 +409,18 @@ class Protocol:
 
     def why_left_out(self, name: str) -> str | None:
         """`it was left out …`, for the name or alias of an operation that is no tool; None for any other name."""
-        if name in self:
-            return None
-        return next((operation.sentence for operation in self.left_out if name in operation.names), None)
+        operation = self.left_out_as(name)
+        return operation.sentence if operation is not None else None
+
+    def left_out_as(self, name: str) -> LeftOut | None:
+        """The operation that is no tool, of that name or alias; None for any other name."""
+        return None if name in self else next((entry for entry in self.left_out if name in entry.names), None)
+
+    @property
+    def left_out_names(self) -> frozenset[str]:
+        """The names and aliases of operations that are no tools; without those that something else has."""
+        names = {name for operation in self.left_out for name in operation.names if name.isidentifier()}
+        return frozenset(names - {tool.name for tool in self.tools} - self.aliases.keys() - RESERVED)
 
     @property
     def of_functions(self) -> bool:

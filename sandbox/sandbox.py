@@ -112,7 +112,7 @@ class Sandbox:
         writes: Writes = "allow",
         network: Network | None = None,
     ) -> None:
-        self._journal = journal
+        self._journal, self._writes = journal, writes
         self.doubts = Doubts()
         self._track = track
         self._protocol = protocol
@@ -209,7 +209,7 @@ class Sandbox:
             message = error.msg if isinstance(error.msg, str) else str(error)
             fault = ProgramError("SyntaxError", message, error.lineno, snippet(program, error.lineno))
             return _run_not_started("error", fault, started)
-        self.doubts.begin_run()
+        self.doubts.begin_run(again=isinstance(self._writes, WriteLedger) and self._writes.phase == "execute")
         attempt = self._journal.attempt(program) if self._journal is not None else None
         broker = self._broker(limits=limits, deadline=started + limits.wall, journal=attempt)
         settings = self._settings()
@@ -522,8 +522,9 @@ def _program_tools(protocol: Protocol | None, selected: Collection[str] | None) 
         return {"tools": {}, "values": {}}
     made = {tool.name: tool.function.made for tool in protocol.tools if tool.function and tool.function.made}
     everything = {tool.name: tool.name for tool in protocol.tools if tool.name not in made} | dict(protocol.aliases)
+    offered = {name: tool for name, tool in everything.items() if selected is None or tool in selected}
     return {
-        "tools": {name: tool for name, tool in everything.items() if selected is None or tool in selected},
+        "tools": offered | {name: name for name in protocol.left_out_names},  # the broker says why it refuses these
         "values": {name: (kind.is_tuple, kind.description()) for name, kind in made.items()},
     }
 
@@ -542,7 +543,11 @@ def _suggestion(name: str, tools: Any, protocol: Protocol | None) -> str:
     """Why the tool of a name was left out, or `; did you mean …?` for one with the words of a tool, in any order."""
     if protocol is not None and (why := protocol.why_left_out(name)) is not None:
         return f": {why}"
-    best = max(tools, key=lambda tool: name_similarity(name, tool), default=None)
+    best = max(
+        (tool for tool in tools if protocol is None or tool in protocol),
+        key=lambda tool: name_similarity(name, tool),
+        default=None,
+    )
     return f"; did you mean {best}?" if best is not None and name_similarity(name, best) >= 0.7 else ""
 
 

@@ -73,8 +73,8 @@ def check(
     diagnostics = [
         *describe_reports(subject, reports),
         *(
-            Diagnostic(line, column, "wrong-value", message, tool)
-            for line, column, tool, message in wrong_constants(tree, protocol, called)
+            Diagnostic(line, column, "wrong-value", message, tool, doubtful=doubtful)
+            for line, column, tool, message, doubtful in wrong_constants(tree, protocol, called)
         ),
         *describe_entries(subject),
         *_interactive_names(flow),

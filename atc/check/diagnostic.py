@@ -44,6 +44,8 @@ class Diagnostic:
     path: tuple[Step, ...] = ()
     key: str | None = None
     """The undefined name, or the missing key."""
+    doubtful: bool = False
+    """True if only the document speaks against it, so that the same call, made again, is sent."""
 
     def to_json(self) -> dict[str, object]:
         """Plain data; the keys are part of the interface."""

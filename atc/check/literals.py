@@ -12,7 +12,7 @@ from atc.program.def_use import DefUse
 from atc.program.source import calls_of
 from protocols.calls.binding import check_argument
 from protocols.dataflow.graph import ProtocolGraph, ProvidedField, selector_arguments
-from protocols.errors import ToolError
+from protocols.errors import DoubtfulCall, ToolError
 from protocols.model import Protocol, Tool
 from protocols.text.words import SEARCHES
 
@@ -28,7 +28,7 @@ _PLACEHOLDER = re.compile(
 _COUNTS = frozenset({"number", "code"})
 """Identifiers that a model may know: the first season, a country."""
 
-WrongConstant = tuple[int, int, str, str]
+WrongConstant = tuple[int, int, str, str, bool]
 """Line, column, tool, message."""
 
 HallucinatedIdentifier = tuple[ast.keyword, str, str, str | None, ast.expr]
@@ -52,7 +52,7 @@ def wrong_constants(tree: ast.Module, protocol: Protocol, tools: Collection[str]
             try:
                 check_argument(tool, argument, value, protocol.definitions)
             except ToolError as error:
-                yield node.lineno, node.col_offset, name, str(error)
+                yield node.lineno, node.col_offset, name, str(error), isinstance(error, DoubtfulCall)
 
 
 def _passed(call: ast.Call, tool: Tool) -> Iterator[tuple[ast.keyword | ast.expr, str, ast.expr]]:

@@ -15,6 +15,7 @@ from atc.program.source import called, parsed
 from atc.program.tree import nodes_of, variable_of
 from protocols.contracts.contract import Contract
 from protocols.dataflow.graph import ProtocolGraph
+from protocols.errors import DoubtfulCall
 from protocols.text.words import stem, words
 from sandbox.sandbox import snippet
 
@@ -177,13 +178,15 @@ class Precheck:
 def fault_of(program: str, diagnostics: Sequence[Diagnostic]) -> tuple[Fault, Attribution]:
     """What is wrong with a program as a fault of the loop, and the tool that the first of it is about."""
     first = diagnostics[0]
-    fault = Fault("check", _RULES.get(first.rule, "TypeError"), first.message, first.line, snippet(program, first.line))
+    message = f"{first.message}; {DoubtfulCall.REMEDY}" if first.doubtful else first.message
+    fault = Fault("check", _RULES.get(first.rule, "TypeError"), message, first.line, snippet(program, first.line))
     tools = tuple(dict.fromkeys(diagnostic.tool for diagnostic in diagnostics if diagnostic.tool))
     return fault, Attribution(first.tool, None, None, "check" if first.tool else "none", tools)
 
 
 def further_problems(diagnostics: Sequence[Diagnostic]) -> list[str]:
-    """The messages after the first one, each once; the arguments of a tool are listed once, too."""
+    """The messages after the first one, each once; the arguments of a tool are listed once, too, and what helps."""
+    helped = diagnostics[0].doubtful
     messages: set[str] = set()
     listed: set[tuple[str | None, str]] = set()
     facts = []
@@ -196,5 +199,7 @@ def further_problems(diagnostics: Sequence[Diagnostic]) -> list[str]:
         is_listed = takes and (diagnostic.tool, takes) in listed
         listed.add((diagnostic.tool, takes))
         message = "; ".join(filter(None, (problem, remainder))) if is_listed else diagnostic.message
+        if diagnostic.doubtful and not helped:
+            message, helped = f"{message}; {DoubtfulCall.REMEDY}", True
         facts.append(f"line {diagnostic.line}: {message}")
     return facts[1:]

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import click
 
 from atc.cli import say
-from atc.cli.config import LIMITS
+from atc.cli.config import BESIDE_RESUME, LIMITS
 from atc.cli.limits import LimitOptions
 from atc.cli.options import (
     ModelOptions,
@@ -143,7 +143,7 @@ class AgentOptions(LimitOptions, SearchOptions, ModelOptions, ProgramOptions):
         if not isinstance(noted, dict) or not {"api", "model"} <= noted.keys() <= set(_NOTED):
             return None
         now = datetime.fromisoformat(noted["now"]) if noted.get("now") else None
-        given = {name: value for name in ("writes", *LIMITS) if (value := getattr(self, name)) is not None}
+        given = {name: value for name in ("writes", *BESIDE_RESUME) if (value := getattr(self, name))}
         return replace(self, **{**noted, "now": now, **given})
 
 

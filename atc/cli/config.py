@@ -21,7 +21,18 @@ from click.core import ParameterSource
 
 from protocols.errors import UsageError
 
-__all__ = ["LIMITS", "NAME", "SHARED", "Config", "Section", "command_defaults", "find_config", "read_config", "settle"]
+__all__ = [
+    "BESIDE_RESUME",
+    "LIMITS",
+    "NAME",
+    "SHARED",
+    "Config",
+    "Section",
+    "command_defaults",
+    "find_config",
+    "read_config",
+    "settle",
+]
 
 NAME = "atc.toml"
 
@@ -37,6 +48,8 @@ _OF_SERVICE = ("base_url", "auth", "headers", "allow", "only", "without", "reads
 """What belongs to the API that the file names, and not to any other."""
 
 LIMITS = ("max_tokens", "max_seconds", "max_cost", "prices")
+BESIDE_RESUME = (*LIMITS, "max_calls", "max_model_calls", "call_timeout")
+"""Limits that a solve may have larger when it goes on."""
 """What limits a question; a journal knows it."""
 
 _EXPLICIT = (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT)
@@ -276,14 +289,14 @@ def settle(ctx: click.Context, values: Mapping[str, Any]) -> dict[str, Any]:
     if "api" in explicit and _documents(values["api"]) != _documents((ctx.default_map or {}).get("api", values["api"])):
         dropped.update(_OF_SERVICE)
     if values.get("resume"):  # the journal knows
-        dropped.update(("writes", *LIMITS))
+        dropped.update(("writes", *BESIDE_RESUME))
     if values.get("simulate") and "simulate" in explicit:
         dropped.update(("base_url", "auth"))
     if explicit & {"base_url", "auth"}:
         dropped.add("simulate")
     nothing: dict[str, Any] = dict.fromkeys(("auth", "headers", "allow", "only", "without", "reads"), ())
-    nothing |= dict.fromkeys((*LIMITS, "base_url", "ca_file", "client_cert", "writes"))
-    empty = {"simulate": False, **nothing}
+    nothing |= dict.fromkeys((*BESIDE_RESUME, "base_url", "ca_file", "client_cert", "writes"))
+    empty = {**nothing, "simulate": False, "max_model_calls": 0}
     return {name: empty[name] if name in dropped & from_file else value for name, value in values.items()}
 
 

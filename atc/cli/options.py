@@ -68,12 +68,12 @@ WRITES = ("ask", "allow", "deny", "simulate", "plan")
 
 
 class RealRange(click.FloatRange):
-    """A number in a range, which NaN is not in."""
+    """A finite number in a range."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         number = super().convert(value, param, ctx)
-        if math.isnan(number):
-            self.fail(f"{value!r} is not a number", param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"{value!r} is no finite number", param, ctx)
         return number
 
 
@@ -144,6 +144,16 @@ def _base_urls(context: click.Context, parameter: click.Parameter, texts: tuple[
     return urls[""] if list(urls) == [""] else urls or None
 
 
+class FlagNamedOption(click.Option):
+    """An option whose variable may have the name of any of its flags: `--read` is `ATC_RUN_READ`, too."""
+
+    def resolve_envvar_value(self, ctx: click.Context) -> str | None:
+        value = super().resolve_envvar_value(ctx)
+        flags = [flag[2:] for flag in self.opts if flag.startswith("--")] if ctx.auto_envvar_prefix else []
+        names = [f"{ctx.auto_envvar_prefix}_{flag.replace('-', '_').upper()}" for flag in flags]
+        return value if value is not None else next((text for name in names if (text := os.environ.get(name))), None)
+
+
 def option(*flags: str, **settings: Any) -> Any:
     """A field of a command's options that is an option; `flags` and `settings` as click.option takes them."""
     return field(metadata={"parameter": click.option, "flags": flags, "settings": settings})
@@ -176,7 +186,8 @@ def takes(options: type[Values]) -> Callable[[Callable[[Values], None]], Callabl
         decorated: Callable[..., None] = called
         for entry in reversed(fields(options)):
             how = entry.metadata
-            decorated = how["parameter"](*how["flags"], entry.name, **how["settings"])(decorated)
+            settings = {**({"cls": FlagNamedOption} if how["parameter"] is click.option else {}), **how["settings"]}
+            decorated = how["parameter"](*how["flags"], entry.name, **settings)(decorated)
         return decorated
 
     return decorate

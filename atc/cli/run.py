@@ -34,6 +34,7 @@ from sandbox.records import Limits
 
 if TYPE_CHECKING:
     from atc.saved.saved_program import SavedProgram
+    from protocols.model import Protocol
     from sandbox.records import CallRecord, Run
 
 __all__ = ["run"]
@@ -70,7 +71,7 @@ class _Options(ProgramOptions):
     max_calls: int = option(
         "--max-calls",
         "--calls",
-        type=click.IntRange(min=0),
+        type=click.IntRange(min=1),
         default=_DEFAULT.calls,
         show_default=True,
         metavar="N",
@@ -120,11 +121,14 @@ def run(options: _Options) -> None:
     from sandbox import Sandbox
     from sandbox.egress.network import open_network
 
+    names_api = bool(options.api)
     options, program, saved = _with_parameters(options, read_program(options.file))
     options.check()
     protocol = open_protocol(options, asks=options.writes not in (None, "allow")) if options.api else None
     if saved is not None and protocol is not None:
         saved.check(protocol)
+        if not names_api:
+            _tell_sign_in(options, protocol)
     base_url, now = options.base_url, options.now
     credentials = [credential(spec, protocol) for spec in options.auth]
     headers = [header_of(spec, protocol) for spec in options.headers]
@@ -205,10 +209,18 @@ def _with_parameters(options: _Options, program: str) -> tuple[_Options, str, Sa
     program = saved.program(parse_arguments(saved, options.arguments, name))
     if options.api:
         return options, program, saved
-    options = replace(options, api=saved.api_from(options.file.parent))
+    return replace(options, api=saved.api_from(options.file.parent)), program, saved
+
+
+def _tell_sign_in(options: _Options, protocol: Protocol) -> None:
+    """Say where the credentials go, for a program that names its API itself."""
+    from sandbox.egress.egress_rules import base_urls
+
+    urls = base_urls(options.base_url, protocol)
+    documented = {namespace: [server.url for server in api.servers[:1]] for namespace, api in protocol.apis.items()}
+    servers = [urls.get(namespace) or " ".join(first) for namespace, first in documented.items()]
     if options.auth:
-        say(f"signs in at {', '.join(options.api)}, which {name} names")
-    return options, program, saved
+        say(f"signs in at {', '.join(filter(None, servers))}, the server of {', '.join(options.api)} in {options.file}")
 
 
 def _pass_on(stream: str, text: str) -> None:

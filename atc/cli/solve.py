@@ -14,7 +14,7 @@ from click.core import ParameterSource
 
 from atc.cli import print_json, say
 from atc.cli.asking import AgentOptions, check_passwords, load_api, open_agent, tell_message, tell_solution
-from atc.cli.config import LIMITS
+from atc.cli.config import BESIDE_RESUME
 from atc.cli.confirm import PlanConfirmation, WriteConfirmation, can_ask
 from atc.cli.model import offer_pull
 from atc.cli.options import argument, check_api_options, json_option, option, out_file, takes
@@ -28,10 +28,11 @@ if TYPE_CHECKING:
 __all__ = ["solve"]
 
 _BESIDE_RESUME = {
-    *("resume", "threads", "writes", "refresh", "store", "record", *LIMITS),
+    *("resume", "threads", "writes", "refresh", "store", "record", *BESIDE_RESUME),
     *("out", "strict", "as_json", "verbose", "otel"),
 }
 _LARGER = {name: f", with a larger --{name.replace('_', '-')}" for name in ("max_tokens", "max_cost")}
+_LARGER["limit"] = ", with the larger limit that it names"
 """What a solve needs to go on; what it used before counts."""
 
 
@@ -112,12 +113,12 @@ def solve(options: _Options) -> None:
             journal.note("asked", {**options.to_note(), "query": options.query})
         code, limit = _solved(options, journal)
         if journal.file is not None and recorded_solution(journal) is None:
-            say(f"atc solve --resume {journal.file} goes on from here{_LARGER.get(limit or '', '')}")
+            say(f"atc solve --resume {journal.file} goes on from here{_LARGER.get(limit, '')}")
     context.exit(code)
 
 
-def _solved(options: _Options, journal: Journal) -> tuple[int, str | None]:
-    """Solve the question and show the solution; the exit code, and the limit of the question that it reached."""
+def _solved(options: _Options, journal: Journal) -> tuple[int, str]:
+    """Solve the question and show the solution; the exit code, and the limit that it reached or its status."""
     from atc.tui import open_view
 
     query, model = str(options.query), str(options.model)
@@ -155,7 +156,7 @@ def _solved(options: _Options, journal: Journal) -> tuple[int, str | None]:
         # A second ctrl-C, while things are closed, must not lose what the first one left.
         solution = solution or _unsolved(query, model, exit_code, str(error) or "interrupted")
     code = _tell({**solution.to_json(), "exit_code": exit_code}, options, on_screen=on_screen, hidden=of_document)
-    return code, solution.limit
+    return code, solution.limit or solution.status
 
 
 def _refuse_more(ctx: click.Context) -> None:

@@ -162,6 +162,9 @@ def save_program(
         solution.program, Question(solution.query), protocol, solution.calls, solution.flow, reserved
     )
     _drop_recorded_keys(tree, protocol)
+    for node in ast.walk(original):
+        if isinstance(node, ast.Name) and (why := protocol.why_left_out(node.id)) is not None:
+            raise UsageError(f"the program calls {node.id}: {why}")
     contracts = contracts_of(original, protocol, run)
     if not contracts:
         raise UsageError("the program calls no tool of the API; there is nothing to save")

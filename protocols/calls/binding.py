@@ -40,6 +40,8 @@ __all__ = ["bind", "check_argument", "nearest_argument", "signature", "takes_nul
 
 _ABSENT: Any = object()
 _NO_NULL = "is None, and the document does not say that it may be null; leave it out to keep what is there"
+_MOST_DOUBTS = 10
+_USAGE = ". It is called as "
 _NO_TEXT = (
     "takes a text, and holds bytes that are no UTF-8; decode them with their encoding, or pass "
     "base64.b64encode(…).decode()"
@@ -79,8 +81,28 @@ def bind(
     """
     if tool.function is not None:
         return _bind_function(tool, tool.function, args, kwargs)
+    doubts: list[str] = []
     with bounded():
-        return _Binder(tool, definitions or {}, insists).bind(args, kwargs)
+        while True:
+            try:
+                bound = _Binder(tool, definitions or {}, insists, frozenset(doubts)).bind(args, kwargs)
+                break
+            except DoubtfulCall as doubt:
+                if len(doubts) == _MOST_DOUBTS:
+                    break
+                doubts.append(str(doubt))
+    if doubts:
+        raise DoubtfulCall(_together(tool, doubts), tool=tool.name, problems=doubts)
+    return bound
+
+
+def _together(tool: Tool, doubts: Sequence[str]) -> str:
+    """One message for all that the document says against a call."""
+    if len(doubts) == 1:
+        return doubts[0]
+    parts = [text.removeprefix(f"{tool.name}()").lstrip(": ").partition(_USAGE) for text in doubts]
+    usage = next((f"{_USAGE}{usage}" for _, _, usage in parts if usage), "")
+    return f"{tool.name}(): {'; '.join(problem for problem, _, _ in parts)}{usage}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +112,8 @@ class _Binder:
     tool: Tool
     definitions: Mapping[str, Schema]
     insists: bool
+    accepted: frozenset[str] = frozenset()
+    """Messages of what the document says against the call that are known already."""
 
     def bind(self, args: Sequence[object], kwargs: Mapping[str, object]) -> BoundCall:
         tool = self.tool
@@ -115,8 +139,8 @@ class _Binder:
         schema = parameter.schema if schema is None else schema
         value = named_files(json_value(value), schema)
         if value is None and parameter.location == "body":
-            if not (takes_null(parameter) or _is_merge_patch(self.tool) or self.insists):
-                self._refuse(parameter, Doubt(_NO_NULL))
+            if not (takes_null(parameter) or _is_merge_patch(self.tool)):
+                self._object(f"argument {parameter.argument!r}", Doubt(_NO_NULL))
             return None
         if (foreign := unsendable_part(value)) is not None:
             self._refuse(parameter, f"holds {abbreviated(foreign)}, which cannot be sent")
@@ -135,13 +159,21 @@ class _Binder:
             self._refuse(parameter, _NO_TEXT)
         merges = parameter.location == "body" and _is_merge_patch(self.tool)
         problem = violation(_without_nulls(value) if merges else value, schema, self.definitions)
-        if problem is not None and not (self.insists and isinstance(problem, Doubt)):
-            self._refuse(parameter, problem)
+        if problem is not None:
+            self._object(f"argument {parameter.argument!r}", problem)
         return value
 
     def _refuse(self, parameter: Parameter, problem: str) -> NoReturn:
+        raise ToolError(f"{self.tool.name}(): argument {parameter.argument!r} {problem}", tool=self.tool.name)
+
+    def _object(self, called: str, problem: str) -> None:
+        """Raises: ToolError, DoubtfulCall: unless it is only the document that speaks against it, and that is known."""
         kind = DoubtfulCall if isinstance(problem, Doubt) else ToolError
-        raise kind(f"{self.tool.name}(): argument {parameter.argument!r} {problem}", tool=self.tool.name)
+        self._raise(kind(f"{self.tool.name}(): {called} {problem}", tool=self.tool.name))
+
+    def _raise(self, error: ToolError) -> None:
+        if not (isinstance(error, DoubtfulCall) and (self.insists or str(error) in self.accepted)):
+            raise error
 
     def _check_required(
         self, parameters: Iterable[Parameter], values: Mapping[str, object], kwargs: Mapping[str, object]
@@ -149,10 +181,9 @@ class _Binder:
         for parameter in parameters:
             if not parameter.required or parameter.argument in values:
                 continue
-            if parameter.location == "path" or not self.insists:
-                kind = ToolError if parameter.location == "path" else DoubtfulCall
-                problem = f"missing 1 required argument: {parameter.argument!r}"
-                raise _error(self.tool, problem, kwargs, missing=True, kind=kind)
+            kind = ToolError if parameter.location == "path" else DoubtfulCall
+            problem = f"missing 1 required argument: {parameter.argument!r}"
+            self._raise(_error(self.tool, problem, kwargs, missing=True, kind=kind))
 
     def _places(self, values: Mapping[str, object]) -> tuple[list[Pair], dict[str, str], dict[str, str]]:
         """The query, headers and cookies. Raises: ToolError: A value has no form there."""
@@ -270,9 +301,8 @@ class _Binder:
     def _check_body(self, body: Body, content: object, called: str) -> None:
         merges = _is_merge_patch(self.tool)
         problem = violation(_without_nulls(content) if merges else content, body.schema, self.definitions)
-        if problem is not None and not (self.insists and isinstance(problem, Doubt)):
-            kind = DoubtfulCall if isinstance(problem, Doubt) else ToolError
-            raise kind(f"{self.tool.name}(): {called} {problem}", tool=self.tool.name)
+        if problem is not None:
+            self._object(called, problem)
 
     def _shared(
         self, needed: Collection[str], values: Mapping[str, object], own: Mapping[str, object]

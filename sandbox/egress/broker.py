@@ -32,7 +32,7 @@ from sandbox.egress.egress_rules import (
     has_parent_step,
 )
 from sandbox.egress.executor import CallExecutor
-from sandbox.egress.pending_call import LimitExceeded, PlannedRequest, join_url, plan, request_arguments
+from sandbox.egress.pending_call import LimitExceeded, PendingCall, PlannedRequest, join_url, plan, request_arguments
 from sandbox.egress.replies import BrokerReply
 from sandbox.egress.signing import (
     allowed_form,
@@ -167,13 +167,12 @@ class Broker:
         operation = self._tools.get(tool)
         try:
             if operation is None:
-                why = self.protocol.why_left_out(tool) if self.protocol else None
-                raise ToolError(f"there is no tool {tool}{f': {why}' if why else ''}", tool=tool)
+                raise self._absent(call, tool)
             call.method, call.url = operation.method, f"{self._rules.base_of(operation)}{operation.path}"
             if any(len(name) > NAME_LIMIT for name in kwargs or ()) or len(kwargs or ()) > ARGUMENTS_LIMIT:
                 text = f"takes no more than {ARGUMENTS_LIMIT} arguments, with names of at most {NAME_LIMIT} characters"
                 raise ToolError(f"{tool}() {text}", tool=tool)
-            bound = self._bound(operation, args, kwargs or {})
+            bound = self._bound(call, operation, args, kwargs or {})
             if len(bound.path) > URL_LIMIT:
                 raise ToolError(f"{tool}(): its path would have more than {URL_LIMIT} characters", tool=tool)
             if has_parent_step(bound.path) and not has_parent_step(operation.path):
@@ -200,17 +199,25 @@ class Broker:
         call.url = join_url(base + planned.path, planned.query)
         return self._policy.make(call)
 
-    def _bound(self, tool: Tool, args: Sequence[object], arguments: Mapping[str, object]) -> BoundCall:
+    def _absent(self, call: PendingCall, tool: str) -> ToolError:
+        """What is said of a name that is no tool; a call of an operation that was left out is recorded as such."""
+        if self.protocol and (operation := self.protocol.left_out_as(tool)) is not None:
+            call.method, call.url = operation.method, operation.path
+            return ToolError(f"{tool}() can't be called: {operation.sentence}", tool=tool)
+        return ToolError(f"there is no tool {tool}", tool=tool)
+
+    def _bound(
+        self, call: PendingCall, tool: Tool, args: Sequence[object], arguments: Mapping[str, object]
+    ) -> BoundCall:
         """The call, checked; one that only the document speaks against once the program insists. Raises: ToolError."""
         definitions = self.protocol.definitions if self.protocol else {}
         try:
             return bind(tool, args, arguments, definitions)
         except DoubtfulCall as doubt:
             problem = str(doubt)
-            if not self._doubts.insists(tool.name, problem, repr((args, sorted(arguments.items())))):
-                remedy = "if the document is wrong, make the same call again"
-                raise ToolError(f"{problem.rstrip('.')}; {remedy}", tool=tool.name) from None
-            self._executor.warn(f"sent although the document speaks against it: {problem}")
+            if not self._doubts.insists(tool.name, doubt.problems, repr((args, sorted(arguments.items())))):
+                raise ToolError(f"{problem.rstrip('.')}; {doubt.REMEDY}", tool=tool.name) from None
+            call.insists = problem
             return bind(tool, args, arguments, definitions, insists=True)
 
     def request(
@@ -241,10 +248,9 @@ class Broker:
         call = self._executor.begin("requests", line, None, task)
         warn, method = self._executor.warn, method.upper()
         call.method, call.url = method, url
-        own_headers = with_defaults(
-            headers or {}, {"Content-Type": "application/json"} if json_body is not None else {}
-        )
-        own_cookies, form = dict(cookies or {}), allowed_form(data, own_headers, warn)
+        default = {"Content-Type": "application/json"} if json_body is not None else {}
+        own_headers, own_cookies = with_defaults(headers or {}, default), dict(cookies or {})
+        form = allowed_form(data, own_headers, warn)
         content = json_body if json_body is not None else form
         try:
             prepared = prepare(method, url, params, own_headers, own_cookies, content, auth)

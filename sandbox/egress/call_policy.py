@@ -174,6 +174,7 @@ class CallPolicy:
 
     def _replay(self, journal: JournalAttempt, entry: Entry, call: PendingCall) -> BrokerReply:
         saved, size = journal.reply(entry)
+        self._executor.warn_of_doubt(call, "sent")
         body = store_body(journal.body(entry), MEMORY_LIMIT if self._executor.reserve(size) else 0)
         tool, method = call.target.tool, call.planned.method
         parsed = parse_body(tool, method, saved["status"] or 0, saved["headers"], body).value
@@ -251,9 +252,15 @@ class CallPolicy:
             why = f"a write that no protocol describes, so that it cannot be simulated (--writes {policy})"
             return self._not_made(call, why, refused=True)
         self._withheld = True
+        self._executor.warn_of_doubt(call, "simulated")
         simulation = self._start_simulation(self._protocol)
         inner = simulation.begin(call.style, call.line, call.tool, ())
         inner.method, inner.arguments, inner.planned = call.method, call.arguments, call.planned
+        if call.insists:
+            from protocols.simulator.http.messages import LENIENT
+
+            headers = {**call.planned.headers, LENIENT[0]: LENIENT[1]}
+            inner.planned = replace(call.planned, headers=headers)
         tool = replace(call.target.tool, envelope=None)
         inner.target = call.target._replace(tool=tool, base=simulation.rules.base_of(tool))
         with self._record_limit(call):

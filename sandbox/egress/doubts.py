@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 
 __all__ = ["Doubts"]
 
@@ -20,10 +21,11 @@ class Doubts:
         self._now: set[tuple[str, str, str]] = set()
         self._tools: set[str] = set()
 
-    def begin_run(self) -> None:
-        """What was told until now was told to an earlier run."""
+    def begin_run(self, *, again: bool = False) -> None:
+        """What was told until now was told to an earlier run; one that runs `again` makes the same calls as before."""
         with self._lock:
-            self._earlier |= {(tool, problem) for tool, problem, _ in self._now}
+            if not again:
+                self._earlier |= {(tool, problem) for tool, problem, _ in self._now}
             self._now.clear()
 
     def tell(self, tool: str) -> None:
@@ -31,9 +33,11 @@ class Doubts:
         with self._lock:
             self._tools.add(tool)
 
-    def insists(self, tool: str, problem: str, arguments: str) -> bool:
-        """True if a program makes a call although it was told of the problem; it counts as told from now on."""
+    def insists(self, tool: str, problems: Sequence[str], arguments: str) -> bool:
+        """True if a program makes a call although it was told of the problems; they count as told from now on."""
         with self._lock:
-            insists = tool in self._tools or (tool, problem) in self._earlier or (tool, problem, arguments) in self._now
-            self._now.add((tool, problem, arguments))
+            insists = tool in self._tools or all(
+                (tool, problem) in self._earlier or (tool, problem, arguments) in self._now for problem in problems
+            )
+            self._now |= {(tool, problem, arguments) for problem in problems}
             return insists

@@ -21,6 +21,7 @@ from sandbox.body_forms import text_encoding
 from sandbox.body_store import MEMORY_LIMIT, beginning, store_body
 from sandbox.egress.egress_rules import CallTarget, EgressRules, UnreachableError, display_url
 from sandbox.egress.function_calls import call_function
+from sandbox.egress.limit_texts import longer_call_option
 from sandbox.egress.pending_call import LimitExceeded, PendingCall, PlannedRequest, join_url
 from sandbox.egress.proxies import proxy_credentials
 from sandbox.egress.reasons import challenge_message, service_message
@@ -166,6 +167,11 @@ class CallExecutor:
                 self._on_begin(call.index, tool, line)
         return call
 
+    def warn_of_doubt(self, call: PendingCall, done: str) -> None:
+        """Say that a call which the document speaks against was `done` all the same, where the program insists."""
+        if call.insists:
+            self.warn(f"{done} although the document speaks against it: {call.insists}")
+
     def perform(self, call: PendingCall, on_send: Callable[[], None] = lambda: None) -> BrokerReply:
         """Sign, send, perhaps again, redact and record; `on_send` is called before it leaves. Raises: LimitExceeded."""
         tool = call.target.tool
@@ -184,6 +190,7 @@ class CallExecutor:
                 text = f"the body of {what} is larger than the {self.limits.request} bytes allowed"
                 raise LimitExceeded("request", text)
             self.count_traffic(size)
+            self.warn_of_doubt(call, "sent")
             request, response = self._send_signed(call, outgoing, on_send)
             response, stopped, hops = self._follow_redirects(call, outgoing, request, response)
         except NoAnswerError as error:
@@ -341,7 +348,8 @@ class CallExecutor:
                 text = f"no reply from {planned.method} {planned.path} before the end of the run"
                 raise LimitExceeded("wall", text) from None
             if error.kind == "ReadTimeout" and seconds == self.limits.call_seconds:
-                raise NoAnswerError(error.kind, f"{error}; --call-timeout allows more", error.may_have_left) from None
+                text = f"{error}; {longer_call_option(self.limits)} allows more"
+                raise NoAnswerError(error.kind, text, error.may_have_left) from None
             raise
 
     def _send_until_ready(self, call: PendingCall, request: PreparedRequest) -> TransportReply:

@@ -11,13 +11,13 @@ from protocols.text.words import selects_page
 from sandbox.child import channel
 from sandbox.records import CallRecord, Limits
 
-__all__ = ["limit_text"]
+__all__ = ["limit_text", "longer_call_option"]
 
 
 def limit_text(limit: str, limits: Limits, calls: Sequence[CallRecord]) -> str:
     """The message for a limit by its name in `Run.limit`; `calls` are those of the run."""
     return {
-        "wall": f"the program ran longer than the {limits.wall:g} s allowed{_unanswered(calls)}",
+        "wall": f"the program ran longer than the {limits.wall:g} s allowed{_unanswered(limits, calls)}",
         "cpu": f"the program used more than the {limits.cpu:g} s of CPU time allowed",
         "memory": f"the program needed more than the {limits.memory} MiB of memory allowed",
         "output": f"the program printed more than the {limits.output} bytes allowed",
@@ -29,12 +29,19 @@ def limit_text(limit: str, limits: Limits, calls: Sequence[CallRecord]) -> str:
     }[limit]
 
 
-def _unanswered(calls: Sequence[CallRecord]) -> str:
+def longer_call_option(limits: Limits) -> str:
+    """The option that gives a call more time: of a program whose time was given, only that time does."""
+    usual = Limits().wall
+    given = limits.wall not in (usual, usual + (limits.request_timeout or 0.0))
+    return "--wall" if given and limits.call_seconds >= limits.wall else "--call-timeout"
+
+
+def _unanswered(limits: Limits, calls: Sequence[CallRecord]) -> str:
     """The call that the run ended in, and the option for such calls."""
     last = calls[-1] if calls else None
     if last is None or last.status is not None or not last.attempts:
         return ""
-    return f", and {_name(last)} had no reply yet; --call-timeout allows more"
+    return f", and {_name(last)} had no reply yet; {longer_call_option(limits)} allows more"
 
 
 def _most_called(limits: Limits, calls: Sequence[CallRecord]) -> str:
@@ -49,7 +56,7 @@ def _most_called(limits: Limits, calls: Sequence[CallRecord]) -> str:
             values[argument].add(json.dumps(value, sort_keys=True, default=str))
     varied = sorted((name for name in values if len(values[name]) > 1), key=lambda name: -len(values[name]))
     if not varied:
-        return f", most of them {name}; let the loop end where a page is empty or says that it is the last"
+        return f", most of them {name} with the same arguments; end the loop, or allow more with --max-calls"
     items = [argument for argument in varied if not selects_page(argument)]
     if items:
         return (

@@ -68,6 +68,8 @@ class PendingCall:
     """True for a read after a write that was withheld."""
     reads: bool = False
     """True if the method may write, and the operation is declared to read."""
+    insists: str = ""
+    """What the document says against the call, where the program insists on it."""
     thread: int = field(default_factory=threading.get_ident)
     target: CallTarget = field(init=False)
     planned: PlannedRequest = field(init=False)

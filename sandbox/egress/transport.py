@@ -143,7 +143,7 @@ class Transport:
                 raise NoAnswerError("ConnectionError", OVER, thread in self._left) from None
             if expired.is_set() or isinstance(error, requests.Timeout):
                 raise NoAnswerError("ReadTimeout", _timeout_message(seconds), thread in self._left) from None
-            reason = _reason(error, proxy, self._network.signing is not None and own)
+            reason = _reason(error, proxy, _certificate_remedy(self._network.signing is not None, own))
             raise NoAnswerError(type(error).__name__, reason, thread in self._left) from None
         except (OSError, ValueError) as error:  # a socket that was shut under the library's hands
             kind = "ReadTimeout" if expired.is_set() else "ConnectionError"
@@ -444,9 +444,9 @@ def _cookies(response: requests.Response) -> dict[str, str]:
     return values
 
 
-def _reason(error: requests.RequestException, proxy: ProxyRoute | None, signed: bool) -> str:
+def _reason(error: requests.RequestException, proxy: ProxyRoute | None, remedy: str) -> str:
     """The innermost reason, without the names of objects that the library wraps around it; with a remedy for TLS and
-    proxies. `signed`: a client certificate was shown."""
+    proxies. `remedy`: where the service ends the secure connection."""
     text = str(error)
     ours = _cause(error)
     if ours is not None:
@@ -456,24 +456,28 @@ def _reason(error: requests.RequestException, proxy: ProxyRoute | None, signed: 
         answer = re.search(r"Tunnel connection failed: (\d{3}[^'\"()]*)", text)
         if answer is not None:
             return proxy.problem(_SIGN_IN if answer[1].startswith("407") else f"refuses: {answer[1].strip()}")
-        secure = _secure_reason(text, signed) if "SSL" in text else None
+        secure = _secure_reason(text, remedy) if "SSL" in text else None
         return proxy.problem(f"cannot be reached: {secure or meaning or 'no connection'}")
     if isinstance(error, requests.exceptions.SSLError) or "SSL" in text:
-        return f"no secure connection: {_secure_reason(text, signed)}"
+        return f"no secure connection: {_secure_reason(text, remedy)}"
     return meaning or text
 
 
-def _secure_reason(text: str, signed: bool) -> str:
+def _certificate_remedy(given: bool, own: bool) -> str:
+    if given and not own:
+        return "--client-cert is shown to the servers of the API alone"
+    if given:
+        return "the service does not accept the certificate of --client-cert"
+    return "if the service asks for a client certificate, give it with --client-cert"
+
+
+def _secure_reason(text: str, ended: str) -> str:
     """Why there is no TLS connection, and what helps."""
     match = re.search(r"(?:\]|, ') ?([^\]]+?) \(_ssl", text)
     reason = (match[1] if match else text).removeprefix("certificate verify failed: ")
     remedy = next((remedy for sign, remedy in _TLS_REMEDIES.items() if sign.lower() in reason.lower()), None)
     if remedy is None and ("alert" in reason.lower() or reason.startswith("EOF")):  # the service ended it
-        remedy = (
-            "the service does not accept the certificate of --client-cert"
-            if signed
-            else "if the service asks for a client certificate, give it with --client-cert"
-        )
+        remedy = ended
     return f"{reason}; {remedy}" if remedy else reason
 
 

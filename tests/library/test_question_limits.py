@@ -200,6 +200,22 @@ def test_recorded_answers_count_as_they_did(towns: LocalAPI, model: ChatEndpoint
     assert (nearly["answer"], nearly["cost"]) == ("2", pytest.approx(0.04))
 
 
+def test_a_solve_goes_on_with_larger_limits_of_calls(towns: LocalAPI, model: ChatEndpoint) -> None:
+    """`--max-calls` and `--max-model-calls` are taken beside `--resume`, and the message says that it can go on."""
+    twice = f"{READ}\n{READ}"
+    write(model, twice, twice, twice)
+    options = ("--max-calls", 1, "--max-model-calls", 1, "--journal", "solve.journal")
+    stopped = solve(towns, HOW_MANY, *options)
+    same = resume()
+    finished = resume("--max-calls", 9, "--max-model-calls", 5, "--call-timeout", 20)
+
+    assert stopped.exit_code == 4, stopped.stderr
+    assert "atc solve --resume solve.journal goes on from here, with the larger limit that it names" in stopped.stderr
+    assert same.exit_code == 4
+    assert (finished.exit_code, finished.stdout) == (0, "717710\n717710\n"), finished.stderr
+    assert resume().stdout == "717710\n717710\n"
+
+
 # --- dollars
 
 
@@ -286,7 +302,47 @@ def test_a_limit_of_seconds_ends_a_request_to_the_model(towns: LocalAPI) -> None
 
     assert time.monotonic() - started < 5
     assert (solution.status, solution.limit) == ("limit", "max_seconds")
+    assert solution.usage.prompt_tokens > 100 and solution.usage.model_calls == 1
     assert solution.message.startswith("stopped at 0.5 of 0.5 seconds (--max-seconds)")
+
+
+def test_a_request_that_nobody_waited_for_is_not_free(towns: LocalAPI) -> None:
+    """Its prompt counts by the estimate, its cost is not known, and both stay so when the solve goes on."""
+    release = threading.Event()
+
+    class Slow(CountingModel):
+        name = "openai:gpt-4.1"
+
+        def answer(self, request: ModelRequest) -> Completion:
+            release.wait(20)
+            return super().answer(request)
+
+    with Journal() as journal:
+        stopped = Agent(towns.protocol, Slow(READ), max_seconds=0.5).solve(HOW_MANY, journal=journal)
+        release.set()
+        finished = Agent(towns.protocol, Slow(READ)).solve(HOW_MANY, journal=journal)
+    whole = Agent(towns.protocol, Slow(READ)).solve(HOW_MANY)
+
+    assert (stopped.limit, stopped.cost, stopped.usage.model_calls) == ("max_seconds", None, 1)
+    assert (finished.status, finished.cost, finished.usage.model_calls) == ("answered", None, 2)
+    assert finished.usage.prompt_tokens == stopped.usage.prompt_tokens + 900 > 1000
+    assert whole.cost
+
+
+def test_a_killed_solve_knows_of_its_open_request(towns: LocalAPI) -> None:
+    """What was sent before the process ended counts by the estimate."""
+
+    class Killed(CountingModel):
+        def answer(self, request: ModelRequest) -> Completion:
+            raise SystemExit  # nothing is noted after it, as at a kill
+
+    with Journal() as journal:
+        with pytest.raises(SystemExit):
+            Agent(towns.protocol, Killed(READ)).solve(HOW_MANY, journal=journal)
+        solution = Agent(towns.protocol, CountingModel(READ)).solve(HOW_MANY, journal=journal)
+
+    assert (solution.status, solution.usage.model_calls) == ("answered", 2)
+    assert solution.usage.prompt_tokens > 1000
 
 
 @pytest.mark.parametrize("mode", ["attribute", "react", "codeact"])
@@ -416,6 +472,7 @@ def test_limits_are_keys_of_the_configuration(
 def test_what_is_no_limit_is_refused(towns: LocalAPI, model: ChatEndpoint, options: tuple[str, str]) -> None:
     result = solve(towns, HOW_MANY, *options)
     assert (result.exit_code, model.requests) == (2, []), result.stderr
+    assert options[0] in result.stderr
 
 
 @pytest.mark.parametrize("value", [0, -1, 1.5, True, "9", math.nan])

@@ -340,3 +340,15 @@ def test_parameters_have_names(name: str, weather: LocalAPI, tmp_path: Path) -> 
     result = run(weather, tmp_path)
     assert result.exit_code == 2
     assert "its SAVED is damaged (a name is none, or is there twice)" in result.stderr
+
+
+def test_what_is_left_out_and_where_it_signs_in_are_told(weather: LocalAPI, tmp_path: Path) -> None:
+    """`atc save --only POST` names the reason; a program that names its API says which server gets the credential."""
+    solve(weather, tmp_path)
+    refused = save(tmp_path, "--only", "POST")
+    saved = save(tmp_path)
+    result = run(weather, tmp_path)
+
+    assert (refused.exit_code, saved.exit_code, result.exit_code) == (2, 0, 0), refused.stderr
+    assert "the program calls GET_cities: it was left out by --only POST" in refused.stderr
+    assert f"signs in at {weather.url}" in result.stderr

@@ -65,7 +65,9 @@ def test_a_call_may_take_as_long_as_the_program(run: Run) -> None:
 
     assert result.exit_code == 4
     assert "the program ran longer than the 0.5 s allowed, and GET_report had no reply yet" in result.stderr
-    assert "--call-timeout allows more" in result.stderr
+    assert "--wall allows more" in result.stderr and "--call-timeout" not in result.stderr
+    both = run(REPORT, PROGRAM, "--wall", "1", "--call-timeout", "0.3", handle=slow(0.6))
+    assert "no whole reply within 0.3 s; --call-timeout allows more" in both.stderr
     assert run(REPORT, PROGRAM, "--wall", "5", handle=slow(0.7)).stdout == "ready\n"
     assert Limits(wall=60).call_seconds == 60
 
@@ -117,7 +119,10 @@ def test_the_model_is_told_how_many_calls_it_may_make(service: Service) -> None:
             "for n in range(9): GET_items(page=n)",
             "most of them GET_items that differ only in `page`, one call per page",
         ),
-        ("for n in range(9): GET_items()", "most of them GET_items; let the loop end"),
+        (
+            "for n in range(9): GET_items()",
+            "most of them GET_items with the same arguments; end the loop, or allow more with --max-calls",
+        ),
     ],
 )
 def test_too_many_calls_tell_items_from_pages(run: Run, program: str, says: str) -> None:
@@ -138,3 +143,12 @@ def test_the_options_may_stand_in_a_configuration_file(run: Run, monkeypatch: py
 
     assert result.exit_code == 4
     assert "more than the 2 calls allowed" in result.stderr
+
+
+def test_no_calls_at_all_is_no_limit(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Refused on the command line and in the file, for each command."""
+    assert run(REPORT, PROGRAM, "--max-calls", "0").exit_code == 2
+    Path("atc.toml").write_text("max-calls = 0\n")
+    monkeypatch.setenv("ATC_CONFIG", "atc.toml")
+    result = run(REPORT, PROGRAM)
+    assert (result.exit_code, "max-calls" in result.stderr) == (2, True), result.stderr

@@ -82,6 +82,19 @@ def test_a_client_certificate_is_not_shown_to_other_servers(run: Run, authority:
     assert result.stdout == "reporting\nnobody\n"
 
 
+def test_a_server_of_allow_that_wants_a_certificate_is_not_sent_to_the_option(run: Run, authority: Authority) -> None:
+    """Whoever has given `--client-cert` is not told to give it."""
+    certificate, key = authority.certify("reporting")
+    files = authority.certify("service", "127.0.0.1")
+    with secure_service(files) as own, secure_service(files, authority.file) as other:
+        program = f"import requests\nprint(requests.get('https://127.0.0.1:{other}/who').json()['name'])"
+        target = ("--base-url", f"https://127.0.0.1:{own}", "--allow", f"https://127.0.0.1:{other}")
+        given = ("--ca-file", str(authority.file), "--client-cert", f"{certificate},{key}")
+        result = run(WHO, program, *target, *given)
+
+    assert "--client-cert is shown to the servers of the API alone" in result.stderr
+
+
 def test_a_certificate_for_another_name_says_so(run: Run, authority: Authority) -> None:
     """The remedy is another address, not another authority."""
     with secure_service(authority.certify("service", "api.example.com")) as port:

@@ -50,6 +50,7 @@ NAMES = ["GET_boats", "POST_boats", "DELETE_boats_id", "DELETE_boats_mine", "GET
         (["/boats/{boatId}"], [], "DELETE_boats_id"),
         (["delete /boats/*"], ["DELETE_boats_mine"], "DELETE_boats_id"),
         (["* /boats"], [], "GET_boats POST_boats"),
+        ([], ["Fleet"], "DELETE_boats_id DELETE_boats_mine GET_admin_docks"),
         ([], ["/admin/*", "POST /boats", "PATCH"], "GET_boats DELETE_boats_id DELETE_boats_mine"),
     ],
 )
@@ -88,7 +89,7 @@ def test_what_is_left_out_is_not_called(run: Run, service: Service) -> None:
     option = ("--without", "DELETE /boats/mine")
 
     result = run(DOCUMENT, "DELETE_boats_mine()", *option)
-    assert f"'DELETE_boats_mine' is not defined: {by}" in result.stderr
+    assert f"DELETE_boats_mine() can't be called: {by}" in result.stderr
     assert "1 of 5 operations is left out: by --without DELETE /boats/mine" in result.stderr
     for path in ("/boats/mine", "/boats/m%69ne", "/boats/mine/"):
         program = f'import requests\nrequests.delete("{service.url}{path}")'
@@ -198,11 +199,32 @@ def test_a_redirect_does_not_lead_to_it_under_any_server(run: Run, service: Serv
     assert service.lines == ["GET /v1/boats"]
 
 
+def test_a_program_that_catches_the_error_is_told_why(run: Run, service: Service) -> None:
+    """By the name and by the operation id it is a ToolError with the reason, and a call in the record."""
+    program = """
+    for function in (POST_boats, add_boat):
+        try:
+            function()
+        except ToolError as error:
+            print(error)
+    """
+    result = run(DOCUMENT, program, "--without", "Fleet", "--json")
+
+    solution = json.loads(result.stdout)
+    lines = solution["stdout"].splitlines()
+    assert lines == [
+        f"{name}() can't be called: it was left out by --without Fleet" for name in ("POST_boats", "add_boat")
+    ]
+    calls = [(call["method"], call["status"], call["attempts"], call["error"]) for call in solution["calls"]]
+    assert calls == [("POST", None, 0, line) for line in lines]
+    assert service.lines == []
+
+
 def test_the_broker_refuses_it() -> None:
     """Whoever calls it, with the reason."""
     protocol = choose(load(DOCUMENT), without=["DELETE"])
 
-    with pytest.raises(ToolError, match="no tool DELETE_boats_id: it was left out by --without DELETE"):
+    with pytest.raises(ToolError, match="can't be called: it was left out by --without DELETE"):
         Broker(protocol, base_url="http://127.0.0.1:9").call("DELETE_boats_id", ["7"])
 
 
@@ -262,7 +284,7 @@ def test_commands_take_them_from_the_file_and_the_environment(tmp_path: Path, mo
     shown = json.loads(CliRunner().invoke(main, ["explain", "Remove my boats", "--json"]).stdout)
     assert not any("DELETE" in name for name in shown["tools"])
     result = CliRunner().invoke(main, ["run", "program.py", "--simulate"], env={"ATC_RUN_ONLY": "POST /boats,GET"})
-    assert "'DELETE_boats_mine' is not defined: it was left out by" in result.stderr
+    assert "DELETE_boats_mine() can't be called: it was left out by" in result.stderr
     other = CliRunner().invoke(main, ["check", "program.py", "--api", str(_only_reads(tmp_path))])
     assert "left out" not in other.stderr  # the file's choice is about its own API
 

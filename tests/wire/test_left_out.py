@@ -55,7 +55,7 @@ def test_what_is_no_method_is_told(run: Run) -> None:
     assert line.startswith("atc: 4 of 5 operations are left out: ")
     assert "calls with the method QUERY are not supported (1)" in line
     assert result.exit_code == 1
-    assert "'QUERY_boats' is not defined: it was left out of the document: calls with" in result.stderr
+    assert "QUERY_boats() can't be called: it was left out of the document: calls with" in result.stderr
 
 
 def test_nothing_is_told_of_a_whole_document(run: Run) -> None:
@@ -69,8 +69,8 @@ def test_who_calls_a_broken_operation_is_told_why(run: Run, service: Service) ->
     paths = {"/boats": {"get": GET, "post": broken}}
     reason = "it was left out of the document: parameter 'x': `in` must be"
 
-    assert f"name 'POST_boats' is not defined: {reason}" in run(paths, "POST_boats(x=1)").stderr
-    assert f"name 'addBoat' is not defined: {reason}" in run(paths, "addBoat(x=1)").stderr
+    assert f"POST_boats() can't be called: {reason}" in run(paths, "POST_boats(x=1)").stderr
+    assert f"addBoat() can't be called: {reason}" in run(paths, "addBoat(x=1)").stderr
     program = f'import requests\nrequests.post("{service.url}/boats")'
     assert f"POST /boats can't be called: {reason}" in run(paths, program).stderr
     assert service.lines == []

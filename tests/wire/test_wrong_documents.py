@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import json
 
+from atc.check import check
+from atc.check.precheck import fault_of, further_problems
+from protocols import load
+from protocols.contracts.contract import Contract
+from tests.exact.test_writes import ATC, on_terminal
 from tests.wire.conftest import Run
 from tests.wire.service import Service
 
@@ -87,3 +92,52 @@ def test_branches_that_overlap_are_no_mistake(run: Run, service: Service) -> Non
 
     assert run(document, "POST_x(body={'a': 'x'})").exit_code == 0
     assert json.loads(service.arrived[0].body) == {"a": "x"}
+
+
+def test_a_simulated_call_is_taken_too(run: Run, service: Service) -> None:
+    """Who insists is answered by the simulated API, and nothing says that it was sent."""
+    for arguments in ("name='x'", "name='long', ttl=1", "name='x', ttl=1, kind='c'"):
+        result = run(DOCUMENT, f"{TWICE.format(arguments)}print('done')", "--writes", "simulate", "-v")
+
+        assert (result.exit_code, result.stdout.count("\n")) == (0, 2), result.output
+        assert "simulated although the document speaks against it" in result.stderr
+        assert "sent although" not in result.stderr
+    assert service.lines == []
+
+
+def test_a_planned_call_is_sent_after_approval(run: Run, service: Service) -> None:
+    """The plan has it, and the run that carries it out makes the same calls as the one before."""
+    program = TWICE.format("name='x'")
+    shown = run(DOCUMENT, program, "--writes", "plan")
+    assert (shown.exit_code, "The program plans 1 write" in shown.stderr) == (3, True), shown.stderr
+    assert "sent although" not in shown.stderr and service.lines == []
+
+    command = ["run", "program.py", "--api", "spec.json", "--base-url", service.url, "--writes", "plan", "-v"]
+    status, screen = on_terminal([*ATC, *command], {"[y/N]": "y\n"})
+
+    assert status == 0, screen
+    assert [json.loads(request.body) for request in service.arrived] == [{"name": "x"}]
+    assert "sent although" in screen
+
+
+def test_all_that_the_document_says_is_told_at_once(run: Run, service: Service) -> None:
+    """One refusal names every argument; a certain mistake comes first."""
+    result = run(DOCUMENT, TWICE.format("name='long', kind='c'"))
+
+    (line,) = result.stdout.splitlines()
+    for part in ("'name' must have at most 3", "'kind' must be one of", "missing 1 required argument: 'ttl'"):
+        assert part in line
+    assert line.count("PATCH_records(): ") == line.count("make the same call again") == 1
+    assert [json.loads(request.body) for request in service.arrived] == [{"name": "long", "kind": "c"}]
+    assert "'ttl' must be an integer" in run(DOCUMENT, TWICE.format("name='long', ttl='soon'")).stdout
+
+
+def test_the_check_before_the_run_says_what_to_do() -> None:
+    """Once in a message, and of what may be sent; not of what stays refused."""
+    contract = Contract(load({"openapi": "3.0.3", "info": {}, "paths": DOCUMENT}))
+    for arguments, helps in (("name='x'", 1), ("name='long', ttl=1", 1), ("name='long', kind='c'", 1), ("nam='x'", 0)):
+        program = f"PATCH_records({arguments})"
+        diagnostics = check(program, contract)
+        fault, _ = fault_of(program, diagnostics)
+        text = " ".join([fault.message, *further_problems(diagnostics)])
+        assert text.count("if the document is wrong, make the same call again") == helps, text

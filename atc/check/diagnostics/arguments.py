@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from atc.check.diagnostic import Diagnostic, Edit, Rule
 from atc.check.diagnostics.subject import Subject, is_misspelled, listed
@@ -36,7 +37,9 @@ def describe_argument(subject: Subject, report: CheckerReport, rule: Rule, quote
         several = "s" if len(missing) != 1 else ""
         names = " and ".join(f'"{argument}"' for argument in missing)
         message = f"{name}(): argument{several} missing for parameter{several} {names}"
-        return subject.at(report, rule, message, name, suggestion, edit)
+        needed = {parameter.argument for parameter in tool.arguments if parameter.location in ("path", "function")}
+        doubtful = bool(missing) and needed.isdisjoint(missing)
+        return replace(subject.at(report, rule, message, name, suggestion, edit), doubtful=doubtful)
     passed = {keyword.arg for call in subject.calls(report) for keyword in call.keywords}
     near = nearest_argument(tool, quoted[0], [argument for argument in takes if argument not in passed])
     hint = f'; did you mean "{near}"?' if near else f"; it takes {listed(takes)}"

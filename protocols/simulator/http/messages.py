@@ -8,10 +8,14 @@ from dataclasses import dataclass, field
 
 from protocols.media_types import media_kind
 
-__all__ = ["EncodedAnswer", "RequestError", "SimulatedReply", "SimulatedRequest", "encode"]
+__all__ = ["LENIENT", "EncodedAnswer", "RequestError", "SimulatedReply", "SimulatedRequest", "encode"]
 
 EncodedAnswer = tuple[int, bytes, str, Mapping[str, str]]
 """Status, body, media type ("" without a body), further headers."""
+
+
+LENIENT = ("Prefer", "handling=lenient")
+"""The header, and its value, of a request that is answered although the document speaks against it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +31,12 @@ class SimulatedRequest:
     def header(self, name: str) -> str | None:
         """The value of a header; case-insensitive."""
         return self.headers.get(name.lower())
+
+    @property
+    def lenient(self) -> bool:
+        """True if the client wants it answered although the document speaks against it (RFC 7240)."""
+        name, wanted = LENIENT
+        return wanted in [text.strip().lower() for text in (self.header(name) or "").split(",")]
 
     @property
     def cookies(self) -> dict[str, str]:

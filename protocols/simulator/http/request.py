@@ -48,7 +48,7 @@ class RequestReader:
         if tool.body is None:
             return {}
         if not request.body:
-            if tool.body.required:
+            if tool.body.required and not request.lenient:
                 raise RequestError(_refusal(tool), "a body is required")
             return {}
         kind = request.header("Content-Type") or tool.body.media_type
@@ -68,7 +68,7 @@ class RequestReader:
             sent = self._form(parse_qsl(text, keep_blank_values=True), body)
         else:
             sent = self._form(_multipart(kind, request.body), body)
-        if (problem := self._problem(sent, body.schema)) is not None:
+        if not request.lenient and (problem := self._problem(sent, body.schema)) is not None:
             raise RequestError(_refusal(tool), problem)
         return sent if isinstance(sent, dict) else {"": sent}
 
@@ -112,12 +112,13 @@ class RequestReader:
         for parameter in tool.parameters:
             sent = self._sent(parameter, tool, request, path_values, query)
             if sent is None:
-                if parameter.required and parameter.name not in body and not self._secret(parameter):
+                absent = parameter.required and parameter.name not in body and not self._secret(parameter)
+                if absent and not (request.lenient and parameter.location != "path"):
                     status = _refusal(tool, parameter.location)
                     raise RequestError(status, f"{parameter.name}: this parameter is required")
                 continue
             value = self._read(parameter, sent)
-            if (problem := self._problem(value, parameter.schema)) is not None:
+            if not request.lenient and (problem := self._problem(value, parameter.schema)) is not None:
                 raise RequestError(_refusal(tool, parameter.location), f"{parameter.name}: {problem}")
             if value is not None:
                 values[parameter.name] = value
