@@ -137,7 +137,7 @@ def _forms(documented: Response | None, content_type: str, strict: bool) -> str:
         return f"lines json {'page' if strict and label in _PAGES else _BY_LABEL.get(kind, 'plain')}"
     if expected == "json":
         page = " page" if strict and label in _PAGES else ""
-        return f"json{rows}{page} {_BY_LABEL.get(kind, 'plain')}"
+        return f"json{rows}{page} {'refuse' if page and types == ('object',) else _BY_LABEL.get(kind, 'plain')}"
     if kind == "json" and expected in ("text", "xml"):
         return "string text" if expected == "text" else "json xml"
     return _BY_LABEL.get(expected or kind, "plain") if label or expected else "json plain"
