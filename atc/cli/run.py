@@ -33,9 +33,11 @@ from protocols.errors import APIError, LimitReached, ProgramRefused
 from sandbox.records import Limits
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from atc.saved.saved_program import SavedProgram
     from protocols.model import Protocol
-    from sandbox.records import CallRecord, Run
+    from sandbox.records import Run
 
 __all__ = ["run"]
 
@@ -121,23 +123,18 @@ def run(options: _Options) -> None:
     from sandbox import Sandbox
     from sandbox.egress.network import open_network
 
-    names_api = bool(options.api)
-    options, program, saved = _with_parameters(options, read_program(options.file))
+    typed = options
+    options, program, saved = _with_parameters(typed, read_program(typed.file))
     options.check()
     protocol = open_protocol(options, asks=options.writes not in (None, "allow")) if options.api else None
     if saved is not None and protocol is not None:
         saved.check(protocol)
-        if not names_api:
-            _tell_sign_in(options, protocol)
+        _tell_sign_in(options, protocol, () if typed.api else options.api)
     base_url, now = options.base_url, options.now
     credentials = [credential(spec, protocol) for spec in options.auth]
     headers = [header_of(spec, protocol) for spec in options.headers]
     if protocol is not None:
         protocol = without_headers(protocol, ((sent.namespace, sent.parameter) for sent in headers))
-
-    def show_call(call: CallRecord) -> None:
-        if options.verbose:
-            say(call_text(call))
 
     with ExitStack() as closing:
         if options.simulate and protocol is not None:
@@ -156,7 +153,7 @@ def run(options: _Options) -> None:
             limits=options.limits(),
             seed=options.seed,
             strict=options.strict_sandbox,
-            on_call=show_call,
+            on_call=(lambda call: say(call_text(call))) if options.verbose else None,
             network=open_network(options.ca_file, options.client_cert),
         )
         on_output = None if options.as_json else _pass_on
@@ -212,15 +209,15 @@ def _with_parameters(options: _Options, program: str) -> tuple[_Options, str, Sa
     return replace(options, api=saved.api_from(options.file.parent)), program, saved
 
 
-def _tell_sign_in(options: _Options, protocol: Protocol) -> None:
-    """Say where the credentials go, for a program that names its API itself."""
+def _tell_sign_in(options: _Options, protocol: Protocol, named: Sequence[str]) -> None:
+    """Say where the credentials go, for a program that has `named` its API itself."""
     from sandbox.egress.egress_rules import base_urls
 
     urls = base_urls(options.base_url, protocol)
     documented = {namespace: [server.url for server in api.servers[:1]] for namespace, api in protocol.apis.items()}
     servers = [urls.get(namespace) or " ".join(first) for namespace, first in documented.items()]
-    if options.auth:
-        say(f"signs in at {', '.join(filter(None, servers))}, the server of {', '.join(options.api)} in {options.file}")
+    if options.auth and named:
+        say(f"signs in at {', '.join(filter(None, servers))}, the server of {', '.join(named)} in {options.file}")
 
 
 def _pass_on(stream: str, text: str) -> None:
