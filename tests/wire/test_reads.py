@@ -125,7 +125,7 @@ def test_a_path_that_may_be_that_of_a_write_is_a_write(run: Run, service: Servic
     any_text = {"name": "any", "in": "path", "required": True, "schema": {"type": "string"}}
     id_text = {**any_text, "name": "id"}
     paths = {
-        path: {"post": operation(parameters=[any_text]) | {"x-reads": True}},
+        path: {"post": {**operation(parameters=[any_text]), "x-reads": True}},
         "/boats": {"post": operation(description="")},
         "/report/drop": {"post": operation(description="")},
         "/report/{id}/close": {"post": operation(parameters=[id_text], description="")},
