@@ -444,7 +444,7 @@ def test_queries_that_hang_together_cannot_be_split(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("more", "why"),
     [
-        (["--dev", "nan"], "'nan' is not a number"),
+        (["--dev", "nan"], "'nan' is no finite number"),
         (["--dev", "0.5", "--test", "0.5"], "below 1 together"),
         (["--out", "."], "train.json is one of the files to split, and would be overwritten"),
     ],

@@ -429,7 +429,7 @@ def test_help_names_the_file_of_attempts() -> None:
     [
         (["--kind", "I3"], "--collections"),
         (["--server", "http://127.0.0.1:1", "--simulate"], "exclude"),
-        (["--max-seconds", "nan"], "'nan' is not a number"),
+        (["--max-seconds", "nan"], "'nan' is no finite number"),
         (["--kind", "I3", "--collections", "DEEP"], "cannot be read as JSON"),
     ],
 )

@@ -76,11 +76,11 @@ def test_a_header_that_cannot_be_sent_is_the_calls_failure(api: LocalAPI, value:
     described["paths"]["/alerts"]["get"]["parameters"] = [trace]  # type: ignore[index]
     broker = Broker(load(described))
 
-    with pytest.raises(ToolError, match="argument 'X_Trace' must not begin or end with a space in a header"):
+    with pytest.raises(ToolError, match=r"argument 'X_Trace' must (not begin or end with a space|be one line of text)"):
         broker.call("GET_alerts", (), {"X_Trace": value})
 
     assert api.requests == []
-    assert "'X_Trace' must not begin" in str(broker.calls[0].error)
+    assert "argument 'X_Trace' must" in str(broker.calls[0].error)
 
 
 def test_a_body_is_sent_as_json(api: LocalAPI, broker: Broker) -> None:

@@ -134,7 +134,10 @@ def test_a_large_reply_reaches_the_program_whole(api: LocalAPI) -> None:
         """,
     )
 
-    assert result.stdout == "20000 True\nGET_cities_city_id: the reply is not JSON 200 300000\n", result.error
+    assert (
+        result.stdout
+        == "20000 True\nGET_cities_city_id: the reply is JSON that is nested too deeply to be read 200 300000\n"
+    ), result.error
     body = result.calls[0].response
     assert isinstance(body, LargeBody)
     assert (hashlib.sha256(body.read()).hexdigest(), len(body.read())) == (body.sha256, body.size)
@@ -337,6 +340,6 @@ def test_a_loop_over_pages_that_does_not_end(api: LocalAPI) -> None:
 
     assert run.error is not None
     assert run.error.message.startswith(
-        "the program made more than the 10 calls allowed, most of them GET_cities; let the"
+        "the program made more than the 10 calls allowed, most of them GET_cities with the same"
     )
     assert run.stdout.split() == list(map(str, range(1, 11)))
