@@ -68,10 +68,9 @@ def bind(
 
     Path arguments may be positional, and those of a function as its signature has them. For an operation, `None` leaves
     an optional argument out, but for a property of a body that may be null, which it sets to null (in a PATCH one that
-    may not be is doubtful). Strings and numbers
-    or booleans are converted into each other if that loses nothing, and times into the documented form. `body=` passes
-    a whole body; further properties override its own. Of several media types the first is sent that takes the
-    arguments.
+    may not be is doubtful). Strings and numbers or booleans are converted into each other if that loses nothing, and
+    times into the documented form. `body=` passes a whole body; further properties override its own. Of several media
+    types the first is sent that takes the arguments.
 
     Args:
         definitions: `Protocol.definitions`, to check recursive schemas.
