@@ -165,6 +165,9 @@ def _timestamp(text: str, schema: Mapping[str, Any], types: Sequence[str]) -> ob
     is_number = wanted in _UNIX and "string" not in types
     if not (wanted in ("date", "date-time") or is_number) or not _POINT_IN_TIME.match(text) or "enum" in schema:
         return None
+    examples = schema.get("examples")
+    if any(_digits_as_zeros(example) == _digits_as_zeros(text) for example in examples or ()):
+        return None  # the document's own examples are like it, whatever its format says
     try:
         time = datetime.datetime.fromisoformat(text)
     except ValueError:
@@ -177,6 +180,10 @@ def _timestamp(text: str, schema: Mapping[str, Any], types: Sequence[str]) -> ob
     if _RFC_3339.fullmatch(text):
         return None
     return time.isoformat() if time.tzinfo else f"{time.isoformat()}Z"
+
+
+def _digits_as_zeros(value: object) -> str:
+    return re.sub(r"\d", "0", value) if isinstance(value, str) else ""
 
 
 def _parsed_text(text: str, types: Sequence[str], value: str) -> object:

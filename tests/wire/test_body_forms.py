@@ -161,6 +161,7 @@ def test_a_property_with_the_name_of_a_parameter_is_an_argument_of_its_own(run: 
         ({**TEXT, "format": "date-time"}, "datetime(2024, 5, 1).date()", "2024-05-01T00:00:00Z"),
         ({**TEXT, "format": "date-time"}, "'2024-05-01T10:30:00+02:00'", "2024-05-01T10:30:00+02:00"),
         ({"type": "integer", "format": "unix-time"}, "datetime(2024, 5, 1)", 1714521600),
+        ({**TEXT, "format": "date-time", "example": "2019-09-15"}, "'2024-05-01'", "2024-05-01"),
         (TEXT, "datetime(2024, 5, 1, 10, 30)", "2024-05-01T10:30:00"),
     ],
 )
