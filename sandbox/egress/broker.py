@@ -176,7 +176,9 @@ class Broker:
             if len(bound.path) > URL_LIMIT:
                 raise ToolError(f"{tool}(): its path would have more than {URL_LIMIT} characters", tool=tool)
             if has_parent_step(bound.path) and not has_parent_step(operation.path):
-                raise ToolError(f"{tool}(): a path argument must not have '.' or '..' between slashes", tool=tool)
+                names = [repr(p.argument) for p in operation.parameters if p.location == "path"]
+                text = f"a path argument must not have '.' or '..' between slashes ({', '.join(names)})"
+                raise ToolError(f"{tool}(): {text}", tool=tool)
             if (refused := self._rules.left_out(operation, bound.path)) is not None:
                 raise ToolError(
                     f"{tool}(): {refused.method} {refused.path} can't be called: {refused.sentence}", tool=tool

@@ -535,6 +535,8 @@ def _risk(location: str, style: str, explode: bool, value: object) -> str:
             return "an exploded cookie"
     if location == "path" and (not all(texts) or {".", ".."} & set(texts)):
         return "an empty segment of a path"
+    if style == "label" and texts[0].startswith(";"):
+        return "a label that some services read as a step between folders"
     if location == "header" and any(
         text != text.strip() or not text.isascii() or not text.isprintable() for text in texts
     ):
