@@ -141,8 +141,8 @@ def first_prompt(
         called,
     )
     calls = settings.limits.calls
-    told = settings.profile.documentation == "full" or calls != Limits().calls
-    return replace(first, most_calls=calls) if told else first
+    says_limit = settings.profile.documentation == "full" or calls != Limits().calls
+    return replace(first, most_calls=calls) if says_limit else first
 
 
 @dataclass

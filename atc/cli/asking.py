@@ -143,8 +143,8 @@ class AgentOptions(LimitOptions, SearchOptions, ModelOptions, ProgramOptions):
         if not isinstance(noted, dict) or not {"api", "model"} <= noted.keys() <= set(_NOTED):
             return None
         now = datetime.fromisoformat(noted["now"]) if noted.get("now") else None
-        given = {name: value for name in ("writes", *BESIDE_RESUME) if (value := getattr(self, name))}
-        return replace(self, **{**noted, "now": now, **given})
+        overrides = {name: value for name in ("writes", *BESIDE_RESUME) if (value := getattr(self, name))}
+        return replace(self, **{**noted, "now": now, **overrides})
 
 
 def check_passwords(specs: Sequence[str]) -> None:

@@ -175,8 +175,8 @@ def _report(options: _Options, outcome: PlannedResult, warned: tuple[str, ...]) 
     if options.as_json:
         plan = {"write_plan": outcome.plan.to_json()} if outcome.plan is not None else {}
         print_json({**asdict(result), **plan})
-    shown = result.warnings if options.verbose else (*result.missing_layers, *result.reply_warnings)
-    for warning in (*warned, *shown):
+    result_warnings = result.warnings if options.verbose else (*result.missing_layers, *result.reply_warnings)
+    for warning in (*warned, *result_warnings):
         say(f"warning: {warning}")
     if message := _message(result, "stdin" if str(options.file) == "-" else str(options.file)):
         say(message)

@@ -1,6 +1,8 @@
 """What a document says of the values of a reply: which of them are secret.
 
 A key alone is often harmless (`key`, `value`). The description, the format and the name of the schema say more.
+
+The word lists were written from documents that had been read; no set of unread documents has judged them.
 """
 
 from __future__ import annotations

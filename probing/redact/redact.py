@@ -332,9 +332,9 @@ def _copy_parts(
             inner = [_member(copy, key, value, part, private) for key, value in part.value.items()]
         elif isinstance(part.value, list):
             copy = [None] * len(part.value)
-            said = part.documented.items() if part.documented is not None else None
-            rule: _Rule = "secret" if said is not None and said.is_secret else part.rule
-            item = replace(part, holder=copy, rule=rule, documented=said)
+            documented = part.documented.items() if part.documented is not None else None
+            rule: _Rule = "secret" if documented is not None and documented.is_secret else part.rule
+            item = replace(part, holder=copy, rule=rule, documented=documented)
             inner = [replace(item, place=place, value=value) for place, value in enumerate(part.value)]
         else:
             copy = part.value
@@ -347,7 +347,7 @@ def _copy_parts(
 def _member(holder: object, key: str, value: object, around: _BodyPart, private: bool) -> _BodyPart:
     """A member of an object, with the rule of the document, of its key, or else of the object."""
     below = around.below
-    said = around.documented.member(key) if around.documented is not None else None
+    documented = around.documented.member(key) if around.documented is not None else None
     noun = noun_of(key)
     noun = around.noun if not noun or noun in WRAPPERS else noun
     short = isinstance(value, str) and len(value) < 3  # such as the code of a state
@@ -356,10 +356,10 @@ def _member(holder: object, key: str, value: object, around: _BodyPart, private:
     rule = _rule(key, private)
     if not rule and (is_persons(key) or (words(key) in _NAMES_OF_PERSONS and is_persons(around.noun))):
         rule = "person"
-    if said is not None and said.is_secret:
+    if documented is not None and documented.is_secret:
         rule = "secret"
     inside = next((_BELOW[phrase] for phrase in _phrases(key) if rule and phrase in _BELOW), below)
-    return _BodyPart(holder, key, value, key, rule or below, inside, said, noun)
+    return _BodyPart(holder, key, value, key, rule or below, inside, documented, noun)
 
 
 @lru_cache(maxsize=8192)

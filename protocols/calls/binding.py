@@ -217,15 +217,17 @@ class _Binder:
         Of several media types it is the first that takes the arguments. Raises: ToolError: None does.
         """
         tool = self.tool
-        given = [(p, assigned[p.argument]) for p in tool.arguments if p.location == "body" and p.argument in assigned]
-        if tool.body is None or (not tool.body.required and not given and whole is _ABSENT):
+        assigned_fields = [
+            (p, assigned[p.argument]) for p in tool.arguments if p.location == "body" and p.argument in assigned
+        ]
+        if tool.body is None or (not tool.body.required and not assigned_fields and whole is _ABSENT):
             return {}, None
         first: ToolError | None = None
-        names = {parameter.name for parameter, _ in given}
+        names = {parameter.name for parameter, _ in assigned_fields}
         bodies = (tool.body, *tool.body.others)
         for body in sorted(bodies, key=lambda body: not names <= _property_names(body)):
             try:
-                return self._body_in(body, given, values, whole, kwargs)
+                return self._body_in(body, assigned_fields, values, whole, kwargs)
             except ToolError as error:
                 first = first or error
         assert first is not None
@@ -234,7 +236,7 @@ class _Binder:
     def _body_in(
         self,
         body: Body,
-        given: Sequence[tuple[Parameter, object]],
+        assigned_fields: Sequence[tuple[Parameter, object]],
         values: Mapping[str, object],
         whole: Any,
         kwargs: Mapping[str, object],
@@ -242,12 +244,12 @@ class _Binder:
         """The same in one media type. Raises: ToolError."""
         properties, needed = object_properties(body.schema)
         names = _property_names(body)
-        for parameter, _ in given:
+        for parameter, _ in assigned_fields:
             if parameter.name not in names:
                 self._refuse(parameter, f"is no part of a body that is sent as {body.media_type}; leave it out")
         of_body: dict[str, object] = {}
         own: dict[str, object] = {}
-        for parameter, value in given:
+        for parameter, value in assigned_fields:
             written = not parameter.name and _is_written(body, value)
             schema = properties.get(parameter.name, parameter.schema) if parameter.name else body.schema
             own[parameter.name] = value if written else self.value(parameter, value, schema)
@@ -268,7 +270,7 @@ class _Binder:
             if body.schema.keys() & {"oneOf", "anyOf", "allOf", "not", "if", "minProperties", "dependentRequired"}:
                 self._check_body(body, content, "the body")
         if family(body.media_type) == "json" and has_bytes(content):
-            for parameter, _ in given:
+            for parameter, _ in assigned_fields:
                 self._as_texts(parameter, own[parameter.name], properties.get(parameter.name, parameter.schema))
             content = in_json(content, body.schema)
         try:

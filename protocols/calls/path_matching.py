@@ -141,11 +141,11 @@ def _spanned(tool: Tool, segments: Sequence[tuple[str, ...]], requested: list[st
     """The requested segments, with those together that one variable spans; as they are where none does."""
     spanning = {f"{{{p.name}}}" for p in tool.parameters if p.location == "path" and p.reserved}
     written = (tool.path.rstrip("/") or "/").split("/")
-    place = next((index for index, text in enumerate(written) if text in spanning), None)
-    if place is None or len(written) != len(segments):
+    spanning_index = next((index for index, text in enumerate(written) if text in spanning), None)
+    if spanning_index is None or len(written) != len(segments):
         return requested
-    end = len(requested) - (len(segments) - place - 1)
-    return [*requested[:place], "/".join(requested[place:end]), *requested[end:]]
+    end = len(requested) - (len(segments) - spanning_index - 1)
+    return [*requested[:spanning_index], "/".join(requested[spanning_index:end]), *requested[end:]]
 
 
 @lru_cache(maxsize=4096)

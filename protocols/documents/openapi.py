@@ -68,20 +68,20 @@ def protocol(document: Mapping[str, Any], documents: DocumentSet, digest: str) -
     builder = _Builder(document, documents)
     tools: list[Tool] = []
     for path, method, item, operation, base in builder.operations():
-        known = mapping_or_empty(operation)
+        operation_object = mapping_or_empty(operation)
         written = path.rstrip("#")
         real, _ = without_query_template(written)
-        name = str(known.get(NAME) or tool_name(method, plain_path(real)))
+        name = str(operation_object.get(NAME) or tool_name(method, plain_path(real)))
         reason: str | None = None
         try:
             tool = builder.tool(name, method, written, operation, base, item)
-            reason = _DOCUMENT_ITSELF if _serves_document(tool) else why_unusable(known, tool)
+            reason = _DOCUMENT_ITSELF if _serves_document(tool) else why_unusable(operation_object, tool)
         except (ProtocolError, RecursionError) as error:
             reason = _reason(error)
         if reason is None:
-            tools.append(replace(tool, reads=only_reads(known, tool)) if tool.writes else tool)
+            tools.append(replace(tool, reads=only_reads(operation_object, tool)) if tool.writes else tool)
         elif isinstance(operation, Mapping):
-            identifier = str(known.get("operationId") or "")
+            identifier = str(operation_object.get("operationId") or "")
             builder.leave_out(LeftOut(method.upper(), real, name, reason, identifier, pointer("paths", path, method)))
         else:
             builder.leave_out(LeftOut("", "", "", reason, place=pointer("paths", path, method)))

@@ -2,6 +2,9 @@
 
 The first takes whole sentences about the operation itself. A policy of consent rests on the second, so the document has
 to declare it, or to state it in a sentence with which the structure of the operation agrees.
+
+The patterns of sentences were written from examples and from documents that had been read; no set of unread documents
+has judged them.
 """
 
 # ruff: noqa: SIM905 - word lists read better than quoted ones
