@@ -14,7 +14,7 @@ _siblings.check()
 
 from protocols.schemes import LOADERS  # noqa: E402 - the check comes first
 
-LOADERS["saved"] = "atc.saved.tools:load_saved"
+LOADERS["saved"] = "atc.apps.saved.tools:load_saved"
 
 if TYPE_CHECKING:
     from atc.agent import Agent

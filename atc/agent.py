@@ -13,16 +13,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from atc.answer_type import AnswerType
+from atc.assist.language.question import Question
 from atc.background import StartedSolve, astream, awaited, stream
 from atc.chat import Chat, ChatQuestion
+from atc.engines.names import identity
 from atc.events import Event, EventSink
 from atc.hooks import guarded_after, guarded_before
 from atc.interruption import Interruption
 from atc.knowledge import Knowledge
-from atc.language.question import Question
 from atc.models import Model, default_model, open_model
-from atc.models.names import identity
-from atc.modes import LOOP, MODES, STEPWISE, parse
+from atc.modes import LOOP, STEPWISE, parse
 from atc.options import Options, WritesPolicy, takes_options
 from atc.profile import Profile, open_profile, profile_of, without
 from atc.prompting.prompt import Opening
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from atc.models.prices import Prices
     from protocols.simulator import Session, Simulator
 
-__all__ = ["MODES", "SIMULATED_NOW", "Agent"]
+__all__ = ["SIMULATED_NOW", "Agent"]
 
 SIMULATED_NOW = datetime(2024, 6, 1, 12, tzinfo=UTC)
 """The time in a rehearsal, unless another one is given."""

@@ -8,8 +8,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Self
 
+from atc.assist.language.question import Question
 from atc.diagnosis.provenance import flows
-from atc.language.question import Question
 from atc.profile import Profile
 from atc.retrieval.candidates import Candidates
 from atc.retrieval.demonstrations import Demonstration, Demonstrations

@@ -42,7 +42,7 @@ class SearchSettings:
             trees: a thought, an action and its input are one each.
         max_observation: Tokens of an observation.
         max_model_calls: Completions for a question, all tries together; 0 for the mode's own budget.
-        compat: Search as the published code does, with its defects (see atc.modes.dfsdt).
+        compat: Search as the published code does, with its defects (see benchmarks.methods.dfsdt).
         format: How calls are written: "text", "functions" (the endpoint's tool calls), "toolllama" (as its weights were
             trained; "toolllama:FILE" with the sentences of a released answer file or of the training data), or "auto":
             functions where the model takes them, else text.
@@ -111,8 +111,8 @@ class Options:
         writes: What becomes of calls that may change something: "allow" sends them, "deny" ends the solve, "simulate"
             has a simulated API answer them, "ask" asks `confirm`, and is "deny" without it. By default "ask", and
             "allow" with `simulate`. At a real service "allow" sends a write for which the question gives a reason
-            (see atc.verify.write_reasons), and asks `confirm` about any other. "plan" withholds writes until a program
-            would answer, asks `confirm_plan` about all of them at once, and then sends only these (docs/writes.md).
+            (see atc.assist.rules.write_reasons), and asks `confirm` about any other. "plan" withholds writes until a
+            program would answer, asks `confirm_plan` about all of them at once, then sends only these (docs/writes.md).
         effort: "high" samples further programs for an answer, which write nothing new, and doubts it where most of
             them answer or write otherwise; that costs two to three times the tokens.
         search: How the modes search that make one call at a time, and the most model calls of any mode.

@@ -127,7 +127,7 @@ def profile_of(model: str) -> Profile:
         model = recorded_model(Path(model.removeprefix("replay:")))
     if model.startswith("openai:"):
         return LARGE
-    from atc.models.files import CATALOGUE
+    from atc.engines.files import CATALOGUE
 
     base = model.partition(":")[2].partition("+")[0]
     return next((PROFILES[entry.profile] for entry in CATALOGUE if entry.name == base), SMALL)

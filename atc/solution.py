@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+from atc.assist.rules.agreement import SecondAnswer
+from atc.assist.rules.findings import Finding
 from atc.diagnosis.provenance import ArgumentFlow, lookup
 from atc.fault import Attribution, Fault, Stage
 from atc.models.base import Usage
@@ -14,8 +16,6 @@ from atc.models.prices import dollars
 from atc.program.choices import Choice, choices
 from atc.question_limits import LimitName
 from atc.search_tree import SearchNode
-from atc.verify.agreement import SecondAnswer
-from atc.verify.findings import Finding
 from sandbox.egress.write_plan import WritePlan
 from sandbox.records import CallRecord, Run, Source
 

@@ -14,6 +14,10 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any, Literal
 
 from atc.answer_type import AnswerType
+from atc.assist.language.question import Question
+from atc.assist.rules import Finding, inspect, is_unsupported
+from atc.assist.rules.agreement import disagreement
+from atc.assist.rules.write_reasons import challenge_write
 from atc.diagnosis.provenance import flows
 from atc.events import (
     CallBegan,
@@ -30,7 +34,6 @@ from atc.fault import Fault
 from atc.hooks import AfterCall, BeforeCall
 from atc.interruption import Interruption
 from atc.knowledge import Knowledge
-from atc.language.question import Question
 from atc.models import Completion, Message, Model, Usage
 from atc.models.base import FunctionSpec, Layout, ModelRequest, Progress, answer, calls_functions
 from atc.models.replay import request_hash
@@ -56,9 +59,6 @@ from atc.resume import (
 from atc.search_tree import SearchNode
 from atc.solution import Attempt, Solution, Status
 from atc.turns import Turn, conversation_so_far
-from atc.verify import Finding, inspect, is_unsupported
-from atc.verify.agreement import disagreement
-from atc.verify.write_reasons import challenge_write
 from atc.write_gate import ConfirmPlan, WriteGate
 from protocols.calls.auth import Credential
 from protocols.errors import APIError, LimitReached, ModelError, PromptRefused

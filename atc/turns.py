@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Self
 
-from atc.language.intent import asks_the_same
-from atc.language.question import Question
+from atc.assist.language.intent import asks_the_same
+from atc.assist.language.question import Question
 from atc.prompting import templates
 from atc.resume import describe_call
 from atc.solution import Solution

@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
+from atc.assist.language.question import Question
 from atc.diagnosis.provenance import traced_arguments
 from atc.events import EventSink, PlanProposed
-from atc.language.question import Question
 from atc.program.source import parsed
 from atc.program.tree import nodes_of
 from protocols.errors import UsageError

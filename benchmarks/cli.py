@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from atc.cli import say
-from atc.cli.options import (
+from atc.apps.cli import say
+from atc.apps.cli.options import (
     ModelOptions,
     RealRange,
     SearchOptions,
@@ -221,10 +221,10 @@ def bench(options: _BenchOptions) -> None:
     """
     from rich.console import Console
 
-    from atc.cli.model import offer_pull
+    from atc.apps.cli.model import offer_pull
+    from atc.engines.names import identity
     from atc.files import to_json, write_json
     from atc.models import default_model
-    from atc.models.names import identity
     from benchmarks.report import ablation, summarize, table
     from benchmarks.tasks.datasets import BENCHMARKS, named_documents
     from benchmarks.worlds import find_worlds

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from atc.cli import print_json, say
-from atc.cli.options import argument, check_api_options, json_option, option, out_file, takes
+from atc.apps.cli import print_json, say
+from atc.apps.cli.options import argument, check_api_options, json_option, option, out_file, takes
 from benchmarks.tasks import NAMES
 from protocols.errors import UsageError
 
@@ -58,7 +58,7 @@ def new(options: _NewOptions) -> None:
     is kept only if two runs of the program make the same calls and print the same. A real service is read from and not
     written to; its data may change, and then so do the answers. To go on after a stop, repeat the command.
     """
-    from atc.training.data.trial import RealService
+    from benchmarks.learning.pairs.trial import RealService
     from benchmarks.tasks.new_tasks import TaskSettings
     from protocols import load
 

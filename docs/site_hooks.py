@@ -65,7 +65,7 @@ def on_page_markdown(markdown: str, page: Page, **_: object) -> str:
 
 def _commands() -> Iterator[str]:
     """The page of commands: the help of each, as the terminal prints it."""
-    from atc.cli import main
+    from atc.apps.cli import main
 
     context = click.Context(main, info_name="atc", terminal_width=100, max_content_width=100)
     yield "# Commands\n\nWhat `atc --help` and the help of each command print."

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Literal
 import click
 from click.core import ParameterSource
 
-from atc.cli.documents import chosen, tell_reads
-from atc.cli.options import (
+from atc.apps.cli.documents import chosen, tell_reads
+from atc.apps.cli.options import (
     NetworkOptions,
     ServiceOptions,
     argument,
@@ -23,7 +23,7 @@ from atc.cli.options import (
     out_file,
     takes,
 )
-from atc.cli.patterns import pattern_option, read_option, without_option
+from atc.apps.cli.patterns import pattern_option, read_option, without_option
 
 if TYPE_CHECKING:
     from atc.models import Model
@@ -227,7 +227,7 @@ def _open_prober(
     options: ProbeOptions, truth: Protocol, sandbox: Sandbox, permission: WritePermission, stack: ExitStack
 ) -> Prober:
     """The prober with its log, model and progress display. Raises: UsageError: The log cannot be used."""
-    from atc.cli import say
+    from atc.apps.cli import say
     from probing.live import ProbeProgress
     from probing.prober.prober import Prober
     from protocols.errors import UsageError
@@ -289,7 +289,7 @@ def _write_files(options: ProbeOptions, prober: Prober, report: ProbeReport) -> 
 
 
 def _print_result(options: ProbeOptions, report: ProbeReport) -> None:
-    from atc.cli import say
+    from atc.apps.cli import say
     from atc.files import to_json
 
     if options.as_json:
@@ -356,7 +356,7 @@ def _start_log(log: Path) -> None:
 
 def _model(name: str | None, record: Path | None, seed: int, stack: ExitStack) -> Model | None:
     """The model to ask. Raises: ModelError: It was named, and cannot be loaded."""
-    from atc.cli import say
+    from atc.apps.cli import say
     from atc.models import open_model
     from protocols.errors import ModelError
 
@@ -379,8 +379,8 @@ def _check(file: str, sandbox: Sandbox, budget: int | None, as_json: bool) -> in
     from rich.markup import escape
     from rich.table import Table
 
+    from atc.apps.tui.text import visible
     from atc.files import to_json
-    from atc.tui.text import visible
     from probing.document import usage_examples
     from probing.drift import detect_drift, is_breaking
     from probing.live import ProbeProgress
@@ -437,7 +437,7 @@ def _serialize(document: dict[str, object], out: Path) -> str:
 
 def _print_report(report: ProbeReport) -> None:
     """Print the tools by outcome, grouped by reason, and one line of totals."""
-    from atc.tui.text import visible
+    from atc.apps.tui.text import visible
 
     totals = report.to_json()["totals"]
     for outcome in totals["outcomes"]:

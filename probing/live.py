@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from atc.tui.text import first_line, visible
+from atc.apps.tui.text import first_line, visible
 from probing.prober.findings import ToolFinding
 
 __all__ = ["COLOURS", "ProbeProgress"]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from click.testing import CliRunner, Result
 
-from atc.cli import main
+from atc.apps.cli import main
 
 ATC = str(Path(sys.executable).with_name("atc"))
 QUESTION = "Who directed The Long Tide?"

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from atc.models.files import installed
+from atc.engines.files import installed
 from benchmarks.tasks.download import folders
 from tests.browser import DRIVER
 

@@ -20,7 +20,7 @@ from typing import Any
 from atc import Agent
 from atc.files import write_json
 from atc.models import Completion, Message, Usage
-from atc.modes import LOOP, MODES
+from atc.modes import LOOP, modes
 from benchmarks.micro.selection import own_questions
 from benchmarks.run.oracle import OracleModel, OracleScript, oracle_script, simulated_settings
 from benchmarks.run.task_run import TaskRunner
@@ -99,7 +99,7 @@ def solves(name: str) -> dict[str, dict[str, str]]:
     benchmark, _, profile = name.partition(" ")
     dataset = open_dataset(benchmark, None, ())
     settings = replace(simulated_settings(dataset, "flawed", "none"), profile=profile)
-    digests: dict[str, dict[str, str]] = {mode: {} for mode in MODES}
+    digests: dict[str, dict[str, str]] = {mode: {} for mode in modes()}
     with closing(TaskRunner(settings, dataset.protocols, worlds=find_worlds(dataset.protocols))) as runner:
         for task in dataset.tasks:
             runner.model = Flawed("none", OracleScript("", (), ""))
@@ -107,7 +107,7 @@ def solves(name: str) -> dict[str, dict[str, str]]:
             solution = oracle_script(runner, task, offered)
             if solution is None:
                 continue
-            for mode in MODES:
+            for mode in modes():
                 runner.settings = replace(settings, mode=mode)
                 runner.model = model = Flawed(mode, solution)
                 solved = runner.solve(task, offered)

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 import atc
+from atc.apps.tui.text import format_answer
 from atc.models import Usage
 from atc.solution import Solution
-from atc.tui.text import format_answer
 
 SCRIPT = """\
 from collections.abc import Sequence

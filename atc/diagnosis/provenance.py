@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from atc.language.question import Question
+from atc.assist.language.question import Question
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.json_path import readable_path
 from protocols.model import Tool

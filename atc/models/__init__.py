@@ -1,4 +1,4 @@
-"""Language models behind one interface; `open_model` opens one by its name.
+"""Language models behind one interface; `open_model` opens one by its name, with an engine (`atc.engines`).
 
 local:NAME    a model file on this machine, run by an engine inside our process (extra `local`)
 openvino:NAME the same file, run by OpenVINO: reads faster on newer processors (extra `openvino`)
@@ -13,14 +13,39 @@ LoRA adapter: a GGUF file for `local:`, the folder that peft writes for `hf:`.
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
 
+from atc.doors import doors, load
 from atc.models.base import Completion, Message, Model, Progress, Usage
 from protocols.errors import UsageError
 
-__all__ = ["DEFAULT_MODEL", "Completion", "Message", "Model", "Progress", "Usage", "default_model", "open_model"]
+__all__ = [
+    "DEFAULT_MODEL",
+    "Completion",
+    "EngineSettings",
+    "Message",
+    "Model",
+    "Progress",
+    "Usage",
+    "default_model",
+    "open_model",
+]
 
 DEFAULT_MODEL = "local:qwen2.5-coder-1.5b"
+
+
+@dataclass(frozen=True, slots=True)
+class EngineSettings:
+    """What an engine is told beside the name of its model.
+
+    `seed` is for sampled answers. `keep`: an engine on this machine may keep the common prefix of prompts on disk.
+    `threads` is None for the engine's own default.
+    """
+
+    seed: int = 0
+    keep: bool = False
+    threads: int | None = None
 
 
 def default_model() -> str:
@@ -41,7 +66,7 @@ def open_model(
 
     Args:
         name: `local:NAME`, `openvino:NAME`, `openai:NAME`, `hf:NAME` or `replay:FILE`; None means `default_model()`.
-            The opened model's name has the hash of an adapter, too (see `atc.models.names`).
+            The opened model's name has the hash of an adapter, too (see `atc.engines.names`).
         record: A file that every answer is appended to, for `replay:FILE`.
         reuse: A file of recorded answers to use first; new answers are appended to it.
         seed: For models with a seed.
@@ -53,7 +78,7 @@ def open_model(
         ModelError: The model is known but unavailable: no file, no key, an extra that is not installed, an adapter of
             another model.
     """
-    model = _open(name or default_model(), seed, keep, threads)
+    model = _open(name or default_model(), EngineSettings(seed, keep, threads))
     if record is None and reuse is None:
         return model
     from atc.models.replay import CachingModel, Recorder
@@ -62,54 +87,10 @@ def open_model(
     return Recorder(model, record) if record else model
 
 
-def _open(name: str, seed: int, keep: bool, threads: int | None) -> Model:
-    scheme, _, model_name = name.partition(":")
-    if model_name:
-        if scheme == "local":
-            from atc.models import files
-            from atc.models.local import CONTEXT, LocalEngine, default_threads
-            from atc.models.names import identity, parse
-
-            parts = parse(model_name)
-            file = files.path(parts.base)
-            return LocalEngine(
-                identity(name),
-                file,
-                seed=seed,
-                context=CONTEXT if files.is_listed(parts.base) else min(CONTEXT, files.context_length(file)),
-                keep=files.prefixes() if keep else None,
-                threads=threads or default_threads(),
-                adapter=parts.adapter,
-            )
-        if scheme == "openvino":
-            from atc.models import files
-            from atc.models.local import default_threads
-            from atc.models.names import parse
-            from atc.models.openvino_model import OpenVINOModel
-
-            parts = parse(model_name)
-            if parts.adapter is not None:
-                raise UsageError(
-                    f"openvino: takes no adapter, since it knows no layers of a converted model by their names; give "
-                    f"local:{model_name}, or one file that `atc train adapter FOLDER --merge` writes"
-                )
-            file = files.path(parts.base)
-            return OpenVINOModel(name, file, files.converted(file), threads or default_threads())
-        if scheme == "openai":
-            from atc.models.openai_compatible import OpenAIModel
-
-            return OpenAIModel(model_name, seed=seed)
-        if scheme == "hf":
-            from atc.models.names import identity, parse
-            from atc.models.transformers_model import TransformersModel
-
-            parts = parse(model_name)
-            return TransformersModel(parts.base, parts.adapter, identity(name))
-        if scheme == "replay":
-            from atc.models.replay import ReplayModel
-
-            return ReplayModel(Path(model_name))
-    from atc.models.files import CATALOGUE
-
-    known_names = ", ".join(f"{scheme}:{model.name}" for model in CATALOGUE for scheme in ("local", "openvino"))
-    raise UsageError(f"{name!r} names no model; give {known_names}, openai:NAME, hf:NAME or replay:FILE")
+def _open(name: str, settings: EngineSettings) -> Model:
+    engine, _, model_name = name.partition(":")
+    if not model_name or engine not in doors("atc.engines"):
+        engines = ", ".join(f"{known}:…" for known in sorted(doors("atc.engines")))
+        raise UsageError(f"{name!r} names no model; give {DEFAULT_MODEL}, or one of {engines}")
+    model: Model = load("atc.engines", engine)(model_name, settings)
+    return model

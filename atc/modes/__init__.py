@@ -8,9 +8,9 @@ Source: the baselines of the ATC paper (arXiv:2405.16533, section 4.1), from its
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
+from atc.doors import doors, load
 from protocols.errors import UsageError
 
 if TYPE_CHECKING:
@@ -18,19 +18,18 @@ if TYPE_CHECKING:
 
     from atc.modes.toolbox import Toolbox
 
-__all__ = ["BASELINES", "LOOP", "MODES", "STEPWISE", "mode_function", "parse"]
+__all__ = ["LOOP", "STEPWISE", "mode_function", "modes", "parse"]
 
 LOOP = ("attribute", "naive", "none")
 """The modes that write one program and revise it, by what a revision is told: the functions of atc.modes.revise."""
 
-BASELINES = ("react", "codeact", "dfsdt", "dfs", "restgpt", "conagents")
-"""Each is the function of that name in the module of that name."""
-
 STEPWISE = ("react", "dfsdt", "dfs")
-"""Those that search by single calls (atc.modes.search)."""
+"""Those that search by single calls (benchmarks.methods.search)."""
 
-MODES = (*LOOP, *BASELINES, "plan")
-"""`plan` asks no model: it runs the plan that the others are shown."""
+
+def modes() -> tuple[str, ...]:
+    """The names of all modes: the loop's, and those that packages add as entry points `atc.modes`."""
+    return (*LOOP, *doors("atc.modes"))
 
 
 def parse(mode: str) -> tuple[str, int]:
@@ -39,8 +38,8 @@ def parse(mode: str) -> tuple[str, int]:
     Raises: UsageError.
     """
     name, at, tries = mode.partition("@")
-    if name not in MODES:
-        raise UsageError(f"unknown mode {mode!r}: choose one of {', '.join(MODES)}, or MODE@N for up to N tries")
+    if name not in modes():
+        raise UsageError(f"unknown mode {mode!r}: choose one of {', '.join(modes())}, or MODE@N for up to N tries")
     if at and not (tries.isascii() and tries.isdecimal() and int(tries) > 0):
         raise UsageError(f"mode {mode!r}: after the @ comes how often to try, from 1, as in {name}@3")
     return name, int(tries) if at else 1
@@ -48,6 +47,9 @@ def parse(mode: str) -> tuple[str, int]:
 
 def mode_function(name: str) -> Callable[[Toolbox], str | None]:
     """The function of a mode, loaded at its first use."""
-    module = import_module(f"atc.modes.{'revise' if name in LOOP else name}")
-    function: Callable[[Toolbox], str | None] = getattr(module, name)
+    if name in LOOP:
+        from atc.modes import revise
+
+        return {"attribute": revise.attribute, "naive": revise.naive, "none": revise.none}[name]
+    function: Callable[[Toolbox], str | None] = load("atc.modes", name)
     return function

@@ -13,8 +13,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from atc.check import Diagnostic
-from atc.check.precheck import Precheck, fault_of, further_problems
+from atc.assist.check import Diagnostic
+from atc.assist.check.precheck import Precheck, fault_of, further_problems
+from atc.assist.rules import Finding, describe_silent_writes, judge, made_writes
+from atc.assist.rules.agreement import SecondAnswer, agree, values_of, writes_of
+from atc.assist.rules.write_reasons import intent_mismatch, missing_names
+from atc.assist.unused_reads import without_unused_reads
 from atc.diagnosis.api_health import api_health_problem
 from atc.diagnosis.attribution import attribute as attribute_fault
 from atc.diagnosis.runtime_values import run_facts
@@ -26,14 +30,10 @@ from atc.modes.rules import TryEnded
 from atc.modes.toolbox import Toolbox
 from atc.program.edits import line_diff
 from atc.program.source import called, calls_of, extract, parsed, renamed, same, without_fence
-from atc.program.unused_reads import without_unused_reads
 from atc.prompting import templates
 from atc.prompting.conversation import PREFILL, Conversation
 from atc.resume import refused_write
 from atc.solution import Attempt, Status
-from atc.verify import Finding, describe_silent_writes, judge, made_writes
-from atc.verify.agreement import SecondAnswer, agree, values_of, writes_of
-from atc.verify.write_reasons import intent_mismatch, missing_names
 from atc.write_gate import WriteGate
 from protocols.dataflow.operations import looks_like_read
 from protocols.errors import LimitReached

@@ -13,10 +13,12 @@ from functools import partial
 from typing import Any
 
 from atc.answer_type import AnswerType, WrongAnswerError
+from atc.assist.language.question import Question
+from atc.assist.rules import Finding, inspect
+from atc.assist.rules.agreement import SecondAnswer
 from atc.events import EventSink, FaultFound, ModelWaiting, ProgramWritten, RunEnded
 from atc.fault import Fault
 from atc.knowledge import Knowledge
-from atc.language.question import Question
 from atc.models import Completion, Message, Usage
 from atc.models.base import FunctionSpec, Layout
 from atc.modes.actions import Action
@@ -29,8 +31,6 @@ from atc.prompting import templates
 from atc.prompting.prompt import Opening
 from atc.search_tree import SearchNode
 from atc.solution import Attempt, Status
-from atc.verify import Finding, inspect
-from atc.verify.agreement import SecondAnswer
 from atc.write_gate import WriteGate
 from protocols.contracts.contract import Contract
 from protocols.dataflow.graph import ProtocolGraph

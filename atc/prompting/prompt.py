@@ -11,14 +11,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from atc.language.api_words import mentioned_values
-from atc.language.question import Question
-from atc.language.relative_dates import with_dates
+from atc.assist.language.api_words import mentioned_values
+from atc.assist.language.question import Question
+from atc.assist.language.relative_dates import with_dates
+from atc.assist.planning.planner import plans
 from atc.models import Message
-from atc.planning.plan import Plan
-from atc.planning.planner import plans
-from atc.planning.sketch import sketch
 from atc.profile import SMALL, Profile
+from atc.program.plan import Plan
+from atc.program.sketch import sketch
 from atc.prompting import templates
 from atc.retrieval.candidates import Candidates
 from atc.retrieval.demonstrations import Demonstration, Demonstrations

@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from atc.language.api_words import api_synonyms, with_api_words
-from atc.language.question import Question
-from atc.language.word_lists import QUESTIONS
+from atc.assist.language.api_words import api_synonyms, with_api_words
+from atc.assist.language.question import Question
+from atc.assist.language.word_lists import QUESTIONS
 from atc.retrieval.companions import Companions
 from atc.retrieval.embeddings import likeness
 from atc.retrieval.tool_index import ToolIndex
@@ -163,7 +163,7 @@ class Candidates:
         """The score of each tool for a question, in words and in meaning; the best first.
 
         Args:
-            speaks_of: Fields of which the question has a value (see `atc.language.api_words`).
+            speaks_of: Fields of which the question has a value (see `atc.assist.language.api_words`).
         Equal ones keep the order of the document.
         """
         tools = self.graph.protocol.tools
@@ -194,7 +194,7 @@ class Candidates:
         return scores
 
     def in_api_words(self, question: Question) -> Question:
-        """A question in the API's own words (see `atc.language.api_words`)."""
+        """A question in the API's own words (see `atc.assist.language.api_words`)."""
         return Question(with_api_words(self._synonyms, question.text))
 
     def _by_words(self, query_words: Sequence[str]) -> list[float]:

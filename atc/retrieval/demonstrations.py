@@ -10,8 +10,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from atc.assist.language.question import Question
 from atc.files import read_lines, write_text
-from atc.language.question import Question
 from atc.retrieval.embeddings import likeness
 from protocols.errors import UsageError
 from protocols.model import Protocol

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from atc.models.pretrained import look_up
+from atc.engines.pretrained import look_up
 from protocols.errors import UsageError
 
 __all__ = ["MOST_TOKENS", "base_encoder", "encode", "encoder_digest", "load_encoder", "trained"]

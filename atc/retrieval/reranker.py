@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from atc.models.pretrained import look_up
+from atc.engines.pretrained import look_up
 from atc.retrieval.tool_index import Hit, ToolIndex
 from protocols.errors import UsageError
 

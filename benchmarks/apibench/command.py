@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from atc.cli import print_json
-from atc.cli.options import (
+from atc.apps.cli import print_json
+from atc.apps.cli.options import (
     json_option,
     limit_option,
     model_option,
@@ -65,10 +65,10 @@ def apibench(options: _APIBenchOptions) -> None:
     The call is compared with the catalogue by its syntax tree. Each answer is one JSON file in DIR/tasks, the figures
     are in DIR/summary.json. To go on after a stop, repeat the command.
     """
-    from atc.cli.model import offer_pull
+    from atc.apps.cli.model import offer_pull
+    from atc.engines.names import identity
     from atc.files import write_json
     from atc.models import default_model, open_model
-    from atc.models.names import identity
     from atc.retrieval.encoder import encoder_digest
     from atc.retrieval.tool_index import ENCODERS
     from benchmarks.apibench.dataset import read_apibench

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from atc.cli import print_json
-from atc.cli.options import (
+from atc.apps.cli import print_json
+from atc.apps.cli.options import (
     json_option,
     limit_option,
     model_option,
@@ -136,10 +136,10 @@ def manipulation(options: _ManipulationOptions) -> None:
     Each finished test is one JSON file in DIR/tasks, the figures of the last command are in DIR/summary.json. To go on
     after a stop, repeat the command.
     """
-    from atc.cli.model import offer_pull
+    from atc.apps.cli.model import offer_pull
+    from atc.engines.names import identity
     from atc.files import write_json
     from atc.models import default_model, open_model
-    from atc.models.names import identity
     from benchmarks.manipulation.original import open_original
     from benchmarks.manipulation.summary import summarize_tests
     from benchmarks.report.manipulation_tables import manipulation_tables
@@ -245,7 +245,7 @@ def _watch(task: str, records: Iterable[TestRecord], total: int) -> list[TestRec
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    from atc.cli import say
+    from atc.apps.cli import say
 
     console = Console(stderr=True)
     finished: list[TestRecord] = []

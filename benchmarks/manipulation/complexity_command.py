@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from atc.cli import print_json
-from atc.cli.options import argument, json_option, option, takes
+from atc.apps.cli import print_json
+from atc.apps.cli.options import argument, json_option, option, takes
 from protocols.errors import UsageError
 
 if TYPE_CHECKING:
@@ -181,7 +181,7 @@ def _correlation(run: RunFolder, scored: Sequence[Complexity]) -> RunCorrelation
 def _tables(
     scored: Sequence[Complexity], correlations: Sequence[RunCorrelation], samples: int | None
 ) -> list[TextTable]:
-    from atc.tui.text import shorten
+    from atc.apps.tui.text import shorten
     from benchmarks.report.tables import TextTable
 
     examples = "samples" if samples else "demonstrations"

@@ -192,7 +192,7 @@ def _with(tests: Iterable[ComplexityTest], demonstrations: Sequence[Combination]
 
 def _worked_examples(agent: Any, task: Task) -> list[Combination]:
     """The sketches of plans in the first prompt of a task."""
-    from atc.planning.sketch import sketch
+    from atc.program.sketch import sketch
 
     opened = agent.opening(task.query, tools=task.candidates or None, today="2024-06-01")
     offered = set(opened.tools)

@@ -16,8 +16,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from atc import Agent, Solution
+from atc.assist.language.question import Question
 from atc.events import Event, ProgramWritten, RunEnded
-from atc.language.question import Question
 from atc.models.base import Completion, Message, Model, ModelRequest
 from atc.models.budget import BudgetedModel
 from atc.modes import LOOP, parse

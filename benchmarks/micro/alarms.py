@@ -1,7 +1,7 @@
 """Which rule doubts a right answer: our reference programs, each run in the world of its task.
 
 `python -m benchmarks.micro.alarms restbench-tmdb own` runs the reference of each task as if a model had written it: it
-prints the answer in place of the claim, and the rules of `atc.verify` inspect the run. Each finding is a false alarm.
+prints the answer in place of the claim, and `atc.assist.rules` inspect the run. Each finding is a false alarm.
 No model is asked, and no task is named, so tasks that nobody should read stay unread. Left out are tasks without such a
 program: those whose reference only looks at what a solve changed.
 """
@@ -17,9 +17,9 @@ import click
 from rich.console import Console
 from rich.progress import track
 
+from atc.assist.language.question import Question
+from atc.assist.rules import inspect
 from atc.files import to_json
-from atc.language.question import Question
-from atc.verify import inspect
 from benchmarks.micro.frame import Measurement, json_option, print_table
 from benchmarks.run.oracle import oracle_script, refuse, simulated_settings
 from benchmarks.run.scripted_model import ScriptedModel

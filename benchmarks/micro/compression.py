@@ -14,7 +14,7 @@ from pathlib import Path
 
 import click
 
-from atc.cli import print_json
+from atc.apps.cli import print_json
 from atc.modes.observations import published_observation, render_value
 from benchmarks.micro.frame import Measurement, json_option, print_table
 from benchmarks.tasks.download import folders

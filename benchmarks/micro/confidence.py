@@ -20,7 +20,7 @@ from typing import Any
 import click
 import numpy as np
 
-from atc.cli import print_json
+from atc.apps.cli import print_json
 from atc.retrieval.tool_index import RetrievalQuery, ToolDocument, ToolIndex, build_index
 from benchmarks.micro.frame import Measurement, json_option, print_table
 from benchmarks.micro.retriever import FILES, FOLDS, query_file

@@ -19,10 +19,11 @@ from rich.console import Console
 from rich.progress import track
 
 from atc.agent import Agent
-from atc.models import DEFAULT_MODEL, Message, files
+from atc.engines import files
+from atc.engines.local import CONTEXT, Engine
+from atc.engines.openvino_model import OpenVINOModel, render, settings
+from atc.models import DEFAULT_MODEL, Message
 from atc.models.base import ModelRequest
-from atc.models.local import CONTEXT, Engine
-from atc.models.openvino_model import OpenVINOModel, render, settings
 from benchmarks.micro.frame import Measurement, print_table
 from protocols import load
 from protocols.samples import sample

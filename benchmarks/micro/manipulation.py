@@ -99,7 +99,7 @@ def _rate(tests: Sequence[ManipulationTest], episode: Callable[[ManipulationTest
 @json_option()
 def main(tasks: tuple[str, ...], seconds: float, as_json: bool) -> None:
     """Measure the episodes a second of each tool of the manipulation suite."""
-    from atc.cli import print_json
+    from atc.apps.cli import print_json
 
     figures = {}
     for task in tasks or TASKS:

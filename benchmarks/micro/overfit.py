@@ -20,9 +20,9 @@ from rich.console import Console
 from rich.progress import Progress
 
 from atc.files import to_json
-from atc.training.sft.examples import IGNORED, read_examples
-from atc.training.sft.run import prepare, run
-from atc.training.sft.settings import TuningConfig
+from benchmarks.learning.sft.examples import IGNORED, read_examples
+from benchmarks.learning.sft.run import prepare, run
+from benchmarks.learning.sft.settings import TuningConfig
 from benchmarks.micro.frame import Measurement, json_option, print_table
 from benchmarks.micro.tiny_model import make_conversations, make_model
 

@@ -19,10 +19,10 @@ import click
 from rich.console import Console
 from rich.progress import Progress
 
-from atc.cli import print_json
+from atc.apps.cli import print_json
 from atc.files import write_json
 from atc.retrieval.tool_index import RetrievalQuery, ToolDocument, ToolIndex, build_index
-from atc.training.retriever import EncoderTraining, train_encoder
+from benchmarks.learning.retriever import EncoderTraining, train_encoder
 from benchmarks.micro.frame import Measurement, json_option, print_table
 from benchmarks.report.stats import difference
 from benchmarks.tasks.download import folders

@@ -15,12 +15,12 @@ from pathlib import Path
 
 import click
 
+from atc.engines.pretrained import find_base
 from atc.files import to_json
-from atc.models.pretrained import find_base
-from atc.training.sft.base import load_model, load_tokenizer
-from atc.training.sft.examples import IGNORED, TokenizedExample, read_examples
-from atc.training.sft.run import prepare, run
-from atc.training.sft.settings import TuningConfig
+from benchmarks.learning.sft.base import load_model, load_tokenizer
+from benchmarks.learning.sft.examples import IGNORED, TokenizedExample, read_examples
+from benchmarks.learning.sft.run import prepare, run
+from benchmarks.learning.sft.settings import TuningConfig
 from benchmarks.micro.frame import Measurement, json_option, print_table
 from benchmarks.micro.overfit import training_progress
 from benchmarks.micro.tiny_model import make_conversations, make_model

@@ -16,7 +16,7 @@ The modes, the broker and the journal are the real ones; only the model is simul
 
 All draws are hashes of the task, the path and the number of siblings, so that a run can be repeated, and all modes and
 errors meet the same luck. One search with `BUDGETS[-1]` model calls gives the success at every smaller budget, because
-a budget only ends it; tests/toolbench/test_search_bench.py compares that with searches of smaller budgets.
+a budget only ends it; tests/benchmarks/toolbench/test_search_bench.py compares that with searches of smaller budgets.
 
 Source: ToolLLM (arXiv:2307.16789), section 2.3 and Table 3.
 """

@@ -21,8 +21,8 @@ import click
 import yaml
 
 from atc import Agent
+from atc.assist.language.question import Question
 from atc.files import to_json
-from atc.language.question import Question
 from atc.retrieval.tool_index import build_index
 from benchmarks.micro.frame import Measurement, json_option, print_table
 from benchmarks.tasks import NAMES

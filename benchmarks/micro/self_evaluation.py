@@ -21,10 +21,10 @@ import click
 from rich.console import Console
 from rich.progress import track
 
-from atc.cli import print_json
+from atc.apps.cli import print_json
+from atc.engines.openvino_model import OpenVINOModel, render, settings
 from atc.models import Message, open_model
 from atc.models.base import ModelRequest
-from atc.models.openvino_model import OpenVINOModel, render, settings
 from atc.modes.observations import truncate
 from benchmarks.micro.frame import Measurement, json_option, print_table
 from benchmarks.report.grades import call_lines

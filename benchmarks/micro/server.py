@@ -87,7 +87,15 @@ class _Server:
         keys.write_text(f"load:{self.key} concurrent=100000 per_minute=1000000\n")
         keys.chmod(0o600)
         port = self.url.rpartition(":")[2] or "0"
-        command = [sys.executable, "-c", "from atc.cli import main; main()", "serve", *self.options, "--port", port]
+        command = [
+            sys.executable,
+            "-c",
+            "from atc.apps.cli import main; main()",
+            "serve",
+            *self.options,
+            "--port",
+            port,
+        ]
         command += ["--key-file", str(keys), "--journal", str(self.folder / "journal"), "--workers", str(self.workers)]
         with log.open("wb") as errors:
             self.process = subprocess.Popen(

@@ -24,11 +24,11 @@ import click
 from rich.console import Console
 
 from atc import Agent
+from atc.apps.tui.live import LiveView
 from atc.events import Event, EventSink
 from atc.files import to_json
 from atc.models import Completion, Progress, Usage
 from atc.models.base import ModelBase, ModelRequest
-from atc.tui.live import LiveView
 from benchmarks.micro.frame import Measurement, json_option, print_table, seconds_of
 from protocols import load
 from protocols.samples import sample

@@ -18,12 +18,12 @@ import click
 from rich.console import Console
 from rich.progress import track
 
+from atc.assist.language.question import Question
+from atc.assist.rules import inspect, made_writes
+from atc.assist.rules.findings import Inspection
+from atc.assist.rules.printed import is_empty_answer, nothing_new
+from atc.assist.rules.support import is_unsupported, no_good_call
 from atc.files import to_json
-from atc.language.question import Question
-from atc.verify import inspect, made_writes
-from atc.verify.findings import Inspection
-from atc.verify.printed import is_empty_answer, nothing_new
-from atc.verify.support import is_unsupported, no_good_call
 from benchmarks.injection.corpus import Half, Origin, Script, scripts
 from benchmarks.injection.mutations import KINDS, injected_faults
 from benchmarks.injection.services import Closed, CorpusServices, Namesakes, Paged, Twist

@@ -26,7 +26,7 @@ from urllib.parse import urlsplit
 
 import click
 
-from atc.cli import print_json
+from atc.apps.cli import print_json
 from benchmarks.micro.frame import Measurement, json_option, print_table, processor_seconds
 from benchmarks.toolbench.server.cache import ResponseCache
 from benchmarks.toolbench.server.catalogue import Catalogue

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from atc.page.environment import page_environment
+from atc.apps.page.environment import page_environment
 from benchmarks.report.comparison import BenchmarkReport, ComparedRun, gold_rows, group_rows
 from benchmarks.report.figures import Group
 from benchmarks.report.plots import Bar, Plot, Point, bars, lines, mark, scatter

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from atc.tui.text import visible
+from atc.apps.tui.text import visible
 from benchmarks.report.tables import TextTable
 
 if TYPE_CHECKING:

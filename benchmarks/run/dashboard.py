@@ -14,8 +14,8 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from atc.cli import say
-from atc.tui.text import first_line, shorten, visible
+from atc.apps.cli import say
+from atc.apps.tui.text import first_line, shorten, visible
 from benchmarks.run.runner import Engine, SolvedTask, TaskResult
 from benchmarks.tasks.task_files import Task
 

@@ -27,7 +27,7 @@ from rich.progress import track
 from atc.agent import SIMULATED_NOW
 from atc.models import Message, open_model
 from atc.models.replay import Recorder
-from atc.modes import LOOP, MODES
+from atc.modes import LOOP, modes
 from benchmarks.run.runner import RunSettings
 from benchmarks.run.scripted_model import ScriptedModel
 from benchmarks.run.task_run import TaskRunner
@@ -252,7 +252,9 @@ def simulated_settings(dataset: Dataset, model: str, mode: str) -> RunSettings:
     )
 
 
-def record_answers(dataset: Dataset, file: Path, count: Callable[[str], int], modes: Sequence[str] = MODES) -> int:
+def record_answers(
+    dataset: Dataset, file: Path, count: Callable[[str], int], names: Sequence[str] | None = None
+) -> int:
     """Solve the tasks in all modes, and append the answers to a file; returns the number of tasks with a reference."""
     settings = simulated_settings(dataset, "perfect", "none")
     recorded = 0
@@ -264,7 +266,7 @@ def record_answers(dataset: Dataset, file: Path, count: Callable[[str], int], mo
             if solution is None:
                 continue
             recorded += 1
-            for mode in modes:
+            for mode in names or modes():
                 runner.settings = replace(settings, mode=mode)
                 runner.model = Recorder(OracleModel(mode, solution, count), file)
                 runner.solve(task, offered)
@@ -295,7 +297,7 @@ def main(name: str, task_file: Path | None, apis: tuple[str, ...], file: Path, m
             recorded = record_answers(open_dataset(name, task_file, apis), file, count)
     except ATCError as error:
         raise click.ClickException(str(error)) from None
-    click.echo(f"{recorded} tasks in {len(MODES)} modes recorded in {file}")
+    click.echo(f"{recorded} tasks in {len(modes())} modes recorded in {file}")
 
 
 if __name__ == "__main__":

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from atc import Agent, Solution
+from atc.assist.rules import made_writes
 from atc.models import Model, open_model
 from atc.models.budget import BudgetedModel
 from atc.profile import profile_of
 from atc.retrieval.demonstrations import Demonstration, Demonstrations
-from atc.verify import made_writes
 from benchmarks.run.runner import RunSettings, SolvedTask, TaskResult
 from benchmarks.tasks.metrics import Alternative, Metrics, Score, category, score, success_with_alternatives
 from benchmarks.tasks.references import (

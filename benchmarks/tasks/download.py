@@ -21,7 +21,7 @@ import yaml
 from rich.console import Console
 from rich.progress import track
 
-from atc.models.files import home
+from atc.engines.files import home
 from protocols.errors import APIError, UsageError
 
 __all__ = ["SOURCES", "DownloadSource", "folders", "pull"]

@@ -16,8 +16,8 @@ from pathlib import Path
 
 from atc.agent import SIMULATED_NOW
 from atc.files import read_lines, write_json
-from atc.training.data.generation import PairSettings, generate
-from atc.training.data.trial import EMPTY, RealService
+from benchmarks.learning.pairs.generation import PairSettings, generate
+from benchmarks.learning.pairs.trial import EMPTY, RealService
 from protocols.errors import UsageError
 from protocols.model import Protocol
 from protocols.simulator import Simulator

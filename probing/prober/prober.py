@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from atc.models import Model
-from atc.planning.plan import Call, Literal
+from atc.program.plan import Call, Literal
 from atc.program.source import called
 from probing.prober.findings import ProbeReport, ToolFinding
 from probing.prober.llm_prober import LLMProber

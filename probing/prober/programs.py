@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TypeAlias
 
-from atc.language.question import Question
-from atc.planning.plan import (
+from atc.assist.language.question import Question
+from atc.assist.planning.planner import steps_to
+from atc.program.plan import (
     PLACEHOLDER,
     Call,
     Expression,
@@ -22,8 +23,7 @@ from atc.planning.plan import (
     literal,
     parts,
 )
-from atc.planning.planner import steps_to
-from atc.planning.sketch import sketch
+from atc.program.sketch import sketch
 from probing.prober.identifiers import name_reference, noun_of_path
 from probing.prober.observations import Observations
 from probing.prober.permission import WritePermission, created_identifier

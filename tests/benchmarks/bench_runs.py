@@ -7,7 +7,7 @@ from pathlib import Path
 
 from click.testing import CliRunner, Result
 
-from atc.cli import main
+from atc.apps.cli import main
 
 __all__ = ["BOTH", "CREDITS", "LATEST", "SEARCH", "SEARCH_ONLY", "TASKS", "bench", "command", "summary", "write"]
 

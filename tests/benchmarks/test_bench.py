@@ -11,7 +11,7 @@ from typing import Any, cast
 import pytest
 from click.testing import CliRunner
 
-from atc.cli import main
+from atc.apps.cli import main
 from atc.profile import FEATURES
 from benchmarks.report import summarize
 from benchmarks.run.runner import RunSettings, TaskResult

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from atc.models import DEFAULT_MODEL, Message, files
+from atc.engines import files
+from atc.models import DEFAULT_MODEL, Message
 from benchmarks.micro.engine import SETTINGS, Speed, measure, openvino
 
 PROMPT = [Message("user", "Write the numbers from one to nine, and then the same again.")]

@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from atc.cli import main
+from atc.apps.cli import main
 from atc.files import append_line
 from benchmarks.run.engines import thread_engine
 from benchmarks.run.runner import RunSettings, SolvedTask, prepare_folder, run_tasks
@@ -99,7 +99,7 @@ def test_a_run_that_was_killed_ten_times_ends_as_an_undisturbed_one(
     replay = ["--tasks", str(tasks), "--api", str(films), "--simulate", *model]
     whole, killed = tmp_path / "whole", tmp_path / "killed"
     assert CliRunner().invoke(main, ["bench", "restbench-tmdb", *replay, "--out", str(whole)]).exit_code == 0
-    code = "import sys; from atc.cli import main; sys.argv[0] = 'atc'; main()"
+    code = "import sys; from atc.apps.cli import main; sys.argv[0] = 'atc'; main()"
     arguments = [sys.executable, "-c", code, "bench", "restbench-tmdb", *replay, "--out", str(killed)]
     chance = random.Random(7)
     finished: set[str] = set()
@@ -194,7 +194,7 @@ def test_a_full_disk_loses_nothing(films: Path, endpoint: Callable[..., None], t
     model = ["--model", f"replay:{recorded}", "--profile", "large"]
     replay = ["--tasks", str(tasks), "--api", str(films), "--simulate", *model]
     full = "import resource as r, sys; r.setrlimit(r.RLIMIT_FSIZE, (40_000, 40_000)); "
-    code = full + "from atc.cli import main; sys.argv[0] = 'atc'; main()"
+    code = full + "from atc.apps.cli import main; sys.argv[0] = 'atc'; main()"
     arguments = ["bench", "restbench-tmdb", *replay, "--out", str(out)]
     stopped = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=False)
 

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 from sklearn.metrics import cohen_kappa_score
 
-from atc.cli import main
+from atc.apps.cli import main
 from benchmarks.report.judges import cohens_kappa
 from tests.benchmarks.report_runs import task, write_run
 

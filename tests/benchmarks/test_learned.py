@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from atc.agent import SIMULATED_NOW
-from atc.cli import main
+from atc.apps.cli import main
 from atc.models.replay import Recorder
 from atc.retrieval.demonstrations import Demonstrations
 from benchmarks.run.oracle import oracle_script

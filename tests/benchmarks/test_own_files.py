@@ -13,8 +13,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from atc.agent import SIMULATED_NOW
-from atc.cli import main
-from atc.training.data.trial import RealService
+from atc.apps.cli import main
+from benchmarks.learning.pairs.trial import RealService
 from benchmarks.tasks.new_tasks import TaskSettings, make_tasks
 from protocols import load
 from protocols.errors import UsageError

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from atc.cli import main
-from atc.modes import MODES
+from atc.apps.cli import main
+from atc.modes import modes
 from benchmarks.run.oracle import chained_program, record_answers
 from benchmarks.tasks.datasets import open_dataset
 from sandbox.records import CallRecord
@@ -24,7 +24,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return file
 
 
-@pytest.mark.parametrize("mode", [mode for mode in MODES if mode != "plan"])
+@pytest.mark.parametrize("mode", [mode for mode in modes() if mode != "plan"])
 def test_each_mode_solves_what_the_references_solve(recorded: Path, mode: str, tmp_path: Path) -> None:
     """Four reads and a write; each mode makes the gold calls and answers right."""
     model = f"replay:{recorded}"

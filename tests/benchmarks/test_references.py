@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 from atc.agent import SIMULATED_NOW
-from atc.cli import main
+from atc.apps.cli import main
 from benchmarks.run.oracle import SOLVED, claimed_answer
 from benchmarks.run.runner import RunSettings
 from benchmarks.run.task_run import TaskRunner

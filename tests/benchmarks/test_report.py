@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from atc.cli import main
+from atc.apps.cli import main
 from atc.models.prices import read_prices
 from benchmarks.report.figures import figures
 from benchmarks.report.runs import read_run

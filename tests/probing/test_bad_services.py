@@ -12,7 +12,7 @@ import yaml
 from click.testing import CliRunner
 from openapi_spec_validator import validate
 
-from atc.cli import main
+from atc.apps.cli import main
 from tests.local_api import Answer, LocalAPI, Received
 
 HENS = {

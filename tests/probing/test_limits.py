@@ -13,7 +13,7 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
-from atc.cli import main
+from atc.apps.cli import main
 from atc.retrieval.demonstrations import Demonstrations
 from probing.prober.findings import ProbeReport
 from probing.prober.permission import WritePermission

@@ -13,7 +13,7 @@ import yaml
 from click.testing import CliRunner
 from openapi_spec_validator import validate
 
-from atc.cli import main
+from atc.apps.cli import main
 from atc.models import Model
 from benchmarks.tasks.datasets import open_dataset
 from probing.document import openapi_document
@@ -31,8 +31,8 @@ from protocols.model import Protocol
 from protocols.samples import sample
 from protocols.simulator import Simulator
 from sandbox import CallRecord, Sandbox
+from tests.atc.assist.planning.sketches import plan_sketch
 from tests.local_api import LocalAPI
-from tests.planning.sketches import plan_sketch
 
 TINY = ["museum", "parcels"]
 FIGURES = {"recall": 95, "valid": 95, "marks": 90, "caught": 90}

@@ -10,7 +10,7 @@ import pytest
 import yaml
 from click.testing import CliRunner, Result
 
-from atc.cli import main
+from atc.apps.cli import main
 from probing.prober.observations import Observations
 from probing.prober.prober import Prober
 from probing.prober.replies import is_envelope, page_title

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from atc.cli import main
+from atc.apps.cli import main
 from probing.redact.documented import DocumentedValue, documented_reply
 from probing.redact.redact import Redactor
 from protocols import load

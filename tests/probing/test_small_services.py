@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 from openapi_spec_validator import validate
 
-from atc.cli import main
+from atc.apps.cli import main
 from probing.document import openapi_document
 from probing.prober.error_messages import missing_arguments
 from probing.prober.permission import WritePermission

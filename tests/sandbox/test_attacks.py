@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from atc.cli.options import check_api_options
-from atc.cli.reachable import check_server
+from atc.apps.cli.options import check_api_options
+from atc.apps.cli.reachable import check_server
 from protocols import ProtocolError, load
 from protocols.calls.auth import Credential
 from protocols.errors import APIError, UsageError

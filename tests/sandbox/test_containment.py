@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from atc.cli import main
+from atc.apps.cli import main
 from sandbox import Limits, Run, Sandbox
 from sandbox.child import channel
 from sandbox.child.exit_frame import parse_exit_frame

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from atc.cli import main
+from atc.apps.cli import main
 from protocols.errors import UsageError
 from sandbox import Sandbox
 from sandbox.child.syscalls import system_call_filter

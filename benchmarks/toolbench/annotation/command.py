@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Literal, cast
 
 import click
 
-from atc.cli import print_json, say
-from atc.cli.options import (
+from atc.apps.cli import print_json, say
+from atc.apps.cli.options import (
     argument,
     json_option,
     limit_option,
@@ -130,8 +130,8 @@ def annotate(options: _AnnotateOptions) -> None:
 
 
 def _annotate(options: _AnnotateOptions, queries: Path, out: Path) -> None:
+    from atc.engines.names import identity
     from atc.models import default_model
-    from atc.models.names import identity
     from benchmarks.toolbench.annotation.annotate import Annotator
     from benchmarks.toolbench.annotation.exports import EXPORTS
 

@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 from atc import Agent
-from atc.modes.formats import toolllama
-from atc.modes.functions_dialogue import function_spec
 from atc.prompting.conversation import PREFILL
 from atc.prompting.prompt import Opening
+from benchmarks.methods.formats import toolllama
+from benchmarks.methods.functions_dialogue import function_spec
 from benchmarks.toolbench.annotation.solved import SolvedQuery
 from benchmarks.toolbench.corpus.queries import query_protocol
 from protocols.model import Protocol

@@ -18,8 +18,8 @@ from typing import Any
 from atc.files import read_lines
 from atc.modes.actions import Action, BadActionError
 from atc.modes.api import ApiSession
-from atc.modes.formats import toolllama
 from atc.modes.rules import TryEnded
+from benchmarks.methods.formats import toolllama
 from benchmarks.toolbench.annotation.exports import FINISH
 from benchmarks.toolbench.corpus.queries import ToolQuery, served_protocol
 from protocols.errors import APIError, ProtocolError, UsageError

@@ -8,8 +8,8 @@ from typing import cast
 
 import click
 
-from atc.cli import print_json, say
-from atc.cli.options import RealRange, argument, json_option, keep_sources, option, takes
+from atc.apps.cli import print_json, say
+from atc.apps.cli.options import RealRange, argument, json_option, keep_sources, option, takes
 
 __all__ = ["split"]
 

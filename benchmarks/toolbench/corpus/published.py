@@ -1,7 +1,7 @@
 """Our solutions as published answer files: a search as its tree or chain, a program as the chain of its calls.
 
-Function names are the published ones. The prompts of the training messages are ours, as `atc.modes.formats.toolllama`
-writes them; a converter for training reads them as it reads released ones.
+Function names are the published ones. The prompts of the training messages are ours, as
+`benchmarks.methods.formats.toolllama` writes them; a converter for training reads them as it reads released ones.
 
 Source: ToolLLM (arXiv:2307.16789) and its released files.
 """
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from atc.files import write_json
-from atc.modes.formats import toolllama
+from benchmarks.methods.formats import toolllama
 from benchmarks.toolbench.corpus.queries import ToolQuery
 
 __all__ = ["published_answer", "published_method", "write_answers"]

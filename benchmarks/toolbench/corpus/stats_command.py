@@ -36,7 +36,7 @@ def stats(places: tuple[Path, ...], as_json: bool) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from atc.cli import print_json, say
+    from atc.apps.cli import print_json, say
     from benchmarks.toolbench.corpus.stats import corpus_stats
 
     counted = corpus_stats(places)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 import click
 
-from atc.cli import print_json, say
-from atc.cli.options import (
+from atc.apps.cli import print_json, say
+from atc.apps.cli.options import (
     argument,
     json_option,
     option,

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from atc.cli import print_json, say
-from atc.cli.options import (
+from atc.apps.cli import print_json, say
+from atc.apps.cli.options import (
     RealRange,
     argument,
     json_option,
@@ -128,9 +128,9 @@ def generate(options: _GenerateOptions) -> None:
     SOURCE is an unpacked release, a folder of tools, or a query file [default: the releases under $ATC_DATA]. What is
     written can be solved (`atc bench toolbench --tasks FILE`) and annotated (`atc toolbench annotate FILE`).
     """
+    from atc.engines.names import identity
     from atc.models import default_model, open_model
     from atc.models.budget import BudgetedModel
-    from atc.models.names import identity
     from benchmarks.tasks.datasets import answers_digest
     from benchmarks.toolbench.generation.generate import GenerationSettings
     from benchmarks.toolbench.generation.generate import generate as write

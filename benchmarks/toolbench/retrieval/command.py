@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from atc.cli import print_json, say
+from atc.apps.cli import print_json, say
 from atc.retrieval.tool_index import ENCODERS
 from benchmarks.toolbench.corpus.distances import DISTANCES
 from protocols.errors import UsageError
@@ -80,7 +80,7 @@ def _needed(index: ToolIndex, text: str, hits: Sequence[Hit], source: str) -> li
 
     Raises: UsageError: No hit is a tool of the API document `source`.
     """
-    from atc.language.question import Question
+    from atc.assist.language.question import Question
     from atc.retrieval.companions import Companions
     from benchmarks.toolbench.retrieval.documents import protocol_documents
     from protocols import load
@@ -111,7 +111,7 @@ def train(sources: tuple[Path, ...], out: Path, hold_out: str | None, base: str,
     from rich.console import Console
     from rich.progress import Progress
 
-    from atc.training.retriever import EncoderTraining, train_encoder
+    from benchmarks.learning.retriever import EncoderTraining, train_encoder
     from benchmarks.toolbench.retrieval.encoder_card import write_card
     from benchmarks.toolbench.retrieval.experiment import measure_encoder, read_corpus
     from benchmarks.toolbench.retrieval.hold_out import HoldOut

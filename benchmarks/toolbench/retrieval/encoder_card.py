@@ -11,7 +11,7 @@ from string import Template
 
 from atc.files import write_json, write_text
 from atc.retrieval.tool_index import RetrievalQuery
-from atc.training.retriever import EncoderTraining
+from benchmarks.learning.retriever import EncoderTraining
 from benchmarks.tasks.datasets import file_digest
 from benchmarks.toolbench.retrieval.hold_out import HoldOut
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from atc.cli import say
-from atc.cli.options import option, takes
+from atc.apps.cli import say
+from atc.apps.cli.options import option, takes
 
 if TYPE_CHECKING:
     from benchmarks.toolbench.server.address import VirtualCall

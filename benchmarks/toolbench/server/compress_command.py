@@ -9,8 +9,8 @@ from pathlib import Path
 
 import click
 
-from atc.cli import print_json, say
-from atc.cli.options import json_option, limit_option, option, out_file, takes
+from atc.apps.cli import print_json, say
+from atc.apps.cli.options import json_option, limit_option, option, out_file, takes
 from benchmarks.toolbench.server.command import data_option, open_catalogue
 
 __all__ = ["compress"]

@@ -1,0 +1,211 @@
+"""The `atc` command: one group whose subcommands load when they are named.
+
+`atc --help` must be quick, and packages to the right of this one must be able to add a subcommand without being
+imported from here. So the group knows its own commands by address only, and finds others as entry points of the
+group `atc.commands`.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import importlib.util
+import os
+import signal
+import sys
+from importlib.metadata import EntryPoint, entry_points, version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from atc.apps.tui.text import visible
+from protocols.errors import ATCError
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+__all__ = ["CONFIG", "main", "print_json", "say"]
+
+COMMANDS = {
+    "solve": "atc.apps.cli.solve:solve",
+    "chat": "atc.apps.cli.chat:chat",
+    "run": "atc.apps.cli.run:run",
+    "check": "atc.apps.cli.check:check",
+    "explain": "atc.apps.cli.explain:explain",
+    "trace": "atc.apps.cli.trace:trace",
+    "save": "atc.apps.cli.save:save",
+    "tui": "atc.apps.cli.tui:tui",
+    "contract": "atc.apps.cli.contract:contract",
+    "simulate": "atc.apps.cli.simulate:simulate",
+    "serve": "atc.apps.cli.serve:serve",
+    "mcp": "atc.apps.cli.mcp:mcp",
+    "model": "atc.apps.cli.model:model",
+    "init": "atc.apps.cli.init:init",
+    "doctor": "atc.apps.cli.doctor:doctor",
+    "completion": "atc.apps.cli.completion:completion",
+}
+
+WITHOUT_CONFIG = ("init", "doctor", "completion")
+"""Commands that must do their work where atc.toml is broken."""
+
+CONFIG = "atc.config"
+"""Where the read configuration is among the values of a click context (`meta`)."""
+
+EPILOG = """Options are also read from the environment, such as ATC_SOLVE_API for `atc solve --api` (ATC_MODEL for all
+commands), and then from atc.toml in the working folder or above it, or the file that ATC_CONFIG names; `atc init SPEC`
+writes one. Its keys are the long options' names: those of several commands first, others in a table such as [solve].
+
+\b
+Exit codes of all commands:
+  0    answered, or finished
+  1    not solved, the answer rests on no reply, or the program raised or left with a non-zero exit
+  2    wrong usage or bad input
+  3    refused by the sandbox's policy or by the writes policy
+  4    a limit of the run or of the question was hit
+  5    the model could not be had
+  6    the API could not be had
+  130  interrupted"""
+
+
+def say(message: str) -> None:
+    """Tell the user something of ours, on stderr; nothing in it can act on the terminal."""
+    text = visible(message).replace("\n", "\n  ")  # a further line cannot look like one that we began
+    click.echo(f"atc: {text}", err=True)
+
+
+def print_json(data: object) -> None:
+    """Print a result as JSON on stdout."""
+    from atc.files import to_json
+
+    click.echo(to_json(data), nl=False)
+
+
+class LazyGroup(click.Group):
+    """A group that turns our errors into one line and an exit code, and ctrl-C or SIGTERM into 130."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """As click does it; the command's defaults are those of the user's atc.toml."""
+        name, command, rest = super().resolve_command(ctx, args)
+        if name is not None and command is not None and name not in WITHOUT_CONFIG and not ctx.resilient_parsing:
+            from atc.apps.cli.config import command_defaults, read_config
+
+            config = read_config(self.list_commands(ctx))
+            if config is not None:
+                ctx.meta[CONFIG] = config
+                ctx.default_map = {name: command_defaults(config, name, command, own=name in COMMANDS)}
+        return name, command, rest
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """As click does it, without importing the commands: the first lines of their docstrings are read."""
+        names = self.list_commands(ctx)
+        limit = formatter.width - 6 - max(map(len, names))
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, self._summary(ctx, name).get_short_help_str(limit)) for name in names])
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        from click.shell_completion import CompletionItem
+
+        names = [name for name in self.list_commands(ctx) if name.startswith(incomplete)]
+        items = [CompletionItem(name, help=self._summary(ctx, name).get_short_help_str()) for name in names]
+        return [*items, *click.Command.shell_complete(self, ctx, incomplete)]
+
+    def _summary(self, ctx: click.Context, name: str) -> click.Command:
+        """The command, or a stand-in with its docstring."""
+        address = COMMANDS.get(name) or _added()[name].value
+        docstring = _docstring(*address.split(":")) if address.count(":") == 1 else None
+        command = click.Command(name, help=docstring) if docstring else self.get_command(ctx, name)
+        assert command is not None
+        return command
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return [*COMMANDS, *sorted(name for name in _added() if name not in COMMANDS)]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name in COMMANDS:
+            module, _, name = COMMANDS[cmd_name].partition(":")
+            return _as_command(getattr(importlib.import_module(module), name))
+        entry = _added().get(cmd_name)
+        return _load(entry) if entry else None
+
+    def main(self, *args: Any, **options: Any) -> Any:
+        """As `click.Group.main`; where a local model still computes for nobody, the process does not wait for it."""
+        try:
+            return super().main(*args, **options)
+        except SystemExit as end:
+            models = sys.modules.get("atc.engines.unfinished")
+            if models is not None and models.any_running():
+                sys.stdout.flush()
+                sys.stderr.flush()
+                os._exit(end.code if isinstance(end.code, int) else 1)
+            raise
+
+    def invoke(self, ctx: click.Context) -> object:
+        for stream in (sys.stdout, sys.stderr):
+            # Text of an API may hold what the terminal's encoding has no bytes for; that must not end a solve.
+            if hasattr(stream, "reconfigure"):
+                stream.reconfigure(errors="backslashreplace")
+        before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+        try:
+            return super().invoke(ctx)
+        except ATCError as error:
+            say(str(error))
+            ctx.exit(error.exit_code)
+        except (KeyboardInterrupt, click.Abort):
+            say("interrupted")
+            ctx.exit(130)
+        finally:
+            signal.signal(signal.SIGTERM, before)
+
+
+@functools.cache
+def _added() -> dict[str, EntryPoint]:
+    """The commands that other packages add, by name."""
+    return {entry.name: entry for entry in entry_points(group="atc.commands")}
+
+
+def _docstring(module: str, function: str) -> str | None:
+    """The docstring of a function, read from the file where its module should be: nothing is imported."""
+    package, *names = module.split(".")
+    spec = importlib.util.find_spec(package)
+    for folder in (spec.submodule_search_locations or ()) if spec is not None else ():
+        try:
+            tree = ast.parse(Path(folder, *names).with_suffix(".py").read_bytes())
+        except (OSError, SyntaxError, ValueError):
+            return None
+        nodes = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == function]
+        return ast.get_docstring(nodes[-1]) if nodes else None
+    return None
+
+
+def _as_command(loaded: object) -> click.Command:
+    if not isinstance(loaded, click.Command):
+        raise TypeError(f"{loaded!r} is not a click command")
+    return loaded
+
+
+def _load(entry: EntryPoint) -> click.Command:
+    """The added command; one that cannot be loaded says so when it is used, and leaves the others alone."""
+    try:
+        return _as_command(entry.load())
+    except (ImportError, AttributeError, TypeError) as error:
+        reason = f"{entry.value} cannot be loaded: {error}"
+
+        @click.command(entry.name, short_help=f"({reason})", context_settings={"ignore_unknown_options": True})
+        @click.argument("args", nargs=-1, type=click.UNPROCESSED)
+        def broken(args: tuple[str, ...]) -> None:
+            raise click.ClickException(reason)
+
+        return broken
+
+
+@click.group(
+    cls=LazyGroup,
+    epilog=EPILOG,
+    context_settings={"help_option_names": ["-h", "--help"], "auto_envvar_prefix": "ATC"},
+)
+@click.version_option(version("atc-toolchain"), prog_name="atc", allow_from_autoenv=False)
+def main() -> None:
+    """Answer questions with an API: a language model writes one program that chains its calls, a sandbox runs it."""

@@ -1,0 +1,199 @@
+"""`atc chat`: questions one after another, each of which knows those before it."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING
+
+import click
+
+from atc.apps.cli import say
+from atc.apps.cli.asking import AgentOptions, check_passwords, load_api, open_agent, tell_message, tell_solution
+from atc.apps.cli.confirm import PlanConfirmation, WriteConfirmation, can_ask
+from atc.apps.cli.model import offer_pull
+from atc.apps.cli.options import check_api_options, json_option, option, out_file, takes
+from protocols.errors import ATCError, UsageError
+
+if TYPE_CHECKING:
+    from atc.apps.tui import SolveView
+    from atc.chat import Chat
+    from atc.events import Event
+    from sandbox import CallRecord, Journal
+    from sandbox.egress.write_plan import WritePlan
+
+__all__ = ["chat"]
+
+PROMPT = "> "
+_REFRESH = "/refresh"
+_NOTE = "chat options"
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Options(AgentOptions):
+    journal: Path | None = option(
+        "--journal",
+        type=out_file,
+        metavar="FILE",
+        help="Keep the chat in FILE; a chat that is there goes on, without --api with the options that it had.",
+    )
+    as_json: bool = json_option("Print each solution as a line of JSON and nothing else.")
+
+    def resolved(self, journal: Journal) -> _Options:
+        """The options of the chat: those of the command, else those that the journal has. Raises: UsageError."""
+        if self.api:
+            check_api_options(self.simulate, self.base_url, self.auth)
+            if self.journal is not None:
+                check_passwords(self.api)
+            return self.complete()
+        noted = journal.noted(_NOTE)
+        if noted is None:
+            raise click.UsageError("Missing option '--api' (or --journal FILE of a chat).")
+        resolved = self.with_noted(noted)
+        if resolved is None:
+            raise UsageError(f"{self.journal} is damaged; move it away and start a new chat")
+        if resolved.auth:
+            say(f"signs in with what {self.journal} names: {', '.join(map(str, resolved.auth))}")
+        return resolved
+
+
+@click.command()
+@takes(_Options)
+def chat(options: _Options) -> None:
+    """Answer questions about the API that SPEC documents, each with what was asked before it in mind.
+
+    Questions are read from the terminal, or as lines from stdin. Ctrl-C ends a question, ctrl-D the chat. A read is
+    made once, unless something was written since then; `/refresh QUESTION` makes all again, and `/refresh` alone asks
+    the last question again like that. The exit code is that of the last question.
+    """
+    from sandbox import Journal
+
+    with Journal(options.journal) as journal, _ended_by_sigterm():
+        options = options.resolved(journal)
+        protocol = load_api(options, check=True)
+        offer_pull(str(options.model))
+        conversation = _Conversation(options)
+        questions = _questions()
+        first = next(questions, None)
+        if first is None:
+            return
+        confirm, confirm_plan = (conversation.confirm, conversation.confirm_plan) if can_ask() else (None, None)
+        with (
+            open_agent(options, protocol, first, conversation.sink, confirm, confirm_plan) as agent,
+            agent.chat(journal) as dialogue,
+        ):
+            journal.note(_NOTE, options.to_note())
+            for line in itertools.chain([first], questions):
+                conversation.ask(dialogue, line, protocol.warnings)
+    click.get_current_context().exit(conversation.exit_code)
+
+
+class _Conversation:
+    """The questions of one command, each with a view of its own; `exit_code` is that of the last."""
+
+    def __init__(self, options: _Options) -> None:
+        self.exit_code = 0
+        self._options = options
+        self._view: SolveView | None = None
+        self._writes: WriteConfirmation | None = None
+        self._plans: PlanConfirmation | None = None
+
+    def sink(self, event: Event) -> None:
+        """Show an event of the question that is under way."""
+        if self._view is not None:
+            self._view.sink(event)
+
+    def confirm(self, call: CallRecord) -> bool:
+        """Ask about a write."""
+        return self._writes is not None and self._writes(call)
+
+    def confirm_plan(self, plan: WritePlan) -> bool:
+        """Ask about planned writes."""
+        return self._plans is not None and self._plans(plan)
+
+    def ask(self, dialogue: Chat, line: str, hidden: tuple[str, ...]) -> None:
+        """Answer a line; what goes wrong is told, and the chat goes on."""
+        try:
+            query, refresh = _read(line, dialogue)
+            self._answer(dialogue, query, refresh, hidden)
+        except ATCError as error:
+            say(str(error))
+            self.exit_code = error.exit_code
+        except KeyboardInterrupt:  # while things were closed
+            say("interrupted")
+            self.exit_code = 130
+
+    def _answer(self, dialogue: Chat, query: str, refresh: bool, hidden: tuple[str, ...]) -> None:
+        from atc.apps.tui import open_view
+
+        options = self._options
+        quiet = options.as_json and not options.verbose
+        with (
+            open_view(quiet=quiet, verbose=options.verbose, stdout=not options.as_json) as view,
+            WriteConfirmation(view.pause) as self._writes,
+            PlanConfirmation(view.pause) as self._plans,
+        ):
+            self._view = view
+            solution = dialogue.ask(query, refresh=refresh)
+            on_screen = view.answer
+        self._view = None
+        self.exit_code = solution.exit_code
+        data = solution.to_json()
+        if options.as_json:
+            click.echo(json.dumps(data, default=str))
+            tell_message(data)
+        else:
+            tell_solution(data, verbose=options.verbose, on_screen=on_screen, hidden=hidden)
+
+
+def _read(line: str, dialogue: Chat) -> tuple[str, bool]:
+    """The question of a line, and whether its reads are made again. Raises: UsageError."""
+    command, _, rest = line.partition(" ")
+    if command == _REFRESH:
+        if not rest.strip() and not dialogue.turns:
+            raise UsageError(f"nothing was asked yet; write {_REFRESH} QUESTION")
+        return rest.strip() or dialogue.turns[-1].query, True
+    if line.startswith("/"):
+        raise UsageError(f"{command} is no command of a chat; there is {_REFRESH} [QUESTION], and ctrl-D ends it")
+    return line, False
+
+
+def _questions() -> Iterator[str]:
+    """The lines that are typed or piped in; on a terminal ctrl-C drops a line, and ctrl-D ends them."""
+    if not sys.stdin.isatty():
+        yield from (line.strip() for line in sys.stdin if line.strip())
+        return
+    import readline  # noqa: F401 - gives `input` its editing and history
+
+    while True:
+        try:
+            line = input(PROMPT).strip()
+        except KeyboardInterrupt:
+            click.echo(err=True)
+            continue
+        except EOFError:
+            click.echo(err=True)
+            return
+        if line:
+            yield line
+
+
+@contextmanager
+def _ended_by_sigterm() -> Iterator[None]:
+    """End the command at a SIGTERM, which would else end a question like ctrl-C."""
+
+    def end(number: int, frame: FrameType | None) -> None:
+        raise SystemExit(130)
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

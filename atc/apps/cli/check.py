@@ -1,0 +1,62 @@
+"""`atc check`: what is wrong with a program, found without running it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from atc.apps.cli import print_json, say
+from atc.apps.cli.options import DocumentOptions, argument, json_option, open_protocol, option, read_program, takes
+from atc.apps.tui.text import visible
+
+__all__ = ["check"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Options(DocumentOptions):
+    file: Path = argument(type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path))
+    store: Path | None = option(
+        "--store",
+        type=click.Path(exists=True, file_okay=False, path_type=Path),
+        metavar="DIR",
+        help="Go by what `atc solve --store DIR` saw of responses, too.",
+    )
+    query: str | None = option(
+        "--query", metavar="QUESTION", help="What the program is to answer: identifiers that it does not name are told."
+    )
+    as_json: bool = json_option("Print a list of diagnostics as JSON.")
+
+
+@click.command()
+@takes(_Options)
+def check(options: _Options) -> None:
+    """Tell what is wrong with the program in FILE (- for stdin) without running it.
+
+    Each line of output is FILE:LINE:COLUMN, the rule and what is there in place of what was written. Checked are names
+    of tools and their arguments, keys and types of what the API's document says it returns, and variables that may
+    have no value. Operations of the document that are no tools are listed on stderr. Exit code 0: nothing was found;
+    1: something was; 2: it could not be checked.
+    """
+    from atc.assist.check import check as diagnose
+    from atc.assist.language.question import Question
+    from atc.program.source import renamed
+    from protocols.contracts.contract import Contract
+    from protocols.contracts.store import ContractStore
+    from protocols.dataflow.graph import ProtocolGraph
+
+    protocol = open_protocol(options)
+    for operation in protocol.left_out:
+        say(f"left out {operation.place or operation.title}: {operation.reason}")
+    program = renamed(read_program(options.file), protocol.aliases)
+    contract = ContractStore(options.store).contract(protocol) if options.store is not None else Contract(protocol)
+    question = Question(options.query) if options.query is not None else None
+    diagnostics = diagnose(program, contract, question=question, graph=ProtocolGraph(protocol), strict=True)
+    if options.as_json:
+        print_json([diagnostic.to_json() for diagnostic in diagnostics])
+    else:
+        for diagnostic in diagnostics:
+            line = f"{options.file}:{diagnostic.line}:{diagnostic.column + 1}: {diagnostic.rule}: {diagnostic.message}"
+            click.echo(visible(line).replace("\n", "␊"))
+    click.get_current_context().exit(1 if diagnostics else 0)

@@ -1,0 +1,304 @@
+"""`atc.toml`: options that need not be typed. The command line comes first, then the environment, then this file.
+
+The file lies in the working folder or above it, so it may be a stranger's, as in a checkout. What it could do harm
+with (see atc.apps.cli.trust) is announced each time, and needs the user's word once.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import click
+from click.core import ParameterSource
+
+from protocols.errors import UsageError
+
+__all__ = [
+    "BESIDE_RESUME",
+    "LIMITS",
+    "NAME",
+    "SHARED",
+    "Config",
+    "Section",
+    "command_defaults",
+    "find_config",
+    "read_config",
+    "settle",
+]
+
+NAME = "atc.toml"
+
+SHARED = (
+    *("allow", "api", "auth", "base-url", "ca-file", "call-timeout", "client-cert", "effort", "max-calls", "max-cost"),
+    *("max-reflections", "max-seconds", "max-tokens", "mode", "model", "now", "only", "prices", "profile", "reads"),
+    *("seed", "simulate", "store", "strict-sandbox", "tools", "without", "writes"),
+)
+"""The keys above all tables: options of several commands. Each command of this package takes those that it has; one
+that another package adds, such as a benchmark, takes the keys of its own table alone."""
+
+_OF_SERVICE = ("base_url", "auth", "headers", "allow", "only", "without", "reads", "ca_file", "client_cert")
+"""What belongs to the API that the file names, and not to any other."""
+
+LIMITS = ("max_tokens", "max_seconds", "max_cost", "prices")
+BESIDE_RESUME = (*LIMITS, "max_calls", "max_model_calls", "call_timeout")
+"""Limits that a solve may have larger when it goes on."""
+"""What limits a question; a journal knows it."""
+
+_EXPLICIT = (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT)
+_AUTH = re.compile(
+    r"(?:[\w-]+=)?(?:(?:header|query|cookie):[^:]+|[^:]+):(?:env:[A-Z_][A-Z0-9_]*|(?:file|keyring):.+)", re.DOTALL
+)
+"""A credential by its source. A variable is in capitals, since a value of that form is shown."""
+_PLACE = re.compile(r"(?:FILE(?:\.\w+)?|PAGE|DIR|INDEX|SPEC)$")
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """A configuration file, as read: `tables` by command, and the keys above them. `explicit`: ATC_CONFIG names it."""
+
+    file: Path
+    explicit: bool
+    shared: Mapping[str, Any]
+    tables: Mapping[str, Mapping[str, Any]]
+
+    @property
+    def folder(self) -> Path:
+        """Relative paths in the file start here."""
+        return self.file.parent.resolve()
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Where keys stand: of a command, under its name. `title` is how messages call the place."""
+
+    config: Config
+    path: tuple[str, ...] = field(default=())
+
+    def title(self, key: str) -> str:
+        """The file, the table and the key, for messages."""
+        table = f" [{'.'.join(self.path)}]" if self.path else ""
+        return f"{self.config.file}:{table} {key}"
+
+
+def find_config() -> tuple[Path, bool] | None:
+    """The file and whether ATC_CONFIG names it; else `atc.toml` in the working folder or above, up to the home folder.
+
+    Raises: UsageError: ATC_CONFIG names a file that is not there.
+    """
+    if named := os.environ.get("ATC_CONFIG"):
+        file = Path(named).expanduser()
+        if not file.exists() or file.is_dir():
+            raise UsageError(f"ATC_CONFIG names {named}, which is no file; correct it, or unset it")
+        return file, True
+    try:
+        here = Path.cwd()
+    except FileNotFoundError:  # the folder was removed
+        return None
+    for folder in (here, *here.parents):
+        if (folder / NAME).is_file():
+            return Path(os.path.relpath(folder / NAME)), False
+        if folder == Path.home():
+            break
+    return None
+
+
+def read_config(commands: Sequence[str]) -> Config | None:
+    """The configuration, None without one. `commands` are those that may have a table.
+
+    Raises: UsageError: The file cannot be read, is no TOML, or has an unknown key above its tables.
+    """
+    config = find_config()
+    if config is None:
+        return None
+    file, explicit = config
+    try:
+        data = tomllib.loads(file.read_text("utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"{file} is no TOML: {error}; correct it, or go without it: ATC_CONFIG={os.devnull}") from None
+    except (OSError, UnicodeDecodeError, RecursionError) as error:
+        raise UsageError(f"{file} cannot be read: {error}") from None
+    for key, value in data.items():
+        if isinstance(value, dict) and key not in commands:
+            raise UsageError(f"{file}: [{key}]: there is no command of that name{_near(key, commands)}")
+        if not isinstance(value, dict) and key not in SHARED:
+            raise UsageError(
+                f"{file}: unknown key {key}{_near(key, SHARED)}; above the tables stand {', '.join(SHARED)}, and other "
+                "options in the table of their command, such as [solve]"
+            )
+    tables = {key: value for key, value in data.items() if isinstance(value, dict)}
+    return Config(file, explicit, {key: value for key, value in data.items() if key not in tables}, tables)
+
+
+def command_defaults(config: Config, name: str, command: click.Command, *, own: bool) -> dict[str, Any]:
+    """The file's values for a command as click's `default_map`, by parameter; those of a group by subcommand.
+
+    `own`: The keys above the tables hold for it, too.
+    Raises: UsageError: An unknown key, or a value that its option does not take.
+    """
+    return _defaults(Section(config, (name,)), command, config.tables.get(name, {}), config.shared if own else {})
+
+
+def _defaults(
+    section: Section, command: click.Command, table: Mapping[str, Any], shared: Mapping[str, Any]
+) -> dict[str, Any]:
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        names = command.list_commands(context)
+        _refuse_unknown(section, table, names)
+        defaults: dict[str, Any] = {}
+        for name in names if shared else table:
+            member = command.get_command(context, name)
+            keys = table.get(name, {})
+            if not isinstance(keys, dict):
+                raise UsageError(
+                    f"{section.title(name)} is a command; give it a table [{'.'.join(section.path)}.{name}]"
+                )
+            if member is not None:
+                defaults[name] = _defaults(Section(section.config, (*section.path, name)), member, keys, shared)
+        return defaults
+    options = {
+        flag[2:]: parameter
+        for parameter in command.params
+        if isinstance(parameter, click.Option) and parameter.expose_value
+        for flag in parameter.opts
+        if flag.startswith("--")
+    }
+    _refuse_unknown(section, table, sorted(options))
+    defaults = {}
+    for key, value in shared.items():
+        if key in options and key not in table:
+            defaults |= _default(Section(section.config), key, value, options[key], optional=True)
+    for key, value in table.items():
+        defaults |= _default(section, key, value, options[key], optional=False)
+    if table.get("simulate") is True:  # for this command, in place of the service that all others ask
+        defaults = {name: value for name, value in defaults.items() if name not in ("base_url", "auth")}
+    return defaults
+
+
+def _refuse_unknown(section: Section, table: Mapping[str, Any], names: Iterable[str]) -> None:
+    valid = list(names)
+    for key in table:
+        if key not in valid:
+            keys = ", ".join(valid) or "none"
+            raise UsageError(f"{section.title(key)}: unknown key{_near(key, valid)}; the keys there are {keys}")
+
+
+def _near(key: str, names: Iterable[str]) -> str:
+    """` (did you mean …?)`, where a name is near."""
+    near = difflib.get_close_matches(key.replace("_", "-"), list(names), n=1)
+    return f" (did you mean {near[0]}?)" if near else ""
+
+
+def _default(section: Section, key: str, value: Any, option: click.Option, *, optional: bool) -> dict[str, Any]:
+    """The value as its option takes it, by the parameter's name; nothing for an `optional` place that is not there."""
+    values = value if isinstance(value, list) else [value]
+    if isinstance(value, list) and not option.multiple:
+        raise UsageError(f"{section.title(key)}: a list, and the option takes one value")
+    converted = [_checked(section, key, entry, option) for entry in values]
+    if optional and isinstance(option.type, click.Path) and option.type.exists and not option.required:
+        converted = [entry for entry in converted if Path(entry).exists()]
+    if not converted:
+        return {}
+    return {str(option.name): tuple(converted) if option.multiple else converted[0]}
+
+
+def _checked(section: Section, key: str, value: Any, option: click.Option) -> Any:
+    """A single value as click takes it from a default map. Raises: UsageError: It is of another type."""
+    title, kind = section.title(key), option.type
+    if option.is_flag:
+        if not isinstance(value, bool):
+            raise UsageError(f"{title} must be true or false, not {_shown(value)}")
+        return value
+    if isinstance(kind, click.types.IntParamType) and (isinstance(value, bool) or not isinstance(value, int)):
+        raise UsageError(f"{title} must be a whole number, not {_shown(value)}")
+    if isinstance(kind, click.types.FloatParamType) and (isinstance(value, bool) or not isinstance(value, int | float)):
+        raise UsageError(f"{title} must be a number, not {_shown(value)}")
+    if not isinstance(kind, click.types.IntParamType | click.types.FloatParamType):
+        value = _text(title, value, kind)
+        if key == "auth" and not _AUTH.fullmatch(value):
+            raise UsageError(
+                f"{title} takes KIND:SOURCE such as bearer:env:MY_TOKEN (in capitals), never the secret itself"
+            )
+        if re.match(r"(?:[^=/]+=)?\w+://[^/]*@", value):
+            raise UsageError(f"{title} holds a user name or password; leave it out and name its source with auth")
+        value = _rebased(section.config, key, value, option)
+    try:
+        kind.convert(value, option, None)
+    except click.BadParameter as error:
+        raise UsageError(f"{title}: {error.message}") from None
+    return value
+
+
+def _text(title: str, value: Any, kind: click.ParamType[Any]) -> str:
+    """A string; a time, and a number for an option that a function of ours reads, become one. Raises: UsageError."""
+    if isinstance(value, date):  # a datetime is one
+        return value.isoformat()
+    if isinstance(kind, click.types.FuncParamType) and isinstance(value, int | float) and not isinstance(value, bool):
+        return str(value)
+    if not isinstance(value, str):
+        raise UsageError(f"{title} must be a string, not {_shown(value)}")
+    return value
+
+
+def _shown(value: Any) -> str:
+    """What a value is, without showing more than a number or a word."""
+    kinds = {bool: "true or false", str: "a string", list: "a list", dict: "a table"}
+    return (
+        str(value) if isinstance(value, int | float) and not isinstance(value, bool) else kinds.get(type(value), "that")
+    )
+
+
+def _rebased(config: Config, key: str, value: str, option: click.Option) -> str:
+    """The value with a relative path in it starting at the file's folder."""
+    folder = config.folder
+    metavar = option.metavar or ""
+    if key in ("auth", "header"):
+        kind, separator, path = value.partition(":file:")
+        return f"{kind}{separator}{folder / Path(path).expanduser()}" if separator else value
+    if key == "model":
+        scheme, _, rest = value.partition(":")
+        parts = [str(folder / part) if (folder / part).exists() else part for part in rest.split("+")]
+        return f"{scheme}:{'+'.join(parts)}" if rest else value
+    if key == "client-cert":
+        return ",".join(str(folder / Path(part.strip()).expanduser()) for part in value.split(",", 1))
+    if value in metavar.split("|") or not (isinstance(option.type, click.Path) or _PLACE.search(metavar)):
+        return value
+    prefix = re.match(r"(?:\w[\w-]*=)?(?:functions:|saved:)?", value)
+    start, rest = value[: prefix.end() if prefix else 0], value[prefix.end() if prefix else 0 :]
+    if rest.startswith(("mcp:", "http://", "https://", "file:")):
+        return value
+    return f"{start}{folder / Path(rest).expanduser()}"
+
+
+def settle(ctx: click.Context, values: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of a command without those of the file that the command line or the environment speaks against.
+
+    Another API has neither the credentials nor the address of the file's, and no address is asked with --simulate.
+    """
+    explicit = {name for name in values if ctx.get_parameter_source(name) in _EXPLICIT}
+    from_file = {name for name in values if ctx.get_parameter_source(name) is ParameterSource.DEFAULT_MAP}
+    dropped: set[str] = set()
+    if "api" in explicit and _documents(values["api"]) != _documents((ctx.default_map or {}).get("api", values["api"])):
+        dropped.update(_OF_SERVICE)
+    if values.get("resume"):  # the journal knows
+        dropped.update(("writes", *BESIDE_RESUME))
+    if values.get("simulate") and "simulate" in explicit:
+        dropped.update(("base_url", "auth"))
+    if explicit & {"base_url", "auth"}:
+        dropped.add("simulate")
+    nothing: dict[str, Any] = dict.fromkeys(("auth", "headers", "allow", "only", "without", "reads"), ())
+    nothing |= dict.fromkeys((*BESIDE_RESUME, "base_url", "ca_file", "client_cert", "writes"))
+    empty = {**nothing, "simulate": False, "max_model_calls": 0}
+    return {name: empty[name] if name in dropped & from_file else value for name, value in values.items()}
+
+
+def _documents(api: object) -> list[str]:
+    return [str(Path(str(source)).resolve()) for source in (api if isinstance(api, tuple | list) else [api])]

@@ -1,0 +1,77 @@
+"""`atc doctor`: which walls stand around a program on this machine, and what the installation has."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import click
+
+from atc.apps.cli import print_json
+from protocols.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from atc.apps.cli.installation import Check
+    from sandbox import Layer
+
+__all__ = ["doctor"]
+
+WHAT = {
+    "policy": "the language: no way from an object into the interpreter",
+    "process": "a process of its own, without environment and open files",
+    "folder": "an empty working folder that is on no disk",
+    "no_new_privs": "no privileges by starting another program",
+    "user namespace": "no user of this machine",
+    "network namespace": "no network, not even this machine",
+    "capabilities": "no capabilities",
+    "landlock": "no files but Python's library",
+    "seccomp": "no system calls but the ones that computing needs",
+    "rlimits": "limits on memory, CPU time, files and their size",
+}
+
+
+@click.command()
+@click.option("--strict-sandbox", "strict", is_flag=True, help="Exit with 2 if a layer is missing.")
+@click.option("--json", "as_json", is_flag=True, help="Print layers and checks as JSON.")
+def doctor(strict: bool, as_json: bool) -> None:
+    """Show which layers of the sandbox are active here, and what the installation has and lacks.
+
+    Checked are atc.toml, the model and its engine, extras, folders and disk; each lack comes with its remedy. No server
+    is asked, and no secret is read out. Exit code 0: nothing is broken, though something may be missing; 1: something
+    is broken.
+    """
+    from atc.apps.cli import main
+    from atc.apps.cli.installation import installation
+    from sandbox import Sandbox
+
+    context = click.get_current_context()
+    layers = Sandbox(None).layers()
+    checks = installation(main, context.find_root())
+    if as_json:
+        print_json({"layers": [asdict(layer) for layer in layers], "checks": [asdict(check) for check in checks]})
+    else:
+        _print(layers, checks)
+    if strict and any(not layer.active for layer in layers):
+        raise UsageError("a layer of the sandbox is missing")
+    context.exit(1 if any(check.state == "broken" for check in checks) else 0)
+
+
+def _print(layers: Sequence[Layer], checks: Sequence[Check]) -> None:
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    from atc.apps.tui.text import visible
+
+    console = Console()
+    table = Table("layer", "what it gives", "active", "reason")
+    for layer in layers:
+        table.add_row(layer.name, WHAT.get(layer.name, ""), "yes" if layer.active else "no", layer.reason)
+    console.print(table)
+    table = Table("installation", "", "state", "detail, and the remedy")
+    for check in checks:
+        remedy = f"\n→ {check.remedy}" if check.remedy else ""
+        table.add_row(check.part, check.name, check.state, escape(visible(check.detail) + remedy))
+    console.print(table)

@@ -1,0 +1,105 @@
+"""The documents of a command: read once, with the operations that the user chose, and a word about those left out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from atc.apps.cli import say
+
+if TYPE_CHECKING:
+    from protocols.model import Protocol
+    from sandbox.egress.egress_rules import BaseURL
+
+__all__ = ["chosen", "completed_addresses", "left_out_text", "loaded", "tell_left_out", "tell_reads"]
+
+_LOADED = "atc.documents"
+"""Where the documents of a command are among the values of its click context (`meta`)."""
+
+_REASONS = 3
+"""Reasons in the line about what is left out."""
+
+_NAMES = 30
+
+
+def loaded(specs: Sequence[str], auth: Sequence[str] = ()) -> Protocol:
+    """The protocol that `--api` names, read once for a command, which ends its connections. Raises: as `load_specs`."""
+    from protocols.combined import load_specs
+    from protocols.naming import split_namespace
+
+    context = click.get_current_context()
+    known: dict[tuple[tuple[str, ...], tuple[str, ...]], Protocol] = context.meta.setdefault(_LOADED, {})
+    signs_in = any(split_namespace(spec)[1].startswith(("mcp:", "saved:")) for spec in specs)
+    key = (tuple(specs), tuple(auth) if signs_in else ())  # all others are read without
+    if key not in known:
+        known[key] = load_specs(specs, auth)
+        context.call_on_close(known[key].close)
+    return known[key]
+
+
+def chosen(
+    protocol: Protocol,
+    only: Sequence[str] = (),
+    without: Sequence[str] = (),
+    reads: Sequence[str] = (),
+    *,
+    verbose: bool = False,
+) -> Protocol:
+    """The protocol with the operations of --only, --without and --read; tells what is left out. Raises: UsageError."""
+    from protocols.choice import choose
+
+    protocol = choose(protocol, only, without, reads)
+    tell_left_out(protocol)
+    for operation in protocol.left_out if verbose else ():
+        if operation.chosen:  # the others are among the warnings of the document
+            say(f"left out {operation.title}: {operation.reason}")
+    return protocol
+
+
+def tell_left_out(protocol: Protocol) -> None:
+    """Say in one line how many operations are no tools, and why; nothing if there are none."""
+    if protocol.left_out:
+        say(f"{left_out_text(protocol)}; atc check lists them")
+
+
+def left_out_text(protocol: Protocol) -> str:
+    """How many operations are no tools, and why; in one line."""
+    count = len(protocol.left_out)
+    reasons = Counter(operation.reason for operation in protocol.left_out).most_common()
+    texts = [f"{reason} ({times})" if len(reasons) > 1 else reason for reason, times in reasons[:_REASONS]]
+    if further := sum(times for _, times in reasons[_REASONS:]):
+        texts.append(f"other reasons ({further})")
+    be = "is" if count == 1 else "are"
+    text = f"{count} of {count + len(protocol.tools)} operations {be} left out"
+    return " ".join(f"{text}: {'; '.join(texts)}".split()) if texts else text
+
+
+def completed_addresses(protocol: Protocol, base_url: BaseURL) -> list[str]:
+    """A sentence about each base URL that gets the path of the document's server. Raises: UsageError."""
+    from sandbox.egress.egress_rules import base_urls
+
+    written = {"": base_url} if isinstance(base_url, str) else dict(base_url or {})
+    pairs = [(written[namespace].rstrip("/"), url) for namespace, url in base_urls(base_url, protocol).items()]
+    return [
+        f"{origin} gets the path of the document's server: {url}; for none, write {origin}/"
+        for origin, url in pairs
+        if url != origin
+    ]
+
+
+def tell_reads(protocol: Protocol, reads: Sequence[str]) -> None:
+    """Say which operations are taken to read by what the document says of them, since nobody is asked about these."""
+    from protocols.choice import choose
+
+    declared = choose(protocol, reads=("none", *reads)) if reads else None
+    names = [
+        tool.name
+        for tool in protocol.tools
+        if tool.reads and not (declared is not None and declared.tool(tool.name).reads)
+    ]
+    if names:
+        listed = ", ".join(names[:_NAMES]) + (f" and {len(names) - _NAMES} more" if len(names) > _NAMES else "")
+        say(f"taken to change nothing, by what the document says: {listed}; --read none takes that back")

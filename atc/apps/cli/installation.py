@@ -1,0 +1,206 @@
+"""What an installation has: models, engines, extras, folders, settings. Nothing is fetched, and no server is asked."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import re
+import shutil
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import click
+
+from atc.apps.cli.config import command_defaults, find_config, read_config
+from protocols.errors import ATCError
+from protocols.naming import split_namespace
+
+__all__ = ["Check", "installation"]
+
+_PACKAGE = "atc-toolchain"
+_EXTRAS = {
+    "local": "models by llama.cpp, `local:NAME`",
+    "openvino": "models by OpenVINO, `openvino:NAME`",
+    "hf": "models by transformers, `hf:NAME`",
+    "mcp": "tools of an MCP server, `atc mcp serve`",
+    "serve": "`atc serve`",
+    "tui": "`atc tui`",
+    "trace": "OpenTelemetry spans",
+    "auth": "OAuth 2 and keyring as sources of --auth",
+    "train": "`atc train`, `atc retrieve train`",
+    "measure": "`atc retrieve eval`",
+    "manipulation": "the spreadsheet task of `atc bench manipulation`",
+    "inspect": "benchmarks as tasks of Inspect AI",
+    "ray": "`atc bench --engine ray`",
+}
+"""What the extras are for; those of developers are left out."""
+
+_REQUIREMENT = re.compile(r"([\w.-]+)(\[[^\]]*\])?[^;]*;.*extra == ['\"]([\w-]+)['\"]")
+_LITTLE = 3 * 10**9
+"""Bytes: a model and its conversion for another engine need less."""
+
+_LEAST = 10**8
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A part of the installation. `missing` is not needed by everybody, `broken` has to be put right.
+
+    `remedy` is a command or what to do, empty where nothing is to be done.
+    """
+
+    part: Literal["settings", "model", "extra", "folder"]
+    name: str
+    state: Literal["ok", "missing", "broken"]
+    detail: str
+    remedy: str = ""
+
+
+def installation(group: click.Group, ctx: click.Context) -> tuple[Check, ...]:
+    """All checks; `group` has the commands whose tables `atc.toml` may hold. Values of secrets are never read out."""
+    return (*_settings(group, ctx), *_models(), *_extras(), *_folders())
+
+
+def _settings(group: click.Group, ctx: click.Context) -> Iterator[Check]:
+    yield Check("settings", "Python", "ok", f"{sys.version.split()[0]} at {sys.prefix}")
+    model = ""
+    values: dict[str, Any] = {}
+    try:
+        if find_config() is None:
+            yield Check("settings", "atc.toml", "missing", "none here or above", "atc init SPEC")
+        elif config := read_config(group.list_commands(ctx)):
+            for name in config.tables:
+                if (command := group.get_command(ctx, name)) is not None:
+                    command_defaults(config, name, command, own=False)
+            if (command := group.get_command(ctx, "solve")) is not None:
+                values = command_defaults(config, "solve", command, own=True)
+                model = str(values.get("model", ""))
+            yield Check("settings", "atc.toml", "ok", str(config.file))
+            yield from _documents(values)
+    except ATCError as error:
+        yield Check("settings", "atc.toml", "broken", str(error), "edit it, or write a new one: atc init SPEC --force")
+    from atc.models import default_model
+
+    yield _model_check(model if model and not os.environ.get("ATC_MODEL") else default_model())
+    for variable in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
+        state: Literal["ok", "missing"] = "ok" if os.environ.get(variable, "").strip() else "missing"
+        use = "the key of openai: models" if variable.endswith("KEY") else "their endpoint, if it is not OpenAI's"
+        yield Check("settings", variable, state, use, "" if state == "ok" else f"export {variable}=…")
+
+
+def _documents(values: Mapping[str, Any]) -> Iterator[Check]:
+    """The API of atc.toml, where its documents are files; no server is asked for one. Raises: ATCError."""
+    from atc.apps.cli.documents import completed_addresses, left_out_text
+    from protocols.choice import choose
+    from protocols.combined import load_specs
+
+    specs = values.get("api", ())
+    if not specs or not all(Path(split_namespace(spec)[1]).is_file() for spec in specs):
+        return
+    protocol = load_specs(specs)
+    protocol = choose(protocol, *(values.get(name, ()) for name in ("only", "without", "reads")))
+    urls = dict(map(split_namespace, values.get("base_url", ())))
+    details = [f"{protocol.title}, {len(protocol.tools)} tools"]
+    details += [left_out_text(protocol)] if protocol.left_out else []
+    details += completed_addresses(protocol, urls)
+    yield Check("settings", "API", "ok", "; ".join(details))
+
+
+def _model_check(name: str) -> Check:
+    """The model that a solve would ask, as far as this machine tells."""
+    from atc.engines import files
+    from atc.engines.names import parse
+
+    scheme, _, rest = name.partition(":")
+    try:
+        if scheme in ("local", "openvino"):
+            if not _has_extra(scheme):
+                return Check("model", name, "missing", "the default; its engine is not installed", _install(scheme))
+            file = files.path(parse(rest).base)
+            return Check("model", name, "ok", f"the default; {file}")
+        if scheme == "hf" and not _has_extra("hf"):
+            return Check("model", name, "missing", "the default; its engine is not installed", _install("hf"))
+        if scheme == "replay" and not Path(rest).is_file():
+            return Check("model", name, "missing", f"the default; there is no file {rest}", "record one: --record FILE")
+        if scheme == "openai" and not os.environ.get("OPENAI_API_KEY", "").strip():
+            return Check("model", name, "missing", "the default; it needs a key", "export OPENAI_API_KEY=…")
+    except ATCError as error:
+        return Check("model", name, "missing", f"the default; {error}", f"atc model pull {name}")
+    return Check("model", name, "ok", "the default; not asked")
+
+
+def _models() -> Iterator[Check]:
+    """The models that can be pulled."""
+    from atc.engines import files
+
+    on_disk = files.installed()
+    for model in files.CATALOGUE:
+        name, size = f"local:{model.name}", f"{model.size / 1e9:.2f} GB"
+        if model not in on_disk:
+            yield Check("model", name, "missing", f"{size}, not on disk", f"atc model pull {name}")
+            continue
+        actual = (files.folder() / model.file).stat().st_size
+        whole = actual == model.size
+        remedy = "" if whole else f"delete {files.folder() / model.file}, then atc model pull {name}"
+        yield Check("model", name, "ok" if whole else "broken", f"{actual / 1e9:.2f} GB on disk of {size}", remedy)
+
+
+def _requirements() -> dict[str, list[str]]:
+    """The distributions that each extra needs, as the installed metadata says."""
+    needed: dict[str, list[str]] = {}
+    for line in importlib.metadata.requires(_PACKAGE) or []:
+        if match := _REQUIREMENT.match(line):
+            needed.setdefault(match[3], []).append(match[1])
+    return needed
+
+
+def _has_extra(name: str) -> bool:
+    return not _absent(_requirements().get(name, []))
+
+
+def _absent(distributions: list[str]) -> list[str]:
+    return [name for name in distributions if not _version(name)]
+
+
+def _version(distribution: str) -> str | None:
+    try:
+        return importlib.metadata.version(distribution)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def _install(extra: str) -> str:
+    return f"pip install '{_PACKAGE}[{extra}]'"
+
+
+def _extras() -> Iterator[Check]:
+    needed = _requirements()
+    for name, use in _EXTRAS.items():
+        if name in needed:
+            absent = _absent(needed[name])
+            detail = f"{use}; without {', '.join(absent)}" if absent else use
+            yield Check("extra", name, "missing" if absent else "ok", detail, _install(name) if absent else "")
+
+
+def _folders() -> Iterator[Check]:
+    from atc.engines.files import home
+
+    cache = home()
+    there = next(folder for folder in (cache, *cache.absolute().parents) if folder.exists())
+    usable = there.is_dir() and os.access(there, os.W_OK | os.X_OK)
+    detail = f"{cache}{'' if there == cache else ', made when it is needed'}"
+    remedy = "" if usable else f"make {there} a folder that you can write to, or name another one: export ATC_HOME=DIR"
+    yield Check("folder", "cache", "ok" if usable else "broken", detail, remedy)
+    free = shutil.disk_usage(there).free
+    state: Literal["ok", "missing", "broken"] = "ok" if free > _LITTLE else "missing" if free > _LEAST else "broken"
+    remedy = "" if state == "ok" else "free some, or name a folder on another disk: export ATC_HOME=DIR"
+    yield Check("folder", "disk", state, f"{free / 1e9:.1f} GB free; a model needs 0.1 to 2.4 GB", remedy)
+    named = os.environ.get("ATC_DATA")
+    places = [*([Path(named)] if named else []), cache / "data"]
+    names = sorted({entry.name for place in places if place.is_dir() for entry in place.iterdir() if entry.is_dir()})
+    listed = ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
+    remedy = "" if names else "atc data pull restbench (not needed for `atc bench tiny`)"
+    yield Check("folder", "benchmark data", "ok" if names else "missing", f"{places[0]}: {listed or 'none'}", remedy)

@@ -1,0 +1,162 @@
+"""What a configuration file may not do unasked: run code, sign in, let writes through, write elsewhere.
+
+`atc.toml` lies where the user works, and that may be a stranger's folder. A file that wants such a thing is trusted
+when `atc init` wrote that, when the user said so at the terminal, or when ATC_CONFIG names the file. It is announced
+each time all the same.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import click
+from click.core import ParameterSource
+
+from atc.apps.cli.config import Config
+from protocols.errors import ATCError, UsageError
+from protocols.naming import split_namespace
+
+__all__ = ["announce", "destination", "risks", "trust"]
+
+_REAL_SERVICE = ("auth", "allow", "writes", "ca_file", "client_cert")
+_RUNS_CODE = ("functions:", "mcp:stdio:")
+_NO_DOCUMENT = (*_RUNS_CODE, "mcp:", "saved:")
+"""Sources that no server is read from before the user has agreed to them."""
+_SIGNS_IN = ("auth", "headers", "client_cert")
+
+
+def announce(ctx: click.Context, config: Config, values: Mapping[str, Any]) -> None:
+    """Say on stderr what the file does that could do harm; the first time, ask.
+
+    Raises: UsageError: The user has not agreed to it, or is not there.
+    """
+    used = {
+        name: value for name, value in values.items() if ctx.get_parameter_source(name) is ParameterSource.DEFAULT_MAP
+    }
+    if values.get("simulate"):  # then nothing leaves this machine
+        used = {name: value for name, value in used.items() if name not in (*_REAL_SERVICE, "reads")}
+    own = [name for name in _SIGNS_IN if values.get(name) and name not in used and not values.get("simulate")]
+    phrases = [*risks(used), *(destination(used) if own else ()), *_written(ctx, config, used)]
+    if not phrases:
+        return
+    from atc.apps.cli import say
+    from atc.apps.cli.confirm import can_ask
+
+    say(f"{config.file}: {'; '.join(phrases)}")
+    if config.explicit or _digest(config.file, phrases) in _trusted():
+        return
+    if can_ask() and click.confirm(f"Does {config.file.resolve()} have your word for that?", default=False, err=True):
+        trust(config.file, phrases)
+        return
+    raise UsageError(
+        f"{config.file} has not been trusted with that. If it is yours, answer y at a terminal, or name it: "
+        f"ATC_CONFIG={config.file}"
+    )
+
+
+def trust(file: Path, phrases: Sequence[str]) -> None:
+    """Remember that the user agreed to what the file does, until it wants something else. Raises: UsageError."""
+    from atc.files import append_line
+
+    record = _record()
+    try:
+        record.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"{record.parent} cannot be made: {error.strerror or error}; see atc doctor") from None
+    append_line(record, _digest(file, phrases), 0o600)
+
+
+def risks(used: Mapping[str, Any]) -> list[str]:
+    """What values of a file do that could do harm, a phrase each; they are by parameter, as options take them."""
+    values = {name: value if isinstance(value, tuple | list) else (value,) for name, value in used.items() if value}
+    apis = [str(api) for api in values.get("api", ())]
+    phrases = [f"runs {api}" for api in apis if split_namespace(api)[1].lower().startswith(_RUNS_CODE)]
+    where = _where(used) or "the API of the command line"
+    if "auth" in values:
+        phrases.append(f"signs in with {', '.join(values['auth'])} at {where}")
+    if "headers" in values:
+        phrases.append(f"sends the headers {', '.join(values['headers'])} to {where}")
+    if "client_cert" in values:
+        phrases.append(f"shows the certificate {used['client_cert']} to {where}")
+    if "ca_file" in values:
+        phrases.append(f"trusts the authorities in {used['ca_file']}")
+    if values.get("writes") == ("allow",):
+        phrases.append("sends writes without asking")
+    if "reads" in values:
+        phrases.append(f"takes {', '.join(values['reads'])} to change nothing")
+    if "allow" in values:
+        phrases.append(f"lets programs reach {', '.join(values['allow'])}")
+    if "resume" in values:  # a journal is as good as a command line
+        phrases.append(f"goes on with {used['resume']}")
+    return phrases + [f"{name.replace('_', '-')} = {used[name]}" for name in ("host", "key_file") if name in values]
+
+
+def destination(used: Mapping[str, Any]) -> list[str]:
+    """The phrase for a file that says where the credentials of the command line go; none where it does not."""
+    where = _where(used)
+    return [f"sends your credentials to {where}"] if where else []
+
+
+def _where(used: Mapping[str, Any]) -> str:
+    """The servers that the values name, by their document where they have no address; empty if they name none."""
+    urls = used.get("base_url") or ()
+    named = list(urls.values() if isinstance(urls, Mapping) else [urls] if isinstance(urls, str) else urls)
+    if not named:
+        apis = used.get("api") or ()
+        named = _servers([apis] if isinstance(apis, str) else list(map(str, apis)))
+    return ", ".join(dict.fromkeys(map(str, named)))
+
+
+def _servers(apis: list[str]) -> list[str]:
+    """The origins of the servers that documents name; the documents themselves where they have none."""
+    from atc.apps.cli.documents import loaded
+
+    if not apis or any(split_namespace(api)[1].lower().startswith(_NO_DOCUMENT) for api in apis):
+        return apis
+    try:
+        protocol = loaded(apis)
+    except ATCError:  # the command says so
+        return apis
+    urls = [server.url for server in (*protocol.servers, *(s for tool in protocol.tools for s in tool.servers))]
+    parts = [urlsplit(url) for url in dict.fromkeys(urls)]
+    return list(dict.fromkeys(f"{part.scheme}://{part.netloc}" for part in parts if part.netloc)) or apis
+
+
+def _written(ctx: click.Context, config: Config, used: Mapping[str, Any]) -> list[str]:
+    """The places outside the file's folder that the values have written to."""
+    places = [
+        (option.opts[0], Path(str(used[str(option.name)])))
+        for option in ctx.command.params
+        if str(option.name) in used and isinstance(option, click.Option) and _is_written(option)
+    ]
+    return [f"{flag} writes {place}" for flag, place in places if not place.resolve().is_relative_to(config.folder)]
+
+
+def _is_written(option: click.Option) -> bool:
+    if isinstance(option.type, click.Path):
+        return not option.type.exists
+    is_place = re.fullmatch(r"FILE(\.\w+)?|PAGE|DIR", option.metavar or "")
+    return is_place is not None and isinstance(option.type, click.types.FuncParamType)
+
+
+def _record() -> Path:
+    from atc.engines.files import home
+
+    return home() / "trusted"
+
+
+def _trusted() -> frozenset[str]:
+    try:
+        return frozenset(_record().read_text("utf-8").split())
+    except (OSError, UnicodeDecodeError):
+        return frozenset()
+
+
+def _digest(file: Path, phrases: Sequence[str]) -> str:
+    return hashlib.sha256(json.dumps([str(file.resolve()), sorted(phrases)]).encode()).hexdigest()

@@ -1,0 +1,153 @@
+"""The five things that the MCP server offers, for callers in any thread; it knows nothing of the protocol.
+
+The API, its credentials and the writes policy are those of whoever started the server. A client gives questions,
+programs and names.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack, ExitStack
+from dataclasses import replace
+from typing import TYPE_CHECKING, Literal, Self
+
+from atc.agent import SIMULATED_NOW, Agent
+from atc.apps.mcp_server.results import CheckedProgram, FoundTool, FoundTools, ProgramRun, ToolDocumentation
+from atc.assist.check import check
+from atc.assist.language.question import Question
+from atc.diagnosis.attribution import attribute
+from atc.events import Event
+from atc.fault import Fault, Stage
+from atc.options import Options
+from atc.program.source import renamed
+from protocols.calls.binding import signature
+from protocols.choice import choose
+from protocols.contracts.contract import Contract
+from protocols.errors import UsageError
+from protocols.model import Protocol
+from protocols.render import render, render_full, sentence
+from sandbox import Sandbox
+
+if TYPE_CHECKING:
+    from protocols.simulator import Simulator
+
+__all__ = ["ToolService"]
+
+_FOUND = 10
+"""Tools that a search gives at most."""
+
+
+class ToolService:
+    """An agent and a sandbox for one protocol.
+
+    With `options.simulate` each question is solved in a world of its own; all programs that are run share another one.
+
+    Raises: UsageError: An option is unknown or contradicts another one, or asks somebody; a credential cannot be read.
+    """
+
+    def __init__(self, protocol: Protocol, options: Options) -> None:
+        protocol = choose(protocol, options.only, options.without, options.reads)
+        self.protocol = protocol
+        writes = options.writes or "deny"
+        if writes == "ask" or writes == "plan":
+            raise UsageError(f"writes={writes!r}: nobody can be asked here; choose allow, deny or simulate")
+        self.writes: Literal["allow", "deny", "simulate"] = writes
+        self._closing = ExitStack()
+        self._simulator: Simulator | None = None
+        options = replace(options, writes=self.writes)
+        with ExitStack() as failing:
+            failing.callback(self.close)
+            if options.simulate is True:
+                from protocols.simulator import Simulator
+
+                now = options.now or SIMULATED_NOW
+                simulator = self._closing.enter_context(Simulator(protocol, seed=options.seed, now=now))
+                options = replace(options, simulate=simulator.session(), now=now)
+                self._simulator = simulator
+            self._agent = self._closing.enter_context(Agent(protocol, **vars(options)))
+            settings = self._agent.settings
+            self._sandbox = self._closing.enter_context(
+                Sandbox(
+                    protocol,
+                    base_url=self._agent.service.base_url,
+                    allow=settings.allow,
+                    credentials=self._agent.service.credentials,
+                    limits=settings.limits,
+                    now=settings.now,
+                    seed=settings.seed,
+                    strict=settings.strict_sandbox,
+                    writes=self.writes,
+                    network=self._agent.service.network,
+                )
+            )
+            failing.pop_all()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the agent, its model and the simulated API."""
+        self._closing.close()
+
+    @property
+    def changes_nothing(self) -> bool:
+        """True if no call can change anything at the API."""
+        return self.writes in ("deny", "simulate")
+
+    @property
+    def simulated(self) -> bool:
+        """True if the API is a simulated one."""
+        return self._simulator is not None
+
+    async def solve(self, query: str) -> AsyncGenerator[Event, None]:
+        """The events of a solve; the last one has the solution. Raises: UsageError, ModelError."""
+        import anyio.to_thread
+
+        async with AsyncExitStack() as stack:
+            agent = self._agent
+            if self._simulator is not None:
+                model = await anyio.to_thread.run_sync(lambda: agent.model)
+                agent = await stack.enter_async_context(agent.within(model, self._simulator.session(query=query)))
+            async for event in agent.astream(query):
+                yield event
+
+    def check_program(self, program: str) -> CheckedProgram:
+        """The diagnostics of a program, which is not run."""
+        program = renamed(program, self.protocol.aliases)
+        return CheckedProgram.of(check(program, Contract(self.protocol), graph=self._agent.graph))
+
+    def run_program(self, program: str) -> ProgramRun:
+        """Run a program with the tools as its functions."""
+        run = self._sandbox.run(program)
+        error, fault = run.error, None
+        if error is not None:
+            stage: Stage = "policy" if run.outcome == "refused" else "run"
+            fault = Fault(stage, error.type, error.message, error.line, error.snippet)
+        return ProgramRun.of(run, fault, attribute(fault, run, self._agent.graph) if fault is not None else None)
+
+    def search_tools(self, query: str, limit: int = _FOUND) -> FoundTools:
+        """The tools that a question is likeliest to need, best first."""
+        if not query.strip():
+            raise UsageError("the query is empty")
+        ranked = self._agent.candidates.rank(Question(query.strip()))[: max(1, limit)]
+        tools = [self.protocol.tool(name) for name in ranked]
+        lines = [
+            FoundTool(name=t.name, signature=signature(t), summary=sentence(t.description), writes=t.writes)
+            for t in tools
+        ]
+        return FoundTools(tools=lines)
+
+    def describe_tool(self, name: str) -> ToolDocumentation:
+        """A tool as the model reads it, and all there is to know. Raises: UsageError: There is no such tool."""
+        if name not in self.protocol:
+            if (why := self.protocol.why_left_out(name)) is not None:
+                raise UsageError(f"there is no tool {name[:100]!r}: {why}")
+            near = difflib.get_close_matches(name, [tool.name for tool in self.protocol.tools], n=1, cutoff=0.4)
+            raise UsageError(f"there is no tool {name[:100]!r}{f'; did you mean {near[0]}?' if near else ''}")
+        tool = self.protocol.tool(name)
+        text = render([tool], self._agent.graph)
+        return ToolDocumentation(name=tool.name, documentation=text, reference=render_full([tool]))

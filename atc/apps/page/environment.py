@@ -1,0 +1,115 @@
+"""The templates of pages: text is escaped, a page loads nothing and runs no script.
+
+A policy in the head of each page forbids both. Questions, programs, answers and replies are other people's text: every
+string passes the escaping, and signs take the place of characters that act.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from atc.apps.tui.nodes import end_text, points, step_signature, stretches, trials
+from atc.apps.tui.text import shorten, visible
+from atc.models.prices import dollars
+from atc.program.edits import line_diff
+from atc.search_tree import SearchNode, SearchStep
+from protocols.json_path import readable_path
+
+__all__ = ["page_environment"]
+
+FORK_LEVELS = 12
+"""Most levels of forks of a search that are indented."""
+
+MAX_CHARACTERS = 1200
+"""Characters that are shown of arguments, responses and output, unless a page shows them whole."""
+
+_HERE = Path(__file__).parent
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramLine:
+    """A line of a program: its number from 1, its text, the indices of its calls, and whether the program failed
+    there."""
+
+    number: int
+    text: str
+    calls: tuple[int, ...]
+    failed: bool
+
+
+def page_environment(*folders: Path, max_characters: int = MAX_CHARACTERS) -> Environment:
+    """The environment of templates in `folders` and of the shared ones: `solution.html` and the styles `page.css`."""
+
+    def short(text: object) -> str:
+        """A text from outside, shortened."""
+        whole = str(text)
+        if len(whole) <= max_characters:
+            return whole
+        return f"{shorten(whole, max_characters)} ({len(whole):,} characters)"
+
+    environment = Environment(
+        loader=FileSystemLoader([*folders, _HERE]),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_make_visible,
+    )
+    environment.filters |= {
+        "short": short,
+        "json": lambda value: short(json.dumps(value, ensure_ascii=False, default=str)),
+        "pretty": lambda value: short(json.dumps(value, ensure_ascii=False, default=str, indent=2)),
+        "readable": readable_path,
+        "dollars": dollars,
+        "ending": end_text,
+        "points": points,
+        "signature": step_signature,
+    }
+    environment.globals |= {
+        "base_style": Markup((_HERE / "page.css").read_text("utf-8")),
+        "program_lines": _program_lines,
+        "line_diff": line_diff,
+        "tree": _tree,
+        "stretches": lambda nodes: stretches(nodes, FORK_LEVELS),
+    }
+    return environment
+
+
+def _make_visible(value: object) -> object:
+    """Text with signs in place of characters that act (direction marks, control characters), before it is escaped."""
+    return visible(value) if type(value) is str else value
+
+
+def _program_lines(attempt: Mapping[str, Any]) -> list[ProgramLine]:
+    """The lines of an attempt's program."""
+    fault = attempt.get("fault") or {}
+    called: dict[object, list[int]] = {}
+    for index, call in enumerate(attempt["calls"]):
+        called.setdefault(call.get("line"), []).append(index)
+    lines = str(attempt["program"]).rstrip("\n").split("\n")
+    return [
+        ProgramLine(number, text, tuple(called.get(number, ())), fault.get("line") == number)
+        for number, text in enumerate(lines, 1)
+    ]
+
+
+def _tree(solution: Mapping[str, Any]) -> dict[int, list[SearchNode]]:
+    """The messages of a search by its tries; empty where the mode wrote programs."""
+    names = {field.name for field in fields(SearchNode)}
+    return trials(
+        SearchNode(**{name: value for name, value in data.items() if name in names} | {"steps": _steps(data)})
+        for data in solution.get("tree", ())
+    )
+
+
+def _steps(data: Mapping[str, Any]) -> tuple[SearchStep, ...]:
+    names = {field.name for field in fields(SearchStep)}
+    steps: Sequence[Mapping[str, Any]] = data.get("steps", ())
+    return tuple(SearchStep(**{name: value for name, value in step.items() if name in names}) for step in steps)

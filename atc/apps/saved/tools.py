@@ -1,0 +1,105 @@
+"""Saved programs as tools of later questions: `--api saved:DIR` offers a function for each program in a folder.
+
+A call runs its program in a sandbox of its own, on the API that it was saved for, and gives what it prints.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from atc.apps.saved.saved_program import SavedProgram, parse_saved
+from protocols.calls.auth import credential
+from protocols.combined import load_specs
+from protocols.errors import UsageError
+from protocols.model import READS, Protocol
+from sandbox import Sandbox
+from sandbox.egress.writes import Writes
+
+__all__ = ["load_saved"]
+
+_TYPES = {"str": str, "int": int, "float": float}
+
+
+def load_saved(folder: str, auth: Sequence[str] = ()) -> Protocol:
+    """The programs of a folder as one protocol. A program whose file names only tools that read writes nothing.
+
+    Args:
+        auth: Credentials for the API of the programs, as `--auth` takes them.
+    Raises:
+        UsageError: The folder has no saved program, a damaged one, or one that relies on what its API no longer has; or
+            there are credentials, and the programs are not all of one API.
+    """
+    programs = _programs(Path(folder))
+    if auth and len({saved.digest for saved in programs.values()}) > 1:
+        raise UsageError(
+            f"{folder} has programs of several APIs, and a credential is for one; give each API a folder of its own"
+        )
+    functions: dict[str, Callable[..., str]] = {}
+    reads: list[str] = []
+    for file, saved in programs.items():
+        if saved.function in functions:
+            raise UsageError(
+                f"{file}: another program of the folder is called {saved.function}, too; rename its function"
+            )
+        protocol = load_specs(saved.api_from(file.parent))
+        saved.check(protocol)
+        functions[saved.function] = _function(saved, protocol, auth)
+        reads += [saved.function] * _only_reads(saved, protocol)
+    return Protocol.from_functions(functions, name=f"saved programs in {folder}", reads=reads)
+
+
+def _programs(folder: Path) -> dict[Path, SavedProgram]:
+    if not folder.is_dir():
+        raise UsageError(f"saved:{folder} names no folder; name one with files that `atc save` wrote")
+    programs: dict[Path, SavedProgram] = {}
+    for file in sorted(folder.glob("*.py")):
+        try:
+            saved = parse_saved(file.read_text("utf-8"), str(file))
+        except (OSError, UnicodeDecodeError) as error:
+            raise UsageError(f"{file} cannot be read: {error}") from None
+        if saved is not None:
+            programs[file] = saved
+    if not programs:
+        raise UsageError(
+            f"{folder} holds no saved program; `atc save SOLUTION -o {folder}/NAME.py --api SPEC` writes one"
+        )
+    return programs
+
+
+def _only_reads(saved: SavedProgram, protocol: Protocol) -> bool:
+    return all(contract.method in READS or protocol.tool(name).reads for name, contract in saved.contracts.items())
+
+
+def _function(saved: SavedProgram, protocol: Protocol, auth: Sequence[str]) -> Callable[..., str]:
+    """The function of a saved program, with its signature and docstring."""
+
+    writes: Writes = "deny" if _only_reads(saved, protocol) else "allow"  # the caller's policy let a write pass
+
+    def call(**arguments: str | int | float) -> str:
+        credentials = [credential(text, protocol) for text in auth]
+        with Sandbox(protocol, credentials=credentials, writes=writes) as sandbox:
+            run = sandbox.run(saved.program(arguments))
+        if run.outcome != "ok":
+            error = f"{run.error.type}: {run.error.message}" if run.error is not None else f"limit of {run.limit}"
+            raise RuntimeError(error)
+        return run.stdout.strip()
+
+    parameters = [
+        inspect.Parameter(p.name, inspect.Parameter.KEYWORD_ONLY, default=p.default, annotation=_TYPES[p.type])
+        for p in saved.parameters
+    ]
+    call.__name__ = call.__qualname__ = saved.function
+    call.__doc__ = _docstring(saved)
+    call.__annotations__ = {p.name: _TYPES[p.type] for p in saved.parameters} | {"return": str}
+    signature = inspect.Signature(parameters, return_annotation=str)
+    call.__signature__ = signature  # type: ignore[attr-defined]
+    return call
+
+
+def _docstring(saved: SavedProgram) -> str:
+    functions = [node for node in ast.parse(saved.source).body if isinstance(node, ast.FunctionDef)]
+    text = next((ast.get_docstring(node) for node in functions if node.name == saved.function), None)
+    return text or saved.question

@@ -1,0 +1,239 @@
+"""The endpoints of a server, as an ASGI application.
+
+    POST /v1/solve       {query, mode?, max_reflections?, background?, max_tokens?, max_seconds?, max_cost?}
+    GET  /v1/solve/{id}  the state of a solve, and its Solution
+    GET  /healthz        whether solves are taken; needs no key
+    GET  /metrics        figures for Prometheus
+
+A failed request is answered with {"error": {"message", "field"}}.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from functools import partial
+
+from sse_starlette import EventSourceResponse, ServerSentEvent
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from atc.apps.server.keys import LOCAL, ApiKeys, Client
+from atc.apps.server.requests import MAX_BODY, BadRequestError, read_request
+from atc.apps.server.service import LiveSolve, SolveService
+from atc.apps.server.settings import GRACE, ServerSettings
+from atc.apps.server.store import RequestStore
+from protocols.errors import ATCError
+
+__all__ = ["create_app"]
+
+BODY_SECONDS = 10.0
+"""Seconds in which the body of a request has to come."""
+
+MAX_KEY = 255
+"""Characters of an Idempotency-Key."""
+
+
+def create_app(
+    settings: ServerSettings,
+    store: RequestStore,
+    keys: ApiKeys | None,
+    on_start: Callable[[ATCError | None], None],
+    hurries: Callable[[], bool],
+) -> Starlette:
+    """The application.
+
+    Args:
+        keys: Who may ask; None lets everybody on this machine, who then has to name it by a loopback address.
+        on_start: Called when solves are taken, or with the reason why they cannot be.
+        hurries: Whether the end waits for no solve any longer.
+    """
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        service = app.state.service = SolveService(settings, store)
+        try:
+            try:
+                await service.start()
+                on_start(None)
+            except ATCError as error:
+                on_start(error)
+            yield
+        finally:
+            await service.stop(hurries)
+
+    # A page in a browser could have its own name resolve to this machine.
+    guards = [] if keys else [Middleware(TrustedHostMiddleware, allowed_hosts=["127.0.0.1", "localhost", "[::1]"])]
+    app = Starlette(
+        routes=[
+            Route("/v1/solve", _solve, methods=["POST"]),
+            Route("/v1/solve/{id}", _state, methods=["GET"]),
+            Route("/healthz", _health, methods=["GET"]),
+            Route("/metrics", _metrics, methods=["GET"]),
+        ],
+        middleware=[*guards, Middleware(_CountingMiddleware)],
+        exception_handlers={BadRequestError: _refused, HTTPException: _http_error, Exception: _broken},
+        lifespan=lifespan,
+    )
+    app.state.keys = keys
+    return app
+
+
+class _CountingMiddleware:
+    """Counts answers by their status."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def counting(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                scope["app"].state.service.metrics.answered(message["status"])
+            await send(message)
+
+        await self._app(scope, receive, counting if scope["type"] == "http" else send)
+
+
+def _client(request: Request) -> Client:
+    """Who asks. Raises: BadRequestError: 401."""
+    keys: ApiKeys | None = request.app.state.keys
+    if keys is None:
+        return LOCAL
+    scheme, _, key = request.headers.get("authorization", "").partition(" ")
+    client = keys.client(key.strip()) if scheme.lower() == "bearer" else None
+    if client is None:
+        raise BadRequestError(401, "an API key is needed: send the header `Authorization: Bearer KEY`", "Authorization")
+    return client
+
+
+async def _body(request: Request) -> bytes:
+    """The body.
+
+    Raises: BadRequestError: It is too large (413), does not come (408), or is of another type (415); ClientDisconnect.
+    """
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != "application/json":  # a browser lets a foreign page send any other type without asking us first
+        raise BadRequestError(415, "send the body as `Content-Type: application/json`", "Content-Type")
+    body = bytearray()
+    try:
+        async with asyncio.timeout(BODY_SECONDS):
+            async for chunk in request.stream():
+                body += chunk
+                if len(body) > MAX_BODY:
+                    raise BadRequestError(413, f"the body has more than {MAX_BODY} bytes")
+    except TimeoutError:
+        raise BadRequestError(408, f"the body did not come within {BODY_SECONDS:g} seconds") from None
+    return bytes(body)
+
+
+def _idempotency(request: Request) -> str | None:
+    key = request.headers.get("idempotency-key")
+    if key is not None and not (0 < len(key) <= MAX_KEY and key.isprintable()):
+        raise BadRequestError(400, f"a key has 1 to {MAX_KEY} printable characters", "Idempotency-Key")
+    return key
+
+
+async def _solve(request: Request) -> Response:
+    started = time.monotonic()
+    client, service = _client(request), _service(request)
+    idempotency = _idempotency(request)
+    try:
+        solve_request = read_request(await _body(request))
+    except ClientDisconnect:
+        return Response(status_code=499)  # nobody reads it
+    streams = "text/event-stream" in request.headers.get("accept", "") and not solve_request.background
+    id, live = await service.accept(client, solve_request, idempotency, events=streams)
+    headers = {"Location": f"/v1/solve/{id}"}
+    if solve_request.background:
+        return JSONResponse({"id": id}, 202, headers)
+    if streams:
+        reader = live.read() if live is not None else None  # before it tells its first event
+        events = _events(service.events(client, id, live, reader), partial(service.hung_up, live))
+        return EventSourceResponse(events, headers=headers, shutdown_grace_period=GRACE)
+    try:
+        text = await _unless_hung_up(request, service, client, id, live)
+    except ClientDisconnect:
+        return Response(status_code=499)  # nobody reads it
+    service.metrics.waited(time.monotonic() - started)
+    return Response(text, headers=headers, media_type="application/json")
+
+
+async def _unless_hung_up(
+    request: Request, service: SolveService, client: Client, id: str, live: LiveSolve | None
+) -> str:
+    """The solution as JSON. Raises: ClientDisconnect: The client did not wait for it."""
+    solution = asyncio.ensure_future(service.solution(client, id, live))
+    gone = asyncio.ensure_future(_disconnected(request.receive))
+    try:
+        await asyncio.wait((solution, gone), return_when=asyncio.FIRST_COMPLETED)
+        if not solution.done():
+            raise ClientDisconnect
+        return solution.result()
+    finally:
+        for future in (solution, gone):
+            future.cancel()
+        service.hung_up(live)
+
+
+async def _disconnected(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+async def _events(events: AsyncIterator[tuple[str, str]], on_end: Callable[[], None]) -> AsyncIterator[ServerSentEvent]:
+    try:
+        async for name, data in events:
+            yield ServerSentEvent(data, event=name)
+    finally:
+        on_end()
+
+
+async def _state(request: Request) -> Response:
+    client, id = _client(request), request.path_params["id"]
+    state = await _service(request).find(client, id)
+    if state is None:
+        raise BadRequestError(404, f"there is no solve {id} of this key", "id")
+    name, solution = state
+    text = f'{{"id": "{id}", "state": "{name}", "solution": {solution or "null"}}}'
+    return Response(text, media_type="application/json")
+
+
+async def _health(request: Request) -> Response:
+    ready = _service(request).pool.ready
+    return JSONResponse({"status": "ok" if ready else "starting"}, 200 if ready else 503)
+
+
+async def _metrics(request: Request) -> Response:
+    _client(request)
+    return Response(_service(request).metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
+
+
+def _service(request: Request) -> SolveService:
+    service: SolveService = request.app.state.service
+    return service
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    assert isinstance(error, BadRequestError)
+    headers = {"Retry-After": str(error.retry_after)} if error.retry_after is not None else {}
+    if error.status == 401:
+        headers["WWW-Authenticate"] = "Bearer"
+    return JSONResponse({"error": {"message": str(error), "field": error.field}}, error.status, headers)
+
+
+async def _http_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    return JSONResponse({"error": {"message": error.detail, "field": None}}, error.status_code, error.headers)
+
+
+async def _broken(request: Request, error: Exception) -> Response:
+    message = f"an error of the server ({type(error).__name__})"
+    return JSONResponse({"error": {"message": message, "field": None}}, 500)

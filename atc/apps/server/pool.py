@@ -1,0 +1,179 @@
+"""The solver processes of a server: jobs go to the one with the fewest, and one that dies is replaced."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
+
+from atc.apps.server.messages import Cancel, Cancelled, Ended, Job, Message, Postponed, Ready, Refused
+from atc.apps.server.settings import SLOTS, ServerSettings
+from atc.apps.server.solver import main
+from protocols.errors import UsageError
+
+__all__ = ["SolverPool"]
+
+RESTART_SECONDS = 1.0
+"""Seconds before a process that died is replaced."""
+
+
+@dataclass(eq=False)
+class _Solver:
+    """One solver process, as the serving process sees it."""
+
+    process: BaseProcess
+    connection: Connection
+    ready: asyncio.Future[None]
+    jobs: dict[str, Job] = field(default_factory=dict)
+
+    @property
+    def free(self) -> bool:
+        return self.ready.done() and self.ready.exception() is None and len(self.jobs) < SLOTS
+
+    def send(self, message: Job | Cancel) -> None:
+        with suppress(OSError):  # it has died, which its reader tells
+            self.connection.send(message)
+
+
+class SolverPool:
+    """The processes, and the jobs that wait for one. All methods are for the thread of the event loop.
+
+    Args:
+        on_message: Told what a solver says of a job.
+        on_start: Told that a job is handed to a process.
+        on_lost: Told of a job whose process has died.
+    """
+
+    def __init__(
+        self,
+        settings: ServerSettings,
+        on_message: Callable[[Message], None],
+        on_start: Callable[[Job], None],
+        on_lost: Callable[[Job], None],
+    ) -> None:
+        self._settings = settings
+        self._on_message = on_message
+        self._on_start = on_start
+        self._on_lost = on_lost
+        self._solvers: list[_Solver] = []
+        self._waiting: deque[Job] = deque()
+        self._stopping = False
+
+    @property
+    def running(self) -> int:
+        """Jobs that a process has."""
+        return sum(len(solver.jobs) for solver in self._solvers)
+
+    @property
+    def waiting(self) -> int:
+        """Jobs that no process has yet."""
+        return len(self._waiting)
+
+    @property
+    def ready(self) -> int:
+        """Processes that take jobs."""
+        return sum(solver.ready.done() for solver in self._solvers)
+
+    async def start(self) -> None:
+        """Start the processes, and wait until all are ready. Raises: UsageError: One cannot be set up."""
+        self._loop = asyncio.get_running_loop()
+        for _ in range(self._settings.workers):
+            self._spawn()
+        await asyncio.gather(*(solver.ready for solver in self._solvers))
+
+    def _spawn(self) -> None:
+        context = get_context("spawn")
+        ours, theirs = context.Pipe()
+        process = context.Process(target=main, args=(self._settings, theirs), name="atc solver", daemon=True)
+        process.start()
+        theirs.close()
+        solver = _Solver(process, ours, self._loop.create_future())
+        self._solvers.append(solver)
+        threading.Thread(target=self._read, args=(solver,), daemon=True).start()
+
+    def _read(self, solver: _Solver) -> None:
+        """Hand on what a process says until it is gone; runs in a thread."""
+        with suppress(RuntimeError):  # the loop is closed
+            with suppress(EOFError, OSError):
+                while True:
+                    self._loop.call_soon_threadsafe(self._on_solver, solver, solver.connection.recv())
+            solver.process.join()
+            self._loop.call_soon_threadsafe(self._on_death, solver)
+
+    def _on_solver(self, solver: _Solver, message: Message) -> None:
+        match message:
+            case Ready():
+                if not solver.ready.done():
+                    solver.ready.set_result(None)
+            case Refused(message=reason):
+                if not solver.ready.done():
+                    solver.ready.set_exception(UsageError(reason))
+            case Ended(id=id) | Cancelled(id=id) | Postponed(id=id):
+                solver.jobs.pop(id, None)
+                self._on_message(message)
+            case _:
+                self._on_message(message)
+        self._dispatch()
+
+    def _on_death(self, solver: _Solver) -> None:
+        self._solvers.remove(solver)
+        solver.connection.close()
+        if not solver.ready.done():
+            solver.ready.set_exception(UsageError("a solver process ended while it was set up; see its error above"))
+            solver.ready.exception()  # nobody waits for a replacement
+        if self._stopping:
+            return
+        for job in solver.jobs.values():
+            self._on_lost(job)
+        self._loop.call_later(RESTART_SECONDS, self._replace)
+
+    def _replace(self) -> None:
+        if not self._stopping and len(self._solvers) < self._settings.workers:
+            self._spawn()
+
+    def submit(self, job: Job) -> None:
+        """Have a job done as soon as a process is free."""
+        self._waiting.append(job)
+        self._dispatch()
+
+    def _dispatch(self) -> None:
+        while self._waiting and not self._stopping:
+            free = [solver for solver in self._solvers if solver.free]
+            if not free:
+                return
+            solver = min(free, key=lambda candidate: len(candidate.jobs))
+            job = self._waiting.popleft()
+            solver.jobs[job.id] = job
+            self._on_start(job)
+            solver.send(job)
+
+    def cancel(self, id: str) -> bool:
+        """Stop a job; gives whether it is over now: no process has it. A running one is reported when it stops."""
+        self._waiting = deque(job for job in self._waiting if job.id != id)
+        solvers = [solver for solver in self._solvers if id in solver.jobs]
+        for solver in solvers:
+            solver.send(Cancel(id))
+        return not solvers
+
+    async def stop(self, seconds: float, hurries: Callable[[], bool]) -> None:
+        """Begin nothing more, give running jobs so many seconds to end, and end the processes.
+
+        Args:
+            hurries: Whether to wait no longer.
+        """
+        self._stopping = True
+        deadline = time.monotonic() + seconds
+        while self.running and time.monotonic() < deadline and not hurries():
+            await asyncio.sleep(0.05)
+        solvers = list(self._solvers)
+        for solver in solvers:
+            solver.process.kill()
+        for solver in solvers:
+            await asyncio.to_thread(solver.process.join)

@@ -1,0 +1,192 @@
+"""A solver process: it has the document, the model and an agent, and solves many questions at once in threads.
+
+It ends when its pipe does, so no solve outlives the process that serves the requests.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import platform
+import signal
+import threading
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import asdict, replace
+from functools import partial
+from importlib.metadata import version
+from multiprocessing.connection import Connection
+from typing import TYPE_CHECKING, Any
+
+from atc.agent import SIMULATED_NOW, Agent
+from atc.apps.server.compute_turn import ComputeTurn
+from atc.apps.server.messages import Cancel, Cancelled, Ended, Job, JobEvent, Message, Postponed, Ready, Refused
+from atc.apps.server.model_queue import queued
+from atc.apps.server.settings import ServerSettings
+from atc.engines.names import identity
+from atc.events import Event, EventSink, SolveEnded
+from atc.interruption import Interruption
+from atc.models import Model, Usage, default_model, open_model
+from atc.resume import recorded_solution
+from atc.solution import EXIT_CODES, Solution, Status
+from protocols.choice import choose
+from protocols.combined import load_specs
+from protocols.errors import ATCError
+from sandbox import Journal
+from sandbox.journal.journal import JournalUnavailableError
+from sandbox.pool import workers
+
+if TYPE_CHECKING:
+    from protocols.simulator import Session, Simulator
+
+__all__ = ["SolverAgents", "ended_with", "main", "unsolved"]
+
+
+def main(settings: ServerSettings, connection: Connection) -> None:
+    """Solve what comes over the pipe until it ends; never returns."""
+    for signum in (signal.SIGINT, signal.SIGTERM):  # the serving process says when it is over
+        signal.signal(signum, signal.SIG_IGN)
+    process = _SolverProcess(settings, connection)
+    try:
+        process.serve()
+    except BaseException:
+        traceback.print_exc()
+        os._exit(1)
+    os._exit(0)  # as kill -9 would: what is under way goes on from its journal
+
+
+class SolverAgents:
+    """The agents of a process, one for each mode, with one model.
+
+    Raises: ATCError: The document, the model or a credential cannot be had.
+    """
+
+    def __init__(self, settings: ServerSettings) -> None:
+        self.options = settings.options
+        chosen = settings.options
+        self.protocol = choose(load_specs(settings.api, chosen.auth), chosen.only, chosen.without, chosen.reads)
+        name = str(self.options.model or default_model())
+        self.model_name = identity(name)
+        self._model: Model = queued(open_model(name, seed=self.options.seed, keep=True), settings.folder)
+        self._lock = threading.Lock()
+        self._agents: dict[str, Agent] = {}
+        self._simulator: Simulator | None = None
+        if self.options.simulate:
+            from protocols.simulator import Simulator
+
+            now = self.options.now or SIMULATED_NOW
+            self.options = replace(self.options, simulate=False, now=now)
+            self._simulator = Simulator(self.protocol, seed=self.options.seed, now=now)
+        self.agent(self.options.mode).opening("anything")  # what it loads is there for the first question
+        workers.warm()
+
+    def agent(self, mode: str) -> Agent:
+        """The agent of a mode, made at its first use."""
+        with self._lock:
+            if mode not in self._agents:
+                options = replace(self.options, mode=mode, model=self.model_name)
+                agent = Agent(self.protocol, **vars(options))
+                agent.knowledge.shared()
+                self._agents[mode] = agent
+            return self._agents[mode]
+
+    @contextmanager
+    def solving(self, job: Job, sink: EventSink) -> Iterator[Agent]:
+        """An agent for one job, in a simulated world of its own where the API is simulated."""
+        world: Session | None = None
+        if self._simulator is not None:
+            world = self._simulator.session(query=job.query)
+        with self.agent(job.mode or self.options.mode).within(self._model, world) as agent:
+            agent.on_event = sink
+            limits = agent.settings.question_limits.within(job.limits)
+            agent.settings = replace(agent.settings, question_limits=limits)
+            if job.max_reflections is not None and agent.settings.mode != "none":
+                agent.settings = replace(agent.settings, max_reflections=job.max_reflections)
+            yield agent
+
+
+class _SolverProcess:
+    """The process's side of the pipe."""
+
+    def __init__(self, settings: ServerSettings, connection: Connection) -> None:
+        self._settings = settings
+        self._connection = connection
+        self._sending = threading.Lock()
+        self._running: dict[str, Interruption] = {}
+
+    def serve(self) -> None:
+        """Take jobs until the pipe ends."""
+        try:
+            self._agents = SolverAgents(self._settings)
+        except ATCError as error:
+            self._send(Refused(str(error)))
+            return
+        gc.collect()
+        gc.freeze()  # the document stays: it need not be looked through again and again
+        self._send(Ready())
+        with suppress(EOFError, OSError):
+            while True:
+                match self._connection.recv():
+                    case Job() as job:
+                        interruption = self._running[job.id] = Interruption()
+                        threading.Thread(target=self._solve, args=(job, interruption), daemon=True).start()
+                    case Cancel(id=id) if id in self._running:
+                        self._running[id].set()
+
+    def _send(self, message: Message) -> None:
+        with self._sending, suppress(OSError):
+            self._connection.send(message)
+
+    def _solve(self, job: Job, interruption: Interruption) -> None:
+        try:
+            message = self._solved(job, interruption)
+        except JournalUnavailableError as error:
+            message = Postponed(job.id, str(error))
+        except ATCError as error:
+            message = self._failed(job, error.exit_code, str(error))
+        except KeyboardInterrupt:
+            message = Cancelled(job.id)
+        except BaseException as error:
+            traceback.print_exc()
+            message = self._failed(job, 1, f"an error of the server ended this solve ({type(error).__name__})")
+        self._running.pop(job.id, None)
+        self._send(message)
+
+    def _solved(self, job: Job, interruption: Interruption) -> Message:
+        """Solve a job, or go on with it. Raises: ATCError, KeyboardInterrupt."""
+        with Journal(job.journal) if job.journal is not None else nullcontext() as journal, ComputeTurn() as turn:
+            if journal is not None and (data := recorded_solution(journal)) is not None:
+                data.pop("exit_code", None)
+                return ended_with(job.id, data)
+            with self._agents.solving(job, partial(self._on_event, job, turn)) as agent:
+                solution = agent.solve(job.query, journal=journal, interruption=interruption)
+            return Cancelled(job.id) if solution.status == "interrupted" else ended_with(job.id, solution.to_json())
+
+    def _on_event(self, job: Job, turn: ComputeTurn, event: Event) -> None:
+        turn.follow(event)
+        if job.events and not isinstance(event, SolveEnded):  # the serving process sends the Solution itself
+            self._send(JobEvent(job.id, type(event).__name__, _json(asdict(event))))
+
+    def _failed(self, job: Job, exit_code: int, message: str) -> Ended:
+        status: Status = next((status for status, code in EXIT_CODES.items() if code == exit_code), "failed")
+        return ended_with(job.id, unsolved(job.query, self._agents.model_name, status, message).to_json())
+
+
+def unsolved(query: str, model: str, status: Status, message: str) -> Solution:
+    """The solution of a solve that ended before its first attempt."""
+    versions = {"atc": version("atc-toolchain"), "python": platform.python_version(), "model": model}
+    seconds = {"total": 0.0, "model": 0.0, "run": 0.0}
+    return Solution(query, status, None, (), (), Usage(), seconds, versions, message)
+
+
+def ended_with(id: str, data: dict[str, Any]) -> Ended:
+    """The message that a solve has a solution, given as JSON data."""
+    usage = data["usage"]
+    tokens = {kind: int(usage[kind]) for kind in ("prompt_tokens", "completion_tokens", "model_calls")}
+    return Ended(id, _json(data), str(data["status"]), tokens, data.get("cost"))
+
+
+def _json(data: object) -> str:
+    return json.dumps(data, default=str, separators=(",", ":"))

@@ -1,0 +1,242 @@
+"""The requests of a server, their states and results, in one SQLite file.
+
+A row is committed before its request is accepted. The file is in WAL mode without fsync, as the journals of solves are:
+it survives the process, not the machine. Only one process may use it, from one thread at a time.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import shutil
+import sqlite3
+import time
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from atc.apps.server.keys import Client
+from atc.apps.server.requests import BadRequestError, SolveRequest
+from protocols.errors import UsageError
+from sandbox.private import not_ours
+
+__all__ = ["BACKLOG", "KEPT_DAYS", "RESERVE", "RequestStore", "State", "StoredSolve"]
+
+State = Literal["pending", "running", "done", "cancelled"]
+
+BACKLOG = 10_000
+"""Solves that may be accepted and not over."""
+
+KEPT_DAYS = 7
+"""Days for which a result can be had."""
+
+RESERVE = 64 * 1024 * 1024
+"""Bytes that stay free on the disk, for the solves that were accepted: nothing more is accepted below that."""
+
+_VERSION = 1
+_TABLES = """
+CREATE TABLE solves (
+    id TEXT PRIMARY KEY, client TEXT NOT NULL, idempotency TEXT, digest TEXT NOT NULL, request TEXT NOT NULL,
+    durable INTEGER NOT NULL, state TEXT NOT NULL, starts INTEGER NOT NULL DEFAULT 0, accepted REAL NOT NULL,
+    ended REAL, solution BLOB, UNIQUE (client, idempotency)
+);
+CREATE INDEX by_time ON solves (client, accepted);
+CREATE INDEX unfinished ON solves (client) WHERE state IN ('pending', 'running');
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredSolve:
+    """One accepted request.
+
+    Args:
+        durable: It ends though nobody waits for it: it is in the background, or has an idempotency key.
+        starts: How often it was handed to a solver process.
+    """
+
+    id: str
+    client: str
+    request: SolveRequest
+    durable: bool
+    state: State
+    starts: int
+
+
+class RequestStore:
+    """The file `requests.sqlite` in a folder, made if it is not there.
+
+    Raises: UsageError: The folder cannot be used, or another server uses it.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.file = folder / "requests.sqlite"
+        self.solves = folder / "solves"
+        try:
+            self.solves.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        except OSError as error:
+            raise UsageError(f"the journal folder {folder} cannot be used: {error.strerror}") from None
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise UsageError(f"another server uses the journal folder {folder}; name another with --journal") from None
+        self._base = self._opened()
+
+    def _opened(self) -> sqlite3.Connection:
+        if (why := not_ours(self.file)) is not None:
+            raise UsageError(f"{self.file} {why}")
+        try:
+            with suppress(FileExistsError):
+                os.close(os.open(self.file, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+            base = sqlite3.connect(self.file, isolation_level=None, check_same_thread=False)
+            base.execute("PRAGMA locking_mode = EXCLUSIVE")
+            base.execute("PRAGMA journal_mode = WAL")
+            base.execute("PRAGMA synchronous = NORMAL")
+            (version,) = base.execute("PRAGMA user_version").fetchone()
+            (tables,) = base.execute("SELECT count(*) FROM sqlite_master").fetchone()
+            if not tables:
+                base.executescript(f"BEGIN; {_TABLES} PRAGMA user_version = {_VERSION}; COMMIT;")
+            elif version != _VERSION:
+                raise UsageError(f"{self.file} is of another version of atc; name another folder with --journal")
+        except (OSError, sqlite3.Error) as error:
+            raise UsageError(f"{self.file} cannot be used: {error}; name another folder with --journal") from None
+        return base
+
+    def close(self) -> None:
+        """Give the folder back."""
+        self._base.close()
+        os.close(self._lock)
+
+    def journal(self, solve: str) -> Path:
+        """The file of the journal of a solve."""
+        return self.solves / f"{solve}.journal"
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """A transaction. Raises: BadRequestError: 507 if the disk is full, 503 if the file cannot be written."""
+        try:
+            self._base.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+            except BaseException:
+                with suppress(sqlite3.Error):
+                    self._base.execute("ROLLBACK")
+                raise
+            self._base.execute("COMMIT")
+        except sqlite3.Error as error:
+            with suppress(sqlite3.Error):
+                self._base.execute("ROLLBACK")
+            full = error.sqlite_errorcode == sqlite3.SQLITE_FULL if hasattr(error, "sqlite_errorcode") else False
+            message = f"the request cannot be recorded ({error}), and was not accepted; make room in the journal folder"
+            raise BadRequestError(507 if full else 503, message, retry_after=None if full else 10) from None
+
+    def accept(
+        self, id: str, client: Client, request: SolveRequest, idempotency: str | None
+    ) -> tuple[StoredSolve, bool]:
+        """Record a request; gives its row, or that of an earlier one with its idempotency key, and whether it is new.
+
+        The recorded request has the limits of the client. Raises: BadRequestError: 422 for a key that was used with
+            another request, or a limit above the client's, 429 at a limit of the client, 503 where too much is waiting,
+            507 or 503 where nothing can be recorded.
+        """
+        if idempotency is not None and (earlier := self._earlier(client, idempotency, request)) is not None:
+            return earlier, False
+        self._check_room(client)
+        durable = request.background or idempotency is not None
+        digest, request = request.digest(), request.limited(client.limits)
+        with self._writing():
+            self._base.execute(
+                "INSERT INTO solves (id, client, idempotency, digest, request, durable, state, accepted)"
+                " VALUES (?, ?, ?, ?, ?, ?, 'pending', ?)",
+                (id, client.name, idempotency, digest, request.model_dump_json(), durable, time.time()),
+            )
+        return StoredSolve(id, client.name, request, durable, "pending", 0), True
+
+    def _earlier(self, client: Client, idempotency: str, request: SolveRequest) -> StoredSolve | None:
+        columns = "id, client, request, durable, state, starts, digest"
+        statement = f"SELECT {columns} FROM solves WHERE client = ? AND idempotency = ?"
+        row = self._base.execute(statement, (client.name, idempotency)).fetchone()
+        if row is None:
+            return None
+        if row[-1] != request.digest():
+            raise BadRequestError(422, "this Idempotency-Key was used with another request", "Idempotency-Key")
+        return _stored(row[:-1])
+
+    def _check_room(self, client: Client) -> None:
+        """Raises: BadRequestError."""
+        waiting = "SELECT count(*) FROM solves WHERE state IN ('pending', 'running')"
+        (unfinished,) = self._base.execute(f"{waiting} AND client = ?", (client.name,)).fetchone()
+        if client.concurrent and unfinished >= client.concurrent:
+            limit = f"{client.concurrent} solves of this key are not over, which is its limit"
+            raise BadRequestError(429, limit, retry_after=1)
+        if client.per_minute:
+            since = time.time() - 60
+            statement = "SELECT count(*), min(accepted) FROM solves WHERE client = ? AND accepted > ?"
+            recent, first = self._base.execute(statement, (client.name, since)).fetchone()
+            if recent >= client.per_minute:
+                limit = f"{client.per_minute} solves of this key in a minute are its limit"
+                raise BadRequestError(429, limit, retry_after=max(1, round(first - since + 0.5)))
+        if self._base.execute(waiting).fetchone()[0] >= BACKLOG:
+            raise BadRequestError(503, f"{BACKLOG} solves are waiting; try again later", retry_after=30)
+        if shutil.disk_usage(self.folder).free < RESERVE:
+            raise BadRequestError(507, "the disk of the journal folder is full; the request was not accepted")
+
+    def started(self, id: str) -> None:
+        """Record that a solve was handed to a process."""
+        with self._writing():
+            self._base.execute("UPDATE solves SET state = 'running', starts = starts + 1 WHERE id = ?", (id,))
+
+    def finish(self, id: str, solution: str) -> None:
+        """Record a solution, given as JSON, unless the solve is over; its journal is then not needed any longer."""
+        text = zlib.compress(solution.encode("utf-8"), 1)
+        with self._writing():
+            self._base.execute(
+                "UPDATE solves SET state = 'done', ended = ?, solution = ? WHERE id = ? AND state != 'done'",
+                (time.time(), text, id),
+            )
+        for end in ("", "-wal", "-shm"):
+            Path(f"{self.journal(id)}{end}").unlink(missing_ok=True)
+
+    def cancel(self, id: str) -> None:
+        """Record that nobody waits for a solve any longer."""
+        with self._writing():
+            statement = "UPDATE solves SET state = 'cancelled', ended = ? WHERE id = ? AND state != 'done'"
+            self._base.execute(statement, (time.time(), id))
+
+    def find(self, client: Client, id: str) -> tuple[StoredSolve, str | None] | None:
+        """A solve of a client, with its solution as JSON once it is done; None if there is none."""
+        columns = "id, client, request, durable, state, starts, solution"
+        statement = f"SELECT {columns} FROM solves WHERE id = ? AND client = ?"
+        row = self._base.execute(statement, (id, client.name)).fetchone()
+        if row is None:
+            return None
+        return _stored(row[:-1]), zlib.decompress(row[-1]).decode("utf-8") if row[-1] is not None else None
+
+    def recover(self) -> list[StoredSolve]:
+        """The durable solves that a stopped server has left, oldest first; what others waited for is cancelled.
+
+        Old results are deleted. Raises: UsageError: The file cannot be written.
+        """
+        try:
+            with self._writing():
+                now = time.time()
+                statement = "UPDATE solves SET state = 'cancelled', ended = ? WHERE NOT durable AND ended IS NULL"
+                self._base.execute(statement, (now,))
+                self._base.execute("DELETE FROM solves WHERE ended < ?", (now - KEPT_DAYS * 24 * 3600,))
+        except BadRequestError as error:
+            raise UsageError(f"{self.file}: {error}") from None
+        rows = self._base.execute(
+            "SELECT id, client, request, durable, 'pending', starts FROM solves WHERE state IN ('pending', 'running')"
+            " ORDER BY accepted"
+        )
+        return [_stored(row) for row in rows]
+
+
+def _stored(row: Any) -> StoredSolve:
+    id, client, request, durable, state, starts = row
+    return StoredSolve(id, client, SolveRequest.model_validate(json.loads(request)), bool(durable), state, starts)

@@ -1,0 +1,53 @@
+"""The terminal view of a solve. It reads the stream of events and nothing else."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from atc.events import EventSink
+
+__all__ = ["SolveView", "open_view"]
+
+
+@dataclass(frozen=True, slots=True)
+class SolveView:
+    """A view of a solve.
+
+    `sink` takes the events. `answer` says whether the view prints the answer on stdout. `pause` leaves the terminal to
+    a prompt while its block runs.
+    """
+
+    sink: EventSink
+    answer: bool
+    pause: Callable[[], AbstractContextManager[None]] = nullcontext
+
+
+@contextmanager
+def open_view(*, quiet: bool = False, verbose: bool = False, stdout: bool = True) -> Iterator[SolveView]:
+    """Show events until the block ends.
+
+    Live on stdout where that is a terminal and free (`stdout`). Otherwise stdout is left to the answer, and stderr
+    shows progress: live on a terminal, as plain lines elsewhere. `quiet` shows nothing.
+    """
+    if quiet:
+        yield SolveView(lambda event: None, answer=False)
+        return
+    from rich.console import Console
+
+    out, err = Console(), Console(stderr=True)
+    on_stdout = stdout and out.is_terminal and sys.stdout.isatty()
+    console = out if on_stdout else err
+    if console.is_terminal and not console.is_dumb_terminal:
+        from atc.apps.tui.live import LiveView
+
+        with LiveView(console, verbose=verbose) as view:
+            yield SolveView(view, answer=on_stdout, pause=view.pause)
+    else:
+        from atc.apps.tui.lines import LineView
+
+        yield SolveView(LineView(lambda line: print(line, file=sys.stderr, flush=True), verbose=verbose), answer=False)

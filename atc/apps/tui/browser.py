@@ -1,0 +1,276 @@
+"""`atc tui`: the solutions in a folder as a list, from which one is opened. Loads while it is used."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from rich.text import Text
+from textual import work
+from textual.app import App, ComposeResult
+from textual.binding import Binding
+from textual.widgets import DataTable, Footer, Input, Static
+from textual.worker import get_current_worker
+
+from atc.apps.tui.detail import SolutionScreen
+from atc.apps.tui.stored import DAMAGED, StoredSolution, stored_solutions
+from atc.apps.tui.text import shorten, visible
+
+__all__ = ["SolutionBrowser"]
+
+PAGE = 300
+"""Rows that the table gets at a time: more when the cursor comes near its end."""
+
+BATCH_SECONDS = 0.2
+"""How often files that were read appear."""
+
+FILTER_SECONDS = 0.15
+"""Pause in typing after which the list is filtered."""
+
+EMPTY = """No solutions in {folder}.
+
+atc solve "…" --api SPEC --out FILE.json    writes the solution of one question
+atc bench tiny --out DIR                    writes one for each task of a benchmark
+
+Then: atc tui {folder}"""
+
+_COLUMNS = {"status": 11, "standing": 11, "tries": 5, "calls": 5, "tokens": 8}
+"""The columns after the question, with their widths."""
+
+_ORDERS: Mapping[str, Callable[[StoredSolution], tuple[object, ...]]] = {
+    "file": lambda stored: (stored.name,),
+    "question": lambda stored: (stored.question.casefold(), stored.name),
+    "status": lambda stored: (stored.status, stored.standing, stored.name),
+    "standing": lambda stored: (stored.standing, stored.status, stored.name),
+    "tries": lambda stored: (-stored.attempts, stored.name),
+    "calls": lambda stored: (-stored.calls, stored.name),
+    "tokens": lambda stored: (-stored.tokens, stored.name),
+}
+"""What the list may be sorted by: names from A on, numbers from the largest on."""
+
+_STYLES = {"answered": "green", "supported": "green", "doubtful": "yellow", "unsupported": "red", "": ""}
+
+
+class _SolutionTable(DataTable[Text]):
+    """The list; its key for a row is named at the bottom."""
+
+    BINDINGS = [Binding("enter", "select_cursor", "Open")]  # noqa: RUF012 - as Textual declares it
+
+
+class _Filter(Input):
+    """The words to filter by."""
+
+    BINDINGS = [Binding("escape", "app.end_filter", "End the filter")]  # noqa: RUF012 - as Textual declares it
+
+
+class SolutionBrowser(App[None]):
+    """The list of the solutions in a folder, or of one file.
+
+    Args:
+        place: The folder, or the file.
+
+    `loading_files` says whether files are still being read, and `filter_words` are the words that each listed row has.
+    """
+
+    TITLE = "atc tui"
+    ENABLE_COMMAND_PALETTE = False
+    BINDINGS = [  # noqa: RUF012 - as Textual declares it
+        Binding("q", "quit", "Quit"),
+        Binding("ctrl+c", "quit", "Quit", show=False, priority=True),
+        Binding("slash", "filter", "Filter", key_display="/"),
+        Binding("s", "sort", "Sort"),
+    ]
+    CSS = """
+    #heading { height: 1; padding: 0 1; text-style: bold; }
+    #filter { display: none; }
+    #filter.open { display: block; }
+    #empty { padding: 1 2; display: none; }
+    DataTable { height: 1fr; scrollbar-size-vertical: 1; scrollbar-size-horizontal: 0; }
+    DataTable:nocolor > .datatable--cursor { text-style: reverse; }
+    #place { height: 1; padding: 0 1; color: $text-muted; }
+    """
+
+    def __init__(self, place: Path) -> None:
+        super().__init__()
+        self._place = place
+        self._all: list[StoredSolution] = []
+        self._listed: list[StoredSolution] = []
+        self._left_out = 0
+        self.loading_files = True
+        self._order = "file"
+        self.filter_words = ""
+
+    def compose(self) -> ComposeResult:
+        yield Static(id="heading", markup=False)
+        yield _Filter(id="filter", placeholder="words of question, status, standing or file", compact=True)
+        yield _SolutionTable(cursor_type="row")
+        yield Static(id="empty", markup=False)
+        yield Static(id="place", markup=False)
+        yield Footer()
+
+    def on_mount(self) -> None:
+        """Start to read."""
+        self._table.focus()
+        self._fill()
+        self._load()
+
+    @property
+    def _table(self) -> DataTable[Text]:
+        return self.query_one(DataTable)
+
+    # Reading
+
+    @work(thread=True)
+    def _load(self) -> None:
+        worker = get_current_worker()
+        batch: list[StoredSolution] = []
+        left_out, since = 0, time.monotonic()
+        for stored in stored_solutions(self._place):
+            if worker.is_cancelled:
+                return
+            if stored is None:
+                left_out += 1
+            else:
+                batch.append(stored)
+            if batch and time.monotonic() - since > BATCH_SECONDS:
+                self.call_from_thread(self._take, batch, left_out)
+                batch, left_out, since = [], 0, time.monotonic()
+        if not worker.is_cancelled:
+            self.call_from_thread(self._take, batch, left_out, last=True)
+
+    def _take(self, batch: Sequence[StoredSolution], left_out: int, *, last: bool = False) -> None:
+        """Add solutions that were read; the order is kept up by file while more are coming, and made at the end."""
+        self._all += batch
+        self._left_out += left_out
+        self.loading_files = not last
+        self._listed += [stored for stored in batch if stored.has(self.filter_words)]
+        if last and self._order != "file":
+            self._fill()
+        else:
+            self._add_page(up_to=PAGE)
+            self._describe()
+        if last and len(self._all) == 1 and not self._place.is_dir():
+            self.push_screen(SolutionScreen(self._all[0]))
+
+    # The list
+
+    def _fill(self) -> None:
+        """Make the table anew: for another filter, order or width."""
+        table = self._table
+        cursor = self._current()
+        self._listed = sorted(
+            (stored for stored in self._all if stored.has(self.filter_words)), key=_ORDERS[self._order]
+        )
+        table.clear(columns=True)
+        room = self.size.width - sum(_COLUMNS.values()) - 2 * (len(_COLUMNS) + 1) - 1
+        table.add_column(Text("question"), width=max(room, 12), key="question")
+        for name, width in _COLUMNS.items():
+            table.add_column(Text(name), width=width, key=name)
+        self._add_page(up_to=PAGE)
+        if cursor in self._listed[:PAGE]:
+            table.move_cursor(row=self._listed.index(cursor))
+        self._describe()
+
+    def _add_page(self, up_to: int) -> None:
+        """Give the table its rows up to a place."""
+        table = self._table
+        for stored in self._listed[table.row_count : up_to]:
+            table.add_row(*_cells(stored))
+
+    def _current(self) -> StoredSolution | None:
+        row = self._table.cursor_row
+        return self._listed[row] if 0 <= row < min(len(self._listed), self._table.row_count) else None
+
+    def _describe(self) -> None:
+        """The heading, the line below the list, and the text in place of an empty one."""
+        damaged = sum(stored.status == DAMAGED for stored in self._all)
+        shown = f"{len(self._listed):,} of " if self.filter_words else ""
+        parts = [f"{shown}{len(self._all) - (0 if shown else damaged):,} solutions", f"by {self._order}"]
+        parts += [f"filter: {self.filter_words}"] if self.filter_words else []
+        parts += [f"{damaged:,} damaged"] if damaged else []
+        parts += [f"other JSON files: {self._left_out:,}"] if self._left_out else []
+        parts += ["reading …"] if self.loading_files else []
+        self.query_one("#heading", Static).update(Text(visible(" · ".join(parts)), no_wrap=True, overflow="ellipsis"))
+        stored = self._current()
+        place = stored.problem or stored.name if stored else str(self._place)
+        self.query_one("#place", Static).update(Text(visible(place), no_wrap=True, overflow="ellipsis"))
+        empty = self.query_one("#empty", Static)
+        empty.display = not self._listed and not self.loading_files
+        self._table.display = not empty.display
+        folder = visible(str(self._place))
+        empty.update(
+            Text(EMPTY.format(folder=folder) if not self._all else f"Nothing has the words {self.filter_words!r}.")
+        )
+
+    # What the user does
+
+    def on_data_table_row_highlighted(self, event: DataTable.RowHighlighted) -> None:
+        """Show the file of the row, and add rows before the cursor comes to the last one."""
+        if event.cursor_row >= self._table.row_count - PAGE // 10:
+            self._add_page(up_to=self._table.row_count + PAGE)
+        self._describe()
+
+    def on_data_table_row_selected(self) -> None:
+        """Open the row."""
+        stored = self._current()
+        if stored is not None:
+            self.push_screen(SolutionScreen(stored))
+
+    def on_data_table_header_selected(self, event: DataTable.HeaderSelected) -> None:
+        """Sort by the column."""
+        self._order = str(event.column_key.value)
+        self._fill()
+
+    def action_sort(self) -> None:
+        """Sort by the next of the columns."""
+        names = list(_ORDERS)
+        self._order = names[(names.index(self._order) + 1) % len(names)]
+        self._fill()
+
+    def action_filter(self) -> None:
+        """Type words that a row must have."""
+        field = self.query_one("#filter", Input)
+        field.add_class("open")
+        field.focus()
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Filter when the typing pauses."""
+        words = event.value
+        self.set_timer(FILTER_SECONDS, lambda: self._apply(words))
+
+    def on_input_submitted(self) -> None:
+        """Go back to the list."""
+        self._table.focus()
+
+    def action_end_filter(self) -> None:
+        """Show all rows again."""
+        field = self.query_one("#filter", Input)
+        field.value = ""
+        field.remove_class("open")
+        self._table.focus()
+
+    def on_resize(self) -> None:
+        """The question takes the width that the other columns leave."""
+        self._fill()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """The keys of the list are not those of an opened solution."""
+        return action not in ("filter", "sort") or len(self.screen_stack) == 1
+
+    def _apply(self, words: str) -> None:
+        if words == self.query_one("#filter", Input).value and words != self.filter_words:
+            self.filter_words = words
+            self._fill()
+
+
+def _cells(stored: StoredSolution) -> list[Text]:
+    """The row of a solution; of a damaged file the reason."""
+    question = Text(_one_line(stored.question or stored.problem), no_wrap=True, overflow="ellipsis")
+    words = [Text(_one_line(word), style=_STYLES.get(word, "red")) for word in (stored.status, stored.standing)]
+    numbers = ("", "", "") if stored.problem else (stored.attempts, stored.calls, f"{stored.tokens:,}")
+    return [question, *words, *(Text(str(number), justify="right") for number in numbers)]
+
+
+def _one_line(text: str) -> str:
+    return shorten(" ".join(visible(text).split()), 300)

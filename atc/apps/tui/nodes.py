@@ -1,0 +1,174 @@
+"""The words of a search tree: what each message did and how it ended, and which messages follow one another.
+
+The drawing in a terminal, the lines of a log and the page of a report are made of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from atc.apps.tui.text import shorten, value_text, visible
+from atc.search_tree import NodeOutcome, SearchNode, SearchStep
+
+__all__ = [
+    "OUTCOMES",
+    "Stretch",
+    "changed_line",
+    "end_text",
+    "left_text",
+    "node_line",
+    "observed",
+    "one_line",
+    "points",
+    "step_signature",
+    "stretches",
+    "trials",
+]
+
+OUTCOMES: Mapping[NodeOutcome, tuple[str, str]] = {
+    "open": ("", ""),
+    "answer": ("✓", "answer"),
+    "give_up": ("↩", "gave up"),
+    "depth": ("⇥", "too deep"),
+    "limit": ("■", "limit"),
+    "error": ("✗", "error"),
+    "abandoned": ("⊘", "abandoned"),
+}
+"""A sign and a word for each outcome, so that no colour is needed to tell them apart."""
+
+TEXT_WIDTH = 300
+"""Longest thought, call or reason shown, in characters."""
+
+OBSERVATION_WIDTH = 160
+"""Longest beginning of an observation shown, in characters."""
+
+_ENDS: frozenset[NodeOutcome] = frozenset({"give_up", "depth", "limit", "error"})
+"""The outcomes that say why the messages above were left."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Messages that follow one another, and what goes on below the last of them where the search forked.
+
+    Args:
+        nodes: Oldest first. Below the deepest level that was asked for they are all messages of that part of the tree,
+            in their order, so that one need not be the child of the one before it.
+    """
+
+    nodes: tuple[SearchNode, ...]
+    forks: tuple[Stretch, ...] = ()
+
+
+def trials(nodes: Iterable[SearchNode]) -> dict[int, list[SearchNode]]:
+    """The nodes of each try, by its number."""
+    by_trial: dict[int, list[SearchNode]] = {}
+    for node in nodes:
+        by_trial.setdefault(node.trial, []).append(node)
+    return by_trial
+
+
+def stretches(nodes: Sequence[SearchNode], levels: int) -> list[Stretch]:
+    """The tree of some nodes, with at most so many levels of forks; a node without a parent among them is at the top.
+
+    A chain of messages is one stretch. So the depth of the result is that of the forks, not that of the paths.
+    """
+    nodes = list({node.id: node for node in nodes}.values())
+    ids = {node.id for node in nodes}
+    children: dict[int, list[SearchNode]] = {}
+    for node in nodes:
+        is_top = node.parent not in ids or node.parent >= node.id  # a record may be malformed
+        children.setdefault(0 if is_top else node.parent, []).append(node)
+
+    def below(node: SearchNode, level: int) -> Stretch:
+        chain = [node]
+        while len(following := children.get(chain[-1].id, [])) == 1:
+            chain.append(following[0])
+        if level < levels:
+            return Stretch(tuple(chain), tuple(below(child, level + 1) for child in following))
+        pending = following[::-1]
+        while pending:
+            chain.append(pending.pop())
+            pending += children.get(chain[-1].id, [])[::-1]
+        return Stretch(tuple(chain))
+
+    return [below(node, 1) for node in children.get(0, [])]
+
+
+def step_signature(step: SearchStep) -> str:
+    """The call as the model made it; the text that it wrote where no arguments could be read."""
+    if step.code in (3, 4):
+        return one_line(step.name)
+    arguments = ", ".join(f"{name}={value_text(value)}" for name, value in step.arguments.items())
+    return one_line(f"{step.name}({arguments or ('' if step.text in ('', '{}') else step.text)})")
+
+
+def end_text(node: SearchNode) -> str:
+    """How a node ended: sign, word, and the answer or the reason; empty while it is open."""
+    sign, word = OUTCOMES[node.outcome]
+    if not sign:
+        return ""
+    reason = _answer(node) if node.outcome == "answer" else one_line(node.why)
+    return f"{sign} {word}: {reason}" if reason else f"{sign} {word}"
+
+
+def left_text(node: SearchNode, below: Sequence[SearchNode]) -> str:
+    """A branch in one line: how it ended, its length, why, and how it began.
+
+    Args:
+        below: All nodes below it, in their order.
+    """
+    sign, word = OUTCOMES[node.outcome]
+    ends = [end for end in below if end.outcome in _ENDS]
+    if not below:
+        head = end_text(node)
+    else:
+        reason = f" ({end_text(ends[-1])})" if ends else ""
+        head = f"{sign} {word} after {len(below) + 1} messages{reason}".strip()
+    return _joined([head, points(node), *map(step_signature, _calls(node)), one_line(node.thought)])
+
+
+def node_line(node: SearchNode, thought: int = TEXT_WIDTH) -> str:
+    """A message in one line: its thought, its calls with the start of what came back, how it ended.
+
+    Args:
+        thought: Most characters of the thought.
+    """
+    calls = [step_signature(step) + observed(step, " ") for step in _calls(node)]
+    correction = f"✗ {one_line(node.correction)}" if node.correction else ""
+    return _joined([one_line(node.thought, thought), *calls, correction, points(node), end_text(node)])
+
+
+def changed_line(before: SearchNode, node: SearchNode) -> str:
+    """What became of a message; empty where nothing did that a reader sees."""
+    outcome = (end_text(node) or "followed again") if node.outcome != before.outcome else ""
+    return _joined([points(node) if node.score != before.score else "", outcome])
+
+
+def points(node: SearchNode) -> str:
+    """The points of a ranking, in words; empty without one."""
+    return "" if node.score is None else f"{node.score:g} point{'' if node.score == 1 else 's'}"
+
+
+def observed(step: SearchStep, before: str = "") -> str:
+    """The start of an observation behind a sign for a good call or a failed one; empty without one."""
+    text = one_line(step.observation, OBSERVATION_WIDTH)
+    return f"{before}{'→' if step.code == 0 else '✗'} {text}" if text else ""
+
+
+def one_line(text: str, width: int = TEXT_WIDTH) -> str:
+    """Text from outside in one line: safe to show, and shortened."""
+    return shorten(" ".join(visible(text[: 4 * width]).split()), width)
+
+
+def _calls(node: SearchNode) -> list[SearchStep]:
+    return [step for step in node.steps if step.code not in (3, 4)]
+
+
+def _answer(node: SearchNode) -> str:
+    arguments = node.steps[-1].arguments if node.steps else {}
+    return one_line(str(arguments.get("answer") or arguments.get("final_answer") or ""))
+
+
+def _joined(parts: Iterable[str]) -> str:
+    return " · ".join(part for part in parts if part)

@@ -1,0 +1,123 @@
+"""Show a write plan, such that whoever approves it sees all of it: requests, values, and where these come from."""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Iterator
+
+from atc.apps.tui.text import visible
+from protocols.json_path import Step, readable_path
+from sandbox.egress.write_plan import PlannedValue, PlannedWrite, WriteDifference, WritePlan
+
+__all__ = ["MOST", "WIDEST", "difference_lines", "plan_lines", "unhidden"]
+
+WIDEST = 200
+"""Characters of one value that are shown; its name and how long it is are shown in any case."""
+
+MOST = 60
+"""Values of a write that are shown."""
+
+_SCREEN = 20
+"""Lines after which the requests are listed once more, below the values."""
+
+
+def plan_lines(plan: WritePlan) -> list[str]:
+    """The writes of a plan that nobody has approved yet, with the reads whose answers may change."""
+    asked = plan.asked
+    count = "1 write" if len(asked) == 1 else f"{len(asked)} writes"
+    further = len(plan.writes) - len(asked)
+    lines = [f"The program plans {count}" + (f", beside {further} approved before" if further else "") + ":"]
+    steps: list[tuple[int, PlannedWrite | None, str]] = [(write.call, write, "") for write in asked]
+    for read in plan.uncertain_reads:
+        name = read.tool or f"{read.method} {read.url}"
+        reason = "uncertain: it reads what the writes before it may change, and is read again after them"
+        steps.append((read.call, None, f"   {name}  ({reason})"))
+    for _, write, text in sorted(steps, key=lambda step: step[0]):
+        lines += [text] if write is None else _write_lines(write, plan)
+    if len(lines) > _SCREEN:
+        lines += ["In short:", *(_request_line(write) for write in asked)]
+    return [unhidden(line) for line in lines]
+
+
+def difference_lines(difference: WriteDifference) -> list[str]:
+    """A write that was stopped, value by value against the planned one."""
+    lines = [f"stopped before it was sent: {difference.tool}: {difference.method} {difference.url}"]
+    if difference.number is None:
+        lines.append("  no such write is left in the approved plan")
+    for value in difference.values[:MOST]:
+        planned = "(none)" if value.planned is None else _shortened(value.planned)
+        actual = "(none)" if value.actual is None else _shortened(value.actual)
+        lines.append(f"  {_place(value.place)}: planned {planned}, actual {actual}")
+    return [unhidden(line) for line in lines]
+
+
+def unhidden(line: str) -> str:
+    """A line in which everything is seen: what takes no room, blanks that are none, and letters of another alphabet
+    among Latin ones are spelled out."""
+    line = _UNSEEN.sub(lambda match: f"<U+{ord(match[0]):04X}>", visible(line.replace("\n", "\\n")))
+    return _MIXED.sub(_spelled, line)
+
+
+def _write_lines(write: PlannedWrite, plan: WritePlan) -> Iterator[str]:
+    yield _request_line(write)
+    for value in write.values[:MOST]:
+        yield f"     {_place(value.place)}: {_shortened(value.value)}  ({_origin(value, plan)})"
+    if len(write.values) > MOST:
+        yield "     and more values, which are NOT shown here"
+
+
+def _request_line(write: PlannedWrite) -> str:
+    media_type = "" if write.media_type in _READABLE else f" as {write.media_type}"
+    return f"{write.number}. {write.tool}: {write.method} {write.url}{media_type}"
+
+
+def _origin(value: PlannedValue, plan: WritePlan) -> str:
+    """Where a value comes from, in words."""
+    place = readable_path(value.path) if value.path else "its answer"
+    if value.origin == "write":
+        return f"from the answer of write {value.source}: {place}; the value here is made up, the real one is sent"
+    if value.origin == "read":
+        return f"from call {(value.source or 0) + 1}: {place}" + ("; uncertain" if value.uncertain else "")
+    if value.origin == "computed":
+        uncertain = "; if it comes out otherwise, the write is stopped" if value.uncertain else ""
+        return f"computed from call {(value.source or 0) + 1}: {place}{uncertain}"
+    return {"question": "from the question", "program": "of the program", "unknown": "origin unknown"}[value.origin]
+
+
+def _place(place: tuple[Step, ...]) -> str:
+    """The name of a value: `order.items[0].id`; a name that is no plain one in quotes."""
+    text = ""
+    for step in place:
+        if isinstance(step, int):
+            text += f"[{step}]"
+            continue
+        name = step if _NAME.fullmatch(step) else json.dumps(step, ensure_ascii=False)
+        name = name if len(name) <= WIDEST else f"{name[:WIDEST]}…"
+        text += f".{name}" if text else name
+    return text
+
+
+def _shortened(value: object) -> str:
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= WIDEST else f"{text[:WIDEST]}… ({len(text)} characters)"
+
+
+def _spelled(word: re.Match[str]) -> str:
+    """A word with Latin letters, the others of which may only look like such."""
+    letters = [(char, unicodedata.name(char, "").partition(" ")[0]) for char in word[0]]
+    if not {"LATIN"} < {script for _, script in letters} & {"LATIN", "CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE"}:
+        return word[0]
+    return "".join(char if script == "LATIN" else f"<U+{ord(char):04X}>" for char, script in letters)
+
+
+_READABLE = frozenset({"", "application/json", "application/x-www-form-urlencoded"})
+"""Media types of bodies whose values say all."""
+
+_NAME = re.compile(r"[A-Za-z_][\w.-]*( [\w.-]+)?", re.ASCII)
+_MIXED = re.compile(r"[^\W\d_]{2,}")
+_UNSEEN = re.compile(
+    "[\u00a0\u00ad\u034f\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200f\u202f\u205f\u2800\u3000\u3164"
+    "\ufe00-\ufe0f\uffa0\U000e0000-\U000e0fff]"
+)

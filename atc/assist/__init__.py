@@ -1,0 +1,1 @@
+"""Help for small models, beside the core: readings of the question, plans, checks, rules in English."""

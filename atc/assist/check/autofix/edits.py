@@ -1,0 +1,65 @@
+"""Fixes of a program that need no model."""
+
+from __future__ import annotations
+
+import keyword
+import re
+from collections.abc import Sequence
+
+from atc.assist.check.diagnostic import Diagnostic
+from atc.program.edits import edited
+from atc.program.source import parsed
+
+__all__ = ["apply_edits", "fix_syntax"]
+
+_SPACED = re.compile(r"^\s*([A-Za-z]\w*) ([A-Za-z]\w*) =(?!=)", re.MULTILINE)
+_NAMES = 6
+"""Most names that are fixed in one program."""
+
+
+def apply_edits(program: str, diagnostics: Sequence[Diagnostic]) -> str | None:
+    """The program with the edits of all diagnostics, quotes as it needs them; None where one has no edit.
+
+    Of two overlapping edits the later one is applied.
+    """
+    edits = [diagnostic.edit for diagnostic in diagnostics if diagnostic.edit is not None]
+    if len(edits) < len(diagnostics):
+        return None
+    better = edited(program, edits)
+    return fix_syntax(better) or better
+
+
+def fix_syntax(program: str) -> str | None:
+    """The program without two slips of small models; None where its syntax stays invalid.
+
+    A space inside a name: `the film = GET_films()` is `the_film = GET_films()`, wherever the name stands. The quotes of
+    an f-string inside its braces, which Python takes from 3.12 on: `f"{film["title"]}"` is `f"{film['title']}"`.
+    """
+    if parsed(program) is not None:
+        return None
+    program = "\n".join(map(_requoted, program.split("\n")))
+    if parsed(program) is not None:
+        return program
+    for _ in range(_NAMES):
+        slip = _SPACED.search(program)
+        if slip is None or keyword.iskeyword(slip[1]) or keyword.iskeyword(slip[2]):
+            return None
+        program = re.sub(rf"\b{slip[1]} {slip[2]}(?=\w*)", f"{slip[1]}_{slip[2]}", program)
+        if parsed(program) is not None:
+            return program
+    return None
+
+
+def _requoted(line: str) -> str:
+    """A line with single quotes inside the braces of its double-quoted f-strings."""
+    signs, depth, inside = [], 0, False
+    for place, sign in enumerate(line):
+        if not inside:
+            inside = sign == '"' and line[max(place - 1, 0) : place] == "f" and not line[:place].endswith('f"')
+            signs.append(sign)
+            continue
+        depth += (sign == "{") - (sign == "}")
+        if sign == '"' and depth <= 0:
+            inside, depth = False, 0
+        signs.append("'" if sign == '"' and depth > 0 else sign)
+    return "".join(signs)

@@ -1,0 +1,194 @@
+"""Diagnostics of a program before it runs, at its own lines and in the words of the API."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal
+from urllib.parse import urlsplit
+
+from atc.assist.check.diagnostic import Diagnostic, Edit
+from atc.assist.check.diagnostics import Subject, describe_entries, describe_reports
+from atc.assist.check.literals import hallucinated_identifiers, placeholders, wrong_constants
+from atc.assist.check.stubs import Stubs, write_stubs
+from atc.assist.check.type_checker import CheckerError, CheckerReport, run_checker
+from atc.assist.language.question import Question
+from atc.program.def_use import DefUse, def_use
+from atc.program.tree import full_name, nodes_of
+from protocols.calls.path_matching import match
+from protocols.contracts.contract import Contract
+from protocols.dataflow.graph import ProtocolGraph
+from protocols.errors import ProgramRefused
+from protocols.model import Protocol, Tool
+from sandbox.language.parsing import parse_program
+
+__all__ = ["check"]
+
+_INTERACTIVE_ONLY = frozenset({"copyright", "credits", "help", "license"})
+"""Names that only an interactive Python has."""
+_NO_HEADERS = re.compile(r"`(.+)` has no attribute `headers`")
+_MAX_DEPTH = 20
+"""Variables and sums that make up a URL."""
+_VERBS = {"get": "GET", "post": "POST", "put": "PUT", "patch": "PATCH", "delete": "DELETE"}
+
+
+def check(
+    program: str,
+    contract: Contract,
+    tools: Sequence[str] | None = None,
+    question: Question | None = None,
+    graph: ProtocolGraph | None = None,
+    strict: bool = False,
+) -> list[Diagnostic]:
+    """The diagnostics of a program, in the order of its lines; nothing is run.
+
+    Args:
+        contract: What is known of the responses.
+        tools: The tools that the program may call; all of the protocol by default.
+        question: An identifier in it is not hallucinated. Without it, no identifier is taken to be.
+        graph: The data flow between the tools, to tell identifiers from other arguments.
+        strict: Fail if the type checker does; without, its diagnostics are missing then.
+    Raises: CheckerError: With `strict`.
+    """
+    protocol = contract.protocol
+    names = protocol.with_values(tools if tools is not None else (tool.name for tool in protocol.tools))
+    flow = def_use(program)
+    if flow is None:
+        return list(_syntax(program))
+    tree = flow.tree
+    used = set(map(full_name, nodes_of(tree, ast.expr)))
+    called = [name for name in names if name in used]
+    stubbed = [name for name in names if name in used or name.partition(".")[0] in used]
+    requested, elsewhere = _direct_requests(flow, protocol)
+    stubs = write_stubs(contract, protocol.with_values(stubbed), (tool.name for tool in requested.values()))
+    replies = {callee: stubs.returns[tool.name] for callee, tool in requested.items()}
+    subject = Subject(program, flow, contract, names, stubs, graph)
+    try:
+        reports = [r for r in run_checker(program, tree, stubs, replies) if not _is_of_headers(r, stubs, protocol)]
+    except CheckerError:
+        if strict:
+            raise
+        reports = []
+    diagnostics = [
+        *describe_reports(subject, reports),
+        *(
+            Diagnostic(line, column, "wrong-value", message, tool, doubtful=doubtful)
+            for line, column, tool, message, doubtful in wrong_constants(tree, protocol, called)
+        ),
+        *describe_entries(subject),
+        *_interactive_names(flow),
+        *_unknown_urls(protocol, elsewhere),
+        *_invented_values(subject, question, called),
+    ]
+    return _distinct(sorted(diagnostics, key=lambda diagnostic: (diagnostic.line, diagnostic.column)))
+
+
+def _is_of_headers(report: CheckerReport, stubs: Stubs, protocol: Protocol) -> bool:
+    """True for `result.headers`, which no type of a dict or list has, of a function whose results have headers."""
+    match = _NO_HEADERS.search(report.text)
+    tools = [protocol.tool(name) for name, kind in stubs.returns.items() if match is not None and kind == match[1]]
+    return any(tool.writes or any(response.headers for response in tool.responses) for tool in tools)
+
+
+def _distinct(diagnostics: Sequence[Diagnostic]) -> list[Diagnostic]:
+    """The diagnostics, each once, without those that only follow from another one."""
+    distinct: dict[tuple[int, str, str, Edit | None], Diagnostic] = {}
+    invented = {(entry.line, entry.column) for entry in diagnostics if entry.rule == "made-up-identifier"}
+    unknown_arguments = {(entry.line, entry.tool) for entry in diagnostics if entry.rule == "unknown-argument"}
+    for diagnostic in diagnostics:
+        if diagnostic.rule == "missing-argument" and (diagnostic.line, diagnostic.tool) in unknown_arguments:
+            continue  # the missing argument was passed under another name
+        if diagnostic.rule in ("wrong-value", "wrong-type") and (diagnostic.line, diagnostic.column) in invented:
+            continue  # an invented value is wrong anyway
+        distinct.setdefault((diagnostic.line, diagnostic.rule, diagnostic.message, diagnostic.edit), diagnostic)
+    return list(distinct.values())
+
+
+def _interactive_names(flow: DefUse) -> Iterator[Diagnostic]:
+    """Names that only an interactive Python defines."""
+    for node in nodes_of(flow.tree, ast.Name):
+        if node.id in _INTERACTIVE_ONLY and not flow.definitions_of(node.id):
+            message = f'"{node.id}" is not defined'
+            yield Diagnostic(node.lineno, node.col_offset, "unknown-name", message, key=node.id)
+
+
+def _unknown_urls(protocol: Protocol, urls: Mapping[ast.expr, str]) -> Iterator[Diagnostic]:
+    """URLs of other servers than the API's."""
+    servers = [server.url for api in protocol.apis.values() for server in api.servers[:1]]
+    where = ", ".join(servers) or "its own server"
+    for node, url in urls.items():
+        message = f"{url} is not of this API ({where}); call functions"
+        yield Diagnostic(node.lineno, node.col_offset, "unknown-url", message)
+
+
+def _invented_values(subject: Subject, question: Question | None, called: Sequence[str]) -> Iterator[Diagnostic]:
+    """Placeholders and hallucinated identifiers in calls of tools."""
+    flow, protocol = subject.flow, subject.contract.protocol
+    for keyword, tool, line in placeholders(flow, called):
+        message = f'{tool}(): {keyword.arg}="…" stands for what the question says; say it, or go without this call'
+        removal = Edit.of(subject.lines, line, "") if line is not None and not protocol.tool(tool).writes else None
+        yield Diagnostic(keyword.lineno, keyword.col_offset, "made-up-identifier", message, tool, None, removal)
+    invented = hallucinated_identifiers(flow, question, subject.graph, called, subject.names)
+    for keyword, tool, message, text, value in invented:
+        edit = Edit.of(subject.lines, value, text) if text else None
+        yield Diagnostic(keyword.lineno, keyword.col_offset, "made-up-identifier", message, tool, text, edit)
+
+
+def _syntax(program: str) -> Iterator[Diagnostic]:
+    try:
+        parse_program(program)
+    except SyntaxError as error:
+        yield Diagnostic(error.lineno or 1, max((error.offset or 1) - 1, 0), "syntax", f"not Python: {error.msg}")
+    except ProgramRefused as error:
+        yield Diagnostic(1, 0, "syntax", f"not Python that can be run: {error}")
+
+
+def _direct_requests(flow: DefUse, protocol: Protocol) -> tuple[dict[ast.expr, Tool], dict[ast.expr, str]]:
+    """The callees `requests.get` and the like with the tool at their URL, and the URLs of other servers."""
+    tools: dict[ast.expr, Tool] = {}
+    elsewhere: dict[ast.expr, str] = {}
+    for node in nodes_of(flow.tree, ast.Call):
+        if not isinstance(node.func, ast.Attribute):
+            continue
+        verb, arguments = node.func.attr.lower(), list(node.args)
+        if verb == "request" and arguments:
+            verb = str(getattr(arguments.pop(0), "value", "")).lower()
+        arguments += [keyword.value for keyword in node.keywords if keyword.arg == "url"]
+        method, url = _VERBS.get(verb), _text(arguments[0], flow) if arguments else None
+        if method is None or url is None or "://" not in url:
+            continue
+        hits = [_tool_at(api, method, url) for api in protocol.apis.values()]
+        if hits.count(None) == len(hits):
+            elsewhere[arguments[0]] = url
+            continue
+        hit = next((hit for hit in hits if isinstance(hit, Tool)), None)
+        if hit is not None:
+            tools[node.func] = hit
+    return tools, elsewhere
+
+
+def _tool_at(api: Protocol, method: str, url: str) -> Tool | Literal["none"] | None:
+    """The tool that a URL addresses, "none" where it is no operation of a server of the API, None for another one."""
+    server = next((server.url for server in api.servers if url.startswith(f"{server.url}/")), None)
+    hosts = {urlsplit(api_server.url).hostname for api_server in api.servers}
+    if server is None and urlsplit(url).hostname not in hosts:
+        return None
+    hit = match(api, method, url[len(server) :].partition("?")[0] if server else urlsplit(url).path)
+    return hit[0] if hit is not None else "none"
+
+
+def _text(node: ast.expr, flow: DefUse, depth: int = 0) -> str | None:
+    """A string that is constant but for values in it, each written `x`; None for any other expression."""
+    node = flow.resolve(node)
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    if depth > _MAX_DEPTH:
+        return None
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        left_text, right_text = (_text(part, flow, depth + 1) for part in (node.left, node.right))
+        return None if left_text is None else left_text + ("x" if right_text is None else right_text)
+    if isinstance(node, ast.JoinedStr):
+        values = [part.value if isinstance(part, ast.FormattedValue) else part for part in node.values]
+        return "".join(_text(value, flow, depth + 1) or "x" for value in values)
+    return None

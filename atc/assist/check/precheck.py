@@ -1,0 +1,205 @@
+"""Looks at a program before it is run: what is wrong in any case costs no call."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Collection, Sequence
+
+from atc.assist.check import Diagnostic, apply_edits, check, fix_syntax
+from atc.assist.check.autofix.accumulated_entries import with_entry_key
+from atc.assist.language.question import Question
+from atc.fault import Attribution, Fault
+from atc.program.plan import Literal, Plan, Step, reads
+from atc.program.sketch import sketch
+from atc.program.source import called, parsed
+from atc.program.tree import nodes_of, variable_of
+from protocols.contracts.contract import Contract
+from protocols.dataflow.graph import ProtocolGraph
+from protocols.errors import DoubtfulCall
+from protocols.text.words import stem, words
+from sandbox.sandbox import snippet
+
+__all__ = ["Precheck", "fault_of", "further_problems"]
+
+_TAKES = "; it takes "
+"""The part of a message before the arguments of a tool."""
+
+_MAX_ROUNDS = 5
+"""Rounds of fixes; a name that is fixed may show what else is wrong."""
+_RULES = {
+    "syntax": "SyntaxError",
+    "unknown-tool": "NameError",
+    "unknown-name": "NameError",
+    "possibly-unbound": "NameError",
+    "unknown-key": "KeyError",
+    "unsaid-name": "ValueError",
+}
+"""What Python would say of a diagnostic, in a word that every model knows; of the others, TypeError."""
+
+
+class Precheck:
+    """Holds back what would fail.
+
+    Args:
+        contract: What is known of the responses; asked for each time, for runs add to it.
+        tools: The functions that the model was offered.
+        callable_tools: All those that a program may call; one that was not offered is checked as well.
+        question: What it says need not come from a call.
+        plans: Those that the model was shown; it may take their variables for set.
+        elsewhere: Whether programs may reach services that the document does not know.
+    """
+
+    def __init__(
+        self,
+        graph: ProtocolGraph,
+        contract: Callable[[], Contract],
+        tools: Sequence[str],
+        callable_tools: Collection[str],
+        question: Question,
+        plans: Sequence[Plan],
+        elsewhere: bool,
+    ) -> None:
+        self._graph = graph
+        self._contract = contract
+        self._tools = tools
+        self._callable_tools = callable_tools
+        self._question = question
+        self._plans = plans
+        self._ignored_rules = {"syntax", "unknown-url"} if elsewhere else {"syntax"}
+        self._reported: set[tuple[str, str]] = set()
+
+    def diagnose(self, program: str) -> list[Diagnostic]:
+        """What is wrong with a program, without what was told before: the document may be the one that is wrong.
+
+        What can be put right is looked at again, for then nobody need be told.
+        """
+        tools = dict.fromkeys([*self._tools, *called(program, self._callable_tools)])
+        diagnostics = check(program, self._contract(), tuple(tools), self._question, self._graph)
+        ignored = self._ignored_rules if fix_syntax(program) is None else self._ignored_rules - {"syntax"}
+        return [
+            diagnostic
+            for diagnostic in diagnostics
+            if (diagnostic.edit is not None or self._is_unreported(diagnostic)) and diagnostic.rule not in ignored
+        ]
+
+    def all_reported(self, diagnostics: Sequence[Diagnostic]) -> bool:
+        """Whether the model was told all of it before."""
+        return not any(map(self._is_unreported, diagnostics))
+
+    def _is_unreported(self, diagnostic: Diagnostic) -> bool:
+        return (diagnostic.rule, diagnostic.message) not in self._reported
+
+    def mark_reported(self, diagnostics: Sequence[Diagnostic]) -> None:
+        """Remember what the model is told; that a program would write to what somebody made up is told each time."""
+        self._reported.update(
+            (diagnostic.rule, diagnostic.message) for diagnostic in diagnostics if not self._is_harmful(diagnostic)
+        )
+
+    def fixed(self, program: str, diagnostics: Sequence[Diagnostic] = ()) -> str | None:
+        """A program with all of its mistakes fixed, also those that show only then; None where that needs the model.
+
+        Args:
+            diagnostics: Those of the program, if they are not to be asked for again.
+        """
+        for _ in range(_MAX_ROUNDS):
+            diagnostics = diagnostics or self.diagnose(program)
+            if not diagnostics:
+                return program
+            better = (
+                apply_edits(program, diagnostics)
+                or self.completed(program, diagnostics)
+                or self._with_missing_key(program, diagnostics)
+            )
+            if better is None:
+                return None
+            program, diagnostics = better, ()
+        return None
+
+    def _with_missing_key(self, program: str, diagnostics: Sequence[Diagnostic]) -> str | None:
+        """The program with the key that the entries of its own list lack, where it or a plan sets a variable so called.
+
+        None where that is not the first mistake without an edit.
+        """
+        first = next((diagnostic for diagnostic in diagnostics if diagnostic.edit is None), diagnostics[0])
+        tree = parsed(program)
+        if first.rule != "unknown-key" or first.tool is not None or first.key is None or tree is None:
+            return None
+        assigned = set(map(variable_of, nodes_of(tree, ast.Assign)))
+        if first.key in assigned:
+            return with_entry_key(program, first.key, None)
+        for step in (step for plan in self._plans for step in plan.every_step if step.variable == first.key):
+            alone = Plan((step,))
+            if alone.tools and not self._any_writes(alone) and reads(step.value) <= assigned:
+                return with_entry_key(program, first.key, sketch(alone))
+        return None
+
+    def completed(self, program: str, diagnostics: Sequence[Diagnostic]) -> str | None:
+        """The program with its syntax fixed, or after the steps of a plan that set the names which it takes as set.
+
+        None where no plan sets the first of them, the steps leave a value to the question, or it does not lead to them.
+        """
+        if diagnostics[0].rule == "syntax":
+            return fix_syntax(program)
+        needed = list(map(self._missing_steps, diagnostics))
+        missing = Plan(tuple(dict.fromkeys(step for steps in needed for step in steps)))
+        if not needed[0] or missing.has_placeholder or not self._is_led_to(missing):
+            return None
+        lines = sketch(missing).split("\n")
+        return "\n".join([*lines, *(line for line in program.split("\n") if line not in lines)])
+
+    def _missing_steps(self, diagnostic: Diagnostic) -> tuple[Step, ...]:
+        """The steps of a plan that set an undefined name; none where one of them writes, as nobody asked for that."""
+        if diagnostic.rule != "unknown-name" or diagnostic.key is None:
+            return ()
+        for plan in self._plans:
+            needed = plan.needed_for(diagnostic.key)
+            if needed and not self._any_writes(Plan(needed)):
+                return needed
+        return ()
+
+    def _is_led_to(self, plan: Plan) -> bool:
+        """True if a step has a text of the question, or calls a tool with a word of it."""
+        texts = [part.value for part in plan.parts if isinstance(part, Literal) and isinstance(part.value, str)]
+        tool_stems = {stem(word) for name in plan.tools for word in words(name)[1:]}
+        return any(map(self._question.says, texts)) or not tool_stems.isdisjoint(self._question.stems)
+
+    def _any_writes(self, plan: Plan) -> bool:
+        return any(self._graph.protocol.tool(name).writes for name in plan.tools)
+
+    def any_harmful(self, diagnostics: Sequence[Diagnostic]) -> bool:
+        """Whether a program would write to what somebody made up."""
+        return any(map(self._is_harmful, diagnostics))
+
+    def _is_harmful(self, diagnostic: Diagnostic) -> bool:
+        hallucinated_identifiers = diagnostic.rule == "made-up-identifier" and diagnostic.tool is not None
+        return hallucinated_identifiers and self._graph.protocol.tool(diagnostic.tool or "").writes
+
+
+def fault_of(program: str, diagnostics: Sequence[Diagnostic]) -> tuple[Fault, Attribution]:
+    """What is wrong with a program as a fault of the loop, and the tool that the first of it is about."""
+    first = diagnostics[0]
+    message = f"{first.message}; {DoubtfulCall.REMEDY}" if first.doubtful else first.message
+    fault = Fault("check", _RULES.get(first.rule, "TypeError"), message, first.line, snippet(program, first.line))
+    tools = tuple(dict.fromkeys(diagnostic.tool for diagnostic in diagnostics if diagnostic.tool))
+    return fault, Attribution(first.tool, None, None, "check" if first.tool else "none", tools)
+
+
+def further_problems(diagnostics: Sequence[Diagnostic]) -> list[str]:
+    """The messages after the first one, each once; the arguments of a tool are listed once, too, and what helps."""
+    helped = diagnostics[0].doubtful
+    messages: set[str] = set()
+    listed: set[tuple[str | None, str]] = set()
+    facts = []
+    for diagnostic in diagnostics:
+        if diagnostic.message in messages:
+            continue
+        messages.add(diagnostic.message)
+        problem, _, rest = diagnostic.message.partition(_TAKES)
+        takes, _, remainder = rest.partition("; ")
+        is_listed = takes and (diagnostic.tool, takes) in listed
+        listed.add((diagnostic.tool, takes))
+        message = "; ".join(filter(None, (problem, remainder))) if is_listed else diagnostic.message
+        if diagnostic.doubtful and not helped:
+            message, helped = f"{message}; {DoubtfulCall.REMEDY}", True
+        facts.append(f"line {diagnostic.line}: {message}")
+    return facts[1:]

@@ -1,0 +1,29 @@
+"""Doors for others: a mode, an engine, a help or a command is an entry point, which is loaded at its first use.
+
+`pyproject.toml` lists ours; a package of somebody else lists its own in the same groups:
+
+atc.modes     a function of the toolbox of a solve (`atc.modes`)
+atc.engines   a function that opens a model by the rest of its name (`atc.models`)
+atc.commands  a click command
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, Literal
+
+__all__ = ["Door", "doors", "load"]
+
+Door = Literal["atc.modes", "atc.engines", "atc.commands"]
+
+
+@cache
+def doors(group: Door) -> dict[str, EntryPoint]:
+    """What is registered in a group, by its name."""
+    return {entry.name: entry for entry in entry_points(group=group)}
+
+
+def load(group: Door, name: str) -> Any:
+    """What is registered under a name. Raises: KeyError: Nothing is. ImportError: Its module cannot be imported."""
+    return doors(group)[name].load()

@@ -1,0 +1,585 @@
+"""Questions about what an API returns, each with the program that answers it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping
+from random import Random
+from typing import cast
+
+from benchmarks.learning.pairs.code import constant, expression, part, request
+from benchmarks.learning.pairs.draft import Draft, NoQuestion, QuestionPair
+from benchmarks.learning.pairs.phrases import list_phrase
+from benchmarks.learning.pairs.reach import ItemList, Reach, extreme
+from benchmarks.learning.pairs.views import FieldView, ListView, is_search
+from benchmarks.learning.pairs.wording import (
+    agent_verb,
+    counted,
+    field_phrase,
+    is_person,
+    is_place,
+    is_short,
+    ordering,
+    plural,
+    plural_field,
+    possessive,
+    rounded,
+    spoken,
+    superlative,
+    template,
+)
+from protocols.json_path import Step
+from protocols.model import Tool
+from protocols.text.words import singular, words
+
+__all__ = ["ReadQuestions"]
+
+_FEW = (2, 3, 3, 4, 5)
+
+
+class ReadQuestions:
+    """Questions about the responses of the reading tools."""
+
+    def __init__(self, reach: Reach) -> None:
+        self.reach = reach
+        self.views = reach.views
+        self._of_list: tuple[tuple[Callable[[Draft, ListView], QuestionPair], int], ...] = (
+            (self.titles, 5),
+            (self.count, 2),
+            (self.extreme_item, 4),
+            (self.top_few, 2),
+            (self.filtered, 3),
+            (self.limited, 2),
+            (self.by_role, 6),
+            (self.each_detail, 3),
+            (self.each_extreme, 3),
+            (self.each_list, 2),
+            (self.compared_counts, 2),
+            (self.member, 1),
+            (self.shared, 1),
+            (self.both, 3),
+        )
+        self._of_object: tuple[tuple[Callable[[Draft, ListView], QuestionPair], int], ...] = (
+            (self.detail, 6),
+            (self.details, 1),
+            (self.compared, 3),
+            (self.both, 4),
+            (self.detail_of_item, 1),
+        )
+
+    def ask(self, tool: Tool, rng: Random) -> QuestionPair:
+        """A question that a tool answers in the end. Raises: NoQuestion."""
+        draft = Draft(rng)
+        lists = self.views.of_tool(tool.name)
+        thing = self.views.object_of(tool.name)
+        if thing is not None and (not lists or rng.random() < 0.6) and thing.fields:
+            return draft_with(draft, self._of_object)(draft, thing)
+        return draft_with(draft, self._of_list)(draft, draft.choose(lists))
+
+    # One object -----------------------------------------------------------------------------------------------------
+
+    def detail(self, draft: Draft, view: ListView) -> QuestionPair:
+        """A field of an object."""
+        phrase, node, field = self._field_of(draft, view)
+        draft.add("print(VALUE)", VALUE=part(node, [field.name]))
+        return self._finished(draft, self._field_question(draft, field, phrase))
+
+    def details(self, draft: Draft, view: ListView) -> QuestionPair:
+        """Two fields of an object."""
+        phrase, node, field = self._field_of(draft, view)
+        second = draft.choose([f for f in self._fields(view) if f.name != field.name])
+        whole = draft.let("details" if view.noun in draft.taken else view.noun, node)
+        draft.add("print(FIRST, SECOND)", FIRST=part(whole, [field.name]), SECOND=part(whole, [second.name]))
+        values = {"field": field_phrase(field.name, draft.rng), "second": field_phrase(second.name, draft.rng)}
+        return self._finished(draft, self._text(draft, "fields", values, phrase))
+
+    def both(self, draft: Draft, view: ListView) -> QuestionPair:
+        """A field or list of an object, and a list that another tool returns for it."""
+        tool = self.reach.protocol.tool(view.tool)
+        entity, argument = self._only_need(tool)
+        further = [
+            (taker, self._only_need(taker)[1], inner)
+            for taker in self.views.takers.get(entity, ())
+            for inner in self.views.of_tool(taker.name)
+            if inner.title and taker.name != tool.name and sum(p.required for p in taker.arguments) == 1
+        ]
+        other_tool, other_argument, inner = draft.choose(further)
+        subject = self.reach.subject(draft, entity, 0, tool.name)
+        phrases, printed = [], []
+        for used, name, shown in ((tool, argument, view), (other_tool, other_argument, inner)):
+            reference = self.views.graph.reference(used.name, name)
+            key = subject.view.key_for(reference.attribute if reference is not None else "id")
+            call = part(self._call(draft, used, {name: part(subject.variable, [key])}), shown.path)
+            phrase, value = self._shown(draft, used, shown, call)
+            phrases.append(phrase)
+            printed.append(value)
+        draft.add("print(FIRST, SECOND)", FIRST=printed[0], SECOND=printed[1])
+        texts = {"field": phrases[0], "second": phrases[1]}
+        return self._finished(draft, self._text(draft, "fields", texts, subject.phrase))
+
+    def _shown(self, draft: Draft, tool: Tool, view: ListView, node: ast.expr) -> tuple[str, ast.expr]:
+        """A field of an object, or the names in a list, in words and as an expression."""
+        if (view.single and view.path) or (is_person(view.key) and not is_person(view.noun)):
+            raise NoQuestion  # the words would be those of something else
+        if view.single:
+            field = draft.choose(self._fields(view))
+            return field_phrase(field.name, draft.rng), part(node, [field.name])
+        words_of = self._listed_words(view, tool)
+        count = draft.choose(_FEW) if view.paged or draft.chance(0.3) else 0
+        items = expression("ITEMS[:COUNT]", ITEMS=node, COUNT=constant(count)) if count else node
+        parts: dict[str, ast.expr | str] = {"ITEM": view.item, "ITEMS": items}
+        parts["TITLE"] = constant(draft.choose([view.title] if view.title else []))
+        names = expression("[ITEM[TITLE] for ITEM in ITEMS]", **parts)
+        return (f"first {count} {words_of}" if count else words_of), names
+
+    def detail_of_item(self, draft: Draft, view: ListView) -> QuestionPair:
+        """What a list inside an object names."""
+        inner = draft.choose(
+            [v for v in self.views.of_tool(view.tool) if v.title and v.path and self.reach.filled(v, v.title)]
+        )
+        return self.titles(draft, inner)
+
+    def compared(self, draft: Draft, view: ListView) -> QuestionPair:
+        """Which of two named objects has more of a field."""
+        tool = self.reach.protocol.tool(view.tool)
+        entity, argument = self._only_need(tool)
+        fields = self.reach.comparable(view)
+        field, order = draft.choose(fields), draft.choose(["highest", "highest", "lowest"])
+        searched = draft.choose([v for v in self.views.sources.get(entity, ()) if self._searches(v)])
+        subjects, names = self._two_names(draft, searched)
+        title = draft.choose([view.title] if view.title else [])
+        compared = draft.variable(plural(view.noun))
+        draft.add("ITEMS = []", ITEMS=compared)
+        with draft.loop("name", constant(names)):
+            inner = self._search(draft, searched, "name")
+            call = self._call(draft, tool, {argument: part(inner, [searched.id_key])})
+            draft.add("ITEMS.append(CALL)", ITEMS=compared, CALL=call)
+        best = extreme(compared, view.item, field, order)
+        draft.add("print(BEST)", BEST=part(best, [title]))
+        words_of = ordering(order, field.is_date, draft.rng)
+        values = {"order": words_of, "field": field_phrase(field.name, draft.rng), "second": subjects[1]}
+        return self._finished(
+            draft, self._text(draft, "compare date" if field.is_date else "compare", values, subjects[0])
+        )
+
+    # Lists ----------------------------------------------------------------------------------------------------------
+
+    def titles(self, draft: Draft, view: ListView) -> QuestionPair:
+        """The names in a list: all, the first few, or the first."""
+        items = self._items(draft, view)
+        field = self._named_by(draft, view)
+        item = view.item
+        phrase = items.phrase.text() if field == view.title else f"the {plural_field(field)} of {items.phrase.text()}"
+        values: dict[str, str] = {"list": phrase}
+        if (view.paged and draft.chance(0.8)) or draft.chance(0.4):
+            if draft.chance(0.3):
+                draft.add("print(VALUE)", VALUE=part(items.node, [0, field]))
+                text = items.phrase.item(draft.choose(["first", "top", "first"]))
+                values["list"] = text if field == view.title else f"the {field_phrase(field, draft.rng)} of {text}"
+                return self._finished(draft, self._text(draft, "item", values, ""))
+            count = draft.choose(_FEW)
+            pattern = "print([ITEM[KEY] for ITEM in ITEMS[:COUNT]])"
+            draft.add(pattern, ITEM=item, KEY=constant(field), ITEMS=items.node, COUNT=constant(count))
+            text = items.phrase.text(count)
+            values["list"] = text if field == view.title else f"the {plural_field(field)} of {text}"
+            return self._finished(draft, self._text(draft, "list", values, ""))
+        draft.add("print([ITEM[KEY] for ITEM in ITEMS])", ITEM=item, KEY=constant(field), ITEMS=items.node)
+        name = "some" if view.paged else "who list" if is_person(view.noun) and field == view.title else "list"
+        return self._finished(draft, self._text(draft, name, values, ""))
+
+    def count(self, draft: Draft, view: ListView) -> QuestionPair:
+        """How many items a list has, by the service's own number where it has more pages."""
+        items = self.reach.items(draft, view, bound=False)
+        if view.paged:
+            total = draft.choose([view.total] if view.total else [])
+            draft.add("print(VALUE)", VALUE=part(items.whole.call, [*view.path[:-1], total]))
+        else:
+            draft.add("print(len(ITEMS))", ITEMS=items.node)
+        return self._finished(draft, self._text(draft, "count", {"list": items.phrase.text()}, ""))
+
+    def extreme_item(self, draft: Draft, view: ListView) -> QuestionPair:
+        """The newest or highest of a list, or a field of it."""
+        field, order, most = self._comparison(draft, view)
+        items = self._items(draft, view, whole=True)
+        if most and most.split()[-1] in items.phrase.text().split():
+            raise NoQuestion
+        title = self._named_by(draft, view)
+        best = extreme(items.node, view.item, field, order)
+        name = most or "best"
+        values = {"list": items.phrase.text(), "most": name, "order": ordering(order, field.is_date, draft.rng)}
+        values["field"] = field_phrase(field.name, draft.rng)
+        others = [f for f in self._fields(view) if f.name not in (field.name, title)]
+        if most and others and draft.chance(0.3):
+            further = draft.choose(others)
+            variable = draft.let(f"{name} {view.noun}", best)
+            draft.add("print(VALUE)", VALUE=part(variable, [further.name]))
+            values["field"] = field_phrase(further.name, draft.rng)
+            return self._finished(draft, self._text(draft, "extreme value", values, ""))
+        if draft.chance(0.5):
+            variable = draft.let(f"{name} {view.noun}", best)
+            best = ast.Name(variable)
+        draft.add("print(VALUE)", VALUE=part(best, [title]))
+        form_of = "extreme" if most and draft.chance(0.7) else "extreme field"
+        return self._finished(draft, self._text(draft, form_of, values, ""))
+
+    def top_few(self, draft: Draft, view: ListView) -> QuestionPair:
+        """The few newest or highest of a list, in order."""
+        field, order, most = self._comparison(draft, view)
+        if not most:
+            raise NoQuestion
+        items = self._items(draft, view, whole=True)
+        count = draft.choose(_FEW)
+        key = "str(ITEM[KEY] or '')" if field.kind == "string" else "ITEM[KEY] or 0"
+        descending = ", reverse=True" if order == "highest" else ""
+        ranked = draft.variable(most)
+        item = view.item
+        parts: dict[str, ast.expr | str] = {
+            "ITEM": item,
+            "ITEMS": items.node,
+            "KEY": constant(field.name),
+            "RANKED": ranked,
+        }
+        draft.add(f"RANKED = sorted(ITEMS, key=lambda ITEM: {key}{descending})", **parts)
+        field_name = constant(self._named_by(draft, view))
+        draft.add(
+            "print([ITEM[KEY] for ITEM in RANKED[:COUNT]])",
+            ITEM=item,
+            KEY=field_name,
+            RANKED=ranked,
+            COUNT=constant(count),
+        )
+        values = {"list": items.phrase.text(), "most": most, "count": str(count)}
+        return self._finished(draft, self._text(draft, "top few", values, ""))
+
+    def filtered(self, draft: Draft, view: ListView) -> QuestionPair:
+        """The items with a value, or their number."""
+        field, value = draft.choose(self._common_values(view))
+        items = self._items(draft, view, whole=True)
+        item = view.item
+        parts: dict[str, ast.expr | str] = {
+            "ITEM": item,
+            "ITEMS": items.node,
+            "KEY": constant(field.name),
+            "VALUE": constant(value),
+        }
+        values = {
+            "list": items.phrase.text(),
+            "field": field_phrase(field.name, draft.rng),
+            "value": draft.value(value),
+        }
+        if draft.chance(0.35) and not view.paged:
+            draft.add("print(len([ITEM for ITEM in ITEMS if ITEM[KEY] == VALUE]))", **parts)
+            return self._finished(draft, self._text(draft, "count where", values, ""))
+        title = constant(self._named_by(draft, view))
+        draft.add("print([ITEM[TITLE] for ITEM in ITEMS if ITEM[KEY] == VALUE])", TITLE=title, **parts)
+        return self._finished(draft, self._text(draft, "where", values, ""))
+
+    def limited(self, draft: Draft, view: ListView) -> QuestionPair:
+        """The items above or below a number, or after a year."""
+        fields = [f for f in self.reach.comparable(view) if len(self.reach.seen(view, f.name)) > 2]
+        field = draft.choose(fields)
+        seen = sorted((v for v in self.reach.seen(view, field.name) if v is not None), key=str)
+        if field.is_date:
+            years = sorted({str(value)[:4] for value in seen if str(value)[:4].isdecimal()})
+            limit: object = draft.choose(years[: max(1, len(years) // 2)])
+            test, name = "str(ITEM[KEY] or '') > LIMIT", "since"
+        else:
+            numbers = sorted(value for value in seen if isinstance(value, (int, float)))
+            limit = rounded(draft.choose(numbers[len(numbers) // 4 : -1]))
+            above = draft.chance(0.6)
+            test, name = ("(ITEM[KEY] or 0) > LIMIT", "above") if above else ("(ITEM[KEY] or 0) < LIMIT", "below")
+        items = self._items(draft, view, whole=True)
+        parts: dict[str, ast.expr | str] = {
+            "ITEM": view.item,
+            "ITEMS": items.node,
+            "KEY": constant(field.name),
+        }
+        later = constant(f"{limit}-12-31") if field.is_date else constant(limit)
+        title = constant(self._named_by(draft, view))
+        draft.add(f"print([ITEM[TITLE] for ITEM in ITEMS if {test}])", LIMIT=later, TITLE=title, **parts)
+        values = {
+            "list": items.phrase.text(),
+            "field": field_phrase(field.name, draft.rng),
+            "value": draft.value(limit),
+        }
+        return self._finished(draft, self._text(draft, name, values, ""))
+
+    def by_role(self, draft: Draft, view: ListView) -> QuestionPair:
+        """Who has a role in an object, or what somebody has that role in."""
+        roles = self.reach.roles(view)
+        field, role = draft.choose(roles)
+        title = draft.choose([view.title] if view.title else [])
+        items = self._items(draft, view, whole=True)
+        item = view.item
+        parts: dict[str, ast.expr | str] = {
+            "ITEM": item,
+            "ITEMS": items.node,
+            "KEY": constant(field),
+            "ROLE": constant(role),
+        }
+        parts["TITLE"] = constant(title)
+        values = {"agent": role.lower(), "verb": str(agent_verb(role)), "items": plural(self.views.spoken(view.noun))}
+        draft.values += [role.lower(), str(agent_verb(role))]
+        owner = items.whole.owner
+        if is_person(view.noun):
+            draft.add("print([ITEM[TITLE] for ITEM in ITEMS if ITEM[KEY] == ROLE])", **parts)
+            return self._finished(draft, self._text(draft, "agent", values, owner))
+        if draft.chance(0.3):
+            draft.add("print(len([ITEM for ITEM in ITEMS if ITEM[KEY] == ROLE]))", **parts)
+            return self._finished(draft, self._text(draft, "count agent", values, owner))
+        if view.dates and draft.chance(0.5):
+            by, order, most = self._comparison(draft, view)
+            chosen = draft.let(
+                f"{role} {plural(view.noun)}", expression("[ITEM for ITEM in ITEMS if ITEM[KEY] == ROLE]", **parts)
+            )
+            draft.add("print(VALUE)", VALUE=part(extreme(chosen, view.item, by, order), [title]))
+            values["most"] = (
+                most or f"one with the {ordering(order, by.is_date, draft.rng)} {field_phrase(by.name, draft.rng)}"
+            )
+            return self._finished(draft, self._text(draft, "newest agent item", values, owner))
+        draft.add("print([ITEM[TITLE] for ITEM in ITEMS if ITEM[KEY] == ROLE])", **parts)
+        return self._finished(draft, self._text(draft, "agent items", values, owner))
+
+    # Loops ----------------------------------------------------------------------------------------------------------
+
+    def each_detail(self, draft: Draft, view: ListView) -> QuestionPair:
+        """A field of each of the first few items, from a call for each."""
+        tool, argument, inner = self._further(draft, view, lists=False)
+        field = draft.choose([f for f in self._fields(inner) if f.name not in view.fields])
+        items, phrase, item = self._looped(draft, view)
+        with draft.loop(item, items):
+            call = self._call(draft, tool, {argument: part(item, [view.id_key])})
+            self._print_with(draft, view, item, part(call, [*inner.path, field.name]))
+        values = {"list": phrase, "field": field_phrase(field.name, draft.rng)}
+        return self._finished(draft, self._text(draft, "each", values, ""))
+
+    def each_extreme(self, draft: Draft, view: ListView) -> QuestionPair:
+        """Which of the first few items has most of a field that only a call for each tells."""
+        tool, argument, inner = self._further(draft, view, lists=False)
+        fields = [f for f in [*inner.of_kind("integer", "number"), *inner.dates] if f.name not in view.fields]
+        field = draft.choose([f for f in self.reach.comparable(inner) if f in fields])
+        title = draft.choose([inner.title] if inner.title else [])
+        order = draft.choose(["highest", "highest", "lowest"])
+        items, phrase, item = self._looped(draft, view)
+        compared = draft.variable("found" if plural(inner.noun) in draft.taken else plural(inner.noun))
+        draft.add("ITEMS = []", ITEMS=compared)
+        with draft.loop(item, items):
+            call = self._call(draft, tool, {argument: part(item, [view.id_key])})
+            draft.add("ITEMS.append(CALL)", ITEMS=compared, CALL=part(call, inner.path))
+        draft.add("print(BEST)", BEST=part(extreme(compared, inner.item, field, order), [title]))
+        values = {"list": phrase, "field": field_phrase(field.name, draft.rng)}
+        values["order"] = ordering(order, field.is_date, draft.rng)
+        return self._finished(draft, self._text(draft, "each extreme", values, ""))
+
+    def each_list(self, draft: Draft, view: ListView) -> QuestionPair:
+        """The names in a list of each of the first few items, or who has a role in each."""
+        tool, argument, inner = self._further(draft, view, lists=True)
+        roles = self.reach.roles(inner) if is_person(inner.noun) else []
+        title = draft.choose([inner.title] if inner.title else [])
+        items, phrase, item = self._looped(draft, view)
+        variable = inner.item
+        values = {"list": phrase, "items": f"the {self._listed_words(inner, tool)}"}
+        name = "each list"
+        with draft.loop(item, items):
+            call = part(self._call(draft, tool, {argument: part(item, [view.id_key])}), inner.path)
+            test = ""
+            parts: dict[str, ast.expr | str] = {"ITEM": variable, "ITEMS": call, "TITLE": constant(title)}
+            if roles:
+                key, role = draft.choose(roles)
+                values |= {"agent": role.lower(), "verb": str(agent_verb(role))}
+                draft.values += [role.lower(), str(agent_verb(role))]
+                test, name = " if ITEM[KEY] == ROLE", "each agent"
+                parts |= {"KEY": constant(key), "ROLE": constant(role)}
+            self._print_with(draft, view, item, expression(f"[ITEM[TITLE] for ITEM in ITEMS{test}]", **parts))
+        return self._finished(draft, self._text(draft, name, values, ""))
+
+    def compared_counts(self, draft: Draft, view: ListView) -> QuestionPair:
+        """Which of two named objects has the longer list."""
+        tool = self.reach.protocol.tool(view.tool)
+        entity, argument = self._only_need(tool)
+        if view.paged and not view.total:
+            raise NoQuestion
+        searched = draft.choose([v for v in self.views.sources.get(entity, ()) if self._searches(v)])
+        subjects, names = self._two_names(draft, searched)
+        counts = draft.variable("counts")
+        draft.add("COUNTS = {}", COUNTS=counts)
+        path: tuple[Step, ...] = (*view.path[:-1], view.total) if view.paged else view.path
+        with draft.loop("name", constant(names)):
+            inner = self._search(draft, searched, "name")
+            call = part(self._call(draft, tool, {argument: part(inner, [searched.id_key])}), path)
+            pattern = "COUNTS[name] = VALUE" if view.paged else "COUNTS[name] = len(VALUE)"
+            draft.add(pattern, COUNTS=counts, VALUE=call)
+        draft.add("print(max(COUNTS, key=lambda name: COUNTS[name]))", COUNTS=counts)
+        items = self._listed_words(view, tool)
+        return self._finished(
+            draft, self._text(draft, "compare count", {"items": items, "second": subjects[1]}, subjects[0])
+        )
+
+    def member(self, draft: Draft, view: ListView) -> QuestionPair:
+        """Whether something is in a list."""
+        title = draft.choose([view.title] if view.title and not view.paged else [])
+        items = self._items(draft, view)
+        name = draft.value(self.reach.invented(view.noun, draft.rng))
+        parts: dict[str, ast.expr | str] = {"ITEM": view.item, "ITEMS": items.node, "TITLE": constant(title)}
+        names = draft.let("names", expression("[ITEM[TITLE] for ITEM in ITEMS]", **parts))
+        draft.add("print('yes' if NAME in NAMES else 'no')", NAME=constant(name), NAMES=names)
+        return self._finished(draft, self._text(draft, "member", {"member": name, "list": items.phrase.text()}, ""))
+
+    def shared(self, draft: Draft, view: ListView) -> QuestionPair:
+        """What the lists of two named objects have in common."""
+        tool = self.reach.protocol.tool(view.tool)
+        entity, argument = self._only_need(tool)
+        title = draft.choose([view.title] if view.title and not view.paged else [])
+        searched = draft.choose([v for v in self.views.sources.get(entity, ()) if self._searches(v)])
+        subjects, names = self._two_names(draft, searched)
+        lists = []
+        for name in names:
+            inner = self._search(draft, searched, constant(name))
+            call = part(self._call(draft, tool, {argument: part(inner, [searched.id_key])}), view.path)
+            lists.append(draft.let(self._listed_words(view, tool), call))
+        draft.add(
+            "NAMES = [ITEM[TITLE] for ITEM in SECOND]\nprint([ITEM[TITLE] for ITEM in FIRST if ITEM[TITLE] in NAMES])",
+            NAMES=draft.variable("names"), ITEM=view.item, TITLE=constant(title),
+            FIRST=lists[0], SECOND=lists[1],
+        )  # fmt: skip
+        items = self._listed_words(view, tool)
+        return self._finished(draft, self._text(draft, "shared", {"items": items, "second": subjects[1]}, subjects[0]))
+
+    # Parts of them --------------------------------------------------------------------------------------------------
+
+    def _finished(self, draft: Draft, question: str) -> QuestionPair:
+        return draft.pair(spoken(question, draft.rng))
+
+    def _text(self, draft: Draft, name: str, values: Mapping[str, str], subject: str) -> str:
+        subjects = {"subject": subject} if subject else {}
+        if subject and is_short(subject):
+            subjects["possessive"] = possessive(subject)
+        return template(name, draft.rng, {**subjects, **values})
+
+    def _field_question(self, draft: Draft, field: FieldView, phrase: str) -> str:
+        number = counted(field.name)
+        if number and draft.chance(0.9):
+            return self._text(draft, "number", {"field": number}, phrase)
+        name = "date" if field.is_date else "place" if is_place(field.name) else "field"
+        return self._text(draft, name, {"field": field_phrase(field.name, draft.rng)}, phrase)
+
+    def _field_of(self, draft: Draft, view: ListView) -> tuple[str, ast.expr, FieldView]:
+        """An object in words and as an expression, and a field of it."""
+        tool = self.reach.protocol.tool(view.tool)
+        field = draft.choose(self._fields(view))
+        reply = self.reach.reply(draft, tool, 0, view)
+        if not reply.owner:
+            thing = self.reach.views.object_of(view.tool)
+            assert thing is not None
+            return list_phrase(self.views, view, "", draft.rng).item(""), part(reply.call, view.path), field
+        node = part(reply.call, view.path)
+        if draft.chance(0.6):
+            node = ast.Name(draft.let("details" if draft.chance(0.6) else f"{view.noun} details", node))
+        return reply.owner, node, field
+
+    def _fields(self, view: ListView) -> list[FieldView]:
+        """The fields that a question may ask for."""
+        plain = [*view.of_kind("string", "integer", "number"), *view.dates]
+        return [f for f in plain if self.reach.filled(view, f.name)]
+
+    def _named_by(self, draft: Draft, view: ListView) -> str:
+        """The field that names the items of a list, or any that says something of them."""
+        if view.title:
+            return view.title
+        return draft.choose([f for f in view.of_kind("string") if self.reach.filled(view, f.name)]).name
+
+    def _items(self, draft: Draft, view: ListView, whole: bool = False) -> ItemList:
+        return self.reach.items(draft, view, bound=draft.chance(0.75), whole=whole)
+
+    def _comparison(self, draft: Draft, view: ListView) -> tuple[FieldView, str, str | None]:
+        """A field to compare by, the order, and its superlative."""
+        field, order = draft.choose(self.reach.comparable(view)), draft.choose(["highest", "highest", "lowest"])
+        return field, order, superlative(field.name, order, draft.rng)
+
+    def _common_values(self, view: ListView) -> list[tuple[FieldView, object]]:
+        """Values that several items of a list may have."""
+        common: list[tuple[FieldView, object]] = []
+        for field in view.of_kind("string"):
+            seen = [value for value in self.reach.seen(view, field.name) if value not in (None, "")]
+            options = dict.fromkeys(value for value in seen if isinstance(value, str) and len(value) <= 30)
+            if len(options) > 1 and self.reach.repeated(view, field.name):
+                common += [(field, value) for value in options]
+        return common
+
+    def _only_need(self, tool: Tool) -> tuple[str, str]:
+        """The noun and the name of the only required argument, an identifier. Raises: NoQuestion."""
+        required = [p.argument for p in tool.arguments if p.required]
+        reference = self.views.graph.reference(tool.name, required[0]) if len(required) == 1 else None
+        if reference is None:
+            raise NoQuestion
+        return reference.noun, required[0]
+
+    def _searches(self, view: ListView) -> bool:
+        tool = self.reach.protocol.tool(view.tool)
+        return is_search(tool) and not view.single and not self.views.graph.needs(view.tool)
+
+    def _two_names(self, draft: Draft, view: ListView) -> tuple[list[str], list[str]]:
+        names = [draft.value(self.reach.invented(view.noun, draft.rng)) for _ in range(2)]
+        if names[0] == names[1]:
+            raise NoQuestion
+        return [self.reach.called(view.noun, name, draft.rng) for name in names], names
+
+    def _search(self, draft: Draft, view: ListView, name: str | ast.expr) -> str:
+        """The first hit of a search, in a variable."""
+        reply = self.reach.reply(draft, self.reach.protocol.tool(view.tool), 0, view, "name")
+        draft.values.remove("name")
+        call = reply.call
+        assert isinstance(call, ast.Call)
+        node = ast.Name(name) if isinstance(name, str) else name
+        for keyword in call.keywords:
+            if isinstance(keyword.value, ast.Constant) and keyword.value.value == "name":
+                keyword.value = node
+        return draft.let(view.noun, part(call, (*view.path, 0)))
+
+    def _call(self, draft: Draft, tool: Tool, arguments: Mapping[str, ast.expr]) -> ast.expr:
+        draft.tools.append(tool.name)
+        return request(tool.name, arguments)
+
+    def _further(self, draft: Draft, view: ListView, *, lists: bool) -> tuple[Tool, str, ListView]:
+        """A tool that tells more of each item of a list: its object, or a list of it."""
+        options = []
+        for tool in self.views.takers.get(view.entity, ()):
+            try:
+                _, argument = self._only_need(tool)
+            except NoQuestion:
+                continue
+            inner = self.views.of_tool(tool.name) if lists else [self.views.object_of(tool.name)]
+            options += [(tool, argument, v) for v in inner if v is not None and tool.name != view.tool]
+        return draft.choose(options)
+
+    def _looped(self, draft: Draft, view: ListView) -> tuple[ast.expr, str, str]:
+        """The first few items of a list, for a loop: as an expression, in words, and the variable of each."""
+        items = self._items(draft, view)
+        count = draft.choose(_FEW[:4])
+        first = expression("ITEMS[:COUNT]", ITEMS=items.node, COUNT=constant(count))
+        return first, items.phrase.text(count), draft.variable(view.item)
+
+    def _print_with(self, draft: Draft, view: ListView, item: str, value: ast.expr) -> None:
+        """Print a value with the name of its item."""
+        if view.title:
+            draft.add("print(NAME, VALUE)", NAME=part(item, [view.title]), VALUE=value)
+        else:
+            draft.add("print(VALUE)", VALUE=value)
+
+    def _listed_words(self, view: ListView, tool: Tool) -> str:
+        """What a list holds, as the things that somebody has."""
+        if view.key:
+            return " ".join(words(view.key))
+        last = [segment for segment in tool.path.split("/") if segment and "{" not in segment][-1]
+        text = " ".join(words(last))
+        is_many = singular(words(last)[-1]) != words(last)[-1]
+        return text if is_many else f"{text} {plural(self.views.spoken(view.noun))}"
+
+
+def draft_with(
+    draft: Draft, weighted: tuple[tuple[Callable[[Draft, ListView], QuestionPair], int], ...]
+) -> Callable[[Draft, ListView], QuestionPair]:
+    """One of some kinds of questions, by their weights."""
+    kinds, weights = zip(*weighted, strict=True)
+    [kind] = draft.rng.choices(kinds, weights)
+    return cast("Callable[[Draft, ListView], QuestionPair]", kind)

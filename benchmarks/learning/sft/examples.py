@@ -1,0 +1,223 @@
+"""Conversations become token ids and labels; a label other than -100 stands at each token that the model should write.
+
+A conversation is rendered turn by turn. The text up to an assistant turn, open for an answer, is what the model reads
+at inference; what the next rendering adds to it is what the model should write, end-of-turn token included. Templates
+need no marks for that.
+
+A turn of another role may hold solved examples, whose answers are learned as well. `learn` lists where they stand in
+its content: `[[first, end], …]`, in characters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from atc.files import read_lines
+from benchmarks.learning.sft.conversations import Render, TrainingConversation, read_conversation, renderer
+from protocols.errors import UsageError
+
+__all__ = ["IGNORED", "ExampleCounts", "TokenizedExample", "read_examples"]
+
+IGNORED = -100
+"""The label of a token that no loss is taken of."""
+
+Span = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class TokenizedExample:
+    """One row of training: `ids` and `labels` have the same length, and a label is its token or IGNORED.
+
+    Examples of one `group` come from one line, or from lines with the same `query_id`; with an empty one from any.
+    """
+
+    ids: list[int]
+    labels: list[int]
+    group: str = ""
+
+
+@dataclass(slots=True)
+class ExampleCounts:
+    """What became of the lines of the data."""
+
+    conversations: int = 0
+    examples: int = 0
+    truncated: int = 0
+    dropped: int = 0
+    """Assistant turns that are longer than an example may be."""
+    target_tokens: int = 0
+    tokens: int = 0
+    files: list[str] = field(default_factory=list)
+
+
+def read_examples(
+    files: Iterable[str],
+    tokenizer: Any,
+    max_length: int,
+    loss_on: str = "all",
+    layout: str = "chat",
+    wrap: Callable[[Sequence[Any]], Iterable[Any]] = iter,
+) -> tuple[list[TokenizedExample], ExampleCounts]:
+    """Read conversations from JSONL files and tokenize them.
+
+    Args:
+        layout: As the field of the configuration.
+        wrap: Shows the progress over the lines of a file.
+    Raises: UsageError: A file is missing, a line has no conversation, a part of one would not be rendered, or no
+        example is left.
+    """
+    examples: list[TokenizedExample] = []
+    counts = ExampleCounts()
+    render = renderer(tokenizer, layout)
+    for name in files:
+        if not Path(name).is_file():
+            raise UsageError(f"there is no data file {name}; `atc train data` writes one")
+        counts.files.append(name)
+        file = Path(name).resolve()  # whatever way it is named, its lines have the same groups
+        for where, line in wrap(list(read_lines(Path(name), growing=False))):
+            conversation = read_conversation(where, line)
+            counts.conversations += 1
+            query = line.get("query_id")
+            group = f"{file}{where.removeprefix(name)}" if query is None else f"{file}, query {query}"
+            try:
+                rendered = render(where, conversation)
+                tokenized = _tokenized(tokenizer, conversation, rendered, max_length, loss_on, counts)
+            except UsageError as error:
+                text = str(error)
+                raise UsageError(text if text.startswith(where) else f"{where}: {text}") from None
+            examples += [replace(example, group=group) for example in tokenized]
+    counts.examples = len(examples)
+    counts.tokens = sum(len(example.ids) for example in examples)
+    counts.target_tokens = sum(label != IGNORED for example in examples for label in example.labels)
+    if not examples:
+        lost = f"; {counts.dropped} answers are longer than max_length, {max_length}" if counts.dropped else ""
+        raise UsageError(f"no example to train on in {', '.join(files)}{lost}")
+    return examples, counts
+
+
+def _tokenized(
+    tokenizer: Any,
+    conversation: TrainingConversation,
+    render: Render,
+    max_length: int,
+    loss_on: str,
+    counts: ExampleCounts,
+) -> list[TokenizedExample]:
+    """Token ids and labels of a conversation: one example, or several where it is too long for one.
+
+    A conversation that is too long loses the left of its context, never a part of an answer. Turns that then fit into
+    no common example get one each. So do those of a template that renders earlier turns in another way than the last.
+
+    Args:
+        loss_on: "all" assistant turns and what other turns have to `learn`, or the "last" assistant turn.
+    Raises: UsageError: The conversation cannot be rendered, or not turn by turn.
+    """
+    turns = conversation.turns
+    answers = [place for place, turn in enumerate(turns) if turn["role"] == "assistant"]
+    text, spans = _render_spans(render, turns[: answers[-1] + 1], answers)
+    if text is None:
+        if any(turn.get("learn") for turn in turns):
+            raise UsageError(
+                "its `learn` cannot be found, since the text of a turn changes with those after it; write a line for "
+                "each answer"
+            )
+        parts = [_render_spans(render, turns[: place + 1], [place]) for place in answers]
+    else:
+        parts = [(text, sorted([*_learned_spans(text, turns[: answers[-1]]), *spans]))]
+    if loss_on == "last":
+        parts = [(parts[-1][0], parts[-1][1][-1:])]
+    return [
+        example
+        for rendered, targets in parts
+        for example in _fit(*_tokenize(tokenizer, rendered or "", targets), max_length, counts)
+    ]
+
+
+def _render_spans(
+    render: Render, turns: Sequence[Mapping[str, Any]], answers: Sequence[int]
+) -> tuple[str | None, list[Span]]:
+    """The text of a conversation, and where in it the answers stand; no text if it is not rendered turn by turn."""
+    text = render(turns, False)
+    spans: list[Span] = []
+    for place in answers:
+        through = text if place == len(turns) - 1 else render(turns[: place + 1], False)
+        before = render(turns[:place], True) if place else through[: through.find(turns[0]["content"].strip())]
+        if not (through.startswith(before) and text.startswith(through)):
+            if len(answers) == 1:
+                raise UsageError(
+                    "the chat template does not begin an answer as it asks for one: its text with "
+                    "add_generation_prompt is no beginning of the text with the answer; use another chat template"
+                )
+            return None, []
+        written = through[len(before) :]
+        # White space after an end-of-turn token belongs to the template; after a bare answer it is the end of turn.
+        if written.strip() != turns[place]["content"].strip():
+            written = written.rstrip()
+        spans.append((len(before), len(before) + len(written)))
+    return text, spans
+
+
+def _learned_spans(text: str, turns: Sequence[Mapping[str, Any]]) -> Iterator[Span]:
+    """Where in the text of a conversation stands what its turns have to `learn`.
+
+    Raises: UsageError: The chat template changes a content.
+    """
+    end = 0
+    for turn in turns:
+        content = turn["content"].strip()
+        start = text.find(content, end)
+        if start >= 0:
+            end = start + len(content)
+        elif turn.get("learn"):
+            raise UsageError("the chat template changes the content of a turn, so its `learn` cannot be found")
+        shift = start - turn["content"].index(content)
+        for first, last in turn.get("learn", ()):
+            span = max(first + shift, start), min(last + shift, end)  # without white space around the content
+            if span[0] < span[1]:
+                yield span
+
+
+def _tokenize(tokenizer: Any, text: str, spans: Sequence[Span]) -> tuple[list[int], list[Span]]:
+    """Token ids of a text, and the spans as places among them.
+
+    The whole text is tokenized at once if every span then begins and ends between two tokens. Else the pieces between
+    the borders are, as they are at inference: there the prompt ends before the answer exists.
+    """
+    borders = [border for span in spans for border in span]
+    if getattr(tokenizer, "is_fast", False):
+        read = tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
+        starts = {start: place for place, (start, _) in reversed(list(enumerate(read["offset_mapping"])))}
+        starts[len(text)] = len(read["input_ids"])
+        if all(border in starts for border in borders):
+            return read["input_ids"], [(starts[first], starts[last]) for first, last in spans]
+    ids: list[int] = []
+    places = {}
+    for first, last in zip([0, *borders], [*borders, len(text)], strict=True):
+        places[first] = len(ids)
+        if last > first:
+            ids += tokenizer(text[first:last], add_special_tokens=False)["input_ids"]
+        places.setdefault(last, len(ids))
+    return ids, [(places[first], places[last]) for first, last in spans]
+
+
+def _fit(ids: list[int], spans: Sequence[Span], max_length: int, counts: ExampleCounts) -> Iterator[TokenizedExample]:
+    """Examples of at most `max_length` tokens: the turns that fit from the beginning, then each later one by itself."""
+    fitting = [span for span in spans if span[1] <= max_length]
+    if fitting:
+        yield _example(ids, 0, fitting[-1][1], fitting)
+    for first, last in spans[len(fitting) :]:
+        if last - first > max_length - 1:
+            counts.dropped += 1
+            continue
+        counts.truncated += 1
+        yield _example(ids, last - max_length, last, [(first, last)])
+
+
+def _example(ids: list[int], start: int, end: int, spans: Sequence[Span]) -> TokenizedExample:
+    labels = [IGNORED] * (end - start)
+    for first, last in spans:
+        labels[first - start : last - start] = ids[first:last]
+    return TokenizedExample(ids[start:end], labels)

@@ -1,0 +1,140 @@
+"""`atc train sft`: fine-tune a model on conversations."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from atc.apps.cli import print_json, say
+from atc.apps.cli.options import json_option, option, takes
+from benchmarks.learning.sft.trainer import is_main_process, process_count
+
+if TYPE_CHECKING:
+    from benchmarks.learning.sft.run import TuningEstimate
+
+__all__ = ["sft"]
+
+_EPILOG = """\b
+Shipped configurations (--config NAME):
+  small.yaml    LoRA on the 135M model, about an hour on two cores
+  gpu.yaml      the same model, longer, on one GPU
+  toolllm.yaml  ToolLLM's settings (7B, all weights, 8,192 tokens)
+  xu.yaml       those of Xu et al. (8 epochs, constant rate, 2,048 tokens)
+
+Several GPUs: torchrun --nproc-per-node N --no-python atc train sft --config …
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _TuningOptions:
+    config: str = option(
+        "--config", required=True, metavar="FILE", help="A YAML file, or the name of a shipped configuration (below)."
+    )
+    changes: tuple[str, ...] = option(
+        "--set", metavar="KEY=VALUE", multiple=True, help="Replace a field of the configuration. Repeatable."
+    )
+    dry_run: bool = option("--dry-run", is_flag=True, help="Print steps, tokens, parameters and memory; train nothing.")
+    as_json: bool = json_option("Print the summary as JSON.")
+
+
+@click.command(epilog=_EPILOG)
+@takes(_TuningOptions)
+def sft(options: _TuningOptions) -> None:
+    """Fine-tune a model on conversations (JSONL with `messages`).
+
+    The loss is taken of the assistant's turns alone. To go on after a stop, repeat the command. The output folder gets
+    checkpoints, the adapter or the merged model, log.jsonl, loss.svg and a model card.
+    """
+    from benchmarks.learning.sft.run import estimate, finished, prepare, run
+    from benchmarks.learning.sft.settings import read_config
+
+    config = read_config(options.config, options.changes)
+    summary = None if options.dry_run else finished(config)
+    if summary is not None:
+        over = "is finished; delete it, or --set out=…, to train anew"
+        if summary["stopped_by"] == "max_seconds":
+            over = f"was stopped by max_seconds after {summary['steps']:,} updates; --set max_seconds=… goes on"
+        _tell(f"{config.out} {over}")
+    else:
+        prepared = prepare(config, _reading, process_count())
+        if options.dry_run:
+            _print_estimate(estimate(prepared), options)
+            return
+        counts = prepared.counts
+        _tell(
+            f"{counts.examples:,} examples of {counts.tokens:,} tokens ({counts.truncated:,} cut on the left, "
+            f"{counts.dropped:,} answers too long); {prepared.plan.steps:,} updates"
+        )
+        summary = run(prepared, _command(options), _tell, _training)
+    if options.as_json and is_main_process():
+        print_json(summary)
+    elif is_main_process():
+        click.echo("\n".join(f"{name.replace('_', ' '):<12} {_cell(value)}" for name, value in summary.items()))
+
+
+def _tell(message: str) -> None:
+    """As `say`; of several processes only the first does."""
+    if is_main_process():
+        say(message)
+
+
+def _command(options: _TuningOptions) -> list[str]:
+    changes = [part for change in options.changes for part in ("--set", change)]
+    return ["atc", "train", "sft", "--config", options.config, *changes]
+
+
+def _reading(lines: Sequence[Any]) -> Iterable[Any]:
+    """Show on a terminal how far the data has been read."""
+    from rich.console import Console
+    from rich.progress import track
+
+    return track(lines, "reading", console=Console(stderr=True), disable=not is_main_process())
+
+
+@contextmanager
+def _training(steps: int) -> Iterator[Callable[[int, float], None]]:
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
+    bar = Progress(
+        TextColumn("{task.description}"), *columns, console=Console(stderr=True), disable=not is_main_process()
+    )
+    with bar:
+        task = bar.add_task("training", total=steps)
+        yield lambda step, loss: bar.update(task, completed=step, description=f"loss {loss:.3f}")
+
+
+def _print_estimate(figures: TuningEstimate, options: _TuningOptions) -> None:
+    if options.as_json:
+        print_json(asdict(figures))
+        return
+    losses = f"{figures.truncated:,} cut on the left, {figures.dropped:,} answers too long"
+    rows = {
+        "examples": f"{figures.examples:,} ({losses})",
+        "rows": f"{figures.rows:,}, and {figures.dev_rows:,} held out",
+        "updates": f"{figures.steps:,}",
+        "tokens": f"{figures.tokens:,}, {figures.target_share:.0%} of them answers",
+        "parameters": f"{figures.trained:,} of {figures.parameters:,} are trained",
+        "memory": f"about {figures.memory / 2**30:.1f} GiB for each process",
+        "several GPUs": f"torchrun --nproc-per-node N --no-python {shlex.join(_command(options))}",
+    }
+    click.echo("\n".join(f"{name:<12} {text}" for name, text in rows.items()))
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return "-"
+    return f"{value:,.4g}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)

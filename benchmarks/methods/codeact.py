@@ -1,0 +1,101 @@
+"""CodeAct: snippets of Python, one after the other, whose variables stay until the model writes the answer.
+
+A snippet runs in the sandbox after the successful ones, whose calls are answered from the journal: nothing is sent
+twice, and the model sees only the new output. So the final attempt is one program of all successful snippets, and the
+attempts before it are the failed snippets, which leave no trace. (In the original's interpreter half a snippet may
+have taken effect.)
+
+Source: CodeAct (arXiv:2402.01030).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from atc.assist.rules import judge
+from atc.events import FaultFound
+from atc.fault import Fault
+from atc.models import Message
+from atc.modes.actions import read_answer
+from atc.modes.api import NO_ATTRIBUTION, check_health
+from atc.modes.observations import truncate
+from atc.modes.rules import OUTPUT, TryEnded
+from atc.modes.toolbox import Toolbox, correction
+from atc.program.source import extract, fenced
+from atc.prompting import templates
+from atc.solution import Attempt
+from sandbox import Run
+
+__all__ = ["codeact"]
+
+
+def codeact(toolbox: Toolbox) -> str:
+    """Answer by snippets. Raises: TryEnded, ModelError."""
+    if toolbox.journal is not None:
+        toolbox.journal.restart()
+    messages = toolbox.begin("codeact", "codeact_examples")
+    while True:
+        reply = toolbox.ask(messages, stop=("\nOutput:",), max_tokens=toolbox.profile.output_tokens)
+        snippet = extract(reply)
+        if fenced(reply) is None and (answer := read_answer(reply)):
+            return answer
+        if not snippet:
+            messages += correction(reply, "codeact_neither")
+            continue
+        messages.append(Message("assistant", f"```python\n{snippet}\n```"))
+        messages.append(Message("user", _run_snippet(toolbox, snippet)))
+
+
+def _run_snippet(toolbox: Toolbox, snippet: str) -> str:
+    """Run a snippet after the successful ones; returns the model's observation. Raises: TryEnded."""
+    toolbox.wrote(snippet)
+    earlier_program, earlier_run = toolbox.kept or ("", None)
+    program = f"{earlier_program}\n{snippet}" if earlier_program else snippet
+    run = _reuse_records(earlier_run, toolbox.execute_snippet(program))
+    succeeded = run.outcome == "ok"
+    try:
+        check_health(toolbox.protocol, run.calls, stopped=run.outcome == "limit")
+    except TryEnded:
+        toolbox.kept = program, run
+        raise
+    if succeeded:
+        toolbox.kept = program, run
+    if toolbox.journal is not None and succeeded:
+        toolbox.journal.accept()
+    if toolbox.journal is not None:
+        toolbox.journal.over()
+    if succeeded:
+        return OUTPUT + (
+            truncate(run.stdout.removeprefix(earlier_run.stdout if earlier_run else "").strip())
+            or "nothing was printed"
+        )
+    fault = _fault(run, earlier_program.count("\n") + 1 if earlier_program else 0, len(snippet.splitlines()))
+    own_run = _drop_calls(run, len(earlier_run.calls)) if earlier_run else run
+    toolbox.emit(FaultFound(toolbox.number, fault, NO_ATTRIBUTION))
+    toolbox.attempts.append(Attempt(snippet, fault.stage, own_run, fault, NO_ATTRIBUTION))
+    where = f" (line {fault.line}: {snippet.splitlines()[fault.line - 1].strip()})" if fault.line else ""
+    return templates.render("codeact_failed", error=truncate(f"{fault.type}: {fault.message}{where}")).strip()
+
+
+def _reuse_records(earlier_run: Run | None, run: Run) -> Run:
+    """A run whose first calls have the records of the runs that made them."""
+    earlier_calls = earlier_run.calls if earlier_run else ()
+    calls = [
+        earlier if (earlier.tool, earlier.url) == (current.tool, current.url) else current
+        for earlier, current in zip(earlier_calls, run.calls, strict=False)
+    ]
+    return replace(run, calls=(*calls, *run.calls[len(calls) :]))
+
+
+def _drop_calls(run: Run, count: int) -> Run:
+    """A run without its first calls, and without references to calls by number."""
+    error = replace(run.error, call=None) if run.error else None
+    return replace(run, calls=run.calls[count:], error=error, provenance=None)
+
+
+def _fault(run: Run, offset: int, length: int) -> Fault:
+    """The fault of a failed snippet; `line` counts from its first line, and is None for a failure elsewhere."""
+    fault = judge("…", run)
+    assert fault is not None, "only a run that went well has none"
+    line = (fault.line or 0) - offset
+    return replace(fault, line=line if 1 <= line <= length else None, snippet="")

@@ -1,0 +1,49 @@
+"""ConAgents: three roles cooperate; one chooses function and task, one calls, one reads the response.
+
+A failed call goes back to its author, with the error, before the first role hears of it.
+
+Source: ConAgents (arXiv:2403.03031). Its reading role writes code that extracts values, and is corrected by that code's
+errors; this one reads the response, shortened to fit.
+"""
+
+from __future__ import annotations
+
+import re
+
+from atc.models import Message
+from atc.modes.actions import read_answer, unknown_function
+from atc.modes.rules import RESULT, TryBudget
+from atc.modes.toolbox import Toolbox, conversation, correction
+from atc.prompting import templates
+from benchmarks.methods.roles import execute_task
+
+__all__ = ["conagents"]
+
+BUDGET = TryBudget(model_calls=32, tokens=120_000)
+
+CORRECTIONS = 2
+"""Attempts to correct a failed call."""
+
+_FUNCTION = re.compile(r"^[\s*#-]*function[\s*]*:[\s*`]*(\w+)", re.IGNORECASE | re.MULTILINE)
+_TASK = re.compile(r"^[\s*#-]*task[\s*]*:[\s*]*(.+)", re.IGNORECASE | re.MULTILINE)
+
+
+def conagents(toolbox: Toolbox) -> str:
+    """Answer by three roles in turns. Raises: TryEnded, ModelError."""
+    toolbox.budget = BUDGET
+    lead = templates.render("conagents_ground", tools=toolbox.functions(), today=toolbox.today)
+    messages = conversation(lead, f"Question: {toolbox.opening.asked}")
+    results: list[str] = []
+    while True:
+        reply = toolbox.ask(messages, stop=(f"\n{RESULT.strip()}",), max_tokens=160)
+        function, task = _FUNCTION.search(reply), _TASK.search(reply)
+        if function is None and (answer := read_answer(reply)):
+            return answer
+        if function is None or function[1] not in toolbox.tools:
+            why = "that gives no task" if function is None else unknown_function(function[1], toolbox.tools)
+            messages += correction(reply, "conagents_ask", why=why)
+            continue
+        tool, subtask = function[1], task[1].strip() if task else toolbox.question.text
+        result, _ = execute_task(toolbox, tool, subtask, results, CORRECTIONS)
+        results.append(f"- {subtask}: {result}")
+        messages += [Message("assistant", f"Function: {tool}\nTask: {subtask}"), Message("user", RESULT + result)]

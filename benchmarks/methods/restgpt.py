@@ -1,0 +1,78 @@
+"""RestGPT: a planner splits the question into steps, a selector chooses functions, and an executor calls them.
+
+The planner knows the question and the results so far, but no function; the selector knows the functions; the executor
+writes each call from one function's documentation and reads its response.
+
+Source: RestGPT (arXiv:2306.06624). Its executor parses a response by code written from the response's schema; this one
+reads the response, shortened to fit.
+"""
+
+from __future__ import annotations
+
+import re
+
+from atc.models import Message
+from atc.modes.actions import read_answer
+from atc.modes.rules import RESULT, TryBudget
+from atc.modes.toolbox import Toolbox, conversation, correction
+from atc.prompting import templates
+from benchmarks.methods.roles import execute_task, render_results
+
+__all__ = ["restgpt"]
+
+BUDGET = TryBudget(model_calls=32, tokens=120_000)
+
+MOST_SELECTED = 2
+"""Functions for one step of the plan."""
+
+
+def restgpt(toolbox: Toolbox) -> str:
+    """Answer by planning, selecting and executing in turns. Raises: TryEnded, ModelError."""
+    toolbox.budget = BUDGET
+    plan = templates.render("restgpt_plan", title=toolbox.protocol.title, today=toolbox.today)
+    messages = conversation(plan, f"Question: {toolbox.opening.request}")
+    results: list[str] = []
+    while True:
+        reply = toolbox.ask(messages, stop=(f"\n{RESULT.strip()}",), max_tokens=120)
+        task = _next_task(reply)
+        if task is None and (answer := read_answer(reply)):
+            return answer
+        task = task or toolbox.question.text
+        result = _execute_step(toolbox, task, results)
+        results.append(f"- {task}: {result}")
+        messages += [Message("assistant", f"Next: {task}"), Message("user", RESULT + result)]
+
+
+def _next_task(reply: str) -> str | None:
+    """The next step of the plan; None where the answer comes first, or the reply is empty."""
+    for line in reply.splitlines():
+        text = line.strip(" *#-")
+        if re.match(r"(final )?answer\b", text, re.IGNORECASE):
+            return None
+        if task := re.sub(r"^next\W*:\s*", "", text, flags=re.IGNORECASE):
+            return task
+    return None
+
+
+def _execute_step(toolbox: Toolbox, task: str, earlier_results: list[str]) -> str:
+    """Execute a step of the plan and return its result."""
+    results: list[str] = []
+    for tool in _select_tools(toolbox, task, earlier_results):
+        result, good = execute_task(toolbox, tool, task, [*earlier_results, *results], corrections=0)
+        results.append(result)
+        if not good:
+            break
+    return " ".join(results) or "no function fits that"
+
+
+def _select_tools(toolbox: Toolbox, task: str, results: list[str]) -> list[str]:
+    """The functions for a task, in the order of their calls; requested once more where none is named."""
+    request = templates.render("restgpt_select_task", known=render_results(results), task=task)
+    messages = conversation(templates.render("restgpt_select", tools=toolbox.functions()), request)
+    for _ in range(2):
+        reply = toolbox.ask(messages, max_tokens=80)
+        selected = [name for name in dict.fromkeys(re.findall(r"\w+", reply)) if name in toolbox.tools]
+        if selected:
+            return selected[:MOST_SELECTED]
+        messages += correction(reply, "select_none")
+    return []

@@ -1,0 +1,56 @@
+"""Calls as the ToolLLaMA weights were trained to write them, in a conversation without a chat template."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from atc.models import Completion, Message
+from atc.models.base import Layout
+from atc.modes.actions import Action
+from atc.modes.toolbox import Toolbox, correction
+from atc.search_tree import SearchStep
+from benchmarks.methods.dialogue import Dialogue, Reading, function_names
+from benchmarks.methods.formats import toolllama
+
+__all__ = ["ToolLlamaDialogue"]
+
+
+class ToolLlamaDialogue(Dialogue):
+    """`Thought`, `Action` and `Action Input`, with the published finish function.
+
+    Args:
+        file: A released file whose sentences the prompt has; without it they are ours.
+        compat: With the published names, and schemas with their defects.
+    Raises: UsageError: The file has no such prompt.
+    """
+
+    stop = toolllama.STOP
+    layout: Layout = "roles"
+
+    def __init__(self, toolbox: Toolbox, file: Path | None, *, compat: bool) -> None:
+        self._toolbox = toolbox
+        self._compat = compat
+        self._prompt = toolllama.published_prompt(file) if file else toolllama.own_prompt()
+
+    def begin(self) -> list[Message]:
+        """As `Dialogue.begin`."""
+        protocol = self._toolbox.protocol
+        names = function_names(self._toolbox, self._compat)
+        schemas = toolllama.function_schemas(protocol, names, self._prompt, compat=self._compat)
+        tools = toolllama.tool_descriptions(protocol, names.values())
+        return toolllama.begin(self._toolbox.opening.request, schemas, tools, self._prompt)
+
+    def read(self, completion: Completion) -> Reading:
+        """As `Dialogue.read`."""
+        message = toolllama.read_message(completion.text)
+        turn = Message("assistant", toolllama.write_message(message.thought, message.name, message.text))
+        return Reading(message.thought, (Action(message.name, message.arguments),), turn)
+
+    def correct(self, completion: Completion, why: str) -> list[Message]:
+        """As `Dialogue.correct`."""
+        return correction(completion.text.strip(), "bad_toolllama", why=why)
+
+    def observe(self, reading: Reading, steps: Sequence[SearchStep]) -> list[Message]:
+        """As `Dialogue.observe`."""
+        return [Message("tool", step.observation, name=step.name) for step in steps]

@@ -1,1 +1,0 @@
-"""`atc train`: data to train models with, and their training."""

@@ -1,0 +1,188 @@
+"""The `atc` command as a user has it: `explain`, `simulate`, `model`, its help and its exit codes."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+import pytest
+import requests
+
+from atc.apps.cli import main
+from atc.solution import EXIT_CODES
+from benchmarks.cli import BenchCommand
+from tests.atc_command import QUESTION, atc, start
+
+# --- atc explain
+
+
+def test_explain_shows_the_prompt_and_asks_nobody(films: Path, endpoint: Callable[..., None]) -> None:
+    """The tools, where identifiers come from and the prompt with its tokens; no model is there to be asked."""
+    endpoint("")
+    shown = atc("explain", QUESTION, "--api", films)
+    told = json.loads(atc("explain", QUESTION, "--api", films, "--json").stdout)
+
+    assert shown.exit_code == 0, shown.stderr
+    assert "film_id: int — from GET_search_film(query=…)" in shown.stdout
+    assert f"Question: {QUESTION}" in shown.stdout
+    assert "about" in shown.stdout.splitlines()[-1]
+    assert set(told["tools"]) == {"GET_search_film", "GET_film_film_id_credits", "GET_film_latest"}
+    assert told["messages"][-1]["content"].endswith(f"Question: {QUESTION}")
+    assert told["estimated"]
+    assert told["tokens"] > 500
+    assert atc("explain", " ", "--api", films).exit_code == 2
+
+
+@pytest.mark.parametrize(
+    "model", ["openai:whatever", "local:/nowhere/x.gguf", "openvino:qwen2.5-coder-1.5b", "hf:/nowhere"]
+)
+def test_explain_works_with_any_model(
+    films: Path, model: str, endpoint: Callable[..., None], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Where its tokenizer is not at hand, the tokens are estimated, and it says so; no model has that other name."""
+    endpoint("")
+    monkeypatch.setenv("ATC_HOME", str(tmp_path))
+    shown = atc("explain", QUESTION, "--api", films, "--model", model)
+
+    assert shown.exit_code == 0, shown.stderr
+    assert re.fullmatch(r"about [\d,]+ tokens \(estimated\)", shown.stdout.splitlines()[-1])
+    assert json.loads(atc("explain", QUESTION, "--api", films, "--model", model, "--json").stdout)["estimated"]
+    assert atc("explain", QUESTION, "--api", films, "--model", "whatever").exit_code == 2
+
+
+# --- atc simulate
+
+
+def test_what_a_question_names_is_there(films: Path, endpoint: Callable[..., None]) -> None:
+    """A simulated API made for a question knows its names, however made up they are."""
+    endpoint('```python\nprint([film["title"] for film in GET_search_film(query="Zarnigold Ebb")["results"]])\n```')
+    result = atc("solve", "Who directed Zarnigold Ebb?", "--api", films, "--simulate", "--model", "openai:scripted")
+
+    assert result.exit_code == 0, result.stderr
+    assert "Zarnigold Ebb" in result.stdout
+
+
+def test_simulate_serves_until_interrupted(films: Path) -> None:
+    """It prints its base URL and the credential that it wants, answers 401 without it, and ends with 130."""
+    process = start("simulate", films)
+    assert process.stdout
+    url, credential = (process.stdout.readline().strip() for _ in range(2))
+    try:
+        kind, _, header = credential.removeprefix("credential: ").partition(" ")
+        name, _, value = header.partition(": ")
+        refused = requests.get(f"{url}/film/latest", timeout=5)
+        accepted = requests.get(f"{url}/film/latest", headers={name: value}, timeout=5)
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=20)
+
+    assert (kind, name) == ("header", "Authorization")
+    assert (refused.status_code, accepted.status_code) == (401, 200)
+    assert isinstance(accepted.json()["title"], str)
+    assert process.returncode == 130
+
+
+def test_simulate_without_auth(films: Path) -> None:
+    """--no-auth answers anybody; SIGTERM ends it like ctrl-C."""
+    process = start("simulate", films, "--no-auth")
+    assert process.stdout
+    url, credential = (process.stdout.readline().strip() for _ in range(2))
+    try:
+        reply = requests.get(f"{url}/film/latest", timeout=5)
+    finally:
+        process.terminate()
+        process.communicate(timeout=20)
+
+    assert credential == "credential: none needed"
+    assert reply.status_code == 200
+    assert process.returncode == 130
+
+
+def test_simulate_on_a_port_in_use(films: Path, replies: Callable[[int, str, str], str]) -> None:
+    """A port that is taken is bad input with a message, not a stack trace."""
+    port = replies(200, "text/plain", "").rpartition(":")[2]
+    result = atc("simulate", films, "--port", port)
+
+    assert result.exit_code == 2
+    assert port in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+# --- atc model, help
+
+
+def test_models_are_listed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """`atc model list` tells what can be pulled and what is here; `path` of one that is not here exits 5."""
+    monkeypatch.setenv("ATC_HOME", str(tmp_path))
+    listed = atc("model", "list").stdout
+
+    assert "local:qwen2.5-coder-1.5b" in listed
+    assert "not pulled" in listed
+    assert atc("model", "path", "local:qwen2.5-coder-1.5b").exit_code == 5
+    assert atc("model", "path", "local:none").exit_code == 2
+
+
+def test_pulled_model_has_a_path(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A file that is there is not fetched again; `pull` and `path` print where it lies."""
+    from atc.engines.files import CATALOGUE
+
+    monkeypatch.setenv("ATC_HOME", str(tmp_path))
+    file = tmp_path / "models" / CATALOGUE[0].file
+    file.parent.mkdir()
+    file.touch()
+    name = f"local:{CATALOGUE[0].name}"
+
+    assert atc("model", "pull", name).stdout.strip() == str(file)
+    assert atc("model", "path", name).stdout.strip() == str(file)
+    assert "on disk" in atc("model", "list").stdout
+
+
+def test_help_has_the_exit_codes() -> None:
+    """`atc --help` lists all commands, the one added by the benchmarks too, and the exit codes."""
+    shown = atc("--help").stdout
+
+    assert all(f"\n  {name} " in shown for name in ("solve", "run", "simulate", "model", "bench"))
+    assert "130  interrupted" in shown
+    assert "cannot be loaded" not in shown
+
+
+def test_readme_and_help_agree_on_exit_codes() -> None:
+    """One table: the README's is the one that --help prints."""
+    readme = (Path(__file__).resolve().parents[4] / "README.md").read_text("utf-8")
+    table = [line.strip("| ").split(" | ") for line in readme.splitlines() if line.startswith("| ") and " | " in line]
+    documented = {row[0].strip(): row[1].strip() for row in table if row[0].strip().isdigit()}
+    shown = atc("--help").stdout
+
+    assert set(documented) == {"2", *(str(code) for code in EXIT_CODES.values())}
+    assert all(f"  {code:<5}{meaning}" in shown for code, meaning in documented.items())
+
+
+def test_readme_uses_options_that_exist() -> None:
+    """Every `atc …` line in the README, that of the figures and the guide names commands and options that there are."""
+    root = Path(__file__).resolve().parents[4]
+    pages = [root / "README.md", root / "benchmarks/README.md", *sorted((root / "docs").glob("*.md"))]
+    readme = "".join(page.read_text("utf-8") for page in pages)
+    lines = [line.strip("`") for line in re.findall(r"^atc .*|`atc [^`]*`", readme, re.M)]
+    context = click.Context(main)
+    for line in lines:
+        name, *words = line.split()[1:]
+        command = main.get_command(context, name)
+        assert command is not None or name == "COMMAND", line
+        if isinstance(command, click.Group) and words:
+            command = command.get_command(context, words[0])
+            assert command is not None, line
+        if isinstance(command, BenchCommand) and words:
+            command = command.own_command(words[0]) or command
+        known = {option for one in command.params for option in one.opts} if command else {"--help"}
+        assert {word for word in words if word.startswith("--")} <= {*known, "--help"}, line
+
+    assert len(lines) > 8
+
+
+def test_unknown_command() -> None:
+    """A typo is wrong usage."""
+    assert atc("slove").exit_code == 2

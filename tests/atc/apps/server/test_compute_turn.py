@@ -1,0 +1,87 @@
+"""Solves of one process compute in turns, and wait without one."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+
+import pytest
+
+from atc import Agent
+from atc.apps.server.compute_turn import ComputeTurn
+from atc.models import Completion, Message
+from atc.modes import modes
+from atc.options import SearchSettings
+from tests.local_api import Answer, LocalAPI, Received
+from tests.scripted import ScriptedModel
+
+PROGRAM = 'print(GET_cities(query="Oslo")["results"][0]["name"])'
+
+
+@pytest.fixture
+def weather() -> Iterator[LocalAPI]:
+    with LocalAPI() as api:
+        api.answer("GET", "/cities", {"results": [{"id": "osl", "name": "Oslo"}]})
+        yield api
+
+
+class _WaitingModel(ScriptedModel):
+    """Notes whether the solve has its turn while it waits for the model, and says the same again and again."""
+
+    def __init__(self, answer: str, turn: ComputeTurn) -> None:
+        super().__init__(answer)
+        self.turn = turn
+        self.had_turn: list[bool] = []
+
+    def complete(self, messages: Sequence[Message], *, stop: Sequence[str] = (), max_tokens: int = 1024) -> Completion:
+        self.had_turn.append(self.turn.held)
+        self.answers *= 2
+        return super().complete(messages)
+
+
+@pytest.mark.parametrize("mode", [mode for mode in modes() if mode != "plan"])
+def test_no_mode_keeps_its_turn_while_it_waits_for_the_model(weather: LocalAPI, mode: str) -> None:
+    with ComputeTurn() as turn:
+        model = _WaitingModel(f"Thought: look.\nAction: {PROGRAM}\n```python\n{PROGRAM}\n```", turn)
+        agent = Agent(
+            weather.protocol, model=model, mode=mode, on_event=turn.follow, search=SearchSettings(max_model_calls=4)
+        )
+        agent.solve("Which city is called Oslo?")
+
+    assert len(model.had_turn) > 0
+    assert not any(model.had_turn)
+    assert not turn.held
+
+
+def test_a_service_that_waits_holds_up_nobody(weather: LocalAPI) -> None:
+    """While one program waits for its reply, another solve has its turn."""
+    other_had_it = threading.Event()
+
+    def slow(_request: Received) -> Answer:
+        with ComputeTurn():
+            other_had_it.set()
+        return Answer(200, {"results": [{"id": "osl", "name": "Oslo"}]})
+
+    weather.respond("GET", "/cities", slow)
+    with ComputeTurn() as turn:
+        solution = Agent(weather.protocol, model=ScriptedModel(PROGRAM), on_event=turn.follow).solve("Which city?")
+
+    assert other_had_it.is_set()
+    assert solution.answer == "Oslo"
+
+
+def test_a_second_solve_waits_for_the_first_ones_turn() -> None:
+    has_turn = threading.Event()
+
+    def second() -> None:
+        with ComputeTurn():
+            has_turn.set()
+
+    with ComputeTurn() as first:
+        thread = threading.Thread(target=second)
+        thread.start()
+        assert not has_turn.wait(0.05)
+        first.give()
+        first.give()  # once is enough: the next is not let through twice
+        assert has_turn.wait(10)
+    thread.join()

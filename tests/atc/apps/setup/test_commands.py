@@ -1,0 +1,137 @@
+"""The group of commands: its help without importing them, the shell's completion, and what `atc doctor` finds."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from atc.apps.cli import main
+
+BIN = Path(sys.executable).parent
+
+
+def test_help_imports_no_command() -> None:
+    """`atc --help` reads the commands' first sentences from their files; that is what makes it quick."""
+    code = (
+        "import sys; from atc.apps.cli import COMMANDS, main\n"
+        "main.main(['--help'], standalone_mode=False)\n"
+        "own = {address.partition(':')[0] for address in COMMANDS.values()}\n"
+        "print('loaded:', *sorted(own & set(sys.modules)), *[n for n in ('benchmarks.cli', 'probing.cli', 'requests')"
+        " if n in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert done.stdout.splitlines()[-1].strip() == "loaded:"
+
+
+def test_help_says_what_the_commands_say() -> None:
+    """The sentence beside each command is that of its own help."""
+    context = click.Context(main)
+    for name in main.list_commands(context):
+        command = main.get_command(context, name)
+        assert command is not None
+        assert main._summary(context, name).get_short_help_str(60) == command.get_short_help_str(60), name
+    text = CliRunner().invoke(main, ["--help"]).output
+    assert "solve       Answer QUERY with the API" in text
+    assert "ATC_SOLVE_API" in text and "atc.toml" in text
+
+
+def test_the_version() -> None:
+    """`atc --version` is that of the package, whatever is in the environment."""
+    result = CliRunner().invoke(main, ["--version"], env={"ATC_VERSION": "1"})
+
+    assert result.output == f"atc, version {version('atc-toolchain')}\n"
+    assert (
+        CliRunner().invoke(main, ["completion", "bash"], env={"ATC_VERSION": "1"}).output.startswith("_atc_completion")
+    )
+
+
+def complete(*words: str) -> list[str]:
+    """What bash offers for the last of the words, after the script was read as a user has it read."""
+    script = (
+        'eval "$(atc completion bash)"\n'
+        f"COMP_WORDS=({' '.join(map(repr, words))}); COMP_CWORD={len(words) - 1}\n"
+        "_atc_completion atc\n"
+        'printf "%s\\n" "${COMPREPLY[@]}"'
+    )
+    environment = {**os.environ, "PATH": f"{BIN}:{os.environ['PATH']}"}
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, env=environment, check=True)
+    assert done.stderr == "", done.stderr
+    return done.stdout.split()
+
+
+def test_bash_completes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commands, options and the words of an option, in a real bash; a broken atc.toml does not get in its way."""
+    (tmp_path / "atc.toml").write_text("broken")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("ATC_CONFIG")
+
+    assert complete("atc", "so") == ["solve"]
+    assert "bench" in complete("atc", "b")
+    assert complete("atc", "solve", "--base") == ["--base-url"]
+    assert {"ask", "deny"} <= set(complete("atc", "solve", "--writes", ""))
+    assert complete("atc", "model", "p") == ["path", "pull"]
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_every_shell_has_a_script(shell: str) -> None:
+    """The script asks `atc` itself, so it is never out of date."""
+    assert "_ATC_COMPLETE" in CliRunner().invoke(main, ["completion", shell]).output
+
+
+def test_doctor_names_remedies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is missing comes with a command; a missing model is no defect, and no secret is shown."""
+    monkeypatch.setenv("ATC_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("ATC_DATA", str(tmp_path / "data"))
+    monkeypatch.setenv("OPENAI_API_KEY", "a-secret-of-mine")
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    result = CliRunner().invoke(main, ["doctor", "--json"])
+    checks = {check["name"]: check for check in json.loads(result.stdout)["checks"]}
+
+    assert result.exit_code == 0
+    assert checks["local:smollm2-135m"]["remedy"] == "atc model pull local:smollm2-135m"
+    assert checks["benchmark data"]["state"] == "missing"
+    assert checks["OPENAI_API_KEY"]["state"] == "ok"
+    assert checks["OPENAI_BASE_URL"]["remedy"] == "export OPENAI_BASE_URL=…"
+    assert checks["cache"]["detail"] == f"{tmp_path / 'home'}, made when it is needed"
+    extras = [check for check in checks.values() if check["part"] == "extra"]
+    assert {"local", "openvino", "hf", "train"} <= {check["name"] for check in extras}
+    assert all(bool(check["remedy"]) == (check["state"] == "missing") for check in extras)
+    assert "a-secret-of-mine" not in result.output
+
+
+def test_doctor_finds_what_is_broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cut-off model file and a cache folder that is a file: exit code 1, each with what to do."""
+    models = tmp_path / "home" / "models"
+    models.mkdir(parents=True)
+    (models / "SmolLM2-135M-Instruct.Q4_1.gguf").write_bytes(b"GGUF")
+    monkeypatch.setenv("ATC_HOME", str(tmp_path / "home"))
+    result = CliRunner().invoke(main, ["doctor", "--json"])
+    checks = {check["name"]: check for check in json.loads(result.stdout)["checks"]}
+    assert result.exit_code == 1
+    assert checks["local:smollm2-135m"]["state"] == "broken"
+    assert "then atc model pull local:smollm2-135m" in checks["local:smollm2-135m"]["remedy"]
+
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("ATC_HOME", str(tmp_path / "file"))
+    result = CliRunner().invoke(main, ["doctor"], env={"COLUMNS": "200"})
+    assert result.exit_code == 1
+    assert "broken" in result.output and "export" in result.output
+
+
+def test_doctor_tells_of_the_model_that_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The model of atc.toml, or of ATC_MODEL, which comes first."""
+    (tmp_path / "atc.toml").write_text('[solve]\nmodel = "replay:none.jsonl"\n')
+    monkeypatch.setenv("ATC_CONFIG", str(tmp_path / "atc.toml"))
+    assert "record one: --record FILE" in CliRunner().invoke(main, ["doctor", "--json"]).stdout
+    monkeypatch.setenv("ATC_MODEL", "openai:some-model")
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    assert "the default; it needs a key" in CliRunner().invoke(main, ["doctor", "--json"]).stdout

@@ -1,0 +1,343 @@
+"""`atc.toml`: what it sets, what comes before it, what is wrong in it, and what it may not do unasked."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pexpect
+import pytest
+from click.testing import CliRunner, Result
+
+from atc.apps.cli import COMMANDS, main
+from atc.apps.cli.config import SHARED
+
+ATC = str(Path(sys.executable).with_name("atc"))
+PROGRAM = "print(GET_film_latest() is not None)"
+TOOLS = """
+from pathlib import Path
+
+Path("ran").touch()
+
+
+def double(number: int) -> int:
+    '''Twice.'''
+    return 2 * number
+"""
+RISKY = {"api", "apis", "auth", "allow", "writes", "reads", "host", "key_file"}
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, films: Path) -> Path:
+    """A working folder with an API document and a program, and a home of its own."""
+    folder = tmp_path / "project"
+    folder.mkdir()
+    shutil.copy(films, folder / "films.yaml")
+    (folder / "program.py").write_text(PROGRAM)
+    monkeypatch.chdir(folder)
+    monkeypatch.delenv("ATC_CONFIG")
+    monkeypatch.setenv("ATC_HOME", str(tmp_path / "home"))
+    return folder
+
+
+def atc(*arguments: str) -> Result:
+    """Run the command in this process, where there is no terminal."""
+    return CliRunner().invoke(main, arguments)
+
+
+def test_a_file_saves_typing(project: Path) -> None:
+    """With the API in the file, commands need no --api; the keys are those of each command that has the option."""
+    (project / "atc.toml").write_text('api = "films.yaml"\nsimulate = true\nwrites = "deny"\n')
+
+    assert atc("check", "program.py").exit_code == 0
+    result = atc("run", "program.py")
+    assert (result.exit_code, result.stdout) == (0, "True\n"), result.stderr
+    assert json.loads(atc("explain", "Which film is the latest?", "--json").stdout)["messages"]
+    (project / "atc.toml").write_text('api = "films.yaml"\nmodel = "openai:whatever"\n')
+    assert json.loads(atc("explain", "Which film is the latest?", "--json").stdout)["estimated"]
+
+
+def test_the_file_above_is_found_and_its_paths_start_there(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From a folder below, the same file is used."""
+    (project / "atc.toml").write_text('api = "films.yaml"\n')
+    (project / "below").mkdir()
+    monkeypatch.chdir(project / "below")
+
+    assert atc("check", "../program.py").exit_code == 0
+
+
+def test_saved_programs_of_the_file_start_there_too(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder of `saved:` is relative to the file, as every path in it."""
+    (project / "atc.toml").write_text('api = "saved:tools"\n')
+    (project / "tools").mkdir()
+    (project / "below").mkdir()
+    monkeypatch.chdir(project / "below")
+
+    assert f"{project / 'tools'} holds no saved program" in atc("check", "../program.py").stderr
+
+
+def test_no_file_above_the_home_folder_is_read(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file above the user's home is somebody else's."""
+    (project / "atc.toml").write_text("broken")
+    (project / "user" / "work").mkdir(parents=True)
+    monkeypatch.setenv("HOME", str(project / "user"))
+    monkeypatch.chdir(project / "user" / "work")
+
+    assert atc("check", "../../program.py", "--api", "../../films.yaml").exit_code == 0
+
+
+def test_command_line_environment_file(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An option of the command line comes first, then the environment, then the file."""
+    (project / "atc.toml").write_text('api = "films.yaml"\nmodel = "replay:file.jsonl"\n')
+    ask = ("solve", "Which film is the latest?", "--simulate")
+
+    assert "file.jsonl" in atc(*ask).stderr
+    monkeypatch.setenv("ATC_MODEL", "replay:environment.jsonl")
+    assert "environment.jsonl" in atc(*ask).stderr
+    assert "flag.jsonl" in atc(*ask, "--model", "replay:flag.jsonl").stderr
+    monkeypatch.setenv("ATC_CHECK_API", "missing.yaml")
+    assert "missing.yaml" in atc("check", "program.py").stderr
+    assert atc("check", "program.py", "--api", "films.yaml").exit_code == 0
+
+
+def test_a_table_comes_before_the_keys_above(project: Path) -> None:
+    """[check] is of `atc check` alone."""
+    (project / "atc.toml").write_text('api = "films.yaml"\n[check]\napi = "missing.yaml"\n')
+
+    assert "missing.yaml" in atc("check", "program.py").stderr
+    assert atc("run", "program.py", "--simulate").exit_code == 0
+
+
+def test_a_benchmark_reads_its_own_table_alone(project: Path) -> None:
+    """Keys above the tables would change what is measured; a table for `bench` says so on purpose."""
+    (project / "atc.toml").write_text('api = "films.yaml"\nprofile = "large"\n[bench]\nlimit = "three"\n')
+
+    assert "[bench] limit must be a whole number, not a string" in atc("bench", "tiny", "--out", "runs").stderr
+
+
+def test_the_file_is_named_by_the_environment(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """ATC_CONFIG names another file; one that is not there is an error, and /dev/null is none."""
+    (project / "atc.toml").write_text("broken")
+    (project / "other.toml").write_text('api = "films.yaml"\n')
+
+    monkeypatch.setenv("ATC_CONFIG", "other.toml")
+    assert atc("check", "program.py").exit_code == 0
+    monkeypatch.setenv("ATC_CONFIG", os.devnull)
+    assert "Missing option '--api'" in atc("check", "program.py").stderr
+    monkeypatch.setenv("ATC_CONFIG", "nowhere.toml")
+    assert "ATC_CONFIG names nowhere.toml, which is no file" in atc("check", "program.py").stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("api = ", "atc.toml is no TOML: Invalid value (at end of document); correct it, or go without it"),
+        ("apo = 'x'", "unknown key apo (did you mean api?); above the tables stand allow, api, auth, base-url"),
+        ("[slove]\napi = 'x'", "[slove]: there is no command of that name (did you mean solve?)"),
+        (
+            "[check]\nmodle = 'x'",
+            "[check] modle: unknown key; the keys there are api, auth, json, only, query, store, without",
+        ),
+        ("[run]\nbase_url = 'x'", "[run] base_url: unknown key (did you mean base-url?)"),
+        ("[contract]\nshwo = {}", "[contract] shwo: unknown key (did you mean show?); the keys there are diff"),
+        ("seed = 'x'", "atc.toml: seed must be a whole number, not a string"),
+        ("[run]\nwall = true", "[run] wall must be a number, not true or false"),
+        ("simulate = 'yes'", "atc.toml: simulate must be true or false, not a string"),
+        ("api = 'a'\n[check]\nstore = 1", "store must be a string, not 1"),
+        ("[run]\ncpu = -1", "[run] cpu: -1.0 is not in the range x>0"),
+        ("writes = 'sometimes'", "atc.toml: writes: 'sometimes' is not one of 'ask', 'allow', 'deny'"),
+        ("now = 'noon'", "atc.toml: now: 'noon' is no time"),
+        ("auth = 'hunter2hunter2'", "atc.toml: auth takes KIND:SOURCE such as bearer:env:MY_TOKEN"),
+        ("auth = ['bearer:hunter2hunter2']", "auth takes KIND:SOURCE"),
+        ("auth = ['bearer:env:hunter2hunter2']", "auth takes KIND:SOURCE"),
+        ("base-url = 'https://me:hunter2@api.example'", "base-url holds a user name or password"),
+    ],
+)
+def test_mistakes_are_named(project: Path, text: str, message: str) -> None:
+    """What is wrong, where, and what there is instead; exit code 2, and no secret is repeated."""
+    (project / "atc.toml").write_text(text)
+    commands = [("check", "program.py"), ("run", "program.py", "--api", "films.yaml"), ("contract", "show")]
+    results = [atc(*command) for command in commands]
+
+    assert any(message in result.stderr for result in results), [result.stderr for result in results]
+    assert {result.exit_code for result in results if message in result.stderr} == {2}
+    assert not any("hunter2" in result.output for result in results)
+
+
+def test_help_and_a_new_file_do_not_need_a_good_one(project: Path) -> None:
+    """A broken file stops neither the list of commands, nor `atc init`, nor `atc doctor`, which tells of it."""
+    (project / "atc.toml").write_text("broken")
+
+    assert atc("--help").exit_code == 0
+    result = atc("doctor", "--json")
+    check = next(check for check in json.loads(result.stdout)["checks"] if check["name"] == "atc.toml")
+    assert (result.exit_code, check["state"]) == (1, "broken")
+    assert "is no TOML" in check["detail"]
+    assert atc("init", "films.yaml", "--force").exit_code == 0
+    assert atc("check", "program.py").exit_code == 0
+
+
+def test_options_that_speak_against_the_file(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With --simulate no address and no credential of the file is used; another API has none of them either."""
+    settings = 'api = "films.yaml"\nbase-url = "http://127.0.0.1:9"\nauth = ["bearer:env:FILMS_TOKEN"]\n'
+    (project / "atc.toml").write_text(settings)
+    monkeypatch.setenv("FILMS_TOKEN", "a-secret-of-films")
+    monkeypatch.setenv("ATC_CONFIG", "atc.toml")
+    shutil.copy("films.yaml", "others.yaml")
+
+    assert atc("run", "program.py", "--simulate").stdout == "True\n"
+    result = atc("run", "program.py")
+    assert "signs in with bearer:env:FILMS_TOKEN at http://127.0.0.1:9" in result.stderr
+    assert "signs in" not in atc("run", "program.py", "--api", "others.yaml").stderr
+    (project / "atc.toml").write_text(settings + "[run]\nsimulate = true\n")
+    assert atc("run", "program.py").stdout == "True\n"
+
+
+# --- what a file may not do unasked
+
+
+@pytest.fixture
+def stranger(project: Path) -> Iterator[Path]:
+    """A folder whose file wants to run code when anything is asked."""
+    (project / "tools.py").write_text(TOOLS)
+    (project / "atc.toml").write_text('api = "functions:tools.py"\n')
+    (project / "program.py").write_text("print(double(number=4))")
+    yield project
+
+
+@pytest.mark.parametrize(
+    ("text", "announced"),
+    [
+        ('api = "functions:tools.py"', "runs functions:"),
+        ('api = "mcp:stdio:sh -c true"', "runs mcp:stdio:sh -c true"),
+        ('api = "films.yaml"\nauth = "bearer:env:GITHUB_TOKEN"', "signs in with bearer:env:GITHUB_TOKEN at "),
+        ('api = "films.yaml"\nwrites = "allow"', "sends writes without asking"),
+        ('api = "films.yaml"\nallow = ["https://evil.example"]', "lets programs reach https://evil.example"),
+    ],
+)
+def test_a_file_is_not_trusted_with_what_could_do_harm(
+    stranger: Path, text: str, announced: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where nobody can be asked it is refused before anything ran; the message says how to agree."""
+    monkeypatch.setenv("GITHUB_TOKEN", "a-secret-of-mine")
+    (stranger / "atc.toml").write_text(text)
+    result = atc("run", "program.py")
+
+    assert result.exit_code == 2
+    assert announced in result.stderr
+    assert "has not been trusted with that" in result.stderr
+    assert "ATC_CONFIG=atc.toml" in result.stderr
+    assert not Path("ran").exists()
+    assert "a-secret-of-mine" not in result.output
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "destination"),
+    [
+        ('api = "films.yaml"', (), "https://films.test"),
+        ('base-url = "https://evil.example"', ("--api", "films.yaml"), "https://evil.example"),
+        ('api = "films.yaml"\nbase-url = "https://evil.example"', ("--api", "films.yaml"), "https://evil.example"),
+    ],
+)
+def test_a_file_does_not_choose_where_credentials_of_the_command_line_go(
+    stranger: Path, text: str, options: tuple[str, ...], destination: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not the address, and not the document that names one; with --simulate nothing leaves this machine."""
+    monkeypatch.setenv("GITHUB_TOKEN", "a-secret-of-mine")
+    (stranger / "atc.toml").write_text(text)
+    result = atc("run", "program.py", *options, "--auth", "bearer:env:GITHUB_TOKEN")
+
+    assert result.exit_code == 2
+    assert "sends your credentials to " in result.stderr and destination in result.stderr
+    assert "has not been trusted with that" in result.stderr
+
+
+def test_a_file_of_atc_init_may_choose_it(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who has the file written agrees to what it holds, also with credentials of the command line."""
+    monkeypatch.setenv("MY_TOKEN", "a-secret-of-mine")
+    (project / "program.py").write_text("print(8)")
+    assert atc("init", "films.yaml").exit_code == 0
+    result = atc("run", "program.py", "--base-url", "http://127.0.0.1:9", "--auth", "bearer:env:MY_TOKEN")
+    assert (result.exit_code, result.stdout) == (0, "8\n"), result.stderr
+    result = atc("run", "program.py", "--auth", "bearer:env:MY_TOKEN")
+    assert (result.exit_code, result.stdout) == (0, "8\n"), result.stderr
+
+
+def test_a_journal_of_the_folder_is_not_gone_on_with(project: Path) -> None:
+    """A journal names a service, credentials and the writes policy, so a file that names one is not trusted either."""
+    (project / "there.journal").write_text("")
+    (project / "atc.toml").write_text('[solve]\nresume = "there.journal"\n')
+    result = atc("solve")
+
+    assert (result.exit_code, "goes on with" in result.stderr) == (2, True)
+    assert "has not been trusted with that" in result.stderr
+
+
+def test_a_file_that_writes_elsewhere_is_not_trusted(project: Path, tmp_path: Path) -> None:
+    """Files of the user's are not overwritten because a folder's file says so."""
+    (project / "atc.toml").write_text(f'api = "films.yaml"\n[solve]\nsimulate = true\nout = "{tmp_path / "profile"}"\n')
+
+    result = atc("solve", "Which film?", "--model", "replay:none")
+    assert f"--out writes {tmp_path / 'profile'}" in result.stderr
+    assert result.exit_code == 2
+
+
+def test_agreement_at_the_terminal_is_remembered(stranger: Path) -> None:
+    """A y is asked once; the file is announced each time; another value is asked about again; a no runs nothing."""
+    refused = on_terminal("n")
+    assert "Does" in refused and "8" not in refused.splitlines()[-1]
+    assert not Path("ran").exists()
+    assert "[y/N]" in on_terminal("y")
+    result = atc("run", "program.py")
+    assert (result.exit_code, result.stdout) == (0, "8\n")
+    assert f"atc.toml: runs functions:{stranger / 'tools.py'}" in result.stderr
+
+    (stranger / "atc.toml").write_text('api = "functions:tools.py"\nwrites = "allow"\n')
+    assert atc("run", "program.py").exit_code == 2
+
+
+def on_terminal(answer: str) -> str:
+    """`atc run program.py` on a real terminal, with an answer to its question; all that is shown."""
+    child = pexpect.spawn(ATC, ["run", "program.py"], encoding="utf-8", timeout=30, dimensions=(24, 200))
+    child.expect(r"\[y/N\]")
+    shown = child.before + child.after
+    child.sendline(answer)
+    child.expect(pexpect.EOF)
+    child.close()
+    return str(shown + child.before)
+
+
+def test_a_file_that_is_named_is_trusted_and_announced(stranger: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who names a file has read it; what it does is announced all the same."""
+    monkeypatch.setenv("ATC_CONFIG", "atc.toml")
+    result = atc("run", "program.py")
+
+    assert (result.exit_code, result.stdout) == (0, "8\n")
+    assert "atc.toml: runs functions:" in result.stderr
+
+
+def test_every_command_with_such_options_asks() -> None:
+    """Each one takes its options by `takes`, which announces; and the keys above the tables are options."""
+    names: set[str] = set()
+    for path, command in commands(main, click.Context(main)):
+        options = {str(option.name) for option in command.params if isinstance(option, click.Option)}
+        assert not options & RISKY or hasattr(command.callback, "__wrapped__"), path
+        if path[0] in COMMANDS:
+            names |= {flag.removeprefix("--") for option in command.params for flag in option.opts}
+
+    assert set(SHARED) <= names
+
+
+def commands(group: click.Group, context: click.Context) -> Iterator[tuple[tuple[str, ...], click.Command]]:
+    """All commands with their names, those of groups too."""
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        if isinstance(command, click.Group):
+            yield from (((name, *path), member) for path, member in commands(command, click.Context(command)))
+        elif command is not None:
+            yield (name,), command

@@ -1,0 +1,118 @@
+"""`atc solve` on a real pseudo-terminal: wide, narrow, resized, without colours, and without a moving cursor."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.atc.apps.terminal.pty_screen import PtyScreen
+from tests.local_api import Answer, LocalAPI, Received, document
+
+ATC = str(Path(sys.executable).with_name("atc"))
+QUESTION = "Who directed The Long Tide?"
+WRONG = """film = GET_search_film(query="The Long Tide")["results"][99]
+crew = GET_film_film_id_credits(film_id=film["id"])["crew"]
+print([person["name"] for person in crew if person["job"] == "Director"][0])
+"""
+RIGHT = WRONG.replace("[99]", "[0]")
+COLOUR = re.compile(rb"\x1b\[(?:\d+;)*(?:3[0-7]|4[0-7]|38|48|9[0-7]|10[0-7])(?:;\d+)*m")
+
+
+def solve(films: Path, *options: str) -> list[str]:
+    return [ATC, "solve", QUESTION, "--api", str(films), "--simulate", "--model", "openai:scripted", *options]
+
+
+def test_a_revision_is_a_diff_with_the_tool_to_blame(films: Path, endpoint: Callable[..., None]) -> None:
+    """On 80x24: the failing line is marked, the second program shows what changed and why, the data flow comes last."""
+    endpoint(WRONG, RIGHT)
+    with PtyScreen(solve(films)) as screen:
+        assert screen.finish() == 0
+        shown = screen.scrolled
+
+    assert any(line.startswith("❱ 1 film = GET_search_film") for line in shown)
+    assert any(line.startswith("program 2 · after GET_search_film: ") for line in shown)
+    assert '    - film = GET_search_film(query="The Long Tide")["results"][99]' in shown
+    assert '  1 + film = GET_search_film(query="The Long Tide")["results"][0]' in shown
+    assert any("data flow: GET_search_film → results[0].id to" in line for line in shown)
+    assert shown.index(next(line for line in shown if line.startswith("answer ─"))) < len(shown) - 3
+    assert any(line.startswith("answered · 1 reflection · 3 calls") for line in shown)
+
+
+def test_the_screen_stays_the_users(films: Path, endpoint: Callable[..., None]) -> None:
+    """No other screen is opened, so that the solve can be scrolled back to, over ssh too; the cursor is back."""
+    endpoint(RIGHT)
+    with PtyScreen(solve(films)) as screen:
+        screen.finish()
+
+    assert b"\x1b[?1049h" not in screen.sent
+    assert b"\x1b[2J" not in screen.sent
+    assert screen.sent.rindex(b"\x1b[?25h") > screen.sent.rindex(b"\x1b[?25l")
+
+
+def test_no_colour(films: Path, endpoint: Callable[..., None]) -> None:
+    """With NO_COLOR nothing is coloured, and signs tell what colours would."""
+    endpoint(WRONG, RIGHT)
+    with PtyScreen(solve(films), env={"NO_COLOR": "1"}) as screen:
+        screen.finish()
+
+    assert not COLOUR.search(screen.sent)
+    assert {"❱", "+", "-"} <= {word for line in screen.scrolled for word in line.split()}
+
+
+def test_a_terminal_that_cannot_move_its_cursor(films: Path, endpoint: Callable[..., None]) -> None:
+    """With TERM=dumb there are plain lines, without a single escape sequence."""
+    endpoint(WRONG, RIGHT)
+    with PtyScreen(solve(films, "-v"), env={"TERM": "dumb"}) as screen:
+        assert screen.finish() == 0
+
+    assert b"\x1b" not in screen.sent
+    assert b"attempt 2: run ended: ok" in screen.sent
+    assert b'    - film = GET_search_film(query="The Long Tide")["results"][99]\r\n' in screen.sent
+    assert "    + film" in screen.sent.decode()
+    assert "data flow: GET_search_film → results[0].id" in screen.sent.decode()
+
+
+def test_narrow(films: Path, endpoint: Callable[..., None]) -> None:
+    """30 columns and 10 lines are enough for the whole way to the answer."""
+    endpoint(WRONG, RIGHT)
+    with PtyScreen(solve(films), columns=30, lines=10) as screen:
+        assert screen.finish() == 0
+        shown = screen.scrolled
+
+    words = "".join("".join(line.split()) for line in shown)
+    assert "toblame:GET_search_film" in words
+    assert "answered·1reflection" in words
+    assert sum(line.startswith("program 1") for line in shown) == 1, "the moving part left nothing behind"
+
+
+def test_the_running_line_and_a_smaller_window(endpoint: Callable[..., None], tmp_path: Path) -> None:
+    """While a call is under way its line is marked and named; after the window became smaller nothing overflows."""
+    assignments = "\n".join(f"number_{line} = {line}" for line in range(1, 40))
+    endpoint(f'{assignments}\ncity = GET_cities_city_id("oslo")\nprint(city["name"])\n')
+    go_on = threading.Event()
+
+    def reply(request: Received) -> Answer:
+        go_on.wait(30)
+        return Answer(200, {"id": "oslo", "name": "Oslo"})
+
+    with LocalAPI() as api:
+        api.respond("GET", "/cities/oslo", reply)
+        (tmp_path / "api.json").write_text(json.dumps(document(api.url)))
+        command = [ATC, "solve", "Which city is oslo?", "--api", str(tmp_path / "api.json")]
+        command += ["--auth", "bearer:env:TOKEN", "--model", "openai:scripted"]
+        with PtyScreen(command, env={"TOKEN": "of-the-test"}) as screen:
+            screen.wait("line 40: GET_cities_city_id is called")
+            screen.wait('❱ 40 city = GET_cities_city_id("oslo")')
+            assert not any("number_1 =" in line for line in screen.lines), "the window follows the line"
+            screen.resize(40, 12)
+            screen.wait_until(lambda: sum("❱ 40" in line for line in screen.lines) == 1, "one marked line")
+            go_on.set()
+            assert screen.finish() == 0
+
+    assert "Oslo" in screen.scrolled
+    assert any(line.startswith("doubtful: ") for line in screen.scrolled)
+    assert b"of-the-test" not in screen.sent

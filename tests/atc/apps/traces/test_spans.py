@@ -1,0 +1,355 @@
+"""OpenTelemetry spans of solves: their tree, their attributes, and what never is in them."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor, TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.trace import SpanKind, StatusCode
+
+from atc import Agent
+from atc.apps.cli import main
+from atc.apps.tracing import SpanSink, export_spans
+from tests.local_api import LocalAPI
+from tests.scripted import ScriptedModel
+
+SECRET = "s3cr3t-t0ken"
+PRIVATE = "Ada Lovelace"
+GOOD = 'city = GET_cities(query="Oslo")["results"][0]\nprint(city["name"])'
+WRONG_CALL = 'print(GET_cities_city_id(city_id="nowhere")["name"])'
+NO_QUERY = 'print(GET_cities()["results"][0]["name"])'
+CRASH = 'print(GET_cities(query="Oslo")["results"][5]["name"])'
+
+
+@pytest.fixture
+def weather() -> Iterator[LocalAPI]:
+    with LocalAPI() as api:
+        api.answer("GET", "/cities", {"results": [{"id": "osl", "name": "Oslo", "mayor": PRIVATE, "key": SECRET}]})
+        yield api
+
+
+class Traced:
+    """A sink whose spans stay in memory."""
+
+    def __init__(self) -> None:
+        self.memory = InMemorySpanExporter()
+        provider = TracerProvider(shutdown_on_exit=False)
+        provider.add_span_processor(SimpleSpanProcessor(self.memory))
+        self.sink = SpanSink(provider)
+
+    @property
+    def spans(self) -> list[ReadableSpan]:
+        """Those that ended, by their start."""
+        return sorted(self.memory.get_finished_spans(), key=lambda span: span.start_time or 0)
+
+    def tree(self) -> list[tuple[str, str]]:
+        """Each span with its parent, by name; by start."""
+        names = {span.context.span_id: span.name for span in self.spans if span.context}
+        return [(names[span.parent.span_id] if span.parent else "", span.name) for span in self.spans]
+
+    def named(self, name: str) -> list[ReadableSpan]:
+        return [span for span in self.spans if span.name == name]
+
+
+def attributes(span: ReadableSpan) -> dict[str, object]:
+    return dict(span.attributes or {})
+
+
+def solve(api: LocalAPI, traced: Traced, *programs: str, mode: str = "attribute") -> str | None:
+    agent = Agent(api.protocol, ScriptedModel(*programs), mode=mode, auth=["bearer:env:TOKEN"], on_event=traced.sink)
+    return agent.solve(f"Which city is {PRIVATE} the mayor of?").answer
+
+
+@pytest.fixture(autouse=True)
+def _token(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TOKEN", SECRET)
+
+
+def test_what_a_solve_cost_is_in_its_span(weather: LocalAPI, tmp_path: Path) -> None:
+    """In dollars, by the price table, and the limit that ended it; without a price there is no such attribute."""
+    table = "{currency: USD, date: 2026-05-01, source: s, models: {scripted: {prompt: 10, cached: 2, completion: 50}}}"
+    (tmp_path / "prices.yaml").write_text(table)
+    traced = Traced()
+    model = ScriptedModel(CRASH, GOOD)
+    agent = Agent(weather.protocol, model, on_event=traced.sink, prices=tmp_path / "prices.yaml", max_tokens=1500)
+    solution = agent.solve("Which city is it?")
+    Agent(weather.protocol, ScriptedModel(GOOD), on_event=traced.sink).solve("Which city is it?")
+    known, unknown = map(attributes, traced.named("invoke_agent atc"))
+
+    assert (known["atc.cost.usd"], solution.cost) == (solution.cost, (50 * 10 + 50 * 2 + 20 * 50) * 2 / 1e6)
+    assert "atc.cost.usd" not in unknown
+
+
+def test_a_solve_is_a_tree_of_spans(weather: LocalAPI) -> None:
+    """Solve, model call, check and run; a tool call lies below its run, with the names of the conventions."""
+    traced = Traced()
+
+    assert solve(weather, traced, GOOD) == "Oslo"
+
+    root = "invoke_agent atc"
+    assert traced.tree() == [
+        ("", root),
+        (root, "chat scripted"),
+        (root, "check"),
+        (root, "run"),
+        ("run", "execute_tool GET_cities"),
+    ]
+    (agent,), (chat,), (call,) = map(traced.named, (root, "chat scripted", "execute_tool GET_cities"))
+    assert chat.kind == SpanKind.CLIENT
+    assert attributes(chat).items() >= {
+        ("gen_ai.operation.name", "chat"),
+        ("gen_ai.request.model", "scripted"),
+        ("gen_ai.usage.input_tokens", 100),
+        ("gen_ai.usage.output_tokens", 20),
+        ("gen_ai.usage.cache_read.input_tokens", 50),
+    }
+    assert attributes(call).items() >= {
+        ("gen_ai.operation.name", "execute_tool"),
+        ("gen_ai.tool.name", "GET_cities"),
+        ("gen_ai.tool.type", "extension"),
+        ("http.request.method", "GET"),
+        ("http.response.status_code", 200),
+        ("server.address", "127.0.0.1"),
+        ("code.line.number", 1),
+    }
+    assert attributes(agent).items() >= {
+        ("gen_ai.operation.name", "invoke_agent"),
+        ("gen_ai.agent.name", "atc"),
+        ("gen_ai.usage.input_tokens", 100),
+        ("atc.status", "answered"),
+    }
+    assert all(span.status.status_code != StatusCode.ERROR for span in traced.spans)
+
+
+def test_a_call_takes_as_long_as_the_service(weather: LocalAPI) -> None:
+    """Times come from the call: a service that waits is seen in its span, within that of the run."""
+    weather.answer("GET", "/cities", {"results": [{"name": "Oslo"}]}, wait=0.3)
+    traced = Traced()
+
+    solve(weather, traced, GOOD)
+
+    (call,), (run,) = traced.named("execute_tool GET_cities"), traced.named("run")
+    assert call.start_time and call.end_time and run.start_time and run.end_time
+    assert 0.3e9 <= call.end_time - call.start_time < 2e9
+    assert run.start_time <= call.start_time < call.end_time <= run.end_time
+
+
+def test_a_failed_attempt_is_an_error_that_names_the_tool(weather: LocalAPI) -> None:
+    """The stage that failed has the status ERROR, the kind of the fault, and the tool to blame."""
+    traced = Traced()
+
+    assert solve(weather, traced, NO_QUERY, WRONG_CALL, CRASH, GOOD) == "Oslo"
+
+    check, *_ = traced.named("check")
+    assert check.status.status_code == StatusCode.ERROR
+    assert attributes(check)["atc.attribution.tool"] == "GET_cities"
+    failed, crashed, good = traced.named("run")
+    assert failed.status.status_code == crashed.status.status_code == StatusCode.ERROR
+    assert attributes(failed)["atc.attribution.tool"] == "GET_cities_city_id"
+    assert attributes(crashed)["error.type"] == "IndexError"
+    assert attributes(crashed)["atc.attribution.tool"] == "GET_cities"
+    assert good.status.status_code == StatusCode.UNSET
+    (rejected,) = traced.named("execute_tool GET_cities_city_id")
+    assert attributes(rejected)["error.type"] == "404"
+
+
+def test_a_solve_without_an_answer_is_an_error(weather: LocalAPI) -> None:
+    """The model has no further answer: the span of the solve and that of its last model call say so."""
+    traced = Traced()
+
+    assert solve(weather, traced) is None
+
+    assert [(span.name, attributes(span)["error.type"]) for span in traced.spans] == [
+        ("invoke_agent atc", "model_error"),
+        ("chat scripted", "model_error"),
+    ]
+
+
+def test_nothing_private_is_in_a_span(weather: LocalAPI) -> None:
+    """No question, argument, header, reply, printed text or error message; also where the attempts fail."""
+    weather.answer("GET", "/alerts", {"message": f"{SECRET} of {PRIVATE}"}, status=422)
+    traced = Traced()
+    raises = f'raise ValueError("{PRIVATE}")'
+
+    solve(weather, traced, f"{GOOD}\n{raises}", "GET_alerts()", f'print(GET_cities(query="{PRIVATE}"))')
+
+    assert weather.requests[0].headers["authorization"] == f"Bearer {SECRET}"
+    text = "".join(span.to_json() for span in traced.spans)
+    assert "execute_tool GET_alerts" in text
+    assert not [word for word in (SECRET, PRIVATE, "Oslo", "/cities", "mayor") if word in text]
+
+
+def test_single_calls_are_below_the_solve(weather: LocalAPI) -> None:
+    """In a mode without programs, model calls and tool calls follow one another."""
+    traced = Traced()
+    call = 'Thought: search\nAction: GET_cities\nAction Input: {"query": "Oslo"}'
+
+    solve(weather, traced, call, "Thought: done\nAction: finish\nAction Input: Oslo", mode="react")
+
+    assert ("invoke_agent atc", "execute_tool GET_cities") in traced.tree()
+    assert "check" not in {span.name for span in traced.spans}
+
+
+def test_several_solves_keep_apart(weather: LocalAPI) -> None:
+    """One sink, four solves at once: each has a trace of its own with all of its spans."""
+    weather.answer("GET", "/cities", {"results": [{"name": "Oslo", "mayor": PRIVATE}]}, wait=0.2)
+    traced = Traced()
+    threads = [threading.Thread(target=solve, args=(weather, traced, GOOD)) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    traces: dict[int, list[str]] = {}
+    for span in traced.spans:
+        assert span.context
+        traces.setdefault(span.context.trace_id, []).append(span.name)
+    names = ["chat scripted", "check", "execute_tool GET_cities", "invoke_agent atc", "run"]
+    assert [sorted(trace) for trace in traces.values()] == [names] * 4
+
+
+def test_a_solve_lies_below_the_users_span(weather: LocalAPI) -> None:
+    """Spans join the trace of the program that asks."""
+    traced = Traced()
+    provider = TracerProvider(shutdown_on_exit=False)
+
+    with provider.get_tracer("mine").start_as_current_span("request") as request:
+        solve(weather, traced, GOOD)
+
+    (agent,) = traced.named("invoke_agent atc")
+    assert agent.parent is not None and agent.parent.span_id == request.get_span_context().span_id
+
+
+def test_a_broken_span_processor_breaks_no_solve(weather: LocalAPI) -> None:
+    """Whatever the tracing does, the question is answered."""
+
+    class Broken(SpanProcessor):
+        def on_end(self, span: ReadableSpan) -> None:
+            raise RuntimeError("no")
+
+    provider = TracerProvider(shutdown_on_exit=False)
+    provider.add_span_processor(Broken())
+    agent = Agent(weather.protocol, ScriptedModel(GOOD), on_event=SpanSink(provider))
+
+    assert agent.solve("Which city?").answer == "Oslo"
+
+
+# --- OTLP
+
+
+@contextmanager
+def collector(status: int = 200, wait: float = 0.0) -> Iterator[tuple[str, list[ExportTraceServiceRequest]]]:
+    """A collector on localhost: its URL, and what it got."""
+    requests: list[ExportTraceServiceRequest] = []
+    over = threading.Event()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            over.wait(wait)
+            if self.path == "/v1/traces":
+                requests.append(ExportTraceServiceRequest.FromString(body))
+            self.send_response(status)
+            self.end_headers()
+
+        def log_message(self, format: str, *args: object) -> None:
+            """Keep the output of the tests clean."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}", requests
+    finally:
+        over.set()
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+def run_solve(weather: LocalAPI, tmp_path: Path, *options: str) -> tuple[int, str, str]:
+    """`atc solve` on the API with an endpoint that is set up; exit code, stdout and stderr."""
+    from tests.local_api import document
+
+    (tmp_path / "api.json").write_text(json.dumps(document(weather.url)))
+    place = ["--api", str(tmp_path / "api.json"), "--base-url", weather.url, "--auth", "bearer:env:TOKEN"]
+    result = CliRunner().invoke(main, ["solve", "Which city?", *place, "--model", "openai:scripted", *options])
+    return result.exit_code, result.stdout, result.stderr
+
+
+def test_spans_reach_a_collector(
+    weather: LocalAPI, tmp_path: Path, endpoint: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`atc solve --otel` sends the spans to where the standard variable says, by the end of the command."""
+    assert callable(endpoint)
+    endpoint(GOOD)
+    with collector() as (url, requests):
+        monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", url)
+        code, out, err = run_solve(weather, tmp_path, "--otel")
+
+    assert (code, out) == (0, "Oslo\n")
+    assert "spans" not in err
+    (resource,) = [spans for request in requests for spans in request.resource_spans]
+    spans = [span for scope in resource.scope_spans for span in scope.spans]
+    assert {span.name for span in spans} >= {"invoke_agent atc", "chat scripted", "run", "execute_tool GET_cities"}
+    named = {entry.key: entry.value.string_value for entry in resource.resource.attributes}
+    assert named["service.name"] == "atc"
+    assert SECRET not in str(requests)
+
+
+def test_without_the_option_nothing_is_sent(
+    weather: LocalAPI, tmp_path: Path, endpoint: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The variable alone, which a whole machine may have set, turns nothing on."""
+    assert callable(endpoint)
+    endpoint(GOOD)
+    with collector() as (url, requests):
+        monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", url)
+        assert run_solve(weather, tmp_path)[0] == 0
+
+    assert requests == []
+
+
+def test_a_collector_that_is_down_or_refuses_is_one_line(
+    weather: LocalAPI, tmp_path: Path, endpoint: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The answer comes all the same, with a warning that holds no password of the URL."""
+    assert callable(endpoint)
+    endpoint(GOOD)
+    with collector(status=403) as (url, _):
+        monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", url.replace("//", f"//me:{SECRET}@"))
+        code, out, err = run_solve(weather, tmp_path, "--otel")
+
+    assert (code, out) == (0, "Oslo\n")
+    assert err.count("spans were lost") == 1
+    assert url in err
+    assert SECRET not in err
+    assert "Traceback" not in err
+
+
+def test_the_last_spans_wait_for_a_bounded_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A collector that does not answer holds up nothing for longer than said."""
+    monkeypatch.setattr("atc.apps.tracing.FLUSH_SECONDS", 0.5)
+    warnings: list[str] = []
+    with collector(wait=30) as (url, _), LocalAPI() as api:
+        api.answer("GET", "/cities", {"results": [{"name": "Oslo"}]})
+        monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", url)
+        with export_spans(warnings.append) as sink:
+            Agent(api.protocol, ScriptedModel(GOOD), on_event=sink).solve("Which city?")
+            started = time.monotonic()
+        took = time.monotonic() - started
+
+    assert 0.4 < took < 3
+    assert len(warnings) == 1 and "does not answer in time" in warnings[0]

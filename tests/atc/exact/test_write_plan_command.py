@@ -1,0 +1,107 @@
+"""`atc solve --writes plan`: the list, the question on a terminal, and a plan that is resumed."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from atc.solution_file import read_solution
+from tests.atc.exact.planned_orders import ORDER, QUESTION, Shop, atc, shop_document
+from tests.atc.exact.test_writes import ATC, on_terminal
+from tests.local_api import Answer, Received
+
+
+def command(shop: Shop, folder: Path, *options: str) -> list[str]:
+    """The arguments of a solve whose model is the scripted one."""
+    file = folder / "shop.json"
+    file.write_text(json.dumps(shop_document(shop.api.url)))
+    named = ["solve", QUESTION, "--api", str(file), "--model", "openai:scripted", "--writes", "plan"]
+    return [*named, "--mode", "naive", *options]
+
+
+def test_without_a_terminal_the_list_is_printed(shop: Shop, endpoint: Callable[..., None], tmp_path: Path) -> None:
+    """Exit code 3; stderr has the list, and --out the plan."""
+    endpoint(ORDER)
+    out = tmp_path / "solution.json"
+    result = atc(*command(shop, tmp_path, "--out", str(out)))
+
+    assert (result.exit_code, result.stdout, shop.sent()) == (3, "", [])
+    for text in (
+        "The program plans 2 writes:",
+        f"1. POST_orders: POST {shop.api.url}/orders",
+        'customer: "Ada"  (from the question)',
+        "from the answer of write 1: id; the value here is made up, the real one is sent",
+        "nobody is there to confirm them",
+    ):
+        assert text in result.stderr
+    assert [write["state"] for write in json.loads(out.read_text())["write_plan"]["writes"]] == ["new", "new"]
+    assert read_solution(out).write_plan is not None
+
+
+def test_a_terminal_is_asked_once(shop: Shop, endpoint: Callable[..., None], tmp_path: Path) -> None:
+    """One question for both writes, below the list."""
+    endpoint(ORDER)
+    status, screen = on_terminal([*ATC, *command(shop, tmp_path)], {"Send them?": "y\n"})
+
+    assert (status, len(shop.sent("POST"))) == (0, 2), screen
+    assert screen.count("[y/N]") == 1
+    assert screen.index("2. POST_orders_order_id_lines") < screen.index("Send them? [y/N]")
+    assert screen.count("The program plans 2 writes:") == 1
+
+
+def test_a_stopped_write_is_shown_against_the_plan(shop: Shop, endpoint: Callable[..., None], tmp_path: Path) -> None:
+    """Value by value, with exit code 3."""
+    shop.api.script("GET", "/stock", Answer(body={"count": 5}), Answer(body={"count": 9}))
+    endpoint('POST_orders(customer="Ada")\nPOST_orders(customer="Bea", note=str(GET_stock()["count"]))\nprint(1)')
+    status, screen = on_terminal([*ATC, *command(shop, tmp_path)], {"Send them?": "y\n"})
+
+    assert (status, shop.sent("POST")) == (3, ["POST /orders"]), screen
+    assert 'note: planned "5", actual "9"' in screen
+
+
+def test_a_plan_without_an_answer_is_asked_again(shop: Shop, endpoint: Callable[..., None], tmp_path: Path) -> None:
+    """Ctrl-C at the question ends the command; --resume asks the model nothing, and the same question."""
+    endpoint(ORDER, "print('the model was asked again')")
+    file = tmp_path / "solve.journal"
+    status, screen = on_terminal([*ATC, *command(shop, tmp_path, "--journal", str(file))], {"Send them?": "\x03"})
+    assert (status, shop.sent()) == (130, []), screen
+
+    status, screen = on_terminal([*ATC, "solve", "--resume", str(file)], {"Send them?": "y\n"})
+    assert (status, shop.sent("POST")) == (0, ["POST /orders", "POST /orders/4711/lines"]), screen
+
+
+def test_an_approved_plan_goes_on_without_a_question(shop: Shop, endpoint: Callable[..., None], tmp_path: Path) -> None:
+    """The process is killed between two writes: --resume sends the second one, and the first not again."""
+    program = ORDER.replace("line =", "print(GET_stock()['count'])\nline =")
+    endpoint(program, "print('the model was asked again')")
+    reads: list[Received] = []
+    pids = tmp_path / "pid"
+
+    def stock(received: Received) -> Answer:
+        reads.append(received)
+        if len(reads) == 2:  # the first was in the planning run
+            os.kill(int(pids.read_text()), signal.SIGKILL)
+        return Answer(body={"count": 5})
+
+    shop.api.respond("GET", "/stock", stock)
+    file = tmp_path / "solve.journal"
+    start = "import os, sys; open(sys.argv.pop(1), 'w').write(str(os.getpid())); from atc.apps.cli import main; main()"
+    arguments = [sys.executable, "-c", start, str(pids), *command(shop, tmp_path, "--journal", str(file))]
+    status, screen = on_terminal(arguments, {"Send them?": "y\n"})
+    assert (status, shop.sent("POST")) == (-signal.SIGKILL, ["POST /orders"]), screen
+
+    result = atc("solve", "--resume", file)
+    assert (result.exit_code, result.stdout) == (0, "5\n4711 A1\n"), result.stderr
+    assert shop.sent("POST") == ["POST /orders", "POST /orders/4711/lines"]
+
+
+def test_the_help_names_the_policy() -> None:
+    """`atc solve --help` tells what it does."""
+    process = subprocess.run([*ATC, "solve", "--help"], capture_output=True, text=True, check=True)
+
+    assert "ask|allow|deny|simulate|plan" in process.stdout

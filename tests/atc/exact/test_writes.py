@@ -1,0 +1,371 @@
+"""The writes policy: what is sent, what is asked, what is refused, and what a simulated API answers instead."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import select
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from atc import Agent
+from atc.apps.cli import main
+from atc.models import Completion, Message, Usage
+from atc.options import WritesPolicy
+from protocols import load
+from protocols.errors import UsageError
+from protocols.samples import sample
+from sandbox import CallRecord, Journal, Limits, Sandbox
+from tests.local_api import LocalAPI, document
+
+STORM = "print(len(GET_alerts()), POST_alerts(text='Storm')['text'])"
+
+
+class ScriptedModel:
+    """Always writes the same program."""
+
+    name = "scripted"
+
+    def __init__(self, program: str) -> None:
+        self.program = program
+
+    def complete(self, messages: Sequence[Message], *, stop: Sequence[str] = (), max_tokens: int = 1024) -> Completion:
+        return Completion(self.program, Usage(100, 20, 50, 1, 0.01), "stop")
+
+    def close(self) -> None:
+        """Nothing to close."""
+
+
+@pytest.fixture
+def api() -> Iterator[LocalAPI]:
+    with LocalAPI() as api:
+        api.answer("GET", "/alerts", [])
+        api.answer("POST", "/alerts", {"text": "Storm", "level": 3})
+        yield api
+
+
+def methods(api: LocalAPI) -> list[str]:
+    """The methods of what arrived."""
+    return [request.method for request in api.requests]
+
+
+def solved(api: LocalAPI, writes: WritesPolicy | None, **options: object) -> tuple[str, str, str | None]:
+    """Status, message and answer of a solve whose program reads and writes."""
+    with Agent(api.protocol, model=ScriptedModel(STORM), writes=writes, **options) as agent:  # type: ignore[arg-type]
+        solution = agent.solve("Warn of a storm")
+    assert len(solution.attempts) == 1
+    return solution.status, solution.message, solution.answer
+
+
+def test_a_denied_write_ends_the_solve(api: LocalAPI) -> None:
+    """Nothing of it is sent, and the model is not asked for another program."""
+    why = "POST_alerts: a write, which --writes deny refuses"
+
+    assert solved(api, "deny") == ("refused", why, None)
+    assert methods(api) == ["GET"]
+
+
+def test_by_default_somebody_has_to_be_asked(api: LocalAPI) -> None:
+    """Against a real service and with nobody there, a write is refused; the message names the way out."""
+    why = "POST_alerts: a write, and nobody is there to confirm it; --writes allow allows it"
+
+    assert solved(api, None) == ("refused", why, None)
+    assert methods(api) == ["GET"]
+
+
+def test_a_program_cannot_swallow_the_refusal(api: LocalAPI) -> None:
+    """A program that goes on after the refusal prints something, which is no answer all the same."""
+    program = f"try:\n    {STORM}\nexcept ToolError:\n    print('warned')"
+    with Agent(api.protocol, model=ScriptedModel(program), writes="deny") as agent:
+        solution = agent.solve("Warn of a storm")
+
+    assert (solution.status, solution.answer, solution.exit_code) == ("refused", None, 3)
+    assert solution.attempts[0].run is not None
+    assert solution.attempts[0].run.stdout == "warned\n"
+    assert [call.refused for call in solution.calls] == [False, True]
+
+
+def test_reads_are_never_refused(api: LocalAPI) -> None:
+    """GET, HEAD and OPTIONS change nothing."""
+    api.answer("HEAD", "/alerts")
+    with Sandbox(api.protocol, writes="deny") as sandbox:
+        run = sandbox.run(f"import requests\nGET_alerts()\nprint(requests.head({api.url!r} + '/alerts').status_code)")
+
+    assert (run.stdout, methods(api)) == ("200\n", ["GET", "HEAD"])
+
+
+def test_who_is_asked_sees_the_write(api: LocalAPI) -> None:
+    """Tool, method, URL and arguments, of both styles; a yes sends it, a no does not."""
+    questions: list[CallRecord] = []
+
+    def confirm(call: CallRecord) -> bool:
+        questions.append(call)
+        return call.arguments["text"] != "Rain"
+
+    program = (
+        "import requests\n"
+        "print(POST_alerts(text='Storm')['level'])\n"
+        "try:\n"
+        f"    requests.post({api.url!r} + '/alerts', json={{'text': 'Rain'}})\n"
+        "except requests.ConnectionError as error:\n"
+        "    print(error)"
+    )
+    with Sandbox(api.protocol, writes=confirm) as sandbox:
+        run = sandbox.run(program)
+
+    assert run.stdout == "3\nPOST_alerts: a write that was not confirmed\n"
+    assert [(call.tool, call.method, call.url, call.arguments) for call in questions] == [
+        ("POST_alerts", "POST", f"{api.url}/alerts", {"text": text}) for text in ("Storm", "Rain")
+    ]
+    assert methods(api) == ["POST"]
+
+
+def test_the_time_of_an_answer_is_not_the_programs(api: LocalAPI) -> None:
+    """Somebody may think for longer than the program may run; after that its own limit still holds."""
+
+    def confirm(call: CallRecord) -> bool:
+        time.sleep(1.0)
+        return True
+
+    with Sandbox(api.protocol, writes=confirm, limits=Limits(wall=0.6)) as sandbox:
+        good = sandbox.run("POST_alerts(text='Storm')\nprint('done')")
+        endless = sandbox.run("POST_alerts(text='Storm')\nimport time\ntime.sleep(20)")
+
+    assert (good.outcome, good.stdout) == ("ok", "done\n")
+    assert (endless.outcome, endless.limit) == ("limit", "wall")
+    assert endless.resources.wall < 5
+
+
+def test_nobody_is_asked_about_what_is_replayed(api: LocalAPI) -> None:
+    """A repaired program needs no second yes for the same write."""
+    questions: list[CallRecord] = []
+
+    def confirm(call: CallRecord) -> bool:
+        questions.append(call)
+        return True
+
+    with Sandbox(api.protocol, writes=confirm, journal=Journal()) as sandbox:
+        runs = [sandbox.run(STORM) for _ in range(3)]
+
+    assert [run.stdout for run in runs] == ["0 Storm\n"] * 3
+    assert (len(questions), methods(api)) == (1, ["GET", "POST"])
+
+
+def test_simulated_writes_stay_on_this_machine(api: LocalAPI) -> None:
+    """Reads are the service's, writes are answered by a simulated API; the records say so."""
+    journal = Journal()
+    with Sandbox(api.protocol, writes="simulate", journal=journal) as sandbox:
+        runs = [sandbox.run(STORM) for _ in range(2)]
+
+    assert [run.stdout for run in runs] == ["0 Storm\n"] * 2
+    assert methods(api) == ["GET"]
+    read, write = runs[1].calls
+    assert (read.replayed, read.simulated, write.replayed, write.simulated) == (True, False, False, True)
+    assert (write.url, write.attempts) == (f"{api.url}/alerts", 0)
+    assert journal.abandoned == ()
+
+
+def test_a_simulated_write_is_never_replayed_as_a_real_one(api: LocalAPI) -> None:
+    """The same journal, now with real writes: the service gets it."""
+    journal = Journal()
+    for writes in ("simulate", "allow"):
+        with Sandbox(api.protocol, writes=writes, journal=journal) as sandbox:
+            assert sandbox.run(STORM).outcome == "ok"
+
+    assert methods(api) == ["GET", "POST"]
+
+
+def test_what_cannot_be_simulated_is_refused(api: LocalAPI) -> None:
+    """Without a protocol there is nothing to make a simulated API of."""
+    with Sandbox(None, allow=[api.url.removesuffix("/v1")], writes="simulate") as sandbox:
+        run = sandbox.run(f"import requests\nrequests.post({api.url!r} + '/alerts', json={{}})")
+
+    assert "cannot be simulated (--writes simulate)" in str(run.error)
+    assert (run.calls[0].refused, methods(api)) == (True, [])
+
+
+def test_in_a_rehearsal_writes_are_allowed() -> None:
+    """With a simulated API there is nothing to protect."""
+    program = (
+        "film = GET_films_top_rated()['films'][0]['filmId']\n"
+        "print(POST_films_filmId_reviews(filmId=film, stars=5, text='Good')['stars'])"
+    )
+    with Agent(load(sample("cinema")), model=ScriptedModel(program), simulate=True) as agent:
+        solution = agent.solve("Praise the best film. How many stars does it get?")
+
+    assert (solution.answer, [call.status for call in solution.calls]) == ("5", [200, 201])
+
+
+def test_a_simulated_write_takes_real_identifiers() -> None:
+    """What the real service has exists for the simulated one, too: a film that only the former knows is reviewed."""
+    protocol = load(sample("cinema"))
+    program = (
+        "print(POST_films_filmId_reviews(filmId=987654321, stars=5, text='Good')['filmId'])\n"
+        "print(PUT_me_watchlist(filmIds=[987654321, 123]), DELETE_me_watchlist(filmIds=[123]))"
+    )
+    with Sandbox(protocol, base_url="http://127.0.0.1:9", writes="simulate") as sandbox:
+        run = sandbox.run(program)
+
+    assert (run.error, run.stdout) == (None, "987654321\nNone None\n")
+
+
+def test_an_unknown_policy_is_refused(api: LocalAPI) -> None:
+    """A wrong name is told at once."""
+    with pytest.raises(UsageError, match="unknown writes policy 'never': choose one of ask, allow, deny, simulate"):
+        Agent(api.protocol, writes="never")  # type: ignore[arg-type]
+
+
+# --- The commands
+
+
+def atc(*arguments: str | Path) -> Result:
+    """Run the command in this process, where there is no terminal."""
+    return CliRunner().invoke(main, [str(argument) for argument in arguments])
+
+
+def specification(api: LocalAPI, folder: Path) -> Path:
+    """The API's document as a file."""
+    file = folder / "api.json"
+    file.write_text(json.dumps(document(api.url)))
+    return file
+
+
+def solve(api: LocalAPI, folder: Path, *options: str) -> tuple[str | Path, ...]:
+    """The arguments of a solve whose model is the scripted one."""
+    return ("solve", "Warn of a storm", "--api", specification(api, folder), "--model", "openai:scripted", *options)
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "message", "sent"),
+    [
+        ((), 3, "nobody is there to confirm it; --writes allow allows it", ["GET"]),
+        (("--writes", "ask"), 3, "--writes allow allows it", ["GET"]),
+        (("--writes", "deny"), 3, "POST_alerts: a write, which --writes deny refuses", ["GET"]),
+        (("--writes", "allow"), 0, "answered", ["GET", "POST"]),
+        (("--writes", "simulate"), 0, "(simulated)", ["GET"]),
+        (("--simulate",), 0, "answered", []),
+    ],
+)
+def test_solve_with_each_policy(
+    api: LocalAPI,
+    endpoint: Callable[..., None],
+    tmp_path: Path,
+    options: tuple[str, ...],
+    code: int,
+    message: str,
+    sent: list[str],
+) -> None:
+    """By default `ask` against a real service, `allow` in a rehearsal; without a terminal `ask` is a no."""
+    endpoint(STORM)
+    result = atc(*solve(api, tmp_path, *options))
+
+    assert (result.exit_code, methods(api)) == (code, sent), result.stderr
+    assert message in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "message", "sent"),
+    [
+        ((), 0, "", ["GET", "POST"]),
+        (("--writes", "deny"), 3, "ToolError: POST_alerts: a write, which --writes deny refuses", ["GET"]),
+        (("--writes", "ask"), 3, "--writes allow allows it", ["GET"]),
+        (("--writes", "simulate", "-v"), 0, "(simulated)", ["GET"]),
+    ],
+)
+def test_run_with_each_policy(
+    api: LocalAPI, tmp_path: Path, options: tuple[str, ...], code: int, message: str, sent: list[str]
+) -> None:
+    """By default `allow`: it is the user's own program."""
+    program = tmp_path / "program.py"
+    program.write_text(STORM)
+    result = atc("run", program, "--api", specification(api, tmp_path), *options)
+
+    assert (result.exit_code, methods(api)) == (code, sent), result.stderr
+    assert message in result.stderr
+    assert result.stdout == ("0 Storm\n" if code == 0 else "")
+
+
+def test_a_refused_solve_goes_on_when_it_is_allowed(
+    api: LocalAPI, endpoint: Callable[..., None], tmp_path: Path
+) -> None:
+    """The journal has all but the write: --resume with --writes allow sends just that."""
+    endpoint(STORM)
+    file = tmp_path / "solve.journal"
+    refused = atc(*solve(api, tmp_path, "--journal", str(file)))
+    result = atc("solve", "--resume", file, "--writes", "allow")
+
+    assert refused.exit_code == 3
+    assert f"atc solve --resume {file} goes on from here" in refused.stderr
+    assert (result.exit_code, result.stdout) == (0, "0 Storm\n")
+    assert methods(api) == ["GET", "POST"]
+
+
+@pytest.mark.parametrize(("typed", "code", "sent"), [("y\n", 0, ["GET", "POST"]), ("\n", 3, ["GET"])])
+def test_a_terminal_is_asked(
+    api: LocalAPI, endpoint: Callable[..., None], tmp_path: Path, typed: str, code: int, sent: list[str]
+) -> None:
+    """The live view makes room for the question, which shows the request; y sends it, anything else does not."""
+    endpoint(STORM)
+    status, screen = on_terminal([*ATC, *map(str, solve(api, tmp_path))], {"Send it?": typed})
+
+    assert (status, methods(api)) == (code, sent), screen
+    assert "The program wants to write: POST_alerts" in screen
+    assert f"POST {api.url}/alerts" in screen
+    assert 'text: "Storm"' in screen
+
+
+def test_ctrl_c_at_the_question_ends_the_command(api: LocalAPI, endpoint: Callable[..., None], tmp_path: Path) -> None:
+    """Nothing is sent, and nobody has to press return for it."""
+    endpoint(STORM)
+    started = time.monotonic()
+    status, screen = on_terminal([*ATC, *map(str, solve(api, tmp_path))], {"Send it?": "\x03"})
+
+    assert (status, methods(api)) == (130, ["GET"]), screen
+    assert time.monotonic() - started < 30
+
+
+ATC = [sys.executable, "-c", "from atc.apps.cli import main; main()"]
+
+
+def on_terminal(command: list[str], replies: dict[str, str]) -> tuple[int, str]:
+    """Run a command on a terminal of its own; type each reply once its text is seen. Gives exit code and screen."""
+    ours, theirs = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "100", "LINES": "30"}
+    untyped = dict(replies)
+    sent = b""
+    with subprocess.Popen(
+        command,
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        env=environment,
+        start_new_session=True,
+        preexec_fn=_controlling,
+    ) as process:
+        os.close(theirs)
+        deadline = time.monotonic() + 110  # a command starts slowly where many run at once
+        with suppress(OSError):  # how Linux says that nobody holds the other end any more
+            while time.monotonic() < deadline:
+                if select.select([ours], [], [], 0.1)[0]:
+                    sent += os.read(ours, 65536)
+                for text in [text for text in untyped if text.encode() in sent]:
+                    os.write(ours, untyped.pop(text).encode())
+        os.close(ours)
+    return process.returncode, re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", sent.decode(errors="replace"))
+
+
+def _controlling() -> None:
+    """The terminal becomes the one whose ctrl-C the process gets."""
+    import fcntl
+    import termios
+
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)

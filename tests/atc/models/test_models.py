@@ -1,0 +1,513 @@
+"""Language models: whoever answers, a caller sees one interface, honest counts, and one clear message on failure."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+import traceback
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+
+from atc import Agent
+from atc.engines import files
+from atc.models import DEFAULT_MODEL, Message, Model, Usage, default_model, open_model
+from atc.models.replay import request_hash
+from protocols import load
+from protocols.errors import ModelError, UsageError
+from protocols.samples import sample as api
+from tests.chat_endpoint import ChatEndpoint, completion, serve
+from tests.scripted import ScriptedModel, sample
+
+KEY = "sk-0123456789-very-secret"
+_CODED = base64.b64encode(f"Bearer {KEY}".encode()).decode()
+QUESTION = [Message("system", "You write Python."), Message("user", "Write a function add(a, b).")]
+PREFILLED = [*QUESTION, Message("assistant", "The program:\n```python\n")]
+
+
+# Names
+
+
+def test_the_default_model_is_the_small_local_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`ATC_MODEL` names another one."""
+    assert default_model() == DEFAULT_MODEL == "local:qwen2.5-coder-1.5b"
+    monkeypatch.setenv("ATC_MODEL", "openai:gpt-4.1")
+    assert default_model() == "openai:gpt-4.1"
+
+
+@pytest.mark.parametrize("name", ["gpt-4.1", "llama:7b", "openai:", "local"])
+def test_a_name_without_a_known_scheme_lists_what_there_is(name: str) -> None:
+    """Exit 2, and the message has every form that works."""
+    with pytest.raises(UsageError, match=r"give local:qwen2.+, or one of hf:…, local:…, openai:…, openvino:…, replay:…"):
+        open_model(name)
+
+
+def test_a_local_model_that_is_not_on_disk_names_the_pull_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Found out when the model is opened, before any work is done."""
+    monkeypatch.setenv("ATC_HOME", str(tmp_path))
+    with pytest.raises(ModelError, match=r"atc model pull local:qwen2\.5-coder-1\.5b"):
+        open_model()
+
+
+def test_importing_the_interface_loads_no_engine() -> None:
+    """`import atc.models` is quick, and so is naming a model: engines come with the first question."""
+    program = (
+        "import sys; import atc.models; atc.models.open_model('openai:gpt-4.1')\n"
+        "print([name for name in ('openai', 'torch', 'transformers', 'xllamacpp') if name in sys.modules])"
+    )
+    environment = {**os.environ, "OPENAI_API_KEY": KEY}
+    process = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment)
+    assert process.stdout == "[]\n", process.stderr
+
+
+def test_usage_adds_up() -> None:
+    """The cost of several answers is their sum."""
+    assert Usage(100, 20, 80, 1, 2.5) + Usage(50, 10, 0, 1, 0.5) == Usage(150, 30, 80, 2, 3.0)
+
+
+# OpenAI-compatible endpoints
+
+
+@pytest.fixture
+def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[ChatEndpoint]:
+    with serve() as state:
+        monkeypatch.setenv("OPENAI_BASE_URL", state.url)
+        monkeypatch.setenv("OPENAI_API_KEY", KEY)
+        yield state
+
+
+def test_an_endpoint_answers_and_counts(endpoint: ChatEndpoint) -> None:
+    """The request is greedy and seeded, the key goes along, and tokens read from the cache are counted as such."""
+    model = open_model("openai:small", seed=7)
+
+    answer = model.complete(QUESTION, stop=["```"], max_tokens=50)
+
+    assert answer.text == endpoint.text
+    assert answer.finish == "stop"
+    usage = answer.usage
+    assert (usage.prompt_tokens, usage.completion_tokens, usage.cached_tokens, usage.model_calls) == (120, 12, 100, 1)
+    assert usage.seconds > 0
+    assert endpoint.keys == [f"Bearer {KEY}"]
+    assert endpoint.requests == [
+        {
+            "model": "small",
+            "messages": [
+                {"role": "system", "content": "You write Python."},
+                {"role": "user", "content": "Write a function add(a, b)."},
+            ],
+            "max_tokens": 50,
+            "temperature": 0,
+            "seed": 7,
+            "stop": ["```"],
+        }
+    ]
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "The program:\n```python\nx = 1\n```\nDone.",
+        "Here it is.\n```python\nx = 1\n```\nDone.",
+        "x = 1\n```",
+        "x = 1\n",
+    ],
+)
+def test_a_prefill_becomes_a_request(endpoint: ChatEndpoint, reply: str) -> None:
+    """The format has no prefill: it is asked for, and the answer is what comes after it, however it was repeated."""
+    endpoint.text = reply
+
+    answer = open_model("openai:small").complete(PREFILLED, stop=["```"])
+
+    assert answer.text == "x = 1\n"
+    sent = endpoint.requests[0]
+    assert [message["role"] for message in sent["messages"]] == ["system", "user"]
+    assert sent["messages"][1]["content"].startswith("Write a function add(a, b).\n")
+    assert sent["messages"][1]["content"].endswith("The program:\n```python\n")
+    assert "stop" not in sent  # it would end the answer at the opened block that the answer repeats
+
+
+def test_a_stop_sequence_that_the_opening_nearly_holds_is_not_sent(endpoint: ChatEndpoint) -> None:
+    """An answer may open its block on a line of its own, and would end there."""
+    endpoint.text = "Here it is:\n```python\nx = 1\n```"
+
+    answer = open_model("openai:small").complete(PREFILLED, stop=["\n```"])
+
+    assert answer.text == "x = 1"
+    assert "stop" not in endpoint.requests[0]
+
+
+def test_a_parameter_that_is_refused_is_left_out(endpoint: ChatEndpoint) -> None:
+    """Newer models want another name for the token limit and no temperature; that is found out once."""
+    endpoint.refuses = {"max_tokens", "temperature", "stop"}
+    endpoint.text = "x = 1\n```\nThis sets x."
+    model = open_model("openai:small")
+
+    first, second = model.complete(QUESTION, stop=["```"], max_tokens=9), model.complete(QUESTION, stop=["```"])
+
+    assert first.text == second.text == "x = 1\n"
+    assert len(endpoint.requests) == 5
+    assert endpoint.requests[3].keys() == {"model", "messages", "seed", "max_completion_tokens"}
+    assert endpoint.requests[3]["max_completion_tokens"] == 9
+
+
+def test_a_busy_endpoint_is_asked_again(endpoint: ChatEndpoint) -> None:
+    """429 and 503 are waited out."""
+    endpoint.replies = [(429, {"retry-after-ms": "1"}, "{}"), (503, {"retry-after-ms": "1"}, "{}")]
+
+    assert open_model("openai:small").complete(QUESTION).text == endpoint.text
+    assert len(endpoint.requests) == 3
+
+
+def test_an_answer_that_was_cut_off_says_so(endpoint: ChatEndpoint) -> None:
+    """`finish` tells a cut answer from a whole one."""
+    endpoint.replies = [(200, {}, json.dumps(completion("def add(", finish="length")))]
+    assert open_model("openai:small").complete(QUESTION).finish == "length"
+
+
+def test_an_endpoint_that_counts_nothing(endpoint: ChatEndpoint) -> None:
+    """No usage in the reply: zeros, and still one call."""
+    endpoint.replies = [(200, {}, json.dumps({**completion("x"), "usage": None}))]
+    usage = open_model("openai:small").complete(QUESTION).usage
+    assert (usage.prompt_tokens, usage.completion_tokens, usage.model_calls) == (0, 0, 1)
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "says"),
+    [
+        (401, f'{{"error": {{"message": "Incorrect API key provided: {KEY}"}}}}', "refuses OPENAI_API_KEY"),
+        (404, '{"error": {"message": "The model `small` does not exist"}}', "has no model 'small'"),
+        (400, f'{{"error": {{"message": "bad request by {KEY}"}}}}', "status 400"),
+        (400, f'{{"error": {{"message": "header {_CODED} is bad\\nby {quote(KEY)}!"}}}}', "status 400"),
+        (200, "<html><body>Welcome to the login page</body></html>", "not with a chat completion"),
+        (200, '{"status": "ok"}', "not with a chat completion"),
+        (200, "null", "not with a chat completion"),
+    ],
+)
+def test_an_endpoint_that_gives_no_answer(endpoint: ChatEndpoint, status: int, body: str, says: str) -> None:
+    """One message with the reason and exit 5; the key is never in it, not even when the endpoint repeats it."""
+    endpoint.replies = [(status, {}, body)]
+
+    with pytest.raises(ModelError) as caught:
+        open_model("openai:small").complete(QUESTION)
+
+    assert says in str(caught.value)
+    assert endpoint.url in str(caught.value)
+    assert caught.value.exit_code == 5
+    assert "\n" not in str(caught.value)
+    assert not [form for form in (KEY, _CODED, KEY[3:-3]) if form in str(caught.value)]
+    assert KEY not in "".join(traceback.format_exception(caught.value))
+
+
+@pytest.mark.parametrize("code", ["context_length_exceeded", "content_filter"])
+def test_an_endpoint_that_refuses_one_conversation(endpoint: ChatEndpoint, code: str) -> None:
+    """It may take the next one: the question has no answer, with status limit, and nothing else stops."""
+    refusal = {"error": {"message": "not this one", "code": code}}
+    endpoint.replies = [(400, {}, json.dumps(refusal))]
+    endpoint.text = "```python\nprint(GET_films_top_rated()['films'][0]['title'])\n```"
+    with Agent(load(api("cinema")), simulate=True, model="openai:small") as agent:
+        solutions = [agent.solve("What is the best film?") for _ in range(2)]
+
+    assert [solution.status for solution in solutions] == ["limit", "answered"]
+    assert "not this one" in solutions[0].message
+
+
+def test_a_html_page_is_no_answer(endpoint: ChatEndpoint) -> None:
+    """A login page in place of the endpoint is told apart from an answer."""
+    endpoint.replies = [(200, {"Content-Type": "text/html"}, "<html>Please log in</html>")]
+    with pytest.raises(ModelError, match="not with a chat completion"):
+        open_model("openai:small").complete(QUESTION)
+
+
+def test_an_endpoint_that_is_down(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody listens: the message names the place."""
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    started = time.monotonic()
+    with pytest.raises(ModelError, match=r"http://127\.0\.0\.1:9/v1 cannot be reached"):
+        open_model("openai:small").complete(QUESTION)
+    assert time.monotonic() - started < 10
+
+
+def test_a_missing_key_is_told_when_the_model_is_opened(monkeypatch: pytest.MonkeyPatch) -> None:
+    """OpenAI itself needs a key; the message names the variable."""
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    with pytest.raises(ModelError, match="OPENAI_API_KEY"):
+        open_model("openai:gpt-4.1")
+
+
+def test_an_endpoint_of_ones_own_needs_no_key(endpoint: ChatEndpoint, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server on one's own machine is asked without a real key."""
+    monkeypatch.delenv("OPENAI_API_KEY")
+    model = open_model("openai:small")
+    assert model.complete(QUESTION).text == endpoint.text
+    model.close()
+    model.close()
+    assert model.complete(QUESTION).text == endpoint.text
+
+
+# Recorded answers
+
+
+def recorded(model: Model, file: Path) -> Model:
+    from atc.models.replay import Recorder
+
+    return Recorder(model, file)
+
+
+def test_what_was_recorded_is_played_back(tmp_path: Path) -> None:
+    """The same requests give the same answers with the same counts, and no model is asked."""
+    file = tmp_path / "answers.jsonl"
+    model = recorded(ScriptedModel("zwölf\n", "two"), file)
+    completions = [model.complete(QUESTION), model.complete(PREFILLED, stop=["```"])]
+
+    replay = open_model(f"replay:{file}")
+
+    assert [replay.complete(PREFILLED, stop=["```"]).text, replay.complete(QUESTION).text] == ["two", "zwölf\n"]
+    again = replay.complete(QUESTION).usage
+    assert (again.prompt_tokens, again.completion_tokens, again.cached_tokens, again.model_calls) == (100, 20, 50, 1)
+    assert again.seconds < 1
+    assert completions[0].usage.seconds == 0.01
+
+
+def test_a_request_recorded_twice_is_answered_in_order(tmp_path: Path) -> None:
+    """First answer first; after the last one it stays with that."""
+    file = tmp_path / "answers.jsonl"
+    model = recorded(ScriptedModel("first", "second"), file)
+    model.complete(QUESTION)
+    model.complete(QUESTION)
+
+    replay = open_model(f"replay:{file}")
+
+    assert [replay.complete(QUESTION).text for _ in range(3)] == ["first", "second", "second"]
+
+
+def test_a_request_that_was_not_recorded_names_its_hash(tmp_path: Path) -> None:
+    """Every part of the request counts; a miss is exit 5 with the hash and the file."""
+    file = tmp_path / "answers.jsonl"
+    recorded(ScriptedModel("x"), file).complete(QUESTION, stop=["```"], max_tokens=10)
+    replay = open_model(f"replay:{file}")
+
+    for stop, limit in (((), 10), (("```",), 11)):
+        with pytest.raises(ModelError) as caught:
+            replay.complete(QUESTION, stop=stop, max_tokens=limit)
+        assert request_hash(QUESTION, stop, limit) in str(caught.value)
+        assert str(file) in str(caught.value)
+        assert caught.value.exit_code == 5
+
+
+def test_what_is_recorded_is_not_asked_again(endpoint: ChatEndpoint, tmp_path: Path) -> None:
+    """A second run asks only what is new to it and adds that; answers drawn at random are each played once."""
+    file = tmp_path / "answers.jsonl"
+    first = open_model("openai:small", reuse=file)
+    completions = [first.complete(QUESTION), sample(first, PREFILLED, seed=1)]
+    assert len(endpoint.requests) == 2
+
+    second = open_model("openai:small", reuse=file)
+    again = [second.complete(QUESTION) for _ in range(2)] + [sample(second, PREFILLED, seed=1)]
+    assert len(endpoint.requests) == 2
+    assert [answer.text for answer in again] == [completions[0].text, completions[0].text, completions[1].text]
+    assert again[0].usage.prompt_tokens == completions[0].usage.prompt_tokens
+
+    sample(second, PREFILLED, seed=2)
+    second.complete(QUESTION, max_tokens=7)
+    assert len(endpoint.requests) == 4
+    assert len(file.read_text().splitlines()) == 4
+
+
+def test_what_another_model_said_is_no_answer_of_this_one(endpoint: ChatEndpoint, tmp_path: Path) -> None:
+    """A record may hold answers of several models; each run takes those of its own."""
+    file = tmp_path / "answers.jsonl"
+    for name in ("openai:small", "openai:large", "openai:large"):
+        open_model(name, reuse=file).complete(QUESTION)
+    assert len(endpoint.requests) == 2
+    assert [json.loads(line)["model"] for line in file.read_text().splitlines()] == ["openai:small", "openai:large"]
+
+
+def test_the_hash_of_a_request_never_changes() -> None:
+    """Records stay good: this hash is written in files that people keep."""
+    hashed = request_hash([Message("user", "h\u00e9")], ["```"], 5)
+    assert hashed == "2d1dcb54ecc6232da0873491ac7ac203ff69b409b65d196300b4082b28801aa2"
+
+
+def test_a_recording_holds_no_times(tmp_path: Path) -> None:
+    """Two recordings of the same answers are the same bytes."""
+    for name in ("one", "two"):
+        recorded(ScriptedModel("x"), tmp_path / name).complete(QUESTION)
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+
+
+def test_an_open_endpoint_is_recorded(endpoint: ChatEndpoint, tmp_path: Path) -> None:
+    """`record=` keeps what an endpoint said; the file has no key and plays back without the endpoint."""
+    file = tmp_path / "answers.jsonl"
+    completions = open_model("openai:small", record=file).complete(PREFILLED, stop=["```"])
+
+    assert open_model(f"replay:{file}").complete(PREFILLED, stop=["```"]).text == completions.text
+    assert KEY not in file.read_text()
+    assert len(endpoint.requests) == 1
+
+
+def test_files_that_cannot_be_used(tmp_path: Path) -> None:
+    """No such record is exit 5; a file that is something else, or cannot be written, is a usage error."""
+    with pytest.raises(ModelError, match="cannot read recorded answers"):
+        open_model(f"replay:{tmp_path / 'missing.jsonl'}")
+    (tmp_path / "other.jsonl").write_text('{"hash": "x"}\n')
+    with pytest.raises(UsageError, match=r"other\.jsonl, line 1"):
+        open_model(f"replay:{tmp_path / 'other.jsonl'}")
+    (tmp_path / "empty.jsonl").touch()
+    with pytest.raises(UsageError, match="cannot record"):
+        open_model(f"replay:{tmp_path / 'empty.jsonl'}", record=tmp_path / "no" / "folder.jsonl")
+
+
+# transformers
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a model of a few thousand random weights, and a tokenizer that knows single characters."""
+    import tokenizers
+    import torch
+    import transformers
+
+    torch.manual_seed(0)
+    letters = [chr(code) for code in range(32, 127)] + ["\n"]
+    vocabulary = {text: number for number, text in enumerate(["<end>", "<unknown>", *letters])}
+    core = tokenizers.Tokenizer(tokenizers.models.WordLevel(vocabulary, unk_token="<unknown>"))
+    core.pre_tokenizer = tokenizers.pre_tokenizers.Split("", "isolated")
+    core.decoder = tokenizers.decoders.Fuse()
+    tokenizer = transformers.PreTrainedTokenizerFast(
+        tokenizer_object=core, eos_token="<end>", unk_token="<unknown>", clean_up_tokenization_spaces=False
+    )
+    config = transformers.LlamaConfig(
+        vocab_size=len(vocabulary),
+        hidden_size=16,
+        intermediate_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        num_key_value_heads=2,
+        max_position_embeddings=256,
+        bos_token_id=None,
+        eos_token_id=0,
+        pad_token_id=0,
+    )
+    folder = tmp_path_factory.mktemp("model")
+    tokenizer.save_pretrained(folder)
+    transformers.LlamaForCausalLM(config).save_pretrained(folder)
+    return folder
+
+
+@pytest.mark.hf
+def test_a_model_folder_answers(tiny: Path) -> None:
+    """Any causal model works without a chat template; the answer is greedy, so it stays the same, and is counted."""
+    model = open_model(f"hf:{tiny}")
+
+    first, second = model.complete(QUESTION, max_tokens=8), model.complete(QUESTION, max_tokens=8)
+
+    assert first.text == second.text != ""
+    assert first.usage.prompt_tokens == len("You write Python.\n\nWrite a function add(a, b).\n\n")
+    assert (first.usage.completion_tokens, first.usage.model_calls, first.finish) == (8, 1, "length")
+
+
+@pytest.mark.hf
+def test_a_model_folder_stops_where_it_is_told(tiny: Path) -> None:
+    """A stop sequence ends the answer, is not part of it, and spares the tokens after it."""
+    model = open_model(f"hf:{tiny}")
+    whole = model.complete(PREFILLED, max_tokens=20).text
+    stop = whole[3:5]
+
+    answer = model.complete(PREFILLED, stop=[stop], max_tokens=20)
+
+    assert answer.text == whole[: whole.index(stop)]
+    assert answer.finish == "stop"
+    assert answer.usage.completion_tokens < 20
+
+
+@pytest.mark.hf
+def test_a_chat_template_is_used(tiny: Path, tmp_path: Path) -> None:
+    """Where the tokenizer has a template it writes the prompt, and a prefill stands at its very end."""
+    folder = tmp_path / "with-template"
+    shutil.copytree(tiny, folder)
+    (folder / "chat_template.jinja").write_text(
+        "{% for m in messages %}[{{ m.role }}]{{ m.content }}{% endfor %}{% if add_generation_prompt %}[me]{% endif %}"
+    )
+    model = open_model(f"hf:{folder}")
+
+    prefilled = model.complete(PREFILLED, max_tokens=4).usage.prompt_tokens
+
+    rendered = "[system]You write Python.[user]Write a function add(a, b).[me]The program:\n```python\n"
+    assert prefilled == len(rendered)
+
+
+@pytest.mark.hf
+def test_a_model_folder_says_when_a_conversation_is_too_long(tiny: Path) -> None:
+    """The message has both numbers."""
+    with pytest.raises(ModelError, match=r"has 302 tokens, and 10 are kept for the answer; hf:.* can hold 256"):
+        open_model(f"hf:{tiny}").complete([Message("user", "x" * 300)], max_tokens=10)
+
+
+@pytest.mark.hf
+def test_folders_that_hold_no_model(tiny: Path, tmp_path: Path) -> None:
+    """A wrong folder is told at once, a damaged one when it is loaded; both in one sentence."""
+    with pytest.raises(ModelError, match=r"no config\.json"):
+        open_model(f"hf:{tmp_path}")
+    with pytest.raises(ModelError, match="there is no model folder"):
+        open_model(f"hf:{tmp_path / 'missing'}")
+    (tmp_path / "config.json").write_text("{}")
+    torn, listed = (Path(shutil.copytree(tiny, tmp_path / name)) for name in ("torn", "listed"))
+    (torn / "model.safetensors").write_bytes(b"torn")
+    (listed / "generation_config.json").write_text("[1]")
+    for folder in (tmp_path, torn, listed):
+        with pytest.raises(ModelError, match=f"transformers cannot load hf:{folder}: .*; if {folder} is dam") as caught:
+            open_model(f"hf:{folder}").complete(QUESTION)
+        assert "\n" not in str(caught.value)
+
+
+# The local engine
+
+
+ASK_LOCAL_MODEL = """
+from atc.models import Message, open_model
+from protocols.errors import ModelError, UsageError
+try:
+    open_model().complete([Message('user', 'Hello')])
+except ModelError as error:
+    print(error)
+"""
+
+
+def test_a_damaged_model_file_is_one_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file that is no model ends in exit 5 and a way out, and the engine prints nothing of its own."""
+    monkeypatch.setenv("ATC_HOME", str(tmp_path))
+    file = tmp_path / "models" / files.CATALOGUE[0].file
+    file.parent.mkdir()
+    file.write_bytes(b"GGUF" + bytes(1000))
+    process = subprocess.run([sys.executable, "-c", ASK_LOCAL_MODEL], capture_output=True, text=True, timeout=60)
+
+    assert process.returncode == 0
+    assert process.stderr == ""
+    assert process.stdout.startswith(f"the local engine could not load {file} (1,004 bytes)")
+    assert process.stdout.count("\n") == 1
+
+
+def test_a_system_library_that_is_missing_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a bare machine the engine may lack libgomp: the message names the package that brings it; exit 5."""
+    monkeypatch.setenv("ATC_HOME", str(tmp_path))
+    file = tmp_path / "models" / files.CATALOGUE[0].file
+    file.parent.mkdir()
+    file.write_bytes(b"GGUF")
+    shadow = tmp_path / "shadow"
+    shadow.mkdir()
+    (shadow / "xllamacpp.py").write_text("raise ImportError('libgomp.so.1: cannot open shared object file')\n")
+    monkeypatch.setenv("PYTHONPATH", f"{shadow}:{os.environ.get('PYTHONPATH', '')}")
+    process = subprocess.run([sys.executable, "-c", ASK_LOCAL_MODEL], capture_output=True, text=True, timeout=60)
+
+    assert "libgomp.so.1: cannot open shared object file" in process.stdout
+    assert "apt install libgomp1" in process.stdout

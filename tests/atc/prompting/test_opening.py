@@ -1,0 +1,217 @@
+"""The first prompt of a question: plan sketches of a small API with writes, chosen without a model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from atc import Agent
+from atc.assist.check import check
+from atc.profile import LARGE
+from protocols import load
+from protocols.contracts.contract import Contract
+from protocols.dataflow.graph import ProtocolGraph
+from protocols.samples import sample
+from tests.atc.assist.planning.sketches import plan_sketch
+
+TEXT = {"type": "string"}
+SONG = {"type": "object", "properties": {"song_id": TEXT, "title": TEXT}}
+SHELF = {"type": "object", "properties": {"shelf_id": TEXT, "name": TEXT}}
+IDS = {"type": "array", "items": TEXT}
+OF_SHELF = [{"name": "shelf_id", "in": "path", "required": True, "schema": TEXT}]
+WORDS = [{"name": "q", "in": "query", "required": True, "schema": TEXT}]
+
+
+def listed(schema: Mapping[str, object]) -> dict[str, object]:
+    return {"type": "array", "items": schema}
+
+
+def operation(
+    summary: str,
+    schema: object = None,
+    parameters: object = (),
+    body: Mapping[str, object] | None = None,
+    required: bool = True,
+) -> dict[str, object]:
+    """One that takes the properties of a body, all or none required, and answers with a schema or with nothing."""
+    content = {"content": {"application/json": {"schema": schema}}} if schema else {}
+    found = {"summary": summary, "parameters": list(parameters), "responses": {"200": {"description": "", **content}}}  # type: ignore[call-overload]
+    if body is not None:
+        sent = {"type": "object", "properties": dict(body), "required": list(body) if required else []}
+        found["requestBody"] = {"required": True, "content": {"application/json": {"schema": sent}}}
+    return found
+
+
+PATHS = {
+    "/me/songs": {
+        "get": operation("The songs that I saved", listed(SONG)),
+        "post": operation("Save songs", body={"song_ids": IDS}),
+    },
+    "/player/current": {"get": operation("The song that is playing", SONG)},
+    "/player/play": {"put": operation("Start the player", body={"song_id": TEXT})},
+    "/search": {"get": operation("Search for songs", listed(SONG), WORDS)},
+    "/shelves": {
+        "get": operation("My shelves", listed(SHELF)),
+        "post": operation("Make a shelf", SHELF, body={"name": TEXT}),
+    },
+    "/shelves/{shelf_id}": {"put": operation("Rename a shelf", parameters=OF_SHELF, body={"name": TEXT})},
+    "/shelves/{shelf_id}/songs": {
+        "get": operation("The songs on a shelf", listed(SONG), OF_SHELF),
+        "post": operation("Put songs on a shelf", parameters=OF_SHELF, body={"song_ids": IDS}),
+    },
+}
+AGENT = Agent(
+    load({"openapi": "3.0.3", "info": {"title": "Songs", "version": "1"}, "paths": PATHS}),
+    "openai:none",
+    profile="small",
+)
+
+
+@pytest.mark.parametrize(
+    "question", ["Save the song that is playing now", "Save the current song", "Save the song that I'm listening to"]
+)
+def test_what_goes_on_now_is_not_searched_for(question: str) -> None:
+    sketches = AGENT.opening(question).sketches
+
+    assert 'song = GET_player_current()\nPOST_me_songs(song_ids=[song["song_id"]])' in sketches
+
+
+def test_what_is_only_now_made_is_filled_and_not_changed() -> None:
+    shown = "\n".join(AGENT.opening('Make a shelf called "Dusk" with the songs named after "Rain"').sketches)
+
+    assert 'shelf = POST_shelves(name="Dusk")' in shown
+    assert 'POST_shelves_shelf_id_songs(shelf_id=shelf["shelf_id"], song_ids=[song["song_id"] for' in shown
+    assert "PUT_shelves_shelf_id(" not in shown
+
+
+def test_what_is_put_among_ones_own_is_not_ones_own() -> None:
+    """`my shelf` does not say that the song is mine."""
+    shown = "\n".join(AGENT.opening('Put the song "Rain" on my shelf "Dusk"').sketches)
+
+    assert 'song = GET_search(q="Rain")[0]' in shown
+    assert "GET_me_songs" not in shown
+
+
+def test_what_an_operation_is_called_after_is_done_and_nothing_else() -> None:
+    def writes(question: str) -> set[str]:
+        shown = "\n".join(AGENT.opening(question).sketches)
+        return {tool.name for tool in AGENT.protocol.tools if tool.writes and f"{tool.name}(" in shown}
+
+    assert writes('Play the first of the songs on my shelf "Dusk"') == {"PUT_player_play"}
+    assert "POST_shelves_shelf_id_songs" in writes('Play the song "Rain", and put it on my shelf "Dusk"')
+
+
+def test_what_only_the_question_can_give_is_a_name_that_is_not_defined() -> None:
+    """A placeholder text could be sent as it is; a copied name is refused, for a read as for a write."""
+    (shown,) = AGENT.opening("Make a shelf with some songs").sketches
+    diagnostics = check(shown, Contract(AGENT.protocol))
+
+    assert "shelf = POST_shelves(name=name)" in shown
+    assert "songs = GET_search(q=q)" in shown
+    assert [(diagnostic.rule, diagnostic.key) for diagnostic in diagnostics] == [
+        ("unknown-name", "name"),
+        ("unknown-name", "q"),
+    ]
+
+
+WRITER = {"type": "object", "properties": {"id": TEXT, "name": TEXT}}
+NOVEL = {"type": "object", "properties": {"id": TEXT, "title": TEXT, "writers": listed(WRITER)}}
+LIBRARY = {
+    "/me/novels": {"get": operation("The novels on my shelf", listed(NOVEL))},
+    "/novels": {"get": operation("Search for novels", listed(NOVEL), WORDS)},
+    "/novels/{novel_id}": {
+        "get": operation("A novel and its writers", NOVEL, [{**OF_SHELF[0], "name": "novel_id"}]),
+    },
+    "/writers": {"get": operation("Search for writers", listed(WRITER), WORDS)},
+    "/writers/{writer_id}": {"get": operation("A writer", WRITER, [{**OF_SHELF[0], "name": "writer_id"}])},
+    "/writers/{writer_id}/best-novels": {
+        "get": operation("What to read first", listed(NOVEL), [{**OF_SHELF[0], "name": "writer_id"}])
+    },
+    "/me/shelf": {"post": operation("Put novels on my shelf", body={"novel_ids": IDS})},
+    "/me/following": {"put": operation("Follow writers", body={"writer_ids": IDS})},
+    "/reader/open": {"put": operation("Open something", body={"writer_id": TEXT, "novel_id": TEXT}, required=False)},
+}
+READER = Agent(
+    load({"openapi": "3.0.3", "info": {"title": "Novels", "version": "1"}, "paths": LIBRARY}),
+    "openai:none",
+    profile="small",
+)
+
+
+def test_everyday_words_count_as_the_words_of_the_api() -> None:
+    """Who asks for an author means what this API calls a writer, unless it is in quotes."""
+    meant, said = (READER.opening(f"Who is the {word} Mary Lane?") for word in ("author", "writer"))
+
+    assert meant.sketches == said.sketches
+    assert meant.ranked == said.ranked
+    assert meant.question.text == "Who is the author Mary Lane?"
+    assert 'q="an author"' in "\n".join(READER.opening('Look for the novel "an author"').sketches)
+
+
+def test_who_belongs_to_a_named_thing_is_reached_from_there() -> None:
+    shown = "\n".join(READER.opening("Follow all the authors of the novel Night Train").sketches)
+
+    assert 'novel = GET_novels(q="Night Train")[0]' in shown
+    assert 'writers = GET_novels_novel_id(novel_id=novel["id"])["writers"]' in shown
+    assert "GET_me_novels" not in shown
+
+
+def test_the_argument_is_filled_that_takes_what_is_spoken_of() -> None:
+    assert 'PUT_reader_open(novel_id=novel["id"])' in "\n".join(READER.opening('Open the novel "Night Train"').sketches)
+    assert "PUT_reader_open(writer_id=" in "\n".join(READER.opening("Open the writer Mary Lane").sketches)
+
+
+def test_of_the_kinds_that_an_argument_may_take_the_one_is_found_that_is_spoken_of() -> None:
+    """As its description names them."""
+    taken = {"type": "string", "description": "What to put there: a writer or a novel."}
+    paths = {**LIBRARY, "/me/window": {"put": operation("Put a thing in the window", body={"writer_id": taken})}}
+    graph = ProtocolGraph(load({"openapi": "3.0.3", "info": {"title": "Novels", "version": "1"}, "paths": paths}))
+    tools = [tool.name for tool in graph.protocol.tools]
+
+    def last(question: str) -> str:
+        return plan_sketch(graph, "PUT_me_window", tools, question)[-1]
+
+    assert last('Put the novel "Rain" in the window') == 'PUT_me_window(writer_id=novel["id"])'
+    assert last("Put the writer Mary Lane in the window") == 'PUT_me_window(writer_id=writer["id"])'
+
+
+def test_ones_own_things_come_early_only_where_one_speaks_of_oneself() -> None:
+    def place(question: str) -> int:
+        return READER.opening(question).ranked.index("GET_me_novels")
+
+    assert place("What are my novels?") < place("What are the novels?")
+
+
+def test_what_a_path_is_called_after_word_for_word_is_the_way() -> None:
+    """And what is `of Mary Lane` is not called so: she is."""
+    shown = "\n".join(READER.opening("Put the best novels of Mary Lane on my shelf").sketches)
+
+    assert 'writer = GET_writers(q="Mary Lane")[0]' in shown
+    assert 'novels = GET_writers_writer_id_best_novels(writer_id=writer["id"])' in shown
+    assert 'POST_me_shelf(novel_ids=[novel["id"] for novel in novels])' in shown
+
+
+def test_no_more_is_done_than_as_often_as_is_said() -> None:
+    shown = "\n".join(READER.opening("Put three novels by Mary Lane on my shelf").sketches)
+
+    assert "for novel in novels[:3]])" in shown
+
+
+def test_a_large_model_sees_every_function() -> None:
+    """Those that are not offered have a line each, where that takes no more than a quarter of the prompt."""
+    protocol = load(sample("cinema"))
+    names = {tool.name for tool in protocol.tools}
+    question = "Who directed The Silent Harbor?"
+
+    def shown(**options: Any) -> set[str]:
+        functions = Agent(protocol, "openai:any", tools=2, **options).opening(question).functions
+        return {name for name in names if f"{name}(" in functions}
+
+    assert shown(profile="large") == names
+    assert len(shown(profile="small")) < len(names)
+    assert len(shown(profile=replace(LARGE, prompt_tokens=400))) < len(names)
+    given = Agent(protocol, "openai:any", profile="large").opening(question, tools=["GET_films"]).functions
+    assert "GET_people" not in given

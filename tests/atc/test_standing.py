@@ -1,0 +1,119 @@
+"""How far an answer can be relied on: its standing, what it rests on, and what becomes of it in the terminal."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import pytest
+
+from atc import Agent, Solution
+from atc.apps.tui.lines import LineView
+from atc.apps.tui.parts import evidence_lines, standing_text
+from tests.local_api import LocalAPI
+from tests.scripted import ScriptedModel
+
+QUESTION = "How many people live in Oslo?"
+RIGHT = 'cities = GET_cities(query="Oslo")["results"]\ncity = max(cities, key=lambda city: city["population"])\n'
+RIGHT += 'print(city["population"])'
+
+
+@pytest.fixture
+def cities() -> Iterator[LocalAPI]:
+    with LocalAPI() as api:
+        api.answer("GET", "/cities", {"results": [{"id": "osl", "name": "Oslo", "population": 717710}]})
+        api.answer("GET", "/cities/osl/weather", {"now": {"rain": True, "degrees": 7}})
+        yield api
+
+
+def solve(api: LocalAPI, program: str, query: str = QUESTION, **options: object) -> Solution:
+    with Agent(api.protocol, model=ScriptedModel(program), max_reflections=0, **options) as agent:  # type: ignore[arg-type]
+        return agent.solve(query)
+
+
+def test_a_supported_answer_shows_what_it_rests_on(cities: LocalAPI) -> None:
+    """Places in replies, choices of the program, and arguments that the question gave; all of it as data, too."""
+    solution = solve(cities, RIGHT)
+
+    assert (solution.standing, solution.exit_code, solution.findings) == ("supported", 0, ())
+    assert evidence_lines(solution) == [
+        "rests on: GET_cities → results[0].population",
+        "chosen by: line 2: order max(cities, key=lambda city: city['population'])",
+        'from the question: query="Oslo"',
+    ]
+    data = json.loads(json.dumps(solution.to_json()))
+    assert (data["standing"], data["findings"]) == ("supported", [])
+    assert data["choices"][0]["kind"] == "order"
+
+
+def test_a_doubtful_answer_has_its_findings(cities: LocalAPI) -> None:
+    """Each is a warning; the exit code is that of an answer."""
+    program = (
+        'weather = GET_cities_city_id_weather(city_id="osl")\nprint(GET_cities(query="Oslo")["results"][0]["name"])'
+    )
+    solution = solve(cities, program, "What is the weather in Oslo?")
+
+    assert (solution.standing, solution.exit_code) == ("doubtful", 0)
+    assert "DeadCall" in [finding.kind for finding in solution.findings]
+    assert [finding.warning() for finding in solution.findings] == list(solution.warnings)
+    text = standing_text(solution)
+    assert text is not None
+    assert (text.style, text.plain.partition(":")[0]) == ("yellow", "doubtful")
+
+
+@pytest.mark.parametrize("program", ["print(717710)", 'print("About 700,000 people")'])
+def test_an_answer_of_the_model_alone_is_unsupported(cities: LocalAPI, program: str) -> None:
+    """Nothing of it rests on a reply: it counts as no answer for a script."""
+    solution = solve(cities, program)
+
+    assert (solution.status, solution.standing, solution.exit_code) == ("answered", "unsupported", 1)
+
+
+def test_nothing_that_came_back_supports_a_no(cities: LocalAPI) -> None:
+    """A loop over an empty list prints nothing of a reply, and still rests on it."""
+    cities.answer("GET", "/cities", {"results": []})
+    program = 'names = []\nfor city in GET_cities(query="Oslo")["results"]:\n    names.append(city["name"])\n'
+    solution = solve(cities, program + 'print(", ".join(names) or "No city")', "Is there a city called Oslo?")
+
+    assert solution.standing != "unsupported"
+
+
+def test_no_standing_without_an_answer(cities: LocalAPI) -> None:
+    """A solve that failed has none, and shows no evidence."""
+    solution = solve(cities, "print(GET_cities()['nothing'])")
+
+    assert (solution.standing, evidence_lines(solution), standing_text(solution)) == (None, [], None)
+
+
+def test_an_automatic_edit_is_shown(cities: LocalAPI) -> None:
+    """A line that the model did not write is marked as such: in the attempt, as an event, and in the log."""
+    lines: list[str] = []
+    wrong = RIGHT.replace("query=", "qurey=").replace('["population"])\n', '["population"]))\n', 1)
+    model = ScriptedModel(wrong.replace("]))\n", "])\n"))
+    with Agent(cities.protocol, model=model, on_event=LineView(lines.append)) as agent:
+        solution = agent.solve(QUESTION)
+
+    assert [attempt.mended for attempt in solution.attempts] == [False, True]
+    assert solution.attempts[1].diff == (
+        '-cities = GET_cities(qurey="Oslo")["results"]',
+        '+cities = GET_cities(query="Oslo")["results"]',
+    )
+    assert "attempt 2: changed without the model:" in lines
+    assert any(line.endswith('+cities = GET_cities(query="Oslo")["results"]') for line in lines)
+
+
+def test_a_doubted_answer_is_better_than_none(cities: LocalAPI) -> None:
+    """Where no later program answers, it is given as doubtful; one that prints an error is not."""
+    doubted = 'weather = GET_cities_city_id_weather(city_id="osl")\n'
+    doubted += 'print(GET_cities(query="Oslo")["results"][0]["population"])'
+    failing = 'print(GET_cities(query="Oslo")["results"][7]["name"])'
+    question = "What is the weather in Oslo?"
+    with Agent(cities.protocol, model=ScriptedModel(doubted, failing), max_reflections=1) as agent:
+        solution = agent.solve(question)
+    error = 'try:\n    print(GET_cities(query="Oslo")["results"][7])\nexcept Exception as error:\n    print(error)'
+    with Agent(cities.protocol, model=ScriptedModel(error, failing), max_reflections=1) as agent:
+        failed = agent.solve(question)
+
+    assert (solution.status, solution.answer, solution.standing) == ("answered", "717710", "doubtful")
+    assert [attempt.stage for attempt in solution.attempts] == ["run", "done"]
+    assert (failed.status, failed.answer) == ("failed", None)

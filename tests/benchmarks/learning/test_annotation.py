@@ -1,0 +1,483 @@
+"""Solutions as training data: solved by a scripted model, exported in three forms, split, and replayed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from atc import Agent
+from atc.agent import SIMULATED_NOW
+from atc.apps.cli import main
+from atc.models import Completion, Usage
+from atc.models.base import ModelBase, ModelRequest
+from atc.models.role_layout import role_prompt
+from atc.options import SearchSettings
+from benchmarks.learning.sft.conversations import read_conversation, renderer
+from benchmarks.methods.formats.toolllama import read_message
+from benchmarks.toolbench.corpus.queries import read_queries, served_protocol
+from benchmarks.toolbench.server.catalogue import Catalogue
+from benchmarks.toolbench.server.simulated import simulated_server
+
+TIDE = 'get_tide_for_harbour_tides(port_code="ESB")'
+SEARCH = (
+    f"Thought: The tide is needed.\nAction: {TIDE}",
+    "Thought: And the depth.\nAction: get_depth_for_harbour_tides()",
+    'Thought: That is all.\nAction: finish(answer="High water is at noon.")',
+)
+REACT = ("--mode", "react", "--calls", "text")
+DFSDT = ("--mode", "dfsdt", "--calls", "text")
+PROGRAM = f'```python\ntide = {TIDE}\nprint("High water is at", tide["tide"]["at"])\n```'
+
+
+def query(number: int, category: str = "Travel", tool: str = "Harbour Tides", relevant: str = "Get Tide") -> Any:
+    """A query that lists two APIs of a tool."""
+    shared = {"category_name": category, "tool_name": tool, "method": "GET", "optional_parameters": []}
+    port = {"name": "Port Code", "type": "STRING", "description": "Its code", "default": "ESB"}
+    template = {"tide": {"height": "float", "at": "str"}}
+    return {
+        "query": f"When is high water at pier {number}?",
+        "query_id": number,
+        "api_list": [
+            {**shared, "api_name": "Get Tide", "required_parameters": [port], "template_response": template},
+            {**shared, "api_name": "Get Depth", "required_parameters": []},
+        ],
+        "relevant APIs": [[tool, relevant]],
+    }
+
+
+def write(file: Path, *queries: object) -> Path:
+    """A query file."""
+    file.write_text(json.dumps(queries), "utf-8")
+    return file
+
+
+def annotate(*arguments: object) -> Result:
+    """`atc toolbench annotate` with simulated APIs."""
+    return CliRunner().invoke(main, ["toolbench", "annotate", "--simulate", "--json", *map(str, arguments)])
+
+
+def solve(queries: Path, out: Path, *more: object) -> Result:
+    """The same with a model on localhost."""
+    return annotate(queries, "--out", out, "--model", "openai:scripted", *more)
+
+
+def lines(file: Path) -> list[dict[str, Any]]:
+    """The lines of an export."""
+    return [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+
+
+GIVEN_UP = "Thought: No.\nAction: give_up(reason='no way')"
+
+
+@pytest.mark.parametrize(
+    ("mode", "said"),
+    [
+        (REACT, SEARCH),
+        (DFSDT, (GIVEN_UP, *SEARCH)),
+        (DFSDT, (SEARCH[0], GIVEN_UP, *SEARCH)),  # the first call is answered from the journal
+    ],
+)
+def test_a_search_becomes_conversations(
+    tmp_path: Path, endpoint: Callable[..., None], mode: tuple[str, ...], said: tuple[str, ...]
+) -> None:
+    """A step is a line that ends with the message to learn; branches that were left are not in it; it replays."""
+    endpoint(*said)
+    done = solve(write(tmp_path / "queries.json", query(3)), tmp_path / "out", *mode)
+
+    assert done.exit_code == 0, done.output
+    counted = json.loads(done.stdout)
+    assert (counted["answered"], counted["passed"], counted["kept"], counted["calls"]) == (1, 1, 1, 2)
+    assert (counted["mean_calls"], counted["mean_steps"]) == (2, 3)
+    steps = lines(tmp_path / "out" / "toolllama.jsonl")
+    assert [step["id"].partition(":")[0] for step in steps] == ["Step 2", "Step 4", "Step 6"]
+    assert [turn["from"] for turn in steps[1]["conversations"]] == [
+        *("system", "user", "assistant", "function", "assistant")
+    ]
+    learned = read_message(steps[0]["conversations"][-1]["value"])
+    assert (learned.thought, learned.name) == ("The tide is needed.", "get_tide_for_harbour_tides")
+    last = read_message(steps[-1]["messages"][-1]["content"])
+    assert last.arguments == {"return_type": "give_answer", "final_answer": "High water is at noon."}
+    assert {turn["role"] for turn in steps[-1]["messages"]} == {"system", "user", "assistant", "tool"}
+    (conversation,) = lines(tmp_path / "out" / "openai.jsonl")
+    calls = [turn["tool_calls"][0]["function"] for turn in conversation["messages"] if "tool_calls" in turn]
+    assert [json.loads(call["arguments"]) for call in calls] == [{"port_code": "ESB"}, {}]
+    assert {tool["function"]["name"] for tool in conversation["tools"]} == {
+        *("get_tide_for_harbour_tides", "get_depth_for_harbour_tides")
+    }
+    assert conversation["messages"][-1] == {"role": "assistant", "content": "High water is at noon."}
+    for form in ("toolllama", "openai"):
+        replayed = annotate("--check", tmp_path / "out" / f"{form}.jsonl")
+        assert replayed.exit_code == 0, replayed.output
+        assert json.loads(replayed.stdout)["differences"] == []
+
+
+class ReadingModel(ModelBase):
+    """Says the texts in turn, and keeps the prompts of the layout "roles" that it reads."""
+
+    name = "reading"
+
+    def __init__(self, *texts: str) -> None:
+        self.texts = list(texts)
+        self.prompts: list[str] = []
+
+    def answer(self, request: ModelRequest) -> Completion:
+        assert request.layout == "roles"
+        self.prompts.append(role_prompt(request.messages))
+        return Completion(self.texts.pop(0), Usage(1, 1, 1), "stop")
+
+    def close(self) -> None:
+        """There is nothing to close."""
+
+
+class TokenizerEnd:
+    """The part of a tokenizer that the layout "roles" asks for: an end token, and no beginning."""
+
+    bos_token, eos_token = None, "</s>"
+
+    def __call__(self, text: str) -> dict[str, list[int]]:
+        return {"input_ids": [1] * len(text)}
+
+
+def test_what_is_trained_is_what_the_toolllama_format_shows(tmp_path: Path, endpoint: Callable[..., None]) -> None:
+    """With `layout: roles` an example is the prompt that `--format toolllama` gives the model, and its answer."""
+    endpoint(*SEARCH)
+    queries = write(tmp_path / "queries.json", query(3))
+    solve(queries, tmp_path / "out", *REACT)
+    steps = lines(tmp_path / "out" / "toolllama.jsonl")
+    answers = [step["messages"][-1]["content"].removeprefix("\n") for step in steps]
+
+    model = ReadingModel(*answers)
+    with simulated_server(Catalogue([queries]), 0) as url:
+        protocol = served_protocol(read_queries(queries)[0], url)
+        search = SearchSettings(format="toolllama")
+        options: Any = {"base_url": protocol.servers[0].url, "mode": "react", "tools": "all", "search": search}
+        with Agent(protocol, model=model, now=SIMULATED_NOW, **options) as agent:
+            solution = agent.solve(query(3)["query"])
+
+    assert solution.answer == "High water is at noon."
+    render = renderer(TokenizerEnd(), "roles")
+    for step, prompt, answer in zip(steps, model.prompts, answers, strict=True):
+        conversation = read_conversation("the step", step)
+        text = render("the step", conversation)
+        assert text(conversation.turns[:-1], True) == prompt
+        assert text(conversation.turns, False) == f"{prompt}{answer}</s>"
+
+
+def test_a_program_is_exported_and_prints_its_answer_again(tmp_path: Path, endpoint: Callable[..., None]) -> None:
+    """The triple has the records of the APIs; its messages are the agent's first prompt and the program."""
+    endpoint(PROGRAM)
+    out = tmp_path / "out"
+    done = solve(write(tmp_path / "queries.json", query(1), query(2)), out, "--mode", "attribute")
+
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["lines"] == {"toolllama": 4, "openai": 2, "program": 2}
+    triple = lines(out / "program.jsonl")[0]
+    assert triple["query"] == "When is high water at pier 1?"
+    assert [record["api_name"] for record in triple["protocol"]] == ["Get Tide", "Get Depth"]
+    assert triple["answer"].startswith("High water is at ")
+    assert triple["messages"][-1]["content"] == PROGRAM
+    assert "get_tide_for_harbour_tides" in triple["messages"][-2]["content"]
+    for form in ("toolllama", "openai", "program"):
+        replayed = annotate("--check", out / f"{form}.jsonl")
+        assert replayed.exit_code == 0, replayed.output
+    assert json.loads(annotate("--check", out / "program.jsonl").stdout) == {
+        "lines": 2,
+        "replayed": 2,
+        "equal": 2,
+        "differences": [],
+    }
+
+
+@pytest.mark.parametrize(
+    ("form", "old", "new", "why"),
+    [
+        ("toolllama", '\\"height\\"', '\\"depth\\"', "says"),
+        ("openai", '\\"ESB\\"', '\\"RIB\\"', "says"),
+        ("program", "High water is at", "Low water is at", "printed"),
+    ],
+)
+def test_what_was_changed_does_not_replay(
+    tmp_path: Path, endpoint: Callable[..., None], form: str, old: str, new: str, why: str
+) -> None:
+    """The message names the line, and what it says now; the exit code is 1."""
+    endpoint(PROGRAM)
+    out = tmp_path / "out"
+    solve(write(tmp_path / "queries.json", query(1)), out, "--mode", "attribute")
+    file = out / f"{form}.jsonl"
+    text = file.read_text("utf-8")
+    assert old in text
+    file.write_text(
+        text.replace(old, new) if form != "program" else text.replace(f'"answer": "{old}', f'"answer": "{new}')
+    )
+    replayed = annotate("--check", file)
+
+    assert replayed.exit_code == 1
+    assert f"{file}, line " in replayed.stderr
+    assert why in replayed.stderr
+
+
+@pytest.mark.parametrize(
+    ("form", "change", "why"),
+    [
+        ("toolllama", {"query_id": [1]}, "its query [1] is not in the queries.json beside the file"),
+        ("openai", {"query_id": {}}, "its query {} is not in the queries.json"),
+        ("toolllama", {"conversations": []}, "no turn of its conversation is the assistant's"),
+        ("toolllama", {"conversations": [{"from": "user", "value": "?"}]}, "no turn of its conversation is the"),
+        ("toolllama", {"conversations": [5]}, "its conversation is no list of turns with `from`"),
+        ("toolllama", {"conversations": [{"from": "assistant"}, {"from": "function"}]}, "('value' is missing)"),
+        ("openai", {"messages": [{"role": "user", "content": "?"}]}, "no turn of its conversation is the assistant's"),
+        ("openai", {"messages": [5]}, "its conversation is no list of turns with `role`"),
+        ("program", {"protocol": []}, "there is nothing to call"),
+    ],
+)
+def test_a_line_that_is_no_export_is_named(
+    tmp_path: Path, endpoint: Callable[..., None], form: str, change: dict[str, Any], why: str
+) -> None:
+    """It would look like one that gives the recorded result; the message has the file and the line."""
+    endpoint(PROGRAM)
+    out = tmp_path / "out"
+    solve(write(tmp_path / "queries.json", query(1)), out, "--mode", "attribute")
+    file = out / f"{form}.jsonl"
+    file.write_text(json.dumps({**lines(file)[-1], **change}) + "\n")
+    replayed = annotate("--check", file)
+
+    assert replayed.exit_code == 2
+    assert f"{file}, line 1: " in replayed.stderr
+    assert why in " ".join(replayed.stderr.split())
+
+
+def test_only_passed_solutions_are_kept(tmp_path: Path, endpoint: Callable[..., None]) -> None:
+    """An answer without a call of a relevant API has not passed; a finished query is not asked again."""
+    endpoint('Thought: I know that.\nAction: finish(answer="At noon.")')
+    queries, out = write(tmp_path / "queries.json", query(1)), tmp_path / "out"
+    passed = solve(queries, out, *REACT)
+    endpoint("nothing of use")
+    answered = solve(queries, out, *REACT, "--keep", "answered", "--format", "toolllama")
+
+    assert json.loads(passed.stdout)["kept"] == 0
+    counted = json.loads(answered.stdout)
+    assert (counted["answered"], counted["passed"], counted["kept"]) == (1, 0, 1)
+    assert counted["lines"] == {"toolllama": 1}
+
+
+def test_queries_of_another_command_are_left_alone(tmp_path: Path, endpoint: Callable[..., None]) -> None:
+    """A folder with queries that no run brought there is not taken."""
+    endpoint(PROGRAM)
+    whole = write(tmp_path / "queries.json", query(1), query(2))
+    part, before = write(tmp_path / "train.json", query(1)), whole.read_bytes()
+    refused = solve(part, tmp_path, "--mode", "attribute")
+    again = solve(whole, tmp_path, "--mode", "attribute")
+
+    assert refused.exit_code == 2
+    assert f"{whole} exists, and is no copy of {part}" in " ".join(refused.stderr.split())
+    assert (again.exit_code, whole.read_bytes()) == (0, before)
+
+
+@pytest.mark.parametrize("parameters", [5, "port", {"port": "x"}])
+def test_a_malformed_record_is_named_before_anything_is_asked(tmp_path: Path, parameters: object) -> None:
+    """The message has the query and the API."""
+    entry = query(1)
+    entry["api_list"][0]["required_parameters"] = parameters
+    done = solve(write(tmp_path / "queries.json", entry), tmp_path / "out", "--mode", "attribute")
+
+    assert done.exit_code == 2
+    assert "query 0, api_list[0]: its `required_parameters` are no list" in " ".join(done.stderr.split())
+
+
+@pytest.mark.parametrize("parameters", [[1], [{"type": "STRING"}]])
+def test_a_parameter_without_a_name_is_passed_over(
+    tmp_path: Path, endpoint: Callable[..., None], parameters: list[object]
+) -> None:
+    """The others of its API can still be used, and the solution is exported."""
+    endpoint(PROGRAM)
+    entry = query(1)
+    entry["api_list"][0]["optional_parameters"] = parameters
+    done = solve(write(tmp_path / "queries.json", entry), tmp_path / "out", "--mode", "attribute")
+
+    assert done.exit_code == 0, done.output
+    assert lines(tmp_path / "out" / "toolllama.jsonl")
+
+
+def test_a_judge_may_decide_what_passed(tmp_path: Path, endpoint: Callable[..., None]) -> None:
+    """With a judge the rule does not count; its verdicts are stored beside the solutions."""
+    endpoint(*SEARCH, "The answer says when.\nAnswer status: Unsolved", "Task status: Solvable")
+    out = tmp_path / "out"
+    done = solve(write(tmp_path / "queries.json", query(1)), out, *REACT, "--judge", "openai:scripted")
+
+    assert done.exit_code == 0, done.output
+    counted = json.loads(done.stdout)
+    assert (counted["answered"], counted["passed"]) == (1, 0)
+    assert "Unsolved" in (out / "verdicts.jsonl").read_text()
+
+
+def test_a_server_answers_the_calls(tmp_path: Path, endpoint: Callable[..., None]) -> None:
+    """An export replays on the server whose replies it has, and not on one with other replies."""
+    queries, out = write(tmp_path / "queries.json", query(1)), tmp_path / "out"
+    endpoint(PROGRAM)
+    with simulated_server(Catalogue([queries]), 1) as url:
+        arguments = ["toolbench", "annotate", str(queries), "--server", url, "--model", "openai:scripted"]
+        solved = CliRunner().invoke(main, [*arguments, "--mode", "attribute", "--out", str(out)])
+        check = ["toolbench", "annotate", "--check", str(out / "program.jsonl"), "--server"]
+        same = CliRunner().invoke(main, [*check, url])
+    with simulated_server(Catalogue([queries]), 2) as url:
+        another = CliRunner().invoke(main, [*check, url])
+
+    assert (solved.exit_code, same.exit_code, another.exit_code) == (0, 0, 1)
+    assert "1 of 1 lines give the recorded result" in same.stderr
+
+
+def test_stats_count_what_was_annotated(tmp_path: Path, endpoint: Callable[..., None]) -> None:
+    """Pairs of a query and its solution, their calls, and the steps of each: a call is one, and so is the answer."""
+    endpoint(PROGRAM)
+    out = tmp_path / "out"
+    queries = write(tmp_path / "queries.json", query(1), query(2))
+    solve(queries, out, "--mode", "attribute")
+    for form in ("toolllama", "openai", "program"):
+        done = CliRunner().invoke(main, ["toolbench", "stats", str(queries), str(out / f"{form}.jsonl"), "--json"])
+        counted = json.loads(done.stdout)
+
+        assert (counted["queries"], counted["pairs"], counted["pair_calls"], counted["steps"]) == (2, 2, 2, 2.0)
+    folder = CliRunner().invoke(main, ["toolbench", "stats", str(out), "--json"])
+    assert (json.loads(folder.stdout)["pairs"], json.loads(folder.stdout)["answers"]) == (2, 2)
+    assert json.loads(folder.stdout)["unread"] == []
+    assert "warning" not in CliRunner().invoke(main, ["toolbench", "stats", str(tmp_path)]).stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (["--server", "http://127.0.0.1:1"], "--server URL or --simulate"),
+        (["--format", "program", "--out", "out"], "--mode attribute"),
+        (["--check", "FILE", "--out", "out"], "replays an export"),
+        ([], "--out DIR"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(tmp_path: Path, arguments: list[str], why: str) -> None:
+    """The message names the option that is missing or too many."""
+    queries = write(tmp_path / "queries.json", query(1))
+    named = [str(queries) if argument == "FILE" else argument for argument in arguments]
+    done = annotate(queries, *named)
+
+    assert done.exit_code == 2
+    assert why in done.output
+
+
+# Splits
+
+
+def split(folder: Path, distance: str, *files: Path, seed: int = 0) -> dict[str, list[dict[str, Any]]]:
+    """The parts of a split, as they are in the files."""
+    out = folder / f"{distance}{seed}"
+    arguments = ["toolbench", "split", *map(str, files), "--by", distance, "--out", str(out), "--seed", str(seed)]
+    done = CliRunner().invoke(main, arguments)
+    assert done.exit_code == 0, done.output
+    return {part: json.loads((out / f"{part}.json").read_text()) for part in ("train", "dev", "test")}
+
+
+def test_no_two_parts_share_what_they_are_split_by(tmp_path: Path) -> None:
+    """Nothing is lost, equal texts stay together, ids of two files become different, and the seed matters."""
+    first = write(tmp_path / "a.json", *(query(number, f"C{number % 10}", f"T{number % 20}") for number in range(40)))
+    second = write(tmp_path / "b.json", *(query(number, f"C{number % 10}", f"T{number % 20}") for number in range(20)))
+    keys: dict[str, Callable[[dict[str, Any]], Any]] = {
+        "query": lambda entry: entry["query"],
+        "tool": lambda entry: entry["api_list"][0]["tool_name"],
+        "category": lambda entry: entry["api_list"][0]["category_name"],
+    }
+    for distance, key in keys.items():
+        parts = split(tmp_path, distance, first, second)
+        seen = [{key(entry) for entry in entries} for entries in parts.values()]
+
+        assert sum(map(len, parts.values())) == 60
+        assert all(seen) and not seen[0] & seen[1] | seen[0] & seen[2] | seen[1] & seen[2]
+        assert len({entry["query_id"] for entries in parts.values() for entry in entries}) == 60
+        assert len(read_queries(tmp_path / f"{distance}0" / "test.json")) == len(parts["test"])
+        assert parts != split(tmp_path, distance, first, second, seed=1)
+
+
+def test_a_tool_that_a_query_does_not_list_counts(tmp_path: Path) -> None:
+    """A query of the open domain is in the part of those that list its tool; one that nobody lists is on its own."""
+    listing = [query(number, f"C{number}", f"T{number}") for number in range(12)]
+    unlisted = [
+        {"query": f"And {number}?", "query_id": 100 + number, "relevant APIs": [[f"T{number}", "Find"]]}
+        for number in range(8, 16)
+    ]
+    file = write(tmp_path / "a.json", *listing, *unlisted)
+    for distance in ("tool", "category"):
+        parts = split(tmp_path, distance, file)
+        tools = [
+            {(entry.get("api_list") or [{"tool_name": entry["relevant APIs"][0][0]}])[0]["tool_name"] for entry in part}
+            for part in parts.values()
+        ]
+
+        assert sum(map(len, parts.values())) == 20
+        assert all(tools) and not tools[0] & tools[1] | tools[0] & tools[2] | tools[1] & tools[2]
+
+
+def test_a_tool_listed_without_a_category_counts(tmp_path: Path) -> None:
+    """It may be that of any category, and stays with all tools of its name."""
+    first = [query(number, f"C{number}", f"T{number}") for number in range(9)]
+    second = [query(20 + number, "", f"T{number}") for number in range(9)]
+    file = write(tmp_path / "a.json", *first, *second)
+    for distance in ("tool", "category"):
+        parts = split(tmp_path, distance, file)
+        tools = [{entry["api_list"][0]["tool_name"] for entry in part} for part in parts.values()]
+
+        assert all(tools) and not tools[0] & tools[1] | tools[0] & tools[2] | tools[1] & tools[2]
+
+
+def test_queries_that_hang_together_cannot_be_split(tmp_path: Path) -> None:
+    """All share a category: the message says so, and what to do."""
+    file = write(tmp_path / "a.json", *(query(number) for number in range(10)))
+    out = tmp_path / "out"
+    done = CliRunner().invoke(main, ["toolbench", "split", str(file), "--by", "category", "--out", str(out)])
+
+    assert done.exit_code == 2
+    assert "10 of them share a category" in done.stderr
+    assert not out.exists()
+
+
+@pytest.mark.parametrize(
+    ("more", "why"),
+    [
+        (["--dev", "nan"], "'nan' is no finite number"),
+        (["--dev", "0.5", "--test", "0.5"], "below 1 together"),
+        (["--out", "."], "train.json is one of the files to split, and would be overwritten"),
+    ],
+)
+def test_a_split_that_cannot_be_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, more: list[str], why: str
+) -> None:
+    """The source stays as it is."""
+    monkeypatch.chdir(tmp_path)
+    file = write(tmp_path / "train.json", *(query(number) for number in range(10)))
+    before = file.read_text()
+    done = CliRunner().invoke(main, ["toolbench", "split", "train.json", "--by", "query", "--out", "parts", *more])
+
+    assert done.exit_code == 2
+    assert why in " ".join(done.stderr.split())
+    assert file.read_text() == before
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, '[{"query": "When?", "query_id": 1e400}]'])
+def test_a_query_file_that_cannot_be_read_is_named(tmp_path: Path, text: str) -> None:
+    """By each command that takes one."""
+    file = tmp_path / "queries.json"
+    file.write_text(text)
+    for command in (["retrieve", "build"], ["toolbench", "split", "--by", "query"]):
+        done = CliRunner().invoke(main, [*command, str(file), "--out", str(tmp_path / "out")])
+        assert (done.exit_code, str(file) in " ".join(done.stderr.split())) == (2, True)
+
+
+def test_an_export_without_a_number_is_not_counted(tmp_path: Path) -> None:
+    """Its line is named."""
+    file = tmp_path / "openai.jsonl"
+    file.write_text(json.dumps({"query_id": [1], "messages": []}) + "\n")
+    done = CliRunner().invoke(main, ["toolbench", "stats", str(file)])
+
+    assert done.exit_code == 2
+    assert f"{file}, line 1: this is no line of an export" in " ".join(done.stderr.split())

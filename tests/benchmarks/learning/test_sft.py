@@ -1,0 +1,411 @@
+"""`atc train sft`: what a fine-tuning promises, on models that are made on the spot."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from atc.files import read_lines
+from benchmarks.learning.sft.checkpoints import find_checkpoint, room_for, seal_checkpoint
+from benchmarks.learning.sft.examples import IGNORED, TokenizedExample
+from benchmarks.learning.sft.output import loss_figures
+from benchmarks.learning.sft.plan import make_plan, pack, split_dev
+from benchmarks.learning.sft.settings import TuningConfig, read_config
+from benchmarks.learning.sft_command import sft
+from benchmarks.micro.overfit import measure_overfit
+from protocols.errors import LimitReached, UsageError
+from tests.benchmarks.learning.conftest import ExamplesOf, conversations
+from tests.benchmarks.learning.tuning import changes, tune
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def losses(out: Path) -> list[tuple[int, float]]:
+    """Updates of a run, each with its loss."""
+    return [(line["step"], line["loss"]) for _, line in read_lines(out / "log.jsonl") if "loss" in line]
+
+
+@pytest.mark.train
+def test_packed_examples_do_not_see_each_other(tiny: Path, examples_of: ExamplesOf) -> None:
+    """In a packed row the model predicts for each example what it predicts for it alone."""
+    import torch
+    import transformers
+
+    from benchmarks.learning.sft.trainer import answer_loss, collate
+
+    model = transformers.AutoModelForCausalLM.from_pretrained(tiny / "base")
+    examples, _ = examples_of(*(line["messages"] for line in conversations(8)), max_length=128)
+
+    rows = pack(examples, 128, packing=True)
+    with torch.no_grad():
+        _, packed, packed_count = answer_loss(model, collate(rows, True, 128))
+        _, alone, alone_count = answer_loss(model, collate(pack(examples, 128, packing=False), False, 128))
+
+    assert len(rows) < len(examples)
+    assert packed_count == alone_count
+    assert float(packed) == pytest.approx(float(alone), rel=1e-5)
+
+
+@pytest.mark.train
+def test_the_loss_is_that_of_all_logits(tiny: Path, examples_of: ExamplesOf) -> None:
+    """Logits of the answers' tokens alone give the loss and the gradients that all logits give."""
+    import torch
+    import transformers
+
+    from benchmarks.learning.sft.trainer import answer_loss, collate
+
+    model = transformers.AutoModelForCausalLM.from_pretrained(tiny / "base")
+    examples, _ = examples_of(*(line["messages"] for line in conversations(5)), max_length=128)
+    batch = collate(pack(examples, 128, packing=False), False, 128)
+    outputs, loss, count = answer_loss(model, batch)
+    loss.backward()
+    selected = [weight.grad.clone() for weight in model.parameters()]
+    model.zero_grad()
+
+    logits = model(batch["input_ids"], use_cache=False).logits[:, :-1]
+    expected = torch.nn.functional.cross_entropy(
+        logits.flatten(0, 1), batch["labels"][:, 1:].flatten(), reduction="sum"
+    )
+    expected.backward()
+
+    assert outputs.logits.shape[0] == count == (batch["labels"] != IGNORED).sum()
+    torch.testing.assert_close(loss, expected)
+    torch.testing.assert_close(selected, [weight.grad for weight in model.parameters()], atol=1e-4, rtol=1e-4)
+
+
+@pytest.mark.train
+def test_batches_have_few_lengths() -> None:
+    """Rows are padded to multiples of 64, at most to `max_length`: torch keeps memory for each length it has met."""
+    from benchmarks.learning.sft.trainer import collate
+
+    rows = {size: pack([TokenizedExample([1] * size, [1] * size)], 100, packing=False) for size in (5, 64, 65, 100)}
+
+    assert [collate(row, False, 100)["input_ids"].shape for row in rows.values()] == [(1, 64)] * 2 + [(1, 100)] * 2
+
+
+@pytest.mark.train
+def test_positions_are_interpolated(tiny: Path) -> None:
+    """With `rope: {type: linear, factor: 2}` position p is read as p/2 was before, and the context is twice as long."""
+    import torch
+    import transformers
+
+    from atc.engines.pretrained import find_base
+    from benchmarks.learning.sft.base import load_model
+
+    config = read_config("small.yaml", changes(tiny, tiny / "rope", rope={"type": "linear", "factor": 2}))
+    stretched = load_model(find_base(config.base), config)
+    plain = transformers.AutoModelForCausalLM.from_pretrained(tiny / "base")
+    ids = torch.arange(3, 35).unsqueeze(0)
+    positions = torch.arange(32).unsqueeze(0)
+    mask = torch.ones_like(ids)
+
+    with torch.no_grad():
+        expected = plain(ids, mask, position_ids=positions).logits
+        at_double = stretched(ids, mask, position_ids=2 * positions).logits
+        at_same = stretched(ids, mask, position_ids=positions).logits
+
+    torch.testing.assert_close(at_double, expected)
+    assert not torch.allclose(at_same, expected, atol=1e-4)
+    assert stretched.config.max_position_embeddings == 2 * plain.config.max_position_embeddings
+
+
+def test_steps_of_one_dialogue_are_on_one_side() -> None:
+    """What is held out shares no dialogue with what is learned, and is about the share."""
+    examples = [TokenizedExample([0] * 2, [0] * 2, f"query {number // 3}") for number in range(60)]
+    training, held_out = split_dev(examples, 0.1, seed=0)
+
+    assert len(held_out) == 6
+    assert len(training) + len(held_out) == 60
+    assert {example.group for example in training}.isdisjoint(example.group for example in held_out)
+    assert split_dev(examples[:3], 0.1, seed=0) == (examples[:3], [])
+    assert split_dev(examples, 0, seed=0) == (examples, [])
+
+
+def test_a_large_dialogue_is_learned(tmp_path: Path) -> None:
+    """Held out, it would leave nothing to learn; lines without a query are dialogues of their own."""
+    examples = [TokenizedExample([0] * 2, [0] * 2, "query 1")] * 99 + [TokenizedExample([1] * 2, [0] * 2, "query 2")]
+    sizes = {tuple(map(len, split_dev(examples, 0.02, seed))) for seed in range(9)}
+
+    assert sizes <= {(99, 1), (1, 99)}
+    several = [*examples, *(TokenizedExample([2] * 2, [0] * 2, f"query {number}") for number in range(3, 9))]
+    assert {len(split_dev(several, 0.02, seed)[1]) for seed in range(9)} == {2}
+
+
+def test_the_plan_is_known_before_training() -> None:
+    """Tokens after each update, the limits, and the rows of an update by length; every row comes in each epoch."""
+    examples = [TokenizedExample([0] * size, [0] * size) for size in range(2, 12)]
+    rows = pack(examples, 64, packing=False)
+    config = TuningConfig(base="b", data=("d",), out="o", epochs=2, batch=5)
+
+    plan = make_plan(rows, config)
+    limited = make_plan(rows, TuningConfig(base="b", data=("d",), out="o", epochs=2, batch=5, max_tokens=50))
+
+    assert plan.steps == 4
+    assert plan.tokens_after[-1] == 2 * sum(range(2, 12))
+    assert sorted(plan.order[:10]) == list(range(10))
+    assert plan.order[:5] == sorted(plan.order[:5], reverse=True)
+    assert plan.order[:10] != plan.order[10:]
+    assert limited.tokens_after[-1] >= 50
+    assert limited.steps == next(step for step, tokens in enumerate(plan.tokens_after, 1) if tokens >= 50)
+    assert make_plan(rows, config) == plan
+
+
+@pytest.mark.train
+def test_a_run_leaves_an_adapter_a_merged_model_a_curve_and_a_card(tiny: Path, tmp_path: Path) -> None:
+    """The merged model answers as base and adapter do; a finished run is not trained again."""
+    import peft
+    import torch
+    import transformers
+
+    out = tmp_path / "out"
+    settings = changes(tiny, out, merge=True, learning_rate=5e-3, max_steps=12, epochs=9)
+    result = tune("small.yaml", settings)
+    assert result.exit_code == 0, result.output + repr(result.exception)
+
+    base = transformers.AutoModelForCausalLM.from_pretrained(tiny / "base")
+    ids = torch.arange(3, 60).unsqueeze(0)
+    with torch.no_grad():
+        before = base(ids).logits
+        merged = transformers.AutoModelForCausalLM.from_pretrained(out / "merged")(ids).logits
+        adapted = peft.PeftModel.from_pretrained(base, out / "adapter")(ids).logits
+    torch.testing.assert_close(merged, adapted, atol=1e-4, rtol=1e-4)
+    assert not torch.allclose(merged, before, atol=1e-2)
+    assert (out / "loss.svg").read_text().lstrip().startswith("<?xml")
+    card = (out / "adapter" / "README.md").read_text()
+    assert "learning_rate: 0.005" in card and "40 conversations" in card
+    assert json.loads((out / "summary.json").read_text())["steps"] == 12
+    again = tune("small.yaml", settings)
+    assert again.exit_code == 0 and "is finished" in again.output
+    other = tune("small.yaml", [*settings, "rank=2"])
+    assert isinstance(other.exception, UsageError) and "other settings (rank)" in str(other.exception)
+
+
+@pytest.mark.train
+def test_the_configuration_for_a_gpu_runs_here_too(tiny: Path, tmp_path: Path) -> None:
+    """gpu.yaml, in bf16 and packed, makes 20 updates on a processor, and the loss falls."""
+    out = tmp_path / "out"
+    settings = changes(
+        tiny, out, precision="bf16", packing=True, learning_rate=5e-3, max_steps=20, epochs=200, batch=2, micro_batch=1
+    )
+
+    result = tune("gpu.yaml", settings)
+
+    assert result.exit_code == 0, result.output + repr(result.exception)
+    values = [loss for _, loss in losses(out)]
+    assert len(values) == 20
+    assert sum(values[-5:]) < sum(values[:5])
+
+
+@pytest.mark.train
+def test_a_model_learns_its_programs_by_heart(tiny: Path, tmp_path: Path) -> None:
+    """Two layers made on the spot write their training programs again token for token, after 70 updates."""
+    figures = measure_overfit(tmp_path, programs=10, seconds=30, steps=70)
+
+    assert figures.reproduced >= 9
+
+
+@pytest.mark.train
+def test_a_killed_run_goes_on_with_the_same_losses(tiny: Path, tmp_path: Path) -> None:
+    """After kill -9 the next ten updates have the losses of a run that was never stopped."""
+    fields = {"max_steps": 16, "epochs": 9, "dropout": 0.1, "learning_rate": 1e-3}
+    whole, killed = tmp_path / "whole", tmp_path / "killed"
+    assert tune("small.yaml", changes(tiny, whole, **fields)).exit_code == 0
+    settings = [part for change in changes(tiny, killed, **fields) for part in ("--set", change)]
+    code = "from benchmarks.learning.sft_command import sft; sft()"
+    command = [sys.executable, "-c", code, "--config", "small.yaml", *settings]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    with subprocess.Popen(command, cwd=ROOT, env=environment, stderr=subprocess.DEVNULL) as process:
+        try:
+            wait_for(killed / "checkpoints" / "checkpoint-4" / "files.json")
+        finally:
+            process.send_signal(signal.SIGKILL)
+
+    result = tune("small.yaml", changes(tiny, killed, **fields))
+
+    assert result.exit_code == 0, result.output + repr(result.exception)
+    assert "continued after update" in result.output
+    assert [step for step, _ in losses(killed)] == list(range(1, 17))
+    assert [loss for _, loss in losses(killed)[-10:]] == pytest.approx([loss for _, loss in losses(whole)[-10:]])
+
+
+@pytest.mark.train
+def test_two_processes_train_as_one_does(tiny: Path, tmp_path: Path) -> None:
+    """torchrun shares the rows of an update among its processes; the losses stay those of one process."""
+    fields = {"max_steps": 4, "micro_batch": 1, "learning_rate": 1e-3}
+    settings = [part for change in changes(tiny, tmp_path / "two", **fields) for part in ("--set", change)]
+    script = tmp_path / "sft.py"
+    script.write_text("from benchmarks.learning.sft_command import sft; sft()")
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", str(script)]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
+
+    done = subprocess.run(
+        [*command, "--config", "small.yaml", *settings], env=environment, capture_output=True, text=True, timeout=120
+    )
+    alone = tune("small.yaml", changes(tiny, tmp_path / "one", **fields))
+
+    assert done.returncode == alone.exit_code == 0, done.stderr
+    expected = [loss for _, loss in losses(tmp_path / "one")]
+    assert [loss for _, loss in losses(tmp_path / "two")] == pytest.approx(expected, rel=1e-4)
+
+
+def wait_for(path: Path) -> None:
+    """Wait until a file is there."""
+    deadline = time.monotonic() + 60
+    while not path.is_file():
+        assert time.monotonic() < deadline, f"{path} did not come"
+        time.sleep(0.01)
+
+
+@pytest.mark.train
+def test_a_run_stopped_by_its_time_goes_on_with_more(tiny: Path, tmp_path: Path) -> None:
+    """`max_seconds` ends a run with a checkpoint and all outputs; without the limit it goes on from there."""
+    out = tmp_path / "out"
+    fields = {"max_steps": 400, "epochs": 90, "dev": 0, "save_every": 200}
+
+    short = tune("small.yaml", changes(tiny, out, **fields, max_seconds=1))
+    stopped = json.loads((out / "summary.json").read_text())
+    longer = tune("small.yaml", changes(tiny, out, **fields, max_seconds=6))
+
+    same = tune("small.yaml", changes(tiny, out, **fields, max_seconds=6))
+
+    assert short.exit_code == longer.exit_code == same.exit_code == 0, longer.output + repr(longer.exception)
+    over = "was stopped by max_seconds" if json.loads((out / "summary.json").read_text())["steps"] < 400 else "finished"
+    assert over in " ".join(same.output.split())
+    assert stopped["stopped_by"] == "max_seconds" and stopped["steps"] < 400
+    assert f"continued after update {stopped['steps']} of 400" in longer.output
+    assert (out / "adapter").is_dir()
+
+
+@pytest.mark.train
+@pytest.mark.parametrize(
+    "text", ["CUDA out of memory. Tried to allocate 20 GiB", "DefaultCPUAllocator: can't allocate memory"]
+)
+def test_out_of_memory_is_told(tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    """The message says what to lower; what was written stays, and the same command then trains to the end."""
+    import torch
+
+    def exhausted(*arguments: object, **options: object) -> object:
+        raise RuntimeError(text)
+
+    settings = changes(tiny, tmp_path / "out", max_steps=2)
+    with monkeypatch.context() as patch:
+        patch.setattr(torch.nn.functional, "cross_entropy", exhausted)
+        failed = tune("small.yaml", settings)
+    smaller = tune("small.yaml", [*settings, "micro_batch=1", "gradient_checkpointing=true"])
+
+    assert isinstance(failed.exception, LimitReached)
+    assert "lower micro_batch or set gradient_checkpointing: true" in str(failed.exception)
+    assert smaller.exit_code == 0, smaller.output + repr(smaller.exception)
+
+
+def test_a_corrupt_checkpoint_is_passed_over(tmp_path: Path) -> None:
+    """The one before it is used, and the user is told; so is one that a kill left unfinished."""
+    for step in (4, 8, 12):
+        folder = tmp_path / f"checkpoint-{step}"
+        folder.mkdir()
+        (folder / "weights").write_text("1234")
+        if step < 12:
+            seal_checkpoint(folder)
+    (tmp_path / "checkpoint-8" / "weights").write_text("1235")
+    (tmp_path / "checkpoint-16").mkdir()
+    (tmp_path / "checkpoint-16" / "files.json").write_text("[1]")
+    messages: list[str] = []
+
+    checkpoint = find_checkpoint(tmp_path, messages.append)
+
+    assert checkpoint == tmp_path / "checkpoint-4"
+    assert "checkpoint-16 cannot be used, files.json is corrupt" in messages[0]
+    assert "checkpoint-12 cannot be used, it was not written to its end" in messages[1]
+    assert "checkpoint-8 cannot be used, weights is corrupt" in messages[2]
+
+
+@pytest.mark.train
+def test_a_dry_run_tells_steps_tokens_parameters_and_memory(tiny: Path, tmp_path: Path) -> None:
+    """Nothing is written, and the command for several GPUs is printed."""
+    arguments = [part for change in changes(tiny, tmp_path / "out") for part in ("--set", change)]
+    result = CliRunner().invoke(sft, ["--config", "gpu.yaml", "--dry-run", *arguments])
+    figures = CliRunner().invoke(sft, ["--config", "gpu.yaml", "--dry-run", "--json", *arguments])
+
+    assert result.exit_code == 0, result.output + repr(result.exception)
+    assert "torchrun --nproc-per-node N --no-python atc train sft --config gpu.yaml --set" in result.output
+    assert json.loads(figures.stdout)["trained"] > 10_000
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.train
+def test_a_training_that_diverges_is_told(tiny: Path, tmp_path: Path) -> None:
+    """Its weights would be no numbers, too; the log has none in place of the loss."""
+    wild = {"learning_rate": 1e11, "max_steps": 8, "warm_up": 0, "schedule": "constant"}
+    diverged = tune("small.yaml", changes(tiny, tmp_path / "out", **wild))
+
+    assert isinstance(diverged.exception, UsageError)
+    assert "the training has diverged; begin anew in another folder with a lower learning_rate" in str(
+        diverged.exception
+    )
+    lines = [json.loads(line, parse_constant=int) for line in (tmp_path / "out" / "log.jsonl").read_text().splitlines()]
+    assert None in [line.get("loss", 0) for line in lines]
+    assert not (tmp_path / "out" / "adapter").exists()
+
+
+@pytest.mark.train
+def test_the_dev_loss_is_that_of_each_target(tiny: Path, tmp_path: Path) -> None:
+    """Whatever answers share a batch: a long one counts with all its tokens, so `micro_batch` may be changed."""
+    data = tmp_path / "lengths.jsonl"
+    turns = [
+        [{"role": "user", "content": "Add."}, {"role": "assistant", "content": "print(1)" * (1 + number % 5)}]
+        for number in range(24)
+    ]
+    data.write_text("".join(json.dumps({"messages": messages}) + "\n" for messages in turns))
+    figures = []
+    for size in (1, 4):
+        out = tmp_path / str(size)
+        fields = {"data": str(data), "dev": 0.5, "micro_batch": size, "max_steps": 1}
+        assert tune("small.yaml", changes(tiny, out, **fields)).exit_code == 0
+        figures.append(loss_figures(out)["dev_before"])
+
+    assert figures[0] == pytest.approx(figures[1], rel=1e-5)
+
+
+@pytest.mark.train
+def test_a_moved_run_gives_its_best_model(tiny: Path, tmp_path: Path) -> None:
+    """The checkpoint that was best is found below the new folder; the merged model may be asked for later."""
+    from safetensors.torch import load_file
+
+    out, moved = tmp_path / "out", tmp_path / "moved"
+    assert tune("small.yaml", changes(tiny, out, max_steps=8)).exit_code == 0
+    last = out / "checkpoints" / "checkpoint-8"
+    state = json.loads((last / "trainer_state.json").read_text())
+    state |= {
+        "best_model_checkpoint": str(out / "checkpoints" / "checkpoint-4"),
+        "best_metric": 0,
+        "best_global_step": 4,
+    }
+    (last / "trainer_state.json").write_text(json.dumps(state))
+    seal_checkpoint(last)
+    out.rename(moved)
+    again = tune("small.yaml", changes(tiny, moved, max_steps=8, merge=True))
+
+    assert again.exit_code == 0, again.output + repr(again.exception)
+    assert (moved / "merged").is_dir()
+    name = "adapter_model.safetensors"
+    best, given = load_file(moved / "checkpoints" / "checkpoint-4" / name), load_file(moved / "adapter" / name)
+    assert all((best[tensor].half() == given[tensor]).all() for tensor in best)
+
+
+@pytest.mark.train
+def test_a_full_disk_is_told(tmp_path: Path) -> None:
+    """What was written stays, and the same command goes on."""
+    with (
+        pytest.raises(UsageError, match=r"No space left on device.*; make room, and the same command goes on"),
+        room_for(tmp_path),
+        Path("/dev/full").open("w") as file,
+    ):
+        file.write("x" * 100_000)

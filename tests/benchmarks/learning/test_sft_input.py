@@ -1,0 +1,210 @@
+"""What `atc train sft` is given and cannot use: settings, data, bases, and damaged files of a run."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from benchmarks.learning.sft.output import loss_figures
+from benchmarks.learning.sft.settings import CONFIGS, read_config
+from protocols.errors import ATCError, LimitReached, ModelError, UsageError
+from tests.benchmarks.learning.tuning import changes, tune
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def _bad_inputs() -> Iterator[tuple[str, dict[str, object], type[ATCError], str]]:
+    yield "no data", {"data": "missing.jsonl"}, UsageError, "there is no data file missing.jsonl"
+    yield "empty data", {"data": "EMPTY"}, UsageError, "no example to train on"
+    yield "no messages", {"data": "WRONG"}, UsageError, 'line 1: a line is {"messages"'
+    yield "cut line", {"data": "CUT"}, UsageError, "line 2: no JSON"
+    yield "half a character", {"data": "HALF"}, UsageError, "line 1: message 1: character 1 of its content is half a"
+    yield "no arguments", {"data": "CALLED"}, UsageError, "line 1: message 1: a call is {"
+    yield "dev is data", {"dev": "SAME"}, UsageError, "dev and data are the same file"
+    yield "no base", {"base": "./nowhere"}, ModelError, "there is no model folder nowhere"
+    yield "unknown field", {"learning": 1}, UsageError, "no field 'learning'"
+    yield "wrong type", {"rank": "many"}, UsageError, "rank is 'many', and must be int"
+    yield "wrong batch", {"batch": 3}, UsageError, "must be a multiple of micro_batch"
+    yield "too long", {"max_length": 4096}, UsageError, "reads 512 tokens; lower it, or stretch positions"
+    yield "no qlora", {"method": "qlora"}, UsageError, "method qlora needs"
+    yield "no template", {"base": "BARE"}, UsageError, "has no chat template"
+    yield "other tokenizer", {"base": "SHORT"}, UsageError, "the tokenizer does not fit the model"
+    yield "damaged weights", {"base": "TORN"}, ModelError, "TORN is damaged or incomplete, copy it there again"
+    yield "damaged settings", {"base": "LISTED"}, ModelError, "transformers cannot load LISTED"
+    yield "unknown layers", {"targets": ["nosuch"]}, UsageError, "targets is ['nosuch'], which cannot be adapted in"
+    yield "no pattern", {"targets": "***("}, UsageError, "targets is ***(, which cannot be adapted in"
+
+
+@pytest.mark.train
+@pytest.mark.parametrize(
+    ("name", "fields", "error", "message"), [pytest.param(*case, id=case[0]) for case in _bad_inputs()]
+)
+def test_bad_input_is_told(
+    tiny: Path, tmp_path: Path, name: str, fields: dict[str, object], error: type[ATCError], message: str
+) -> None:
+    """Each message says where the fault is and what to do."""
+    (tmp_path / "EMPTY").write_text("")
+    (tmp_path / "WRONG").write_text('{"question": "?"}\n')
+    good = (tiny / "pairs.jsonl").read_text()
+    (tmp_path / "SAME").write_text(good)
+    (tmp_path / "CUT").write_text(good.splitlines()[0] + '\n{"messages": [oops]}\n')
+    answer = {"role": "assistant", "content": "b"}
+    call = {"id": "1", "type": "function", "function": {"name": "f", "arguments": "5"}}
+    for file, first in (("HALF", {"role": "user", "content": "a\ud83d"}), ("CALLED", {**answer, "tool_calls": [call]})):
+        (tmp_path / file).write_text(json.dumps({"messages": [first, answer]}) + "\n")
+    for folder in ("BARE", "SHORT", "TORN", "LISTED"):
+        shutil.copytree(tiny / "base", tmp_path / folder)
+    (tmp_path / "BARE" / "chat_template.jinja").unlink()
+    architecture = json.loads((tmp_path / "SHORT" / "config.json").read_text())
+    (tmp_path / "SHORT" / "config.json").write_text(json.dumps({**architecture, "vocab_size": 40}))
+    (tmp_path / "TORN" / "model.safetensors").write_bytes(b"torn")
+    (tmp_path / "LISTED" / "tokenizer_config.json").write_text("[1]")
+    own = {key: str(tmp_path / str(value)) for key, value in fields.items() if str(value).isupper()}
+
+    result = tune("small.yaml", changes(tiny, tmp_path / "out", **{**fields, **own}))
+
+    assert isinstance(result.exception, error), result.exception
+    assert message in str(result.exception)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("dropout=1.5", "dropout is 1.5, and must be less than 1"),
+        ("warm_up=2", "warm_up is 2.0, and must be less than 1"),
+        ("epochs=.inf", "epochs is inf, and must be less than 1,000,000"),
+        ("epochs=.nan", "epochs is nan, and must be a number"),
+        ("learning_rate=.nan", "learning_rate is nan, and must be a number"),
+        ("learning_rate=nan", "learning_rate is nan, and must be a number"),
+        ("weight_decay=.inf", "weight_decay is inf, and must be less than"),
+        ("dev=.nan", "dev is nan, and must be a file or a share from 0 to 0.5"),
+        ("dev=''", "dev is '', and must be a file or a share"),
+        ("rank=100000000", "rank is 100000000, and must be less than 65,536"),
+        ("seed=-1", "seed is -1, and must be larger"),
+        ("seed=4294967296", "seed is 4294967296, and must be less than 4,294,967,296"),
+        ("targets=[]", "targets is empty, and must be all-linear, or a list"),
+        (
+            "rope={type: linear, factor: .inf}",
+            "the factor of rope is inf, and must be at least 1 and less",
+        ),
+        ("rope={type: linear, factor: .nan}", "the factor of rope is nan, and must be at least 1"),
+        ("rope={type: linear, factor: 2, since: 2024-01-01}", "must be like {type: linear, factor: 2}"),
+        ("epochs=2024-13-45", "--set 'epochs=2024-13-45': the value is no YAML"),
+    ],
+)
+def test_a_value_that_cannot_be_is_told_with_its_field(change: str, message: str) -> None:
+    """Before the data are read; the libraries would fail later, or train with it."""
+    with pytest.raises(UsageError, match=re.escape(message)):
+        read_config("small.yaml", ["base=b", "data=d", "out=o", change])
+    assert read_config("small.yaml", ["base=b", "data=d", "out=o", "dev=5e-2"]).dev == 0.05
+
+
+@pytest.mark.train
+def test_a_first_attempt_that_fails_leaves_the_folder_free(tiny: Path, tmp_path: Path) -> None:
+    """Where the base cannot be loaded or adapted, another one may be tried with the same folder."""
+    torn = shutil.copytree(tiny / "base", tmp_path / "torn")
+    (torn / "model.safetensors").write_bytes(b"torn")
+    out = tmp_path / "out"
+
+    first = tune("small.yaml", changes(tiny, out, max_steps=1, base=str(torn)))
+    second = tune("small.yaml", changes(tiny, out, max_steps=1, targets=["nosuch"]))
+    third = tune("small.yaml", changes(tiny, out, max_steps=1))
+
+    assert isinstance(first.exception, ModelError) and isinstance(second.exception, UsageError)
+    assert third.exit_code == 0, third.output + repr(third.exception)
+
+
+@pytest.mark.train
+def test_other_settings_after_memory_ran_out(tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing has been trained then, so that the advice to lower max_length can be followed in the same folder."""
+    import torch
+
+    def exhausted(*arguments: object, **options: object) -> object:
+        raise RuntimeError("CUDA out of memory")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(torch.nn.functional, "cross_entropy", exhausted)
+        failed = tune("small.yaml", changes(tiny, tmp_path / "out", max_steps=1))
+    shorter = tune("small.yaml", changes(tiny, tmp_path / "out", max_steps=1, max_length=64))
+
+    assert isinstance(failed.exception, LimitReached)
+    assert shorter.exit_code == 0, shorter.output + repr(shorter.exception)
+
+
+@pytest.mark.train
+def test_damaged_files_of_a_run_are_named(tiny: Path, tmp_path: Path) -> None:
+    """Each message has the file and the remedy; without its summary a finished run writes the same one again."""
+    out = tmp_path / "out"
+    settings = changes(tiny, out, max_steps=2)
+    assert tune("small.yaml", settings).exit_code == 0
+    summary = json.loads((out / "summary.json").read_text())
+    cases = [
+        ("summary.json", "{", "summary.json cannot be read: .*delete this file"),
+        ("summary.json", "[1]", "summary.json is damaged: it holds no JSON object; delete this file"),
+        ("summary.json", "{}", "summary.json is damaged: it does not say how the run ended; delete this file"),
+        ("run.json", "{", "run.json cannot be read: .*to begin anew"),
+        ("run.json", "[1]", "run.json is damaged: it holds no JSON object; delete .*out to begin anew"),
+    ]
+    for name, content, message in cases:
+        before = (out / name).read_text()
+        (out / name).write_text(content)
+        result = tune("small.yaml", settings)
+        assert isinstance(result.exception, UsageError), result.exception
+        assert re.search(message, str(result.exception))
+        (out / name).write_text(before)
+
+    below = tune("small.yaml", changes(tiny, out / "log.jsonl" / "x"))
+    assert "x is, or lies below, a file; name a folder with --set out=" in str(below.exception)
+    (out / "summary.json").unlink()
+    assert tune("small.yaml", settings).exit_code == 0
+    again = json.loads((out / "summary.json").read_text())
+    assert {**again, "seconds": 0} == {**summary, "seconds": 0}
+
+
+def test_a_log_that_is_none_is_told(tmp_path: Path) -> None:
+    """The message has the line; a loss without a value is no error, and no figure."""
+    file = tmp_path / "log.jsonl"
+    line = {"step": 1, "loss": 2.0, "seconds": 1}
+    file.write_text(f"{json.dumps(line)}\n{json.dumps({**line, 'dev_loss': float('nan')})}\n")
+
+    assert loss_figures(tmp_path) == {"first_loss": 2.0, "last_loss": 2.0, "dev_before": None, "dev_after": None}
+    file.write_text("5\n\n")
+    with pytest.raises(UsageError, match=r"log\.jsonl, line 1: this is no line of a training's log; delete it"):
+        loss_figures(tmp_path)
+
+
+@pytest.mark.train
+def test_a_hub_that_cannot_be_reached(tiny: Path, tmp_path: Path) -> None:
+    """The message says how to take a folder instead."""
+    settings = [part for change in changes(tiny, tmp_path / "out", base="nobody/nothing") for part in ("--set", change)]
+    code = "from atc.apps.cli import COMMANDS, main; COMMANDS['train'] = 'benchmarks.learning.command:train'; main()"
+    command = [sys.executable, "-c", code, "train", "sft", "--config", "small.yaml", *settings]
+    environment = {**os.environ, "HF_HUB_OFFLINE": "1"}
+
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60)
+
+    assert done.returncode == 5, done.stderr
+    assert "transformers cannot load nobody/nothing" in done.stderr
+    assert "name the folder in its place" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in CONFIGS.glob("*.yaml")))
+def test_shipped_configurations_can_be_read(name: str) -> None:
+    """Each is complete; the two of the papers have the papers' figures."""
+    config = read_config(name)
+
+    if name == "toolllm.yaml":
+        assert (config.learning_rate, config.warm_up, config.batch) == (5e-5, 0.04, 64)
+        assert (config.epochs, config.max_length, config.schedule) == (2, 8192, "cosine")
+    if name == "xu.yaml":
+        assert (config.learning_rate, config.schedule, config.batch) == (1e-5, "constant", 16)
+        assert (config.epochs, config.max_length, config.packing) == (8, 2048, False)

@@ -1,0 +1,216 @@
+"""`atc retrieve train`: an encoder for finding APIs, and the questions that are kept out of its training."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from atc.apps.cli import main
+from atc.retrieval.tool_index import RetrievalQuery, ToolDocument, ToolIndex, build_index
+from benchmarks.learning.retriever import EncoderTraining, train_encoder
+from benchmarks.toolbench.corpus.distances import DISTANCES
+from benchmarks.toolbench.retrieval.hold_out import hold_out
+from protocols.errors import UsageError
+from tests.atc_command import start
+
+DOCUMENTS = [
+    ToolDocument(f"{tool}{number}", f"category {tool % 3}", f"tool {tool}", f"api {number}", f"text {tool} {number}")
+    for tool in range(10)
+    for number in range(2)
+]
+QUESTIONS = [RetrievalQuery(str(tool), f"question {tool}", frozenset({f"{tool}0", f"{tool}1"})) for tool in range(10)]
+
+
+@pytest.mark.parametrize("distance", DISTANCES)
+def test_what_is_kept_out_is_new(distance: str) -> None:
+    """No question is on both sides; by tool and category, no training text shows a document of what is kept out."""
+    split = hold_out(DOCUMENTS, QUESTIONS, distance)
+    shown = {document.id for document in split.documents}
+
+    assert split.train and split.test
+    assert {question.id for question in split.train}.isdisjoint(question.id for question in split.test)
+    assert len(split.train) + len(split.test) == len(QUESTIONS)
+    for question in split.test:
+        assert question.relevant.isdisjoint(shown) == (distance != "query")
+    assert all(question.relevant <= shown for question in split.train)
+
+
+def test_folds_cover_all_questions() -> None:
+    """Each question is in the test part of one fold, whatever the order of the folds."""
+    tested = [question.id for fold in range(5) for question in hold_out(DOCUMENTS, QUESTIONS, "query", fold=fold).test]
+
+    assert sorted(tested) == sorted(question.id for question in QUESTIONS)
+    with pytest.raises(UsageError, match="too few"):
+        hold_out(DOCUMENTS, QUESTIONS[:1], "query")
+
+
+def test_training_needs_an_empty_folder(tmp_path: Path) -> None:
+    """What lies in the folder is not overwritten."""
+    file = queries(tmp_path)
+    done = CliRunner().invoke(main, ["retrieve", "train", str(file), "--out", str(tmp_path)])
+
+    assert done.exit_code == 2
+    assert "is not empty" in done.output
+
+
+@pytest.mark.train
+def test_a_folder_that_cannot_be_made_is_told_before_the_training(tmp_path: Path) -> None:
+    """A path below a file is no folder; the message names it."""
+    out = queries(tmp_path) / "encoder"
+    documents = [ToolDocument("1", "Weather", "Sky", "Tide", "high water")]
+    steps: list[int] = []
+
+    done = CliRunner().invoke(main, ["retrieve", "train", str(out.parent), "--out", str(out)])
+    with pytest.raises(UsageError, match=r"the folder .*encoder cannot be made: Not a directory; name another one"):
+        train_encoder(
+            documents,
+            [RetrievalQuery("1", "tides", frozenset({"1"}))],
+            out,
+            EncoderTraining(),
+            on_step=lambda step, total, loss: steps.append(step),
+        )
+
+    assert done.exit_code == 2
+    assert "cannot be made: Not a directory" in " ".join(done.stderr.split())
+    assert steps == []
+
+
+def queries(folder: Path) -> Path:
+    subjects = ["rain", "onions", "trains", "stars", "music", "tides"]
+    data = [
+        {
+            "query": f"Please tell me about {subject} near the harbour",
+            "query_id": number,
+            "api_list": [
+                {"category_name": "Daily", "tool_name": f"Tool {number}", "api_name": name, "api_description": text}
+                for name, text in (("Find", f"finds {subject}"), ("List", f"lists {subject}"), ("Ping", "health"))
+            ],
+            "relevant APIs": [[f"Tool {number}", "Find"], [f"Tool {number}", "List"]],
+        }
+        for number, subject in enumerate(subjects)
+    ]
+    file = folder / "queries.json"
+    file.write_text(json.dumps(data), "utf-8")
+    return file
+
+
+@pytest.mark.train
+def test_an_encoder_is_trained_described_and_used(tmp_path: Path) -> None:
+    """The folder has a card with data, settings and held-out figures; an index of it finds what was asked for.
+
+    Figures on the questions of its training are said to be such, whatever their file is called.
+    """
+    file, encoder, index = queries(tmp_path), tmp_path / "encoder", tmp_path / "index"
+    trained = CliRunner().invoke(
+        main, ["retrieve", "train", str(file), "--out", str(encoder), "--hold-out", "query", "--epochs", "2"]
+    )
+    figures = json.loads(trained.stdout)
+    facts = json.loads((encoder / "training.json").read_text("utf-8"))
+    built = CliRunner().invoke(main, ["retrieve", "build", str(file), "--out", str(index), "--encoder", str(encoder)])
+    renamed = file.rename(tmp_path / "renamed.json")
+    measured = CliRunner().invoke(main, ["retrieve", "eval", str(index), str(renamed)])
+    asked = ["retrieve", "query", str(index), "Which tides are there?", "--json"]
+    hits = json.loads(CliRunner().invoke(main, asked).stdout)["hits"]
+
+    assert figures["steps"] == len(facts["losses"]) == 2
+    assert (len(facts["held_out"]), facts["questions"], facts["documents"]) == (2, 4, 18)
+    assert "2 questions kept out by query" in (encoder / "README.md").read_text("utf-8")
+    assert built.exit_code == 0
+    assert {hit["tool"] for hit in hits[:2]} == {"Tool 5"}
+    assert "trained on 4 of 6 questions; measure it on those held out" in " ".join(measured.stderr.split())
+
+
+@pytest.mark.train
+def test_an_index_is_of_the_weights_it_was_built_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Trained anew in the same folder, the encoder is refused until the index is built again, with new vectors."""
+    import torch
+
+    from atc.retrieval.encoder import load_encoder
+
+    document = ToolDocument("sky", "Weather", "Sky", "Tide", "When water is high.")
+    index, encoder = tmp_path / "index", load_encoder("base")
+    encoder.save(str(tmp_path / "encoder"))
+    monkeypatch.chdir(tmp_path)
+    build_index(index, [document], "encoder")
+    before = np.array(ToolIndex(index).vectors)
+    monkeypatch.chdir(tmp_path.parent)
+    [hit] = ToolIndex(index).search("tides")
+    with torch.no_grad():
+        next(encoder.parameters()).add_(0.5)
+    encoder.save(str(tmp_path / "encoder"))
+
+    with pytest.raises(UsageError, match=r"other weights than when .* was built; repeat atc retrieve build"):
+        ToolIndex(index).search("tides")
+    build_index(index, [], str(tmp_path / "encoder"))
+    assert hit.document == document
+    assert ToolIndex(index).search("tides")
+    assert not np.array_equal(before, ToolIndex(index).vectors)
+
+
+@pytest.mark.train
+def test_the_tools_of_one_question_do_not_compete() -> None:
+    """A question's second tool is no negative of its first: with both alone, there is nothing left to learn."""
+    from atc.retrieval.encoder import load_encoder
+    from benchmarks.learning.retriever import _Trainer
+
+    texts, asked = ["finds rain", "lists rain", "plays music"], "Will it rain?"
+    alone = _Trainer(load_encoder("base"), texts[:2], [(asked, [0, 1])], EncoderTraining())
+    beside = _Trainer(load_encoder("base"), texts, [(asked, [0, 1])], EncoderTraining())
+
+    assert float(alone._loss([0]).detach()) == pytest.approx(0.0, abs=1e-6)
+    assert float(beside._loss([0]).detach()) > 0.0
+
+
+@pytest.mark.train
+def test_a_folder_without_a_model_is_refused(tmp_path: Path) -> None:
+    """The message names the folder and says what to name instead."""
+    from atc.retrieval.encoder import load_encoder
+
+    with pytest.raises(UsageError, match="no encoder that can be read"):
+        load_encoder(str(tmp_path))
+
+
+@pytest.mark.train
+def test_a_hub_that_cannot_be_reached_is_asked_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The libraries would ask again and again before they say so."""
+    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")  # nobody listens there
+    file = queries(tmp_path)
+    process = start("retrieve", "train", file, "--out", tmp_path / "encoder", "--base", "someone/encoder")
+    _, stderr = process.communicate()
+
+    assert process.returncode == 2
+    assert "someone/encoder is no encoder that can be read" in " ".join(stderr.split())
+    assert "Retrying" not in stderr
+
+
+@pytest.mark.train
+def test_a_cross_encoder_orders_the_nearest(tmp_path: Path) -> None:
+    """`--rerank DIR` gives the same documents with its own scores, the best first; another folder is refused."""
+    from transformers import BertConfig, BertForSequenceClassification, BertTokenizer
+
+    file, index, model = queries(tmp_path), tmp_path / "index", tmp_path / "model"
+    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "rain", "onions", "trains", "finds", "lists", "health"]
+    sizes = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
+    config = BertConfig(vocab_size=len(words), **sizes, num_labels=1)
+    BertForSequenceClassification(config).save_pretrained(model)
+    (tmp_path / "vocab.txt").write_text("\n".join(words), "utf-8")
+    BertTokenizer(str(tmp_path / "vocab.txt")).save_pretrained(model)
+    CliRunner().invoke(main, ["retrieve", "build", str(file), "--out", str(index)])
+    asked = ["retrieve", "query", str(index), "Which trains are there?", "-k", "18", "--json"]
+    plain, reranked, refused = (
+        CliRunner().invoke(main, [*asked, *more]) for more in ([], ["--rerank", str(model)], ["--rerank", str(index)])
+    )
+    figures = CliRunner().invoke(main, ["retrieve", "eval", str(index), str(file), "--rerank", str(model), "--json"])
+    hits = json.loads(reranked.stdout)["hits"]
+
+    def names(rows: list[dict[str, str]]) -> list[tuple[str, str]]:
+        return sorted((row["tool"], row["api"]) for row in rows)
+
+    assert names(hits) == names(json.loads(plain.stdout)["hits"])
+    assert [hit["score"] for hit in hits] == sorted((hit["score"] for hit in hits), reverse=True)
+    assert json.loads(figures.stdout)["rerank"] == str(model)
+    assert "is no cross-encoder that can be read" in refused.stderr

@@ -1,0 +1,75 @@
+"""`atc train data --from-task`: several goals of a tool with their actions in one conversation."""
+
+from __future__ import annotations
+
+import json
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from atc.apps.cli import main
+from benchmarks.manipulation import suite
+from benchmarks.manipulation.alignment import alignment_data
+from tests.benchmarks.manipulation.tiny_environment import TinyEnvironment
+
+
+@pytest.fixture(autouse=True)
+def _tasks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The suite has the tiny tool."""
+    monkeypatch.setattr(suite, "TASKS", {"tiny": "tests.benchmarks.manipulation.tiny_environment:TinyEnvironment"})
+
+
+def test_a_conversation_is_a_prompt_of_the_action_generator_with_its_answer() -> None:
+    """Functions, three examples whose actions are marked, the goal; the answer begins with `Action:`."""
+    with closing(TinyEnvironment()) as environment:
+        conversations, counts = alignment_data(environment, 10, 4, 0)
+
+    question, answer = conversations[0]["messages"]
+    marked = [question["content"][first:end] for first, end in question["learn"]]
+    assert len(marked) == 3
+    assert all(action.startswith("POST_place(") and action.endswith("POST_search()") for action in marked)
+    assert question["content"].count("Action:\n") == 3
+    assert answer["content"].startswith("Action:\nPOST_place(")
+    assert [len(conversation["names"]) for conversation in conversations] == [4, 4, 2]
+    assert (counts.samples, counts.conversations) == (10, 3)
+
+
+def test_shared_combinations_are_counted() -> None:
+    """Samples with and without a limit have the combinations of all tests."""
+    with closing(TinyEnvironment()) as environment:
+        _, counts = alignment_data(environment, 20, 4, 0)
+
+    assert (counts.combinations, counts.test_combinations, counts.shared_combinations) == (2, 2, 2)
+    assert counts.tests_with_shared == 8
+
+
+def test_the_command_writes_the_same_file_again(tmp_path: Path) -> None:
+    """One seed, one file; `--json` has the counts, and another seed another order."""
+    texts = []
+    for name, seed in (("a", "1"), ("b", "1"), ("c", "2")):
+        arguments = ["--from-task", "tiny", "--count", "12", "--seed", seed, "--out", str(tmp_path / name), "--json"]
+        done = CliRunner().invoke(main, ["train", "data", *arguments])
+        assert done.exit_code == 0, done.output
+        assert json.loads(done.stdout)["written"] == 3
+        texts.append((tmp_path / name).read_text())
+
+    assert texts[0] == texts[1] != texts[2]
+    assert all(json.loads(line)["task"] == "tiny" for line in texts[0].splitlines())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "give one of --from-protocol SPEC and --from-task NAME"),
+        (["--from-task", "tiny", "--from-protocol", "x.json"], "give one of"),
+        (["--from-task", "other"], "there is no task 'other'"),
+    ],
+)
+def test_bad_input_is_named(arguments: list[str], message: str, tmp_path: Path) -> None:
+    """What is missing or unknown is said."""
+    done = CliRunner().invoke(main, ["train", "data", *arguments, "--out", str(tmp_path / "out.jsonl")])
+
+    assert done.exit_code != 0
+    assert message in done.output

@@ -1,0 +1,240 @@
+"""The Cat API: all labels succeed, no mutant does, removals are executed, and each failure has its class."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing
+
+import pytest
+import requests
+
+from benchmarks.manipulation.cat.environment import CatAPI
+from benchmarks.manipulation.cat.service import breeds
+from benchmarks.manipulation.environment import ManipulationTest
+from sandbox import Sandbox
+from tests.benchmarks.manipulation.http_mutants import check_counts, check_samples, judged, spoiled
+
+CHOICES = {
+    "limit": ("1", "11", "12"),
+    "page": ("0", "3"),
+    "order": ("ASC", "DESC", "RANDOM"),
+    "size": ("thumb", "small", "med", "full"),
+    "mime_types": ("jpg", "png", "gif"),
+    "breed_ids": ("beng", "siam", "XX"),
+    "category_ids": ("1", "5", "14"),
+}
+FIRST = {"/v1/favourites": {"order": "ASC", "page": "0"}, "/v1/images/search": {"order": "RANDOM", "size": "med"}}
+"""What the service takes where a parameter is left out."""
+
+
+@pytest.fixture(scope="module")
+def cat() -> Iterator[CatAPI]:
+    with closing(CatAPI()) as environment:
+        yield environment
+
+
+def of_kind(environment: CatAPI, call: str, part: str = "") -> ManipulationTest:
+    """The first test of a function."""
+    return next(test for test in environment.tests if test.names[0] == (call,) and part in test.labels[0])
+
+
+def mutants(label: str) -> Iterator[tuple[str, str]]:
+    """Kinds of wrong calls; those that the service answers alike are left out."""
+    yield "wrong API", label.replace("/v1/", "/v2/")
+    yield "non-executable", label.replace("api.thecatapi.com", "api.cats.example")
+    yield "wrong API", re.sub("-X [A-Z]+", "-X PUT", label)
+    yield "wrong API", re.sub("com/v1/[a-z/]+", "com/v1/breeds/", label)
+    if "favourites" in label:
+        yield "wrong API", label.replace("favourites", "votes")
+    else:
+        yield "wrong API", re.sub("votes|images/search", "favourites", label)
+    yield "wrong arguments", f"{label} -H 'x-api-key: YOUR_KEY'"
+    if "DELETE" in label:
+        yield "wrong arguments", re.sub(r"(\d+)'", r"1\1'", label)
+        yield "wrong API", re.sub(r"/(\d+)'", r"?favourite_id=\1'", label)
+    if "POST" in label:
+        yield "wrong arguments", label.replace('"image_id": "', '"image_id": "x')
+        yield "wrong arguments", label.replace("image_id", "id")
+        yield "wrong arguments", label.partition(" -d")[0]
+        yield "wrong arguments", re.sub("-d '.*'", "-d 'image_id=x'", label)
+    if "votes" in label:
+        yield "wrong arguments", re.sub(r'"value": (\d)', lambda match: f'"value": {1 - int(match[1])}', label)
+        yield "wrong arguments", re.sub(r', "value": \d', "", label)
+    if "GET" in label:
+        yield "wrong arguments", f"{label[:-1]}{'&' if '?' in label else '?'}page=99'"
+        yield from filters(label)
+
+
+def filters(label: str) -> Iterator[tuple[str, str]]:
+    """A filter left out, or with another value."""
+    path = re.search(r"com(/[^?']*)", label)[1]  # type: ignore[index]
+    for name, value in re.findall(r"[?&](\w+)=([^&']*)", label):
+        if FIRST[path].get(name) != value:
+            yield "wrong arguments", label.replace(f"{name}={value}", f"the_{name}={value}")
+        for choice in CHOICES[name]:
+            if choice != value and (path, name) != ("/v1/favourites", "limit"):
+                yield "wrong arguments", label.replace(f"{name}={value}", f"{name}={choice}")
+
+
+def test_counts_are_those_of_the_paper(cat: CatAPI) -> None:
+    """Six functions, two demonstrations of each, 100 tests, 40 templates; 16 or 17 tests of each function."""
+    check_counts(cat, 6, 12, 40)
+    kinds = Counter((test.names[0], 'value": 0' in test.labels[0]) for test in cat.tests)
+    assert sorted(kinds.values()) == [16, 16, 17, 17, 17, 17]
+
+
+def test_every_label_succeeds(cat: CatAPI) -> None:
+    """A generator that writes the labels reaches 100 %, on the demonstrations as well; twice the same."""
+    for test in cat.tests:
+        score = judged(cat, test, test.labels[0])
+        assert (score.value, score.failure, score.details["f1"]) == (1, "", 1), test
+        assert judged(cat, test, test.labels[0]) == score
+    for shown in cat.demonstrations:
+        assert judged(cat, ManipulationTest("own", "", (shown.action,), (shown.names,)), shown.action).value == 1
+
+
+def test_every_program_succeeds(cat: CatAPI) -> None:
+    """The same calls as programs over the document reach the same account, signed with the key."""
+    programs = [(test, test.programs[0]) for test in cat.tests[::5]]
+    programs += [
+        (ManipulationTest("own", "", (shown.action,), (shown.names,)), shown.program) for shown in cat.demonstrations
+    ]
+    with Sandbox(cat.protocol(), base_url=cat.url, credentials=cat.credentials, track=False) as sandbox:
+        for test, program in programs:
+            cat.reset(test)
+            assert sandbox.run(program).outcome == "ok"
+            assert cat.score().value == 1, test
+
+
+def test_no_mutant_succeeds(cat: CatAPI) -> None:
+    """Wrong calls fail on all tests, in the class that says what is wrong, and so does all that does not execute."""
+    for test in cat.tests:
+        label = test.labels[0]
+        for failure, mutant in [*mutants(label), *(("non-executable", text) for _, text in spoiled(label))]:
+            assert mutant != label
+            score = judged(cat, test, mutant)
+            assert (score.value, score.failure) == (0, failure), (label, mutant)
+
+
+def test_calls_that_are_answered_alike_are_equal(cat: CatAPI) -> None:
+    """The order of parameters, defaults written out, blanks in a body, headers and double quotes: all succeed."""
+    vote = of_kind(cat, "POST /v1/votes")
+    search = of_kind(cat, "GET /v1/images/search", "&breed_ids")
+    listing = of_kind(cat, "GET /v1/favourites", "favourites'")
+    address, _, query = search.labels[0][:-1].partition("?")
+    pairs = [
+        (vote, vote.labels[0].replace(": ", ":").replace("-d", "--data")),
+        (vote, vote.labels[0].replace("-X", "-H 'Content-Type: application/json' --request")),
+        (vote, vote.labels[0] + " -H 'x-api-key: {API_KEY}'"),
+        (search, f"{address}?{'&'.join(reversed(query.split('&')))}'"),
+        (search, search.labels[0][:-1] + "&order=RANDOM&size=med&page=0'"),
+        (search, search.labels[0].replace("'", '"')),
+        (listing, listing.labels[0][:-1] + "?order=asc&limit=100'"),
+    ]
+    for test, text in pairs:
+        assert judged(cat, test, text).value == 1, text
+
+
+def test_removals_are_executed(cat: CatAPI) -> None:
+    """A removal changes the account, which starts anew with each test; what else changes it makes the test fail."""
+    test = of_kind(cat, "DELETE /v1/favourites/{favourite_id}")
+    favourites = set(test.state["favourites"])
+    for _ in range(2):
+        cat.reset(test)
+        cat.act(test.labels[0])
+        listed = requests.get(f"{cat.url}/v1/favourites", headers={"x-api-key": cat.secret}, timeout=5).json()
+        assert favourites - {entry["id"] for entry in listed} == {int(test.labels[0][:-1].rpartition("/")[2])}
+    assert cat.score().value == 1
+    number = sorted(favourites)[0]
+    cat.reset(test)
+    cat.act(test.labels[0].rpartition("/")[0] + f"/{number}'")
+    cat.act(test.labels[0])
+    assert cat.score().value == 0
+
+
+def test_compat_compares_removals_as_text() -> None:
+    """Blanks do not count, anything else does, and what is unequal counts as not executable."""
+    with closing(CatAPI(compat=True)) as cat:
+        test = of_kind(cat, "DELETE /v1/favourites/{favourite_id}")
+        label = test.labels[0]
+        assert judged(cat, test, f"Of course:\n{label.replace(' ', '   ')}").value == 1
+        for text in (label.replace("'", '"'), label.replace("-X", "--request"), "no call"):
+            assert judged(cat, test, text).failure == "non-executable"
+        assert judged(cat, test, label).details == {"f1": 1.0, "precision": 1.0, "recall": 1.0}
+
+
+def test_compat_does_not_see_which_picture_became_a_favourite(cat: CatAPI) -> None:
+    """The reply to a new favourite does not have its picture; only by default is the account compared."""
+    test = of_kind(cat, "POST /v1/favourites")
+    wrong = test.labels[0].replace('"image_id": "', '"image_id": "x')
+
+    assert judged(cat, test, wrong).value == 0
+    with closing(CatAPI(compat=True)) as released:
+        assert judged(released, test, wrong).value == 1
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "status", "message"),
+    [
+        ("GET", "/v1/favourites?key=0", None, 401, "AUTHENTICATION_ERROR"),
+        ("DELETE", "/v1/favourites/1", None, 404, "NOT_FOUND"),
+        ("POST", "/v1/favourites", "{", 400, "no JSON object"),
+        ("POST", "/v1/favourites", "{}", 400, "image_id is required"),
+        ("POST", "/v1/votes", '{"image_id": "a", "value": 3}', 400, "1 for up and 0 for down"),
+        ("GET", "/v1/images/search?limit=101", None, 400, "limit is a number from 1 to 100"),
+        ("GET", "/v1/images/search?order=up", None, 400, "order is one of RANDOM, ASC, DESC"),
+        ("GET", "/v1/dogs", None, 404, "NOT_FOUND"),
+        ("PUT", "/v1/votes", None, 405, "METHOD_NOT_ALLOWED"),
+    ],
+)
+def test_the_service_refuses(cat: CatAPI, method: str, path: str, body: str | None, status: int, message: str) -> None:
+    """Over HTTP, as the public service does: message, status and level."""
+    headers = {} if "key=0" in path else {"x-api-key": cat.secret}
+    reply = requests.request(method, cat.url + path, data=body, headers=headers, timeout=5)
+
+    assert reply.status_code == status == reply.json()["status"]
+    assert message in reply.json()["message"] and reply.json()["level"] == "error"
+
+
+def test_a_favourite_is_added_once(cat: CatAPI) -> None:
+    """A picture that is a favourite already is refused."""
+    test = of_kind(cat, "POST /v1/favourites")
+    cat.reset(test)
+
+    assert "SUCCESS" in cat.act(test.labels[0]).observation
+    assert "DUPLICATE_FAVOURITE" in cat.act(test.labels[0]).observation
+
+
+def test_the_order_of_a_search_follows_from_the_seed(cat: CatAPI) -> None:
+    """It is the same each time, and another one for another seed."""
+    test = of_kind(cat, "GET /v1/images/search")
+    observed = []
+    for seed in (0, 1, 1):
+        cat.reset(test, seed)
+        observed.append(cat.act("curl 'https://api.thecatapi.com/v1/images/search?limit=9'").observation)
+    assert observed[0] != observed[1] == observed[2]
+
+
+def test_breeds_are_documented(cat: CatAPI) -> None:
+    """All 67 identifiers are in the document of the search, for both ways to call it."""
+    [search] = [document for document in cat.functions if "search" in document.name]
+    [tool] = [tool for tool in cat.protocol().tools if tool.name == "GET_v1_images_search"]
+    [parameter] = [parameter for parameter in tool.parameters if parameter.name == "breed_ids"]
+    assert len(breeds()) == 67
+    for name, id in breeds().items():
+        for text in (" ".join(search.description.split()), parameter.description):
+            assert f"{id} {name}" in text
+
+
+def test_samples_are_no_tests(cat: CatAPI) -> None:
+    """Training samples come from templates of their own, and execute."""
+    check_samples(cat)
+
+
+def test_headers_of_the_connection_are_left_to_it(cat: CatAPI) -> None:
+    """A length that is wrong would let the service wait for the rest of a body."""
+    test = of_kind(cat, "GET /v1/favourites")
+    for header in ("Content-Length: 5", "Transfer-Encoding: chunked", "Connection: close"):
+        assert judged(cat, test, f"{test.labels[0]} -H '{header}'").value == 1

@@ -1,0 +1,378 @@
+"""Tabletop: its tests are right, wrong programs fail, and the released checks' holes are closed."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from benchmarks.manipulation.environment import ManipulationTest, TestScore
+from benchmarks.manipulation.suite import open_environment
+from benchmarks.manipulation.tabletop.drawing import render
+from benchmarks.manipulation.tabletop.environment import Tabletop
+from benchmarks.manipulation.tabletop.phrases import Phrases
+from benchmarks.manipulation.tabletop.scene import Placement, Scene
+from protocols.errors import UsageError
+from tests.benchmarks.manipulation.tabletop_mutants import equal, mutants, outcome
+
+EACH = 'for block in parse_obj_name("the blocks"):\n    '
+OBJECTS = {
+    "red block": [-0.2, -0.3],
+    "blue block": [0.0, -0.5],
+    "green block": [0.2, -0.7],
+    "red bowl": [0.2, -0.4],
+    "pink bowl": [-0.1, -0.65],
+}
+
+
+def a_test(kind: str, objects: Mapping[str, Sequence[float]], **values: str) -> ManipulationTest:
+    """A test of a kind with objects of its own."""
+    return ManipulationTest(kind, kind, (), (), state={"type": kind, "objects": objects, "values": values})
+
+
+@pytest.fixture(scope="module")
+def tabletop() -> Iterator[Tabletop]:
+    environment = open_environment("tabletop")
+    assert isinstance(environment, Tabletop)
+    yield environment
+    environment.close()
+
+
+@pytest.fixture(scope="module")
+def released() -> Tabletop:
+    return Tabletop(compat=True)
+
+
+@pytest.fixture
+def scene() -> Scene:
+    scene = Scene()
+    scene.lay(OBJECTS)
+    return scene
+
+
+def test_counts_are_the_papers(tabletop: Tabletop) -> None:
+    """32 functions, 74 demonstrations, 15 types with seven tests each; no functions in a prompt."""
+    kinds = Counter(test.state["type"] for test in tabletop.tests)
+
+    assert (len(tabletop.functions), len(tabletop.demonstrations)) == (32, 74)
+    assert (len(kinds), set(kinds.values())) == (15, {7})
+    assert len({test.goal for test in tabletop.tests}) == 105
+    assert (tabletop.documents_shown, tabletop.max_tokens, tabletop.stops) == (0, 256, ("#", "objects = ["))
+
+
+def test_the_first_tests_have_all_types(tabletop: Tabletop) -> None:
+    """`--limit 15` takes one test of each of the 15 types of instruction."""
+    assert len({test.state["type"] for test in tabletop.tests[:15]}) == 15
+
+
+def test_setups_have_the_papers_numbers_of_objects(tabletop: Tabletop) -> None:
+    """Up to four blocks and bowls, at least 15 cm from one another, within the area where objects start."""
+    for test in tabletop.tests:
+        points = list(test.state["objects"].values())
+        blocks = sum(name.endswith("block") for name in test.state["objects"])
+        assert 1 <= blocks <= 4
+        assert len(points) - blocks <= 4
+        assert all(-0.2 <= x <= 0.2 and -0.7 <= y <= -0.3 for x, y in points)
+        pairs = [(a, b) for place, a in enumerate(points) for b in points[:place]]
+        assert all((a[0] - b[0]) ** 2 + (a[1] - b[1]) ** 2 >= 0.15**2 for a, b in pairs)
+
+
+def test_each_function_is_in_a_demonstration(tabletop: Tabletop) -> None:
+    """There are no documents, so that a model learns of them there alone; no goal of a test is among them."""
+    instructions = {shown.goal.splitlines()[1] for shown in tabletop.demonstrations}
+    names = {name for shown in tabletop.demonstrations for name in shown.names}
+
+    assert names == {document.name for document in tabletop.functions}
+    assert not instructions & {test.goal.splitlines()[1] for test in tabletop.tests}
+
+
+def test_demonstrations_run_wherever_their_objects_lie(tabletop: Tabletop) -> None:
+    """In three layouts each ends without an error, whatever the conditions in it come to."""
+    grid = [[x, y] for x in (-0.2, 0.0, 0.2) for y in (-0.7, -0.5, -0.3)]
+    for number, shown in enumerate(tabletop.demonstrations):
+        names = re.findall(r"'(.+?)'", shown.goal)
+        for turn in (1, 2, 4):
+            points = [grid[(number + turn * place) % len(grid)] for place in range(len(names))]
+            test = a_test("SI_1", dict(zip(names, points, strict=True)))
+            outcome(tabletop, test, shown.action)
+            assert not tabletop.error, (shown.action, tabletop.error)
+
+
+def test_every_label_scores_in_the_sandbox(tabletop: Tabletop) -> None:
+    """Each is a program that runs and reaches its goal; nothing is reached before."""
+    for test in tabletop.tests:
+        for label in test.labels:
+            tabletop.reset(test)
+            assert tabletop.score().value == 0.0
+            assert tabletop.act(label).error == ""
+            assert tabletop.score().value == 1.0, test.id
+
+
+def test_another_seed_lays_the_objects_elsewhere(tabletop: Tabletop) -> None:
+    """The same seed lays them in the same places again, and the labels hold of every layout."""
+    for test in tabletop.tests:
+        layouts = []
+        for seed in (0, 1, 2, 1):
+            tabletop.reset(test, seed)
+            layouts.append(tabletop.scene.places)
+            assert outcome(tabletop, test, test.labels[-1], seed).value == 1.0, (test.id, seed)
+        assert layouts[1] == layouts[3]
+        assert layouts[0] != layouts[1] != layouts[2]
+
+
+def test_tests_and_samples_follow_from_their_seed(tabletop: Tabletop) -> None:
+    """A second environment has the same ones; samples are demonstrations in other colours, and none is a test."""
+    again = Tabletop()
+    samples = tabletop.samples(200, seed=3)
+
+    assert again.tests == tabletop.tests
+    assert list(samples) == list(again.samples(200, seed=3)) != list(again.samples(200, seed=4))
+    assert len({sample.goal for sample in samples}) == 200
+    assert not {sample.goal for sample in samples} & {test.goal for test in tabletop.tests}
+
+
+def test_samples_end_where_all_colours_are_used() -> None:
+    """A demonstration has so many variants as its words have colours; more is refused, not waited for."""
+    environment = open_environment("tabletop")
+    assert isinstance(environment, Tabletop)
+    single = next(pair for pair in environment.demonstrations if "red" not in pair.goal)
+    vars(environment)["demonstrations"] = [single]
+
+    with pytest.raises(UsageError, match=r"hardly more than \d+ different samples; ask for fewer"):
+        environment.samples(100_000, seed=0)
+
+
+def test_no_mutant_of_any_label_scores(tabletop: Tabletop) -> None:
+    """Sixteen kinds of wrong programs fail on all tests, but where they do what is asked, too."""
+    kinds = set()
+    scored = []
+    for test in tabletop.tests:
+        for kind, program in mutants(test.labels[0]):
+            kinds.add(kind)
+            if not equal(kind, test) and outcome(tabletop, test, program).value:
+                scored.append((test.id, kind))
+
+    assert (scored, len(kinds)) == ([], 16)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "arguments exchanged",
+        "the first move off in x",
+        "the first move off in y",
+        "other blocks",
+        "the others moved, too",
+    ],
+)
+def test_mutants_that_do_what_is_asked_are_right(tabletop: Tabletop, kind: str) -> None:
+    """A tower of two has no order, a line may be longer, and a place be taken by any of the blocks."""
+    cases = [(test, program) for test in tabletop.tests for name, program in mutants(test.labels[0]) if name == kind]
+
+    assert any(outcome(tabletop, test, program).value for test, program in cases if equal(kind, test))
+
+
+def test_failures_are_classed_in_the_papers_order(tabletop: Tabletop) -> None:
+    """Prose around the code is not executable; nothing picked up is a wrong function, else it is a wrong argument."""
+    test = a_test("SI_2", OBJECTS, place="left side")
+    program = (
+        'for block in parse_obj_name("the blocks"):\n    put_first_on_second(block, parse_position("the right side"))'
+    )
+    programs = [
+        f"This moves them:\n{program}",
+        f'{EACH}point_gripper_to(parse_position("the left side"))',
+        program,
+    ]
+    failures = []
+    for text in programs:
+        tabletop.reset(test)
+        tabletop.act(text)
+        failures.append(tabletop.score().failure)
+
+    assert failures == ["non-executable", "wrong API", "wrong arguments"]
+
+
+def test_an_empty_program_is_not_executable(tabletop: Tabletop) -> None:
+    """As released it is, and fails for want of calls."""
+    released = Tabletop(compat=True)
+    failures = []
+    for environment in (tabletop, released):
+        environment.reset(tabletop.tests[0])
+        environment.act("")
+        failures.append(environment.score().failure)
+    released.close()
+
+    assert failures == ["non-executable", "wrong API"]
+
+
+STACK = 'stack_objects_in_order(["red block", "blue block", "green block"])'
+ROW = "for x, block in zip((-0.2, 0.0, 0.2), parse_obj_name('the blocks')):\n    put_first_on_second(block, [x, {y}])"
+BLOCKS = {name: point for name, point in OBJECTS.items() if name.endswith("block")}
+MATCHES = {
+    "red block": [-0.2, -0.3],
+    "blue block": [0.0, -0.5],
+    "red bowl": [0.2, -0.4],
+    "blue bowl": [-0.1, -0.65],
+}
+
+
+@pytest.mark.parametrize(
+    ("test", "program"),
+    [
+        (a_test("SI_4", {"red block": [0, -0.5], "blue bowl": [0.2, -0.5]}), "get_obj_names()"),
+        (a_test("UI_1", MATCHES), "for c in ('red', 'blue'):\n    put_first_on_second(c + ' block', c + ' bowl')"),
+        (a_test("UI_5", BLOCKS, line="diagonal"), ROW.format(y="-0.7")),
+        (a_test("UI_5", BLOCKS, line="vertical"), STACK),
+        (
+            a_test("SI_6", OBJECTS, extreme="closest to", bowl="red bowl", place="top side"),
+            f'{EACH}put_first_on_second(block, parse_position("the top side"))',
+        ),
+    ],
+    ids=["no pair", "same colours", "beside a diagonal", "a stack for a line", "all blocks for one"],
+)
+def test_holes_of_the_released_checks_are_closed(
+    tabletop: Tabletop, released: Tabletop, test: ManipulationTest, program: str
+) -> None:
+    """What the released check takes for done is not."""
+    assert outcome(released, test, program).value == 1.0
+    assert outcome(tabletop, test, program).value == 0.0
+
+
+def test_a_block_is_where_it_is_wanted_within_5_cm(tabletop: Tabletop) -> None:
+    """4.9 cm away is there, 5.1 cm is not."""
+    test = a_test("UI_2", {"red block": [0.0, -0.6]}, place="top left corner")
+    values = [
+        outcome(tabletop, test, f"put_first_on_second('red block', [-0.25 + {gap}, -0.25])").value
+        for gap in (0.049, 0.051)
+    ]
+
+    assert values == [1.0, 0.0]
+
+
+def test_the_topmost_block_near_a_point_is_picked(scene: Scene) -> None:
+    """Blocks lie on what is below them; where no block is within 2.5 cm, or only a bowl, nothing moves."""
+    assert scene.move((0.02, -0.5), (0.2, -0.4)) == "blue block"
+    assert scene.place("blue block") == Placement(0.2, -0.4, 0.01)
+    assert scene.move((-0.2, -0.3), (0.2, -0.4)) == "red block"
+    assert scene.place("red block").z == 0.05
+    assert scene.move((0.2, -0.4), (0.0, -0.7)) == "red block"
+    assert scene.move((-0.1, -0.65), (0.0, -0.5)) == ""
+    assert scene.move((0.2, -0.73), (0.0, -0.5)) == ""
+    assert scene.place("pink bowl") == Placement(-0.1, -0.65)
+
+
+@pytest.mark.parametrize(
+    ("program", "message"),
+    [
+        ('put_first_on_second("red block", [0.31, -0.5])', "x = 0.31 is out of reach; it must be from -0.3 to 0.3"),
+        ('put_first_on_second("red block", [0.0, -0.5, 0.0])', "a point is two numbers, x and y"),
+        ('put_first_on_second("gray block", "red bowl")', "there is no 'gray block' on the table; there are red block"),
+        ('parse_obj_name("the shiny thing")', "no object is understood by 'the shiny thing'; say it like"),
+        ('parse_position("over the rainbow")', "no place is understood by 'over the rainbow'; say it like"),
+        ("interpolate_pts_on_line([[0, 0], [1, 1]], 10**8)", "a line needs 1 to 1000 points, not 100000000"),
+        ('parse_position("a horizontal line with 100000000 points")', "a line needs 1 to 1000 points, not 100000000"),
+        ('parse_obj_name("the fourth block from the left")', "there are only 3 blocks on the table"),
+    ],
+)
+def test_a_wrong_call_says_what_is_wrong(tabletop: Tabletop, program: str, message: str) -> None:
+    """The program ends with the error of the function."""
+    tabletop.reset(a_test("SI_1", OBJECTS))
+
+    assert message in tabletop.act(program).error
+
+
+@pytest.mark.parametrize(
+    ("phrase", "names"),
+    [
+        ("the red block", "red block"),
+        ("all blocks", ["red block", "blue block", "green block"]),
+        ("the blocks and bowls", list(OBJECTS)),
+        ("the red and green blocks", ["red block", "green block"]),
+        ("the nearest block to the red bowl", "blue block"),
+        ("the block that is farthest away from the red bowl", "red block"),
+        ("the blocks to the left of the red bowl", ["blue block", "red block"]),
+        ("the blocks below the red bowl", ["blue block", "green block"]),
+        ("the leftmost block", "red block"),
+        ("the 2nd block from the right", "blue block"),
+        ("the blocks from right to left", ["green block", "blue block", "red block"]),
+        ("all blocks except the red one", ["blue block", "green block"]),
+        ("the bowl with the same color as the red block", "red bowl"),
+        ("the bowls with a different colour than the red block", ["pink bowl"]),
+        ("the red block and the pink bowl", ["red block", "pink bowl"]),
+        ("the blocks in the red bowl", []),
+    ],
+)
+def test_phrases_for_objects(scene: Scene, phrase: str, names: str | list[str]) -> None:
+    """A phrase in the singular means one object, one in the plural a list; near ones come first."""
+    assert Phrases(scene).objects(phrase) == names
+
+
+@pytest.mark.parametrize(
+    ("phrase", "point"),
+    [
+        ("the upper left corner", [-0.25, -0.25]),
+        ("the middle of the table", [0.0, -0.5]),
+        ("the bottom side", [0.0, -0.75]),
+        ("the corner closest to the red bowl", [0.25, -0.25]),
+        ("10 cm to the left of the red bowl", [0.1, -0.4]),
+        ("0.2m below the red bowl", [0.2, -0.6]),
+        ("half way between the red block and the blue block", [-0.1, -0.4]),
+        ("the pink bowl", [-0.1, -0.65]),
+    ],
+)
+def test_phrases_for_places(scene: Scene, phrase: str, point: list[float]) -> None:
+    """A place is a point of two numbers."""
+    assert Phrases(scene).position(phrase) == pytest.approx(point)
+
+
+@pytest.mark.parametrize(
+    ("phrase", "points"),
+    [
+        ("a diagonal line of 3 points", [[-0.25, -0.75], [0.0, -0.5], [0.25, -0.25]]),
+        ("a horizontal line with 2 points 20 cm long", [[-0.1, -0.5], [0.1, -0.5]]),
+        ("the sides", [[0.0, -0.25], [0.25, -0.5], [0.0, -0.75], [-0.25, -0.5]]),
+        ("a line of 2 points from the red block to the red bowl", [[-0.2, -0.3], [0.2, -0.4]]),
+    ],
+)
+def test_phrases_for_several_places(scene: Scene, phrase: str, points: list[list[float]]) -> None:
+    """Lines, shapes and plurals are lists of points."""
+    places = Phrases(scene).position(phrase)
+
+    assert [value for point in places for value in point] == pytest.approx(
+        [value for point in points for value in point]
+    )
+
+
+@pytest.mark.parametrize(
+    ("question", "reply"),
+    [
+        ("is the blue block to the left of the red bowl?", True),
+        ("is the blue block right of the red bowl?", False),
+        ("how many blocks are there on the table?", 3),
+        ("how many blocks are to the left of the red bowl?", 2),
+        ("what color is the red block?", "red"),
+        ("which block is closest to the red bowl?", "blue block"),
+        ("is there a brown block?", False),
+        ("is the red block in the red bowl?", False),
+    ],
+)
+def test_questions(scene: Scene, question: str, reply: Any) -> None:
+    """Answers are values that a program goes on with."""
+    assert Phrases(scene).answer(question) == reply
+
+
+def test_a_picture_shows_what_was_moved(tabletop: Tabletop) -> None:
+    """An SVG with all objects by name, and a dashed outline and an arrow for each block that was moved."""
+    test = a_test("SI_3", OBJECTS, bowl="red bowl")
+    assert outcome(tabletop, test, "put_first_on_second('red block', 'red bowl')") == TestScore(0.0, "wrong arguments")
+    picture = tabletop.picture()
+    svg = ElementTree.fromstring(picture)
+
+    assert {title.text for title in svg.iter("{http://www.w3.org/2000/svg}title")} == set(OBJECTS)
+    assert (picture.count("stroke-dasharray"), picture.count("<line")) == (1, 1)
+    assert svg.get("aria-label") == "red block moved"
+    assert 'aria-label="nothing moved"' in render(tabletop.scene.places, tabletop.scene.places)

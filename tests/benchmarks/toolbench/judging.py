@@ -1,0 +1,194 @@
+"""Answers and judges for the tests of `atc eval`."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from atc.apps.cli import main
+from atc.models import Completion, Message, Usage
+from benchmarks.toolbench.evaluation.convert import convert
+from benchmarks.toolbench.evaluation.judge import Judge
+from benchmarks.toolbench.evaluation.judged import JudgedAnswer, write_converted
+from benchmarks.toolbench.evaluation.sources import JudgedRun
+
+SUBSET = "G1_instruction"
+PUBLISHED = pytest.mark.document(
+    f"stabletoolbench/data_example/model_predictions_converted/virtual_chatgpt_cot/{SUBSET}.json"
+)
+"""Of a test that reads StableToolBench's published samples."""
+
+FUNCTIONS = [
+    {"name": "search_for_films", "description": "Find films.", "parameters": {"properties": {"title": {}}}},
+    {"name": "credits_for_films", "description": "Who made a film.", "parameters": {"properties": {"id": {}}}},
+    {"name": "Finish", "description": "End.", "parameters": {"properties": {}}},
+]
+
+
+def finish(text: str) -> str:
+    """The arguments of Finish with an answer."""
+    return json.dumps({"return_type": "give_answer", "final_answer": text})
+
+
+def call(name: str, arguments: str = "{}") -> dict[str, Any]:
+    """An assistant's message with one call."""
+    return {"role": "assistant", "function_call": {"name": name, "arguments": arguments}}
+
+
+def result(name: str, response: object) -> dict[str, Any]:
+    """The result of a call."""
+    return {"role": "function", "name": name, "content": json.dumps({"error": "", "response": response})}
+
+
+def record(query: str, messages: Sequence[dict[str, Any]], final_answer: str) -> dict[str, Any]:
+    """An answer file with a valid answer."""
+    first = [{"role": "system", "content": "Use tools."}, {"role": "user", "content": query}]
+    return {
+        "win": True,
+        "answer_generation": {
+            "valid_data": True,
+            "final_answer": final_answer,
+            "function": FUNCTIONS,
+            "train_messages": [[*first, *messages]],
+            "query": query,
+        },
+    }
+
+
+def answer(query_id: str, text: str = "Tom made it.", calls: int = 1, ending: bool = True) -> JudgedAnswer:
+    """A converted answer: some calls, then Finish with a text; an empty text gives up."""
+    arguments = finish(text) if text else json.dumps({"return_type": "give_up_and_restart"})
+    messages = []
+    for number in range(calls):
+        messages += [call("search_for_films", f'{{"title": "Tide {number}"}}'), result("search_for_films", ["Tide"])]
+    messages += [call("Finish", arguments)] * ending
+    return convert(query_id, record(f"Who made Tide {query_id}?", messages, arguments if ending else ""), "CoT@1")
+
+
+def write_answers(folder: Path, answers: Sequence[JudgedAnswer], subset: str = "G1_instruction") -> Path:
+    """A converted file `FOLDER/SUBSET.json`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    write_converted(folder / f"{subset}.json", {entry.query_id: entry for entry in answers})
+    return folder / f"{subset}.json"
+
+
+class ScriptedJudge:
+    """A judge whose replies follow from the prompt; it remembers what it was asked."""
+
+    def __init__(self, decide: Callable[[str], str], name: str = "scripted") -> None:
+        self.name = name
+        self.prompts: list[str] = []
+        self._decide = decide
+
+    def complete(self, messages: Sequence[Message], *, stop: Sequence[str] = (), max_tokens: int = 1024) -> Completion:
+        self.prompts.append(messages[-1].content)
+        return Completion(self._decide(messages[-1].content), Usage(model_calls=1), "stop")
+
+    def close(self) -> None:
+        """Nothing to close."""
+
+
+def judge(folder: Path, decide: Callable[[str], str], name: str = "scripted", compat: bool = False) -> Judge:
+    """A judge with its store in a folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    return Judge(ScriptedJudge(decide, name), folder, published=compat)
+
+
+def always(status: str, task: str = "Solvable", better: str = "Tie", complete: str = "Solved") -> Callable[[str], str]:
+    """Decides every question in the same way."""
+
+    def decide(prompt: str) -> str:
+        if "<functions>" in prompt:
+            return f"Because.\nVerdict: {task}"
+        if "<second>" in prompt:
+            return f"Because.\nVerdict: {better}"
+        return f"Because.\nVerdict: {complete if 'Unsure' not in prompt else status}"
+
+    return decide
+
+
+class JudgeServer:
+    """A chat completions endpoint on localhost whose replies follow from the last message; None is an error."""
+
+    def __init__(self, decide: Callable[[str], str | None]) -> None:
+        self.prompts: list[str] = []
+        self.decide = decide
+        self.url = ""
+
+    def reply(self, body: bytes) -> tuple[int, dict[str, Any]]:
+        """Status and body of a response."""
+        if not body:
+            return 404, {}
+        prompt = json.loads(body)["messages"][-1]["content"]
+        text = self.decide(prompt)
+        if text is None:
+            return 401, {"error": {"message": "gone"}}
+        self.prompts.append(prompt)
+        message = {"role": "assistant", "content": text}
+        choices = [{"index": 0, "message": message, "finish_reason": "stop"}]
+        usage = {"prompt_tokens": 9, "completion_tokens": 9, "total_tokens": 18}
+        shape = {"id": "1", "object": "chat.completion", "created": 0, "model": "m"}
+        return 200, {**shape, "choices": choices, "usage": usage}
+
+
+@contextmanager
+def serving(server: JudgeServer) -> Iterator[JudgeServer]:
+    """Serve on a free port of localhost."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            status, data = server.reply(self.rfile.read(int(self.headers.get("Content-Length", 0))))
+            body = json.dumps(data).encode()
+            with suppress(ConnectionError):
+                self.send_response(status)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+        do_POST = do_GET  # noqa: N815
+
+        def log_message(self, format: str, *args: object) -> None:
+            """Keep the test's output clean."""
+
+    http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    http.daemon_threads = True
+    thread = threading.Thread(target=http.serve_forever, args=(0.02,), daemon=True)
+    thread.start()
+    server.url = f"http://127.0.0.1:{http.server_port}"
+    try:
+        yield server
+    finally:
+        http.shutdown()
+        http.server_close()
+        thread.join()
+
+
+def run(*answers: JudgedAnswer, method: str = "mine") -> JudgedRun:
+    """Answers as a run."""
+    return JudgedRun(method, SUBSET, {entry.query_id: entry for entry in answers})
+
+
+def atc_eval(*arguments: object) -> Result:
+    """Run `atc eval` in this process."""
+    return CliRunner(env={"COLUMNS": "140"}).invoke(main, ["eval", *map(str, arguments)])
+
+
+def summary(folder: Path) -> dict[str, Any]:
+    """What an evaluation left."""
+    return dict(json.loads((folder / "summary.json").read_text()))
+
+
+def table(file: Path) -> list[dict[str, str]]:
+    """A published result table."""
+    return list(csv.DictReader(io.StringIO(file.read_text("utf-8"), newline=""), delimiter="\t"))

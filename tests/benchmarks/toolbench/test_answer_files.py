@@ -1,0 +1,210 @@
+"""Answer files of ToolBench: read in both dialects, written from our solutions, counted."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from atc.apps.cli import main
+from benchmarks.toolbench.corpus.answers import read_answer, read_response_schemas
+from benchmarks.toolbench.corpus.published import published_answer, published_method
+from benchmarks.toolbench.corpus.queries import read_queries
+from benchmarks.toolbench.corpus.stats import corpus_stats
+from benchmarks.toolbench.evaluation.convert import convert
+from protocols.errors import UsageError
+
+SETTINGS = {"width": 2, "depth": None, "compat": False, "max_model_calls": 20}
+CALL = {"name": "tide_for_harbour", "arguments": {"port": "ESB"}, "text": '{"port": "ESB"}', "observation": "{}"}
+
+
+def node(kind: str, text: str, *children: Any, **more: Any) -> dict[str, Any]:
+    return {"node_type": kind, "description": text, "children": list(children), **more}
+
+
+def answer_file(folder: Path, tree: object, valid: bool = True, **generation: Any) -> Path:
+    data = {
+        "win": valid,
+        "tree": {"size": 3, "tree": tree},
+        "answer_generation": {"valid_data": valid, "query": "q", "function": [], "final_answer": "", **generation},
+    }
+    file = folder / "1_DFS_woFilter_w2.json"
+    file.write_text(json.dumps(data), "utf-8")
+    return file
+
+
+def test_an_answer_of_either_dialect_is_read(tmp_path: Path) -> None:
+    """A null `function_call` is no call; parallel `tool_calls` are several; a wrapped schema is unwrapped."""
+    called = {"tool_calls": [{"id": "1", "function": {"name": "tide"}}, {"id": "2", "function": {"name": "depth"}}]}
+    lists = [
+        [{"role": "user", "content": "q"}, {"role": "assistant", "function_call": None, **called}],
+        [{"role": "user", "content": "q"}, {"role": "assistant", "content": "a thought", "function_call": None}],
+    ]
+    functions = [{"type": "function", "function": {"name": "tide"}}, {"name": "depth"}]
+    tree = node("Action Input", "", node("Action", "tide", node("Action Input", "{}", observation_code=3)))
+    answer = read_answer(answer_file(tmp_path, tree, function=functions, train_messages=lists))
+
+    assert [function["name"] for function in answer.functions] == ["tide", "depth"]
+    assert (answer.training_instances, len(answer.nodes), answer.calls) == (1, 3, ["tide"])
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ('{"tree": ', "half-written"),
+        ('{"answer_generation": {"valid_data": true, "query": "q", "function": []}}', "is not valid under any"),
+        (
+            '{"answer_generation": {"valid_data": true, "query": "q", "function": []}, '
+            '"tree": {"tree": {"node_type": "Action", "description": "x", "children": [{"node_type": "Guess"}]}}}',
+            "tree.tree.children",
+        ),
+        *(
+            (
+                '{"answer_generation": {"valid_data": true, "query": "q", "function": [], "train_messages": '
+                f'[[{{"role": "assistant", {calls}}}]]}}, "trys": []}}',
+                "answer_generation.train_messages[0][0]",
+            )
+            for calls in ('"function_call": "x"', '"tool_calls": [{"id": 1}]', '"tool_calls": ["a"]')
+        ),
+    ],
+)
+def test_a_malformed_answer_is_named_with_its_place(tmp_path: Path, content: str, message: str) -> None:
+    """The message has the file and the JSON path."""
+    file = tmp_path / "7_CoT@1.json"
+    file.write_text(content, "utf-8")
+
+    with pytest.raises(UsageError, match=r"7_CoT@1\.json") as error:
+        read_answer(file)
+    assert message in str(error.value)
+
+
+def test_a_response_schema_may_be_missing(tmp_path: Path) -> None:
+    """Released files are empty, or list nothing."""
+    (tmp_path / "empty.json").write_text("", "utf-8")
+    (tmp_path / "one.json").write_text('{"api_list": [{"name": "A", "schema": {"id": "str"}}]}', "utf-8")
+
+    assert read_response_schemas(tmp_path / "empty.json") == {}
+    assert read_response_schemas(tmp_path / "one.json") == {"A": {"id": "str"}}
+
+
+def query_file(folder: Path) -> Path:
+    record: dict[str, object] = {"category_name": "Weather", "tool_name": "Harbour", "api_name": "Tide"}
+    parameters = [{"name": "port", "type": "STRING", "description": "", "default": "ESB"}]
+    record |= {
+        "method": "GET",
+        "api_description": "Tides",
+        "required_parameters": parameters,
+        "optional_parameters": [],
+    }
+    file = folder / "queries.json"
+    query = {
+        "query": "When is high water?",
+        "query_id": 7,
+        "api_list": [record],
+        "relevant APIs": [["Harbour", "Tide"]],
+    }
+    file.write_text(json.dumps([query]), "utf-8")
+    return file
+
+
+def solution(tree: list[dict[str, Any]], **more: Any) -> dict[str, Any]:
+    usage = {"model_calls": 3, "prompt_tokens": 100, "completion_tokens": 10}
+    return {"tree": tree, "usage": usage, "calls": [], "answer": None, **more}
+
+
+def message(id: int, parent: int, outcome: str, *steps: dict[str, Any], thought: str = "t") -> dict[str, Any]:
+    return {"id": id, "parent": parent, "trial": 1, "thought": thought, "steps": list(steps), "outcome": outcome}
+
+
+def test_a_search_is_written_as_its_published_tree(tmp_path: Path) -> None:
+    """Three nodes a message, the branch that was given up included; what is written is read with the same counts."""
+    query = read_queries(query_file(tmp_path))[0]
+    finish = {"name": "finish", "arguments": {"answer": "At noon."}, "text": "", "observation": "", "code": 3}
+    give_up = {"name": "give_up", "arguments": {"reason": "no"}, "text": "", "observation": "", "code": 4}
+    call = {**CALL, "code": 0}
+    tree = [message(1, 0, "open", call), message(2, 1, "give_up", give_up), message(3, 1, "answer", finish)]
+    data = published_answer(solution(tree, answer="At noon."), query, "dfsdt", 1, SETTINGS)
+    file = tmp_path / "7_DFS_woFilter_w2.json"
+    file.write_text(json.dumps(data), "utf-8")
+    answer = read_answer(file)
+
+    assert (data["tree"]["size"], data["tree"]["max_length"], len(answer.nodes)) == (10, 7, 10)
+    assert (answer.win, answer.valid, answer.finish, answer.training_instances) == (True, True, "give_answer", 2)
+    assert [node.pruned for node in answer.nodes if node.code == 4] == [True]
+    assert json.loads(answer.final_answer)["final_answer"] == "At noon."
+    converted = convert("7", data, "DFS_woFilter_w2")
+    assert converted.total_steps == 4
+
+
+def test_a_program_is_written_as_the_chain_of_its_calls(tmp_path: Path) -> None:
+    """The calls of the last attempt, then Finish with the answer; without an answer the chain has lost."""
+    query = read_queries(query_file(tmp_path))[0]
+    calls = [{"tool": "tide_for_harbour", "arguments": {"port": "ESB"}, "response": {"at": "noon"}, "error": None}]
+    data = published_answer(solution([], calls=calls, answer="noon"), query, "attribute", 1, SETTINGS)
+    lost = published_answer(solution([], calls=calls), query, "attribute", 1, SETTINGS)
+
+    assert [entry["description"] for entry in data["trys"][0]["chain"]][::2] == ["tide_for_harbour", "Finish"]
+    assert (data["win"], lost["win"], lost["answer_generation"]["valid_data"]) == (True, False, False)
+    assert data["answer_generation"]["function"][0]["name"] == "tide_for_harbour"
+
+
+def test_methods_have_their_published_names() -> None:
+    """A mode of ours keeps its own."""
+    names = [published_method(mode, 3, 2) for mode in ("react", "dfsdt", "dfs", "attribute")]
+
+    assert names == ["CoT@3", "DFS_woFilter_w2", "DFS_w2", "attribute@3"]
+
+
+# --- counts
+
+
+def test_stats_count_what_files_hold(tmp_path: Path) -> None:
+    """As a table, and as JSON; a file of another kind is named and left out."""
+    query_file(tmp_path)
+    (tmp_path / "broken.json").write_text("{", "utf-8")
+    result = CliRunner().invoke(main, ["toolbench", "stats", str(tmp_path), "--json"])
+    table = CliRunner().invoke(main, ["toolbench", "stats", str(tmp_path)])
+
+    data = json.loads(result.stdout)
+    assert (data["queries"], data["apis"], data["tools"], data["words"]) == (1, 1, 1, 4.0)
+    assert "broken.json" in table.stderr
+    assert "API records" in table.stdout
+
+
+def test_a_category_counts_once_however_it_is_spelled(tmp_path: Path) -> None:
+    """A folder of tools has a standardized name of its category, a query the published one."""
+    file = tmp_path / "tools" / "News_Media" / "papers.json"
+    file.parent.mkdir(parents=True)
+    file.write_text(json.dumps({"tool_name": "Papers", "api_list": [{"name": "top"}]}))
+    records = [{"category_name": "News, Media", "tool_name": "Papers", "api_name": "top"}]
+    queries = [{"query": "What is new?", "query_id": 1, "api_list": records, "relevant APIs": [["papers", "top"]]}]
+    (tmp_path / "queries.json").write_text(json.dumps(queries))
+    data = json.loads(CliRunner().invoke(main, ["toolbench", "stats", str(tmp_path), "--json"]).stdout)
+
+    assert (data["categories"], data["tools"], data["apis"], data["relevant_categories"]) == (1, 1, 1, 1.0)
+
+
+def test_a_folder_without_such_files_is_told(tmp_path: Path) -> None:
+    """Exit code 2, with the folder."""
+    result = CliRunner().invoke(main, ["toolbench", "stats", str(tmp_path)])
+
+    assert result.exit_code == 2
+    assert "no query, tool or answer file" in result.stderr
+
+
+def test_the_shared_files_have_the_counted_contents(data: Path) -> None:
+    """422 queries, 2,196 records of 1,755 APIs of 558 tools in 46 categories; 5 and 6 answers with these nodes."""
+    names = ("G1_instruction", "G1_category", "G2_instruction")
+    stats = corpus_stats([data / "stabletoolbench" / f"{name}.json" for name in names])
+    assert (stats.queries, stats.records, stats.apis, stats.tools, stats.categories) == (422, 2196, 1755, 558, 46)
+    first = [read_answer(file) for file in sorted((data / "toolbench/data_example/answer").rglob("*.json"))]
+    assert sorted(len(answer.nodes) for answer in first) == [7, 9, 10, 10, 19]
+    assert all(answer.valid and answer.size_given == len(answer.nodes) for answer in first)
+    assert [answer.finish for answer in first].count("give_up") == 1
+    assert sum(answer.training_instances for answer in first) == 18
+    second = [read_answer(file) for file in sorted((data / "stabletoolbench/data_example/answer").rglob("*.json"))]
+    assert sorted(len(answer.nodes) for answer in second if answer.method == "dfs") == [8, 8, 71]
+    assert [len(answer.train_messages) for answer in second if not answer.valid] == [0]

@@ -1,0 +1,381 @@
+"""`atc eval`: its judge, its files, and how it agrees with people."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from atc.apps.cli import main
+from benchmarks.toolbench.evaluation.evaluate import judge_run
+from benchmarks.toolbench.evaluation.human import agreement, kappa, read_labels
+from benchmarks.toolbench.evaluation.published import PASS_COLUMNS, STATUS_COLUMNS, WIN_COLUMNS
+from benchmarks.toolbench.evaluation.sources import read_ids
+from protocols.errors import UsageError
+from tests.benchmarks.toolbench.judging import (
+    PUBLISHED,
+    SUBSET,
+    JudgeServer,
+    always,
+    answer,
+    atc_eval,
+    judge,
+    run,
+    serving,
+    summary,
+    table,
+    write_answers,
+)
+
+
+@pytest.fixture
+def endpoint_judge(monkeypatch: pytest.MonkeyPatch) -> Iterator[JudgeServer]:
+    """A judge behind HTTP, asked as `openai:judge`; it calls everything solved until `decide` is set anew."""
+    with serving(JudgeServer(always("Solved"))) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        monkeypatch.setenv("OPENAI_API_KEY", "none")
+        yield server
+
+
+# The judge
+
+
+def replying(text: str) -> Callable[[str], str]:
+    """A judge that always writes the same."""
+    return lambda prompt: text
+
+
+def test_a_reply_without_a_verdict_is_asked_for_once_more(tmp_path: Path) -> None:
+    """The second reply counts; without one the verdict is Unsure, and counted as unparsed."""
+    replies = iter(["It is solved.", "**Verdict:** solved"])
+    (query,) = judge_run(run(answer("1")), ["1"], judge(tmp_path / "a", lambda prompt: next(replies)), "sopr", 1)
+    assert (query.label, query.unparsed) == ("Solved", 0)
+
+    for nonsense in ("", "Verdict: Maybe", "Verdict: Solved\nVerdict: Unsolved", "Verdict: Solved|Unsure|Unsolved"):
+        folder = tmp_path / f"nonsense-{len(nonsense)}"
+        (query,) = judge_run(run(answer("1")), ["1"], judge(folder, replying(nonsense)), "sopr", 1)
+        assert (query.label, query.unparsed) == ("Unsure", 2), nonsense  # both questions on the status
+
+
+def test_a_judge_that_answers_nonsense_is_doubted(endpoint_judge: JudgeServer, tmp_path: Path) -> None:
+    """The evaluation ends, its rate is a half, and a warning tells how many replies cannot be read."""
+    endpoint_judge.decide = replying("I like films.")
+    file = write_answers(tmp_path / "mine", [answer("1"), answer("2", calls=0)])
+    shown = atc_eval("pass-rate", file, "--judge", "openai:judge", "--times", 1, "--out", tmp_path / "out")
+    figures = summary(tmp_path / "out")
+
+    assert shown.exit_code == 0
+    assert "warning: 6 replies of the judge cannot be read" in shown.stderr
+    assert (figures["rate"], figures["unsure"], figures["unparsed"]) == (0.5, 2, 6)
+
+
+def test_verdicts_are_asked_once_for_each_judge_and_text(tmp_path: Path) -> None:
+    """The same again costs nothing, more repetitions cost the new ones; another judge or answer starts anew."""
+
+    def asked(name: str, times: int, text: str = "Tom") -> int:
+        strict = judge(tmp_path, always("Solved"), name)
+        list(judge_run(run(answer("1", text)), ["1"], strict, "2", times))
+        return strict.asked
+
+    assert [asked("a", 2), asked("a", 2), asked("a", 3), asked("b", 2), asked("a", 2, "Ann")] == [2, 0, 1, 2, 2]
+    lines = [json.loads(line) for line in (tmp_path / "verdicts.jsonl").read_text().splitlines()]
+    assert {line["judge"] for line in lines} == {"a", "b"}
+    assert {"query_id", "answers", "prompt_sha256", "repetition", "verdict", "reason"} <= set(lines[0])
+
+
+def test_a_broken_verdict_file_is_named(tmp_path: Path) -> None:
+    """A half-written last line is passed over, a foreign line is an error with its place."""
+    strict = judge(tmp_path, always("Solved"))
+    list(judge_run(run(answer("1")), ["1"], strict, "2", 2))
+    file = tmp_path / "verdicts.jsonl"
+    file.write_text(file.read_text() + '{"question": "ans')
+    again = judge(tmp_path, always("Solved"))
+    list(judge_run(run(answer("1")), ["1"], again, "2", 2))
+    assert again.asked == 0
+
+    file.write_text('{"film": 1}\n')
+    with pytest.raises(UsageError, match=r"line 1: this is no verdict; delete the line"):
+        judge(tmp_path, always("Solved"))
+
+
+def test_a_judge_that_dies_in_the_middle(endpoint_judge: JudgeServer, tmp_path: Path) -> None:
+    """What it judged stays; the same command asks only the rest and ends as if nothing had been."""
+    file = write_answers(tmp_path / "mine", [answer(str(number)) for number in range(6)])
+    command = ("pass-rate", file, "--judge", "openai:judge", "--times", 2, "--out", tmp_path / "out")
+    solved = always("Solved")
+    endpoint_judge.decide = lambda prompt: None if len(endpoint_judge.prompts) == 5 else solved(prompt)
+    failed = atc_eval(*command)
+    assert failed.exit_code == 5
+    assert not (tmp_path / "out" / "summary.json").exists()
+
+    endpoint_judge.decide = solved
+    assert atc_eval(*command, "--workers", 3).exit_code == 0
+    assert len(endpoint_judge.prompts) == 12
+    assert summary(tmp_path / "out")["rate"] == 1
+    assert atc_eval(*command).exit_code == 0
+    assert len(endpoint_judge.prompts) == 12
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_ctrl_c_keeps_the_verdicts(endpoint_judge: JudgeServer, tmp_path: Path, workers: int) -> None:
+    """A real process is interrupted; the same command goes on."""
+    file = write_answers(tmp_path / "mine", [answer(str(number)) for number in range(8)])
+    solved, out = always("Solved"), tmp_path / "out"
+
+    def slowly(prompt: str) -> str:
+        time.sleep(0.1 if len(endpoint_judge.prompts) < 3 else 2)
+        return solved(prompt)
+
+    endpoint_judge.decide = slowly
+    command = [
+        sys.executable,
+        "-c",
+        "from atc.apps.cli import main; main()",
+        "eval",
+        "pass-rate",
+        str(file),
+        "--judge",
+        "openai:judge",
+    ]
+    process = subprocess.Popen(
+        [*command, "--times", "1", "--out", str(out)], stderr=subprocess.PIPE, env={**os.environ}
+    )
+    deadline = time.monotonic() + 40
+    while len(endpoint_judge.prompts) < 3 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    time.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=20)
+    assert process.returncode == 130
+    stored = len((out / "verdicts.jsonl").read_text().splitlines())
+    assert stored >= 3
+
+    endpoint_judge.decide = solved
+    endpoint_judge.prompts.clear()
+    assert atc_eval("pass-rate", file, "--judge", "openai:judge", "--times", 1, "--out", out).exit_code == 0
+    assert len(endpoint_judge.prompts) == 8 - stored
+
+
+def test_recorded_replies_judge_again_without_the_judge(endpoint_judge: JudgeServer, tmp_path: Path) -> None:
+    """`--record` and then `--judge replay:FILE` give the same figures."""
+    file = write_answers(tmp_path / "mine", [answer("1"), answer("2", "Sorry.")])
+    endpoint_judge.decide = lambda prompt: always("Unsolved" if "Sorry" in prompt else "Solved")(prompt)
+    replies = tmp_path / "replies.jsonl"
+    first = atc_eval(
+        "pass-rate", file, "--judge", "openai:judge", "--record", replies, "--out", tmp_path / "a", "--json"
+    )
+    asked = len(endpoint_judge.prompts)
+    second = atc_eval("pass-rate", file, "--judge", f"replay:{replies}", "--out", tmp_path / "b", "--json")
+
+    names = ("rate", "low", "high", "n", "ties", "unsure", "missing", "prompt_sha256", "spread")
+    assert first.exit_code == second.exit_code == 0, second.output
+    assert [json.loads(first.stdout)[name] for name in names] == [json.loads(second.stdout)[name] for name in names]
+    assert len(endpoint_judge.prompts) == asked
+
+
+# Files
+
+
+@PUBLISHED
+def test_status_files_have_the_published_columns(examples: Path, endpoint_judge: JudgeServer, tmp_path: Path) -> None:
+    """All fields but the verdicts are those of the published result files, keys and columns in their order."""
+    method = "virtual_chatgpt_cot"
+    file = examples / "model_predictions_converted" / method / f"{SUBSET}.json"
+    arguments = ("pass-rate", file, "--judge", "openai:judge", "--edition", "sopr", "--out", tmp_path)
+    assert atc_eval(*arguments).exit_code == 0
+    name = f"{SUBSET}_{method}"
+    published = json.loads((examples / "pass_rate_results" / method / f"{name}.json").read_text())
+    ours = json.loads((tmp_path / f"{name}.json").read_text())
+
+    assert {key: list(entry) for key, entry in ours.items()} == {key: list(entry) for key, entry in published.items()}
+    assert [{**entry, "is_solved": sorted(entry["is_solved"].items())} for _, entry in sorted(ours.items())] == [
+        {**entry, "is_solved": sorted(entry["is_solved"].items())} for _, entry in sorted(published.items())
+    ]
+    theirs = table(examples / "pass_rate_results" / method / f"{name}.csv")
+    rows = table(tmp_path / f"{name}.csv")
+    assert tuple(rows[0]) == tuple(theirs[0]) == STATUS_COLUMNS
+    for row, their_row in zip(*(sorted(part, key=lambda row: row["query_id"]) for part in (rows, theirs)), strict=True):
+        assert {**row, "is_solved": ""} == {**their_row, "is_solved": ""}
+    assert summary(tmp_path)["rate"] == pytest.approx(2 / 3)  # 588 has no Finish
+
+
+@PUBLISHED
+def test_preference_files_have_the_published_columns(
+    examples: Path, endpoint_judge: JudgeServer, tmp_path: Path
+) -> None:
+    """The same fields as in the published comparison of the two samples; with this judge also the same winners."""
+    files = [
+        examples / "model_predictions_converted" / f"virtual_chatgpt_{name}" / f"{SUBSET}.json"
+        for name in ("cot", "dfs")
+    ]
+
+    def decide(prompt: str) -> str:
+        if "<second>" not in prompt:
+            return "Verdict: Solved"
+        # The answer that is in the conversion of the tree search, wherever it stands.
+        trees = ("Popular sites for the search query", "Grandmaster Chess Tactics and Analysis channel")
+        second = prompt.split("<second>")[1]
+        return f"Verdict: {'Second' if any(text in second for text in trees) else 'First'}"
+
+    endpoint_judge.decide = decide
+    command = ("win-rate", *files, "--judge", "openai:judge", "--edition", "sowr", "--times", 3, "--out", tmp_path)
+    assert atc_eval(*command).exit_code == 0
+    name = f"{SUBSET}_virtual_chatgpt_cot_virtual_chatgpt_dfs"
+    published = json.loads((examples / "preference_results" / f"{name}.json").read_text())
+    ours = json.loads((tmp_path / f"{name}.json").read_text())
+    rows, theirs = table(tmp_path / f"{name}.csv"), table(examples / "preference_results" / f"{name}.csv")
+
+    assert {key: list(entry) for key, entry in ours.items()} == {key: list(entry) for key, entry in published.items()}
+    assert tuple(rows[0]) == tuple(theirs[0]) == WIN_COLUMNS
+    assert sorted(map(str, rows)) == sorted(map(str, theirs))
+    assert summary(tmp_path)["rate"] == 1
+
+
+def test_pass_files_hold_counts_and_labels(endpoint_judge: JudgeServer, tmp_path: Path) -> None:
+    """ToolBench's form, separated by TAB; what is missing has no entry there but counts in the summary."""
+    file = write_answers(tmp_path / "mine", [answer("1"), answer("2", calls=0)])
+    (tmp_path / "ids.json").write_text(json.dumps({"1": 0, "2": 0, "3": 0}))
+    out = tmp_path / "out"
+    command = ("pass-rate", file, "--judge", "openai:judge", "--ids", tmp_path / "ids.json", "--out", out)
+    shown = atc_eval(*command)
+    entry = json.loads((out / f"{SUBSET}_mine.json").read_text())
+
+    assert shown.exit_code == 0
+    assert "66.7 %" in shown.stdout
+    assert list(entry) == ["1", "2"]
+    assert entry["1"]["passed"] == 4
+    assert entry["1"]["task_solvable"] == "TaskStatus.Solvable"
+    assert entry["1"]["not_hallucinate"] is True
+    rows = table(out / f"{SUBSET}_mine.csv")
+    assert tuple(rows[0]) == PASS_COLUMNS
+    assert (out / f"{SUBSET}_mine.csv").read_bytes().count(b"\r\n") == 3
+    figures = summary(out)
+    assert (figures["rate"], figures["n"], figures["missing"]) == (pytest.approx(2 / 3), 3, 1)
+    assert figures["judge"] == "openai:judge"
+    manifest = json.loads((out / "manifest.json").read_text())
+    assert set(manifest["prompts"]) == {"answer_status", "steps_status", "solvability", "again"}
+    assert manifest["times"] == 4
+
+
+def test_the_leaderboard_keeps_a_line_for_each_method_and_judge(endpoint_judge: JudgeServer, tmp_path: Path) -> None:
+    """A second subset is a column of the same line, a repetition changes nothing, another judge is another line."""
+    out = tmp_path / "out"
+    one = write_answers(tmp_path / "mine", [answer("1"), answer("2", ending=False)])
+    two = write_answers(tmp_path / "mine", [answer("1")], "G1_tool")
+    for file, name in ((one, "a"), (two, "a"), (one, "a"), (one, "b")):
+        assert atc_eval("pass-rate", file, "--judge", f"openai:{name}", "--out", out).exit_code == 0
+    lines = list(csv.DictReader((out / "leaderboard.csv").open()))
+
+    assert [(line["Method"], line["Judge"], line["PassRate"]) for line in lines] == [
+        ("mine", "openai:a", "0.7500"),
+        ("mine", "openai:b", "0.5000"),
+    ]
+    assert lines[0]["G1_tool_PassRate"] == "1.0000"
+    assert lines[0]["StdError"] == f"{0.5 / 2**0.5 / 2:.4f}"
+    assert lines[1]["G1_tool_PassRate"] == ""
+
+
+def test_verdicts_of_another_folder_are_used(endpoint_judge: JudgeServer, tmp_path: Path) -> None:
+    """After both pass rates only the comparisons are asked."""
+    files = [write_answers(tmp_path / name, [answer("1", name)]) for name in ("Tom", "Ann")]
+    for file in files:
+        assert (
+            atc_eval("pass-rate", file, "--judge", "openai:judge", "--out", tmp_path / file.parent.name).exit_code == 0
+        )
+    asked = len(endpoint_judge.prompts)
+    stored = [option for file in files for option in ("--verdicts", file.parent / "verdicts.jsonl")]
+    shown = atc_eval("win-rate", *files, "--judge", "openai:judge", "--out", tmp_path / "pair", *stored)
+
+    assert shown.exit_code == 0, shown.output
+    assert len(endpoint_judge.prompts) - asked == 2 * 4
+    assert "ties" in shown.stdout
+
+
+def test_bad_usage_is_told(tmp_path: Path) -> None:
+    """No judge, a judge for a rule, two runs of one name, ids of another subset, a file that is none."""
+    file = write_answers(tmp_path / "mine", [answer("1")])
+    out = ("--out", tmp_path / "out")
+    (tmp_path / "ids.json").write_text("[99]")
+    (tmp_path / "none.json").write_text("[]")
+    judged = ("--judge", "openai:judge", *out)
+
+    assert "Missing option '--judge'" in atc_eval("pass-rate", file, *out).stderr
+    assert "is a rule" in atc_eval("pass-rate", file, "--edition", "1", *judged).stderr
+    assert "both are called 'mine'" in atc_eval("win-rate", file, file, *judged).stderr
+    assert "none of the ids" in atc_eval("pass-rate", file, *judged, "--ids", tmp_path / "ids.json").stderr
+    assert "is no converted answer file" in atc_eval("pass-rate", tmp_path / "none.json", *judged).stderr
+    with pytest.raises(UsageError, match="holds no query ids"):
+        read_ids(tmp_path / "none.json")
+
+
+# People
+
+
+def test_agreement_as_in_the_papers_appendix() -> None:
+    """Hand-made: a tie among people gives half a point; the variance is within each query."""
+    judged = {"1": ["Passed"] * 4, "2": ["Passed", "Failed", "Failed", "Failed"], "3": ["Passed", "Passed"]}
+    people = {"1": ["Passed", "Passed", "Failed"], "2": ["Failed"], "3": ["Passed", "Failed"], "4": ["Passed"]}
+    compared_labels = agreement(judged, people)
+
+    assert compared_labels.n == 3
+    assert compared_labels.agreement == pytest.approx((1 + 0.75 + 0.5) / 3)
+    assert compared_labels.people == pytest.approx((2 / 3 + 1 + 0.5) / 3)
+    assert compared_labels.bias == pytest.approx((0 + 0 + 0.5) / 3)
+    assert compared_labels.variance == pytest.approx((0 + 0.1875 + 0) / 3)
+    assert compared_labels.kappa == 1
+    assert agreement({"1": ["Passed"]}, {}).agreement is None
+
+
+def test_kappa_of_two_raters() -> None:
+    """A textbook case, and the cases where there is none."""
+    pairs = [("yes", "yes")] * 20 + [("yes", "no")] * 5 + [("no", "yes")] * 10 + [("no", "no")] * 15
+
+    assert kappa(pairs) == pytest.approx(0.4)
+    assert kappa([]) is None
+    assert kappa([("yes", "yes")]) is None
+
+
+def test_labels_of_people_are_read_in_three_forms(endpoint_judge: JudgeServer, tmp_path: Path) -> None:
+    """JSON, a table with a row a person, the published preference table; a wrong word is named."""
+    (tmp_path / "a.json").write_text('{"1": ["passed", "failed"], "2": "unsure"}')
+    (tmp_path / "a.csv").write_text("query_id,label\n1,Passed\n1,failed\n")
+    (tmp_path / "win.csv").write_text("query_id\tpreference_label\n1\t2\n2\t3\n")
+    (tmp_path / "bad.json").write_text('{"1": "good"}')
+
+    assert read_labels(tmp_path / "a.json", "pass") == {"1": ["Passed", "Failed"], "2": ["Unsure"]}
+    assert read_labels(tmp_path / "a.csv", "pass") == {"1": ["Passed", "Failed"]}
+    assert read_labels(tmp_path / "win.csv", "win") == {"1": ["candidate"], "2": ["tie"]}
+    with pytest.raises(UsageError, match="query 1: 'good' is no label"):
+        read_labels(tmp_path / "bad.json", "pass")
+
+    file = write_answers(tmp_path / "mine", [answer("1"), answer("2")])
+    command = ("pass-rate", file, "--judge", "openai:judge", "--edition", "sopr", "--out", tmp_path / "out")
+    shown = atc_eval(*command, "--human", tmp_path / "a.json")
+    assert "agreement of judge and people" in shown.stdout
+    assert summary(tmp_path / "out")["human"]["agreement"] == 0.25
+
+
+def test_the_published_tables_stand_beside_ours(endpoint_judge: JudgeServer, tmp_path: Path) -> None:
+    """`atc report --paper --eval DIR`: our rate in the column of its subset, with the judge's name."""
+    file = write_answers(tmp_path / "mine", [answer("1"), answer("2", ending=False)])
+    out = tmp_path / "out"
+    assert atc_eval("pass-rate", file, "--judge", "openai:judge", "--out", out).exit_code == 0
+    shown = CliRunner(env={"COLUMNS": "220"}).invoke(main, ["report", "--paper", "--eval", str(out)])
+    rows = [[cell.strip() for cell in line.strip("│").split("│")] for line in shown.stdout.splitlines() if "│" in line]
+
+    assert ["published", "ChatGPT DFSDT", "54.5/60.5", "65/62", "60.5/57.3", "75/72", "71.5/64.8", "62/69"] in [
+        row[:8] for row in rows
+    ]
+    assert [row[1:3] for row in rows if row[0] == "ours"] == [["mine (judge openai:judge, 2 queries)", "50.0/-"]]
+    refused = CliRunner().invoke(main, ["report", "--paper", "--eval", str(tmp_path)])
+    assert refused.exit_code == 2
+    assert "name a folder that `atc eval --out` wrote" in refused.stderr

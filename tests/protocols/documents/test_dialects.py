@@ -1,0 +1,332 @@
+"""Documents of every dialect become protocols: references, parameters, bodies, sign-ins, names."""
+
+from __future__ import annotations
+
+import copy
+import json
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from protocols import Protocol, ToolError, load
+from protocols.calls.binding import bind, signature
+from protocols.naming import argument_name, fold, tool_name, unique
+from tests.protocols.documents.samples import INFO, SAMPLES, answer_schema, properties, sent_json
+
+
+@pytest.mark.parametrize(("name", "count"), [("tmdb", 54), ("spotify", 40)])
+def test_real_documents_keep_all_their_tools_under_the_papers_names(data: Path, name: str, count: int) -> None:
+    """Every gold path of RestBench names a tool, and nothing is left out."""
+    protocol = load(data / "restbench" / f"{name}_oas.json")
+
+    gold = {
+        line for task in json.loads((data / "restbench" / f"{name}.dev.json").read_text()) for line in task["solution"]
+    }
+    documented_names = {tool_name(tool.method, tool.path) for tool in protocol.tools}
+
+    assert len(protocol.tools) == count
+    assert documented_names == {tool.name for tool in protocol.tools}
+    assert {tool_name(*line.split()) for line in gold} - documented_names <= {
+        "GET_track_id"
+    }  # the benchmark's own slip
+    assert not [warning for warning in protocol.warnings if "left out" in warning]
+
+
+def test_yaml_of_openapi_3_1_with_relative_and_cyclic_references() -> None:
+    protocol = load(SAMPLES / "library.yaml")
+
+    assert protocol.title == "Town library"
+    assert protocol.version == "2024-06-01", "a date in YAML stays text"
+    assert [server.url for server in protocol.servers] == ["https://oslo.library.example:8443/v2"]
+    assert [tool.name for tool in protocol.tools] == [
+        "GET_books",
+        "POST_books",
+        "GET_books_bookId",
+        "PUT_books_bookId_cover_format",
+        "POST_loans",
+        "PUT_notes",
+        "POST_notes",
+        "GET_shelves_shelf",
+    ]
+    shelf = answer_schema(protocol.tool("GET_shelves_shelf"))
+    assert properties(shelf)["above"] == {"$ref": "#/$defs/Shelf"}
+    assert set(protocol.definitions) == {"Book", "Shelf"}
+    missing = protocol.tool("GET_books_bookId").responses[1]
+    assert (missing.status, missing.description) == ("404", "Nothing of that kind")
+
+
+def test_a_schema_that_contains_itself_can_be_validated_with_the_definitions() -> None:
+    protocol = load(SAMPLES / "library.yaml")
+    book = protocol.tool("GET_books_bookId")
+
+    validator = Draft202012Validator(dict(protocol.standalone(answer_schema(book))))
+
+    good = {"id": "1", "title": "Sult", "author": {"name": "Hamsun", "wrote": [{"id": "1", "title": "Sult"}]}}
+    assert validator.is_valid(good)
+    assert not validator.is_valid({**good, "author": {"wrote": [{"id": "1"}]}}), "the inner book has no title"
+
+
+def test_parts_of_all_of_are_one_object_and_shared_wherever_they_are_used() -> None:
+    protocol = load(SAMPLES / "library.yaml")
+
+    book = answer_schema(protocol.tool("GET_books_bookId"))
+    assert book["required"] == ["id", "title"]
+    assert list(properties(book)) == ["id", "added", "title", "author", "sequel", "rating"]
+    assert "allOf" not in book
+    assert properties(book)["author"]["description"] == "Who wrote it", "a key beside a $ref wins"
+    assert answer_schema(protocol.tool("GET_books"))["items"] is protocol.definitions["Book"]
+
+
+def test_an_operations_parameters_override_those_of_its_path_and_follow_signature_order() -> None:
+    books = load(SAMPLES / "library.yaml").tool("GET_books")
+
+    assert signature(books) == (
+        "GET_books(q, page=None, publishedAfter=None, genre=None, tag=None, area=None, sort=None, X_Trace_Id=None, "
+        "lang=None, class_=None)"
+    )
+    page = books.argument("page")
+    assert page is not None
+    assert (page.description, page.schema["maximum"]) == ("Overrides the shared one", 50)
+    genre = books.argument("genre")
+    assert genre is not None
+    assert genre.schema["items"] == {"enum": ["no", "yes", "crime"]}, "`no` is a word in YAML 1.2"
+
+
+def test_a_parameter_that_signs_the_request_in_is_no_argument_of_a_program() -> None:
+    books = load(SAMPLES / "library.yaml").tool("GET_books")
+
+    assert "api_key" not in {parameter.name for parameter in books.parameters}
+
+
+def test_bodies_give_their_properties_as_arguments() -> None:
+    protocol = load(SAMPLES / "library.yaml")
+
+    assert signature(protocol.tool("POST_books")) == "POST_books(title, page=None, pages=None, in_print=None)"
+    pages = protocol.tool("POST_books").argument("pages")
+    assert pages is not None
+    assert pages.schema == {"type": ["integer", "null"]}
+    assert signature(protocol.tool("POST_loans")) == "POST_loans(book, days, notes=None)"
+    assert signature(protocol.tool("POST_notes")) == "POST_notes(body)"
+    assert signature(protocol.tool("PUT_notes")) == "PUT_notes(body=None)"
+    cover = protocol.tool("PUT_books_bookId_cover_format")
+    assert signature(cover) == "PUT_books_bookId_cover_format(bookId, format, image, caption=None, body_format=None)"
+    image = cover.argument("image")
+    assert image is not None
+    assert image.location == "body"
+    assert next(p for p in cover.arguments if p.argument == "format").location == "path", "the parameter comes first"
+
+
+def test_every_kind_of_sign_in() -> None:
+    protocol = load(SAMPLES / "library.yaml")
+
+    kinds = {scheme.name: (scheme.kind, scheme.location, scheme.parameter) for scheme in protocol.security_schemes}
+    assert kinds == {
+        "key": ("apiKey", "query", "api_key"),
+        "signature": ("apiKey", "header", "X-Signature"),
+        "session": ("apiKey", "cookie", "SESSION"),
+        "login": ("basic", "header", "Authorization"),
+        "bearer": ("bearer", "header", "Authorization"),
+        "oauth": ("oauth2", "header", "Authorization"),
+        "id": ("oauth2", "header", "Authorization"),
+    }
+    assert protocol.tool("GET_books").security == (("key",), ("session", "signature"))
+    assert protocol.tool("POST_books").security == ()
+    assert protocol.tool("PUT_books_bookId_cover_format").security == (("login",), ("bearer",), ("oauth",), ())
+
+
+def test_swagger_2_is_read_like_the_newer_ones() -> None:
+    protocol = load(SAMPLES / "harbour.swagger.json")
+
+    assert [server.url for server in protocol.servers] == ["https://harbour.example/api", "http://harbour.example/api"]
+    assert [scheme.kind for scheme in protocol.security_schemes] == ["basic", "apiKey", "oauth2"]
+    assert [signature(tool) for tool in protocol.tools] == [
+        "GET_ships(flags=None, berth=None, port=None)",
+        "POST_ships(kind, name, draught=None, tugs=None)",
+        "GET_ships_shipId(shipId)",
+        "POST_ships_shipId_papers(shipId, scan, pages=None)",
+    ]
+    ships = protocol.tool("GET_ships")
+    assert [(p.style, p.explode) for p in ships.arguments] == [
+        ("pipeDelimited", False),
+        ("form", True),
+        ("form", False),
+    ]
+    assert ships.success is not None
+    assert ships.success.examples == ([{"kind": "schooner", "name": "Fram"}],)
+    assert ships.success.headers == {"X-Count": {"type": "integer"}}
+    ship = answer_schema(protocol.tool("GET_ships_shipId"))
+    assert properties(ship)["draught"] == {"type": ["number", "null"], "exclusiveMinimum": 0}
+    assert properties(ship)["name"] == {"type": "string", "examples": ["Fram"]}
+    papers = protocol.tool("POST_ships_shipId_papers").body
+    assert papers is not None
+    assert (papers.media_type, papers.required) == ("multipart/form-data", True)
+    assert protocol.tool("GET_ships_shipId").responses[1].description == "No such ship"
+    assert protocol.warnings == ()
+
+
+def test_alternatives_are_written_short_only_where_they_mean_the_same() -> None:
+    alternatives = {
+        "number": {"anyOf": [{"type": "integer"}, {"type": "number"}]},
+        "word": {"oneOf": [{"const": "a", "title": "A"}, {"const": "b"}]},
+        "maybe": {"anyOf": [{"$ref": "#/components/schemas/Thing"}, {"type": "null"}], "description": "d"},
+        "either": {"oneOf": [{"type": "object", "required": ["x"]}, {"type": "object", "required": ["y"]}]},
+    }
+    content = {"application/json": {"schema": {"type": "object", "properties": alternatives}}}
+    object_schema = {"type": "object", "properties": {"x": {"type": "string"}}}
+    protocol = load(
+        {
+            "openapi": "3.1.0",
+            "info": INFO,
+            "paths": {"/a": {"get": {"responses": {"200": {"description": "", "content": content}}}}},
+            "components": {"schemas": {"Thing": object_schema}},
+        }
+    )
+
+    by_name = properties(answer_schema(protocol.tools[0]))
+    assert by_name["number"] == {"type": "number"}
+    assert by_name["word"] == {"enum": ["a", "b"]}
+    assert by_name["maybe"] == {**object_schema, "type": ["object", "null"], "description": "d"}
+    assert by_name["either"] == alternatives["either"]
+
+
+def test_a_body_of_several_shapes_gives_all_their_properties_as_arguments() -> None:
+    """Required is what every shape requires; a mixture that fits none of them is refused."""
+    card = {"type": "object", "required": ["amount", "card"], "properties": {"card": {"type": "string"}}}
+    cash = {"type": "object", "required": ["amount", "coins"], "properties": {"coins": {"type": "boolean"}}}
+    schema = {"properties": {"amount": {"type": "number"}}, "oneOf": [card, cash]}
+    body = {"required": True, "content": {"application/json": {"schema": schema}}}
+    paths = {"/pay": {"post": {"requestBody": body, "responses": {"204": {"description": ""}}}}}
+    pay = load({"openapi": "3.0.3", "info": INFO, "paths": paths}).tools[0]
+
+    assert signature(pay) == "POST_pay(amount, card=None, coins=None)"
+    assert sent_json(bind(pay, (), {"amount": 3, "coins": "true"})) == {"amount": 3, "coins": True}
+    with pytest.raises(ToolError, match="the body is not what the schema asks for"):
+        bind(pay, (), {"amount": 3})
+
+
+def test_what_stands_beside_a_reference_counts_too() -> None:
+    """`$ref`, `allOf` and properties together are one object; the example of a part is no example of the whole."""
+    base = {"type": "object", "required": ["id"], "properties": {"id": {"type": "integer"}}, "example": {"id": 1}}
+    closed = {"type": "object", "additionalProperties": False, "properties": {"tag": {"type": "string"}}}
+    schema = {
+        "$ref": "#/components/schemas/Base",
+        "allOf": [{"$ref": "#/components/schemas/Closed"}],
+        "properties": {"id": {"minimum": 1}, "name": {"type": "string"}},
+        "required": ["name"],
+        "examples": [{"id": 1, "name": "a"}],
+    }
+    content = {"application/json": {"schema": schema}}
+    document = {
+        "openapi": "3.1.0",
+        "info": INFO,
+        "paths": {"/a": {"get": {"responses": {"200": {"description": "", "content": content}}}}},
+        "components": {"schemas": {"Base": base, "Closed": closed}},
+    }
+
+    assert answer_schema(load(document).tools[0]) == {
+        "type": "object",
+        "properties": {"id": {"type": "integer", "minimum": 1}, "tag": {"type": "string"}, "name": {"type": "string"}},
+        "required": ["id", "name"],
+        "examples": [{"id": 1, "name": "a"}],
+    }
+
+
+def test_examples_may_be_kept_elsewhere() -> None:
+    properties = {"n": {"type": "integer", "minimum": "1"}}
+    media = {
+        "schema": {"type": "object", "properties": properties},
+        "examples": {"one": {"$ref": "#/components/examples/One"}, "gone": {"$ref": "#/components/examples/Gone"}},
+    }
+    document = {
+        "openapi": "3.0.3",
+        "info": INFO,
+        "paths": {"/a": {"get": {"responses": {"200": {"description": "", "content": {"application/json": media}}}}}},
+        "components": {"examples": {"One": {"value": {"n": "7"}}}},
+    }
+    before = copy.deepcopy(document)
+
+    success = load(document).tools[0].success
+
+    assert success is not None
+    assert success.examples == ({"n": 7},), "a document that writes numbers as strings does so in examples too"
+    assert document == before
+
+
+def test_a_path_may_be_kept_in_another_file(tmp_path: Path) -> None:
+    (tmp_path / "soup.yaml").write_text(
+        """
+parameters: [{name: id, in: path, required: true, schema: {type: integer}}]
+get: {responses: {200: {description: A soup, content: {application/json: {schema: {$ref: "./bowl.yaml"}}}}}}
+"""
+    )
+    (tmp_path / "bowl.yaml").write_text("type: object\nproperties: {litres: {type: float}}")
+    (tmp_path / "api.yaml").write_text(
+        "openapi: 3.0.3\ninfo: {title: t, version: 1}\npaths: {'/soups/{id}': {$ref: soup.yaml}}"
+    )
+
+    protocol = load(tmp_path / "api.yaml")
+
+    assert signature(protocol.tool("GET_soups_id")) == "GET_soups_id(id)"
+    assert properties(answer_schema(protocol.tools[0])) == {"litres": {"type": "number"}}
+
+
+def test_a_newer_document_is_read_as_far_as_its_older_form_goes() -> None:
+    answer = {"responses": {"200": {"description": ""}}}
+    new = {"get": answer, "query": answer, "additionalOperations": {"COPY": answer}}
+
+    protocol = load({"openapi": "3.2.0", "info": INFO, "paths": {"/a": new}})
+
+    assert [tool.name for tool in protocol.tools] == ["GET_a"]
+    assert protocol.warnings[0] == "OpenAPI 3.2 is read as far as 3.1 goes"
+    reasons = [(operation.title, operation.reason) for operation in protocol.left_out]
+    assert reasons == [
+        ("QUERY /a (QUERY_a)", "calls with the method QUERY are not supported"),
+        ("COPY /a (COPY_a)", "calls with the method COPY are not supported"),
+    ]
+
+
+def test_many_schemas_that_lead_to_one_another_stay_readable() -> None:
+    """Reading does not nest as deep as the document does, and values are still checked all the way down."""
+    count = 300
+    schemas = {
+        f"S{index}": {
+            "type": "object",
+            "required": ["v"],
+            "properties": {"v": {"type": "integer"}, "next": {"$ref": f"#/components/schemas/S{(index + 1) % count}"}},
+        }
+        for index in range(count)
+    }
+    content = {"application/json": {"schema": {"$ref": "#/components/schemas/S0"}}}
+    paths = {"/s": {"get": {"responses": {"200": {"description": "", "content": content}}}}}
+    protocol = load({"openapi": "3.0.3", "info": INFO, "paths": paths, "components": {"schemas": schemas}})
+
+    validator = Draft202012Validator(dict(protocol.standalone(answer_schema(protocol.tools[0]))))
+    for bottom, valid in ((1, True), ("one", False)):
+        value: dict[str, object] = {"v": bottom}
+        for _ in range(60):
+            value = {"v": 1, "next": value}
+        assert validator.is_valid(value) is valid
+
+
+def test_names_fold_as_the_papers_write_them() -> None:
+    assert tool_name("get", "/search/person") == "GET_search_person"
+    assert tool_name("GET", "/person/{person_id}/movie_credits") == "GET_person_person_id_movie_credits"
+    assert tool_name("post", "/me/player/queue") == "POST_me_player_queue"
+    assert tool_name("get", "/") == "GET"
+    assert argument_name("vote_average.gte") == "vote_average_gte"
+    assert argument_name("class") == "class_"
+    assert argument_name("X-RapidAPI-Host") == "X_RapidAPI_Host"
+    assert argument_name("_links") == "links"
+    assert argument_name("2fa") == "n2fa"
+    assert fold("größe²·日本") == "größe2_日本"
+    for odd in ("x²", "a\u2028b", "ﬁ-le", "", "$", "e\u0301"):
+        assert argument_name(odd).isidentifier()
+
+
+def test_equal_names_are_told_apart_and_stay_what_they_are() -> None:
+    assert unique(["a", "b", "a", "a_2", "a"]) == ["a", "b", "a_3", "a_2", "a_4"]
+    operation = {"responses": {"200": {"description": ""}}}
+    paths = {"/a/b": {"get": operation}, "/a-b": {"get": operation}}
+    protocol: Protocol = load({"openapi": "3.0.3", "info": INFO, "paths": paths})
+    assert [tool.name for tool in protocol.tools] == ["GET_a_b", "GET_a_b_2"]

@@ -1,0 +1,183 @@
+"""Services with relations that can be expanded: a number, or the thing itself."""
+
+from __future__ import annotations
+
+import pytest
+
+from atc.assist.check import check
+from atc.assist.check.stubs import write_stubs
+from atc.assist.language.question import Question
+from protocols import load
+from protocols.contracts.contract import Contract
+from protocols.dataflow.graph import ProtocolGraph
+from protocols.model import Protocol
+from protocols.render import render
+from protocols.schema_fields import fields
+from tests.atc.assist.planning.sketches import plan_sketch
+from tests.protocols.documents.expandable import MUSEUM, document
+
+
+@pytest.fixture(scope="module")
+def museum() -> Protocol:
+    return load(document("http://museum.example"))
+
+
+def graph_of(protocol: Protocol) -> ProtocolGraph:
+    return ProtocolGraph(protocol)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'print(GET_items_lenders_id(id=painting["lender"]))',
+        'print(GET_items_lenders_id(id=painting["lender"]["id"]))',
+        'print(painting["lender"]["name"])',
+        'print(painting["lender"] + 1)',
+        'print(painting["lender"] is None or isinstance(painting["lender"], int))',
+    ],
+)
+def test_the_check_takes_a_relation_as_number_and_as_thing(museum: Protocol, line: str) -> None:
+    program = f'painting = GET_items_paintings()["data"][0]\n{line}'
+
+    assert check(program, Contract(museum), [tool.name for tool in museum.tools], Question(""), graph_of(museum)) == []
+
+
+def test_what_was_seen_does_not_narrow_a_relation(museum: Protocol) -> None:
+    """A service expands a relation where it is asked to: one reply says nothing of the next."""
+    observed = {
+        "type": "object",
+        "properties": {"data": {"type": "object", "properties": {"lender": {"type": "integer"}}}},
+    }
+    contract = Contract(museum, {"GET_items_paintings_id": observed})
+    program = 'print(GET_items_paintings_id(id=1)["data"]["lender"]["name"])'
+
+    assert (
+        check(program, contract, [tool.name for tool in museum.tools], Question("Painting 1"), graph_of(museum)) == []
+    )
+
+
+def test_the_model_reads_a_relation_as_a_union(museum: Protocol) -> None:
+    text = render([museum.tool("GET_items_paintings_id")], graph_of(museum))
+
+    assert "lender:int|{id:int, name, status}" in text
+
+
+@pytest.mark.parametrize("collection", MUSEUM)
+def test_a_thing_is_found_in_its_own_list(museum: Protocol, collection: str) -> None:
+    """Every identifier is called `id`; one that lies in a relation is there only where it is expanded."""
+    best, *_ = graph_of(museum).providers(f"GET_items_{collection}_id", "id")
+
+    assert (best.tool, best.path) == (f"GET_items_{collection}", ("data", 0, "id"))
+
+
+def test_an_identifier_is_read_before_it_is_made(museum: Protocol) -> None:
+    """Also where a list has many filters, no search, and wraps its things under a name of its own."""
+    described = document("http://museum.example")
+    for path, item in described["paths"].items():
+        if "get" in item and "post" in item:
+            item["get"]["parameters"] = [
+                parameter for parameter in item["get"]["parameters"] if parameter["name"] != "search"
+            ]
+            schema = item["get"]["responses"]["200"]["content"]["application/json"]["schema"]
+            many = schema["properties"].pop("data")
+            schema["properties"] = {"docs": many, "totalDocs": {"type": "integer"}, "hasNextPage": {"type": "boolean"}}
+            assert path.startswith("/items/")
+    best, *_ = graph_of(load(described)).providers("GET_items_lenders_id", "id")
+
+    assert (best.tool, best.path) == ("GET_items_lenders", ("docs", 0, "id"))
+
+
+def test_what_the_question_names_is_not_made(museum: Protocol) -> None:
+    names = [tool.name for tool in museum.tools]
+    changing = 'Set the status of the painting "Red Vase" to lost.'
+
+    assert plan_sketch(graph_of(museum), "POST_items_paintings", names, changing) == []
+    assert plan_sketch(graph_of(museum), "POST_items_paintings", names, 'Create a painting called "Red Vase".') != []
+
+
+def test_a_relation_stands_for_what_it_refers_to(museum: Protocol) -> None:
+    sources = graph_of(museum).providers("GET_items_lenders_id", "id")
+
+    assert ("GET_items_paintings", ("data", 0, "lender")) in {(source.tool, source.path) for source in sources}
+    assert graph_of(museum).reference("PATCH_items_paintings_id", "lender") is not None
+
+
+def test_an_optional_search_is_left_out(museum: Protocol) -> None:
+    graph = graph_of(museum)
+    lines = plan_sketch(
+        graph, "GET_items_lenders_id", [tool.name for tool in museum.tools], 'Who is the lender "Hanabi Cycle"?'
+    )
+
+    assert graph.hint("GET_items_rooms_id", "id") == 'id: int — from GET_items_rooms()["data"][0]["id"]'
+    assert lines == [
+        'lender = next(lender for lender in GET_items_lenders()["data"] if lender["name"] == "Hanabi Cycle")',
+        'details = GET_items_lenders_id(id=lender["id"])',
+    ]
+
+
+def test_an_example_goes_over_a_relation(museum: Protocol) -> None:
+    question = 'Who is the lender of the painting "Red Vase"?'
+    lines = plan_sketch(graph_of(museum), "GET_items_lenders_id", [tool.name for tool in museum.tools], question)
+
+    assert 'if painting["name"] == "Red Vase")' in lines[0]
+    assert lines[-1] == 'details = GET_items_lenders_id(id=lender["lender"])'
+
+
+def test_a_body_that_may_be_a_list_shows_the_fields_of_one(museum: Protocol) -> None:
+    arguments = [parameter.argument for parameter in museum.tool("POST_items_paintings").arguments]
+
+    assert arguments == ["name", "status", "lender", "room"]
+
+
+def test_a_write_sets_what_the_question_speaks_of(museum: Protocol) -> None:
+    question = 'Set the status of the painting "Red Vase" to lost.'
+    lines = plan_sketch(graph_of(museum), "PATCH_items_paintings_id", [tool.name for tool in museum.tools], question)
+
+    assert "status=" in lines[-1]
+    assert "name=" not in lines[-1]
+
+
+def test_many_collections_that_refer_to_one_another_take_no_longer() -> None:
+    """Work is counted, not timed: the fields that are walked grow with the document, not with the ways through it."""
+    names = [f"kind{chr(97 + place)}s" for place in range(20)]
+    relations = {name: tuple(names[(place * 7 + k) % 20] for k in range(1, 6)) for place, name in enumerate(names)}
+    protocol = load(document("http://museum.example", relations))
+    bodies = [tool.success.schema for tool in protocol.tools if tool.success and tool.success.schema]
+    walked = [len(list(fields(schema, protocol))) for schema in bodies]
+
+    assert max(walked) < 60
+
+
+def test_schemas_in_circles_are_read_in_linear_work() -> None:
+    """Thirty schemas that refer to five others each: what is known of a response is bounded, and a mistake is seen."""
+    names = [f"T{place}" for place in range(30)]
+    schemas = {
+        name: {
+            "type": "object",
+            "properties": {
+                "name": {"type": "string"},
+                **{f"r{k}": {"$ref": f"#/components/schemas/T{(place * 7 + k) % 30}"} for k in range(1, 6)},
+            },
+        }
+        for place, name in enumerate(names)
+    }
+    content = {"application/json": {"schema": {"$ref": "#/components/schemas/T0"}}}
+    operation = {"responses": {"200": {"description": "Good.", "content": content}}}
+    described = {
+        "openapi": "3.1.0",
+        "info": {"title": "Circles", "version": "1"},
+        "servers": [{"url": "http://circles.example"}],
+        "paths": {"/t0": {"get": operation}},
+        "components": {"schemas": schemas},
+    }
+    protocol = load(described)
+    contract = Contract(protocol)
+    stubs = write_stubs(contract, ["GET_t0"])
+    diagnostics = check('print(GET_t0()["r1"]["r2"]["nme"])', contract, ["GET_t0"], Question(""), graph_of(protocol))
+
+    assert len(stubs.objects) < 300
+    assert [(diagnostic.rule, diagnostic.key) for diagnostic in diagnostics] == [("unknown-key", "nme")]
+
+
+def test_the_document_itself_is_no_tool(museum: Protocol) -> None:
+    assert "GET_server_specs_oas" not in museum

@@ -1,0 +1,95 @@
+"""A tool is known by the name that its document gives it, too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from atc import Agent
+from atc.apps.cli import main
+from protocols import load
+from protocols.errors import ToolError
+from protocols.model import Protocol
+from sandbox import Sandbox
+from tests.local_api import LocalAPI
+from tests.protocols.documents.expandable import document
+from tests.scripted import ScriptedModel
+
+LENDER = {"data": {"id": 7, "name": "Hanabi"}}
+
+
+@pytest.fixture
+def api() -> Iterator[LocalAPI]:
+    with LocalAPI() as service:
+        service.answer("GET", "/items/lenders/7", LENDER)
+        yield service
+
+
+@pytest.fixture
+def museum(api: LocalAPI) -> Protocol:
+    return load(document(api.url))
+
+
+def test_a_protocol_finds_a_tool_by_its_second_name(museum: Protocol) -> None:
+    assert museum.aliases["readLender"] == "GET_items_lenders_id"
+    assert museum.tool("readLender") is museum.tool("GET_items_lenders_id")
+    assert "readLender" in museum
+    assert [tool.name for tool in museum.only(["readLender"]).tools] == ["GET_items_lenders_id"]
+
+
+def test_a_name_that_stands_for_something_else_is_none(api: LocalAPI) -> None:
+    described = document(api.url)
+    named = ["print", "import", "readLoan", "readLoan", "GET_items_rooms", "read loan 2"]
+    for path, name in zip([path for path in described["paths"] if path.endswith("{id}")], named, strict=True):
+        described["paths"][path]["get"]["operationId"] = name
+    aliases = load(described).aliases
+
+    assert {"print", "import", "readLoan", "GET_items_rooms"}.isdisjoint(aliases)
+    assert {"import_", "read_loan_2"} <= aliases.keys()
+
+
+def test_a_program_calls_it_so(museum: Protocol) -> None:
+    run = Sandbox(museum).run('print(readLender(id=7)["data"]["name"])')
+
+    assert (run.stdout, [call.tool for call in run.calls]) == ("Hanabi\n", ["GET_items_lenders_id"])
+
+
+def test_a_model_may_call_it_so(museum: Protocol) -> None:
+    model = ScriptedModel('```python\nprint(readLender(id=7)["data"]["name"])\n```')
+    with Agent(museum, model=model) as agent:
+        solution = agent.solve("What is the name of lender 7?")
+
+    assert solution.answer == "Hanabi"
+    assert solution.program == 'print(GET_items_lenders_id(id=7)["data"]["name"])'
+
+
+def test_a_name_of_the_program_stays_its_own(museum: Protocol) -> None:
+    program = "readLender = 3\nprint(readLender)"
+    model = ScriptedModel(f"```python\n{program}\n```")
+    with Agent(museum, model=model, max_reflections=0) as agent:
+        solution = agent.solve("What is the name of lender 7?")
+
+    assert solution.program == program
+
+
+def test_a_tool_left_out_is_left_out_by_both_names(museum: Protocol) -> None:
+    run = Sandbox(museum, tools=["GET_items_rooms"]).run("print(readLender(id=7))")
+
+    assert run.error is not None
+    assert run.error.type == "NameError"
+    assert ToolError.__name__ not in run.error.message
+
+
+def test_explain_shows_both_names(museum: Protocol, tmp_path: Path) -> None:
+    spec = tmp_path / "museum.json"
+    spec.write_text(__import__("json").dumps(document("http://museum.example")))
+
+    result = CliRunner().invoke(
+        main, ["explain", "Which lenders are there?", "--api", str(spec)], env={"COLUMNS": "160"}
+    )
+
+    assert result.exit_code == 0, result.output
+    assert "readLender" in result.output

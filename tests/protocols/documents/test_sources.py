@@ -1,0 +1,119 @@
+"""Where documents come from: files, the web, other documents."""
+
+from __future__ import annotations
+
+import functools
+import json
+import threading
+from collections.abc import Iterator
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from protocols import ProtocolError, load
+from tests.protocols.documents.samples import INFO, SAMPLES
+
+
+@pytest.fixture
+def samples_url() -> Iterator[str]:
+    """The samples, served over HTTP."""
+
+    class Quiet(SimpleHTTPRequestHandler):
+        def log_message(self, format: str, *args: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(SAMPLES)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_address[1]}"
+    server.shutdown()
+    server.server_close()
+
+
+def test_a_document_from_the_web_with_what_it_points_to(samples_url: str) -> None:
+    protocol = load(f"{samples_url}/library.yaml")
+
+    assert len(protocol.tools) == 8
+    assert protocol.tools == load(SAMPLES / "library.yaml").tools
+
+
+def test_a_relative_server_belongs_to_where_the_document_came_from(tmp_path: Path, samples_url: str) -> None:
+    document = {"openapi": "3.0.3", "info": INFO, "servers": [{"url": "/v1"}]}
+    operation = {"responses": {"200": {"description": ""}}}
+    (tmp_path / "api.json").write_text(json.dumps({**document, "paths": {"/a": {"get": operation}}}))
+
+    assert load(tmp_path / "api.json").servers[0].url == "/v1"
+    handler = functools.partial(SimpleHTTPRequestHandler, directory=str(tmp_path))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        base = f"http://127.0.0.1:{server.server_address[1]}"
+        assert load(f"{base}/api.json").servers[0].url == f"{base}/v1"
+        server.shutdown()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"openapi": "3.0.0",\n "paths": }', "not valid JSON at line 2, column 11"),
+        ("openapi: 3.0.0\npaths:\n  - a\n b: c", "not valid YAML at line 4, column 2"),
+        ("<!DOCTYPE html><html></html>", "HTML"),
+        ("[]", "holds a list"),
+        ("", "holds nothing"),
+        ("{}", "neither `openapi`"),
+        ('{"openapi": "3.0.0", "paths": {}}', "there are no `paths`"),
+        ('{"openapi": "4.0", "paths": {"/a": {}}}', "version '4.0' is not supported"),
+        ('{"swagger": "1.2"}', "version '1.2' is not supported"),
+        ('{"openapi": "3.0.0", "paths": {"/a": {"get": 5}}}', "no operation in it can be used"),
+        ("[" * 100_000, "nested too deeply"),
+    ],
+)
+def test_a_wrong_document_is_one_clear_error(tmp_path: Path, text: str, message: str) -> None:
+    file = tmp_path / ("api.yaml" if text.startswith("openapi") else "api.json")
+    file.write_text(text)
+
+    with pytest.raises(ProtocolError) as caught:
+        load(file)
+
+    assert message in str(caught.value)
+    assert str(file) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("nowhere/api.json", "no such file"),
+        (str(SAMPLES), "a folder"),
+        ("http://127.0.0.1:1/api.json", "cannot be reached"),
+    ],
+)
+def test_a_document_that_is_not_there_is_one_clear_error(source: str, message: str) -> None:
+    with pytest.raises(ProtocolError, match=message):
+        load(source)
+
+
+def test_a_missing_page_is_one_clear_error(samples_url: str) -> None:
+    with pytest.raises(ProtocolError, match="404"):
+        load(f"{samples_url}/nothing.json")
+
+
+def test_a_document_from_the_web_may_not_read_local_files(samples_url: str, tmp_path: Path) -> None:
+    (tmp_path / "secret.yaml").write_text("type: string")
+    schema = {"$ref": (tmp_path / "secret.yaml").as_uri()}
+    content = {"application/json": {"schema": schema}}
+    operations = {
+        "get": {"responses": {"200": {"description": "", "content": content}}},
+        "put": {"responses": {"200": {"description": ""}}},
+    }
+    document = {"openapi": "3.0.3", "info": INFO, "paths": {"/a": operations}}
+    (tmp_path / "api.json").write_text(json.dumps(document))
+
+    handler = functools.partial(SimpleHTTPRequestHandler, directory=str(tmp_path))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        protocol = load(f"http://127.0.0.1:{server.server_address[1]}/api.json")
+        server.shutdown()
+
+    assert "may not point to a local file" in protocol.warnings[-1]
+    assert protocol.tools[0].success is not None
+    assert protocol.tools[0].success.schema == {}

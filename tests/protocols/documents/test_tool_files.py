@@ -1,0 +1,198 @@
+"""Tool files say little and say it loosely; every endpoint still becomes a tool that can be called."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from protocols import Protocol, ProtocolError, Tool, UsageError, load
+from protocols.calls.binding import bind, signature
+from protocols.calls.path_matching import match_gold
+
+SAMPLE = Path(__file__).parents[2] / "samples" / "tram.tools.json"
+
+
+@pytest.fixture(autouse=True)
+def _home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ATC_HOME", str(tmp_path_factory.getbasetemp() / "atc-home"))
+
+
+@pytest.fixture
+def trams() -> Protocol:
+    return load(SAMPLE)
+
+
+def answer(tool: Tool) -> dict[str, object]:
+    assert tool.success is not None
+    assert tool.success.schema is not None
+    return dict(tool.success.schema)
+
+
+@pytest.mark.parametrize(("name", "count"), [("food", 22), ("weather", 11), ("tmdb", 54), ("spotify", 40)])
+def test_every_endpoint_of_the_shared_files_is_a_tool_of_its_own_name(data: Path, name: str, count: int) -> None:
+    file = data / "toolflow" / f"{name}.tools.json"
+
+    protocol = load(file)
+
+    endpoints = json.loads(file.read_text())["endpoints"]
+    assert [tool.name for tool in protocol.tools] == [endpoint["name"] for endpoint in endpoints]
+    assert len(protocol.tools) == count
+    for tool, endpoint in zip(protocol.tools, endpoints, strict=True):
+        assert endpoint["url"] == tool.servers[0].url + tool.path
+        for parameter in tool.parameters:
+            assert (parameter.location == "path") == (f"{{{parameter.name}}}" in tool.path)
+
+
+def test_the_shared_files_give_examples_schemas_and_the_header_that_carries_the_key(data: Path) -> None:
+    food = load(data / "toolflow" / "food.tools.json")
+
+    burger = food.tool("GET_menu_item_information")
+    assert burger.success is not None
+    assert signature(burger) == "GET_menu_item_information(item_id)"
+    example = burger.success.examples[0]
+    assert isinstance(example, dict)
+    properties = answer(burger)["properties"]
+    assert isinstance(properties, dict)
+    assert set(properties) == set(example)
+    assert [scheme.parameter for scheme in food.security_schemes] == ["X-RapidAPI-Key"]
+    call = bind(burger, (306187,), {})
+    assert call.headers == {"X-RapidAPI-Host": "spoonacular-recipe-food-nutrition-v1.p.rapidapi.com"}
+    assert "Key" not in json.dumps([call.headers, call.query])
+
+
+def test_the_given_name_is_the_tools_name_and_the_url_says_what_is_in_the_path(trams: Protocol) -> None:
+    assert [signature(tool) for tool in trams.tools] == [
+        "GET_stop(stop_id)",
+        "GET_departures(stop_id, line, after, limit=None, dry=None)",
+        "POST_ticket(zone)",
+        "GET_lines_all()",
+    ]
+    assert trams.title == "trams.example"
+    assert trams.tool("GET_stop").path == "/stops/{stop_id}"
+    assert trams.tool("GET_lines_all").servers[0].url == "https://other.example"
+
+
+def test_unknown_places_are_query_parameters_and_types_are_read_kindly(trams: Protocol) -> None:
+    arguments = {p.name: p for p in trams.tool("GET_departures").arguments}
+
+    assert {name: p.location for name, p in arguments.items()} == {
+        "stop_id": "path",
+        "line": "query",
+        "after": "query",
+        "limit": "query",
+        "dry": "query",
+    }
+    assert [name for name, p in arguments.items() if p.required] == ["stop_id", "line", "after"]
+    assert arguments["stop_id"].schema == {"type": "string"}, "not declared, so taken as text"
+    assert arguments["limit"].schema == {"type": "number"}
+    assert arguments["after"].schema == {}
+    assert arguments["dry"].schema == {"type": "boolean", "default": False}
+    assert trams.tool("GET_stop").arguments[0].schema == {"type": "integer", "default": 7}
+
+
+def test_one_example_is_the_schema_of_a_response_but_makes_nothing_required(trams: Protocol) -> None:
+    stop = trams.tool("GET_stop")
+
+    assert answer(stop) == {
+        "type": "object",
+        "properties": {
+            "id": {"type": "integer"},
+            "name": {"type": "string"},
+            "zone": {},
+            "lines": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "properties": {"no": {"type": ["integer", "string"]}, "night": {"type": "boolean"}},
+                },
+            },
+        },
+    }
+    assert stop.success is not None
+    assert stop.success.status == "200"
+    assert answer(trams.tool("GET_departures"))["items"] == {"type": ["string", "null"]}
+    lines = trams.tool("GET_lines_all").success
+    assert lines is not None
+    assert (lines.media_type, lines.examples) == ("text/plain", ("12 N1",))
+
+
+def test_headers_with_keys_are_security_and_constant_ones_are_always_sent(trams: Protocol) -> None:
+    assert [(s.name, s.kind, s.location) for s in trams.security_schemes] == [("X-Tram-Key", "apiKey", "header")]
+    assert trams.tool("GET_stop").security == (("X-Tram-Key",),)
+    assert bind(trams.tool("GET_stop"), (7,), {}).headers == {"X-Tram-Host": "trams.example"}
+    assert bind(trams.tool("GET_lines_all"), (), {}).query == (("format", "json"),)
+
+
+def test_bodies_and_warnings_are_those_of_any_document(trams: Protocol) -> None:
+    ticket = bind(trams.tool("POST_ticket"), (), {"zone": "3"})
+
+    assert ticket.content == (b'{"zone": 3}', "application/json")
+    assert any("types in another spelling, first at #/endpoints/0/parameters/0" in text for text in trams.warnings)
+
+
+def test_an_endpoint_that_cannot_be_used_is_left_out_by_its_place_in_the_file(tmp_path: Path) -> None:
+    good = {"name": "GET_a", "url": "https://a.example/a"}
+    file = tmp_path / "some.tools.json"
+    file.write_text(json.dumps({"endpoints": [{"name": "GET_b"}, good, {**good, "method": "FETCH"}, good]}))
+
+    protocol = load(file)
+
+    assert [tool.name for tool in protocol.tools] == ["GET_a", "GET_a_2"]
+    assert [warning.partition(":")[0] for warning in protocol.warnings] == [
+        f"left out {file}#/endpoints/0",
+        f"left out {file}#/endpoints/2",
+    ]
+
+
+@pytest.mark.parametrize(
+    "example", [{"stops": [{"name": "Quay"}], "content": "x"}, [{"name": "Quay"}], {"200": 1, "a": 2}]
+)
+def test_responses_may_be_one_example_value(example: object) -> None:
+    endpoint = {"name": "GET_a", "url": "https://a.example/a", "responses": example}
+
+    success = load({"endpoints": [endpoint]}).tools[0].success
+
+    assert success is not None
+    assert success.schema is not None
+    assert success.schema["type"] == ("array" if isinstance(example, list) else "object")
+    assert success.examples == (example,)
+
+
+def test_a_file_without_a_usable_endpoint_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "some.tools.json").write_text('{"endpoints": [7]}')
+
+    with pytest.raises(ProtocolError, match="no operation in it can be used"):
+        load(tmp_path / "some.tools.json")
+
+
+def test_a_gold_path_that_no_tool_has_is_the_only_one_that_differs_by_a_plural_s(trams: Protocol) -> None:
+    assert match_gold(trams, "GET /stops/{id}") == "GET_stop"
+    assert match_gold(trams, "GET https://trams.example/v1/stops/{stop_id}/departures") == "GET_departures"
+    assert match_gold(trams, "POST_ticket") == "POST_ticket"
+    with pytest.warns(UserWarning, match="taken for GET_departures"):
+        assert match_gold(trams, "GET /stop/{id}/departures") == "GET_departures"
+    for unknown in ("GET /bridges", "PUT /stops/{id}", "GET_bridges"):
+        with pytest.raises(UsageError, match="is no tool of"):
+            match_gold(trams, unknown)
+
+
+def test_the_benchmarks_own_slip_is_found(data: Path) -> None:
+    music = load(data / "restbench" / "spotify_oas.json")
+
+    with pytest.warns(UserWarning, match="GET_tracks_id"):
+        assert match_gold(music, "GET /track/{id}") == "GET_tracks_id"
+
+
+def test_a_placeholder_in_the_query_is_a_required_argument() -> None:
+    """Its description may stand under the placeholder's name."""
+    endpoint = {
+        "name": "find", "method": "GET", "url": "https://trams.example/find?q={words}&lang=en", "description": "",
+        "parameters": [{"name": "words", "in": "query", "type": "string", "description": "What to look for."}],
+    }  # fmt: skip
+    (tool,) = load({"servers": [{"url": "https://trams.example"}], "endpoints": [endpoint]}).tools
+
+    assert signature(tool) == "find(q)"
+    assert [parameter.description for parameter in tool.arguments] == ["What to look for."]
+    assert bind(tool, (), {"q": "market"}).query == (("q", "market"), ("lang", "en"))

@@ -1,0 +1,277 @@
+"""Python functions are checked before a run, and a question is solved with those of a file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from atc import Agent
+from atc.apps.cli import main
+from atc.assist.check import check
+from protocols import UsageError, load
+from protocols.contracts.contract import Contract
+from tests.atc_command import start
+from tests.protocols.functions.shop import Cart, shop
+from tests.scripted import ScriptedModel
+
+FILE = '''
+"""A counter."""
+from __future__ import annotations
+
+__all__ = ["counter", "double"]
+READS = ["double"]
+
+
+class Counter:
+    def __init__(self) -> None:
+        self.total = 0
+
+    def add(self, number: int) -> int:
+        """Add a number to the counter."""
+        if number > 100:
+            raise ValueError("number must be at most 100")
+        self.total += number
+        return self.total
+
+
+counter = Counter()
+
+
+def double(number: int) -> int:
+    """Double a number."""
+    return 2 * number
+'''
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> str:
+    """A file of functions, as `--api` names it."""
+    (tmp_path / "count.py").write_text(FILE)
+    return f"functions:{tmp_path / 'count.py'}"
+
+
+@pytest.mark.parametrize(
+    ("program", "message"),
+    [
+        ("cart.ad('pen')", 'cannot access attribute "ad" of "cart"; did you mean "cart.add"?'),
+        ("cart.add('pen', cuont=1)", 'cart.add(): no parameter named "cuont"; did you mean "count"?'),
+        ("cart.add()", 'cart.add(): argument missing for parameter "name"'),
+        ("cart.add('pen', '3')", "cart.add(): argument 'count' must be an integer, not '3'"),
+        ("cart.add(['pen'][:1])", 'cart.add(): argument "name" must be str, not list[str]'),
+        ("cart.total(1)", "too many positional arguments: it is called as cart.total()"),
+        ("Amount(1, 'EU')", "Amount(): argument 'currency' must be one of 'EUR', 'USD', not 'EU'; did you mean 'EUR'?"),
+        ("print(cart.total().valu)", 'cannot access attribute "valu" for class "Amount"; it has value, currency'),
+    ],
+)
+def test_a_check_knows_functions(program: str, message: str) -> None:
+    """What is certainly wrong is said in the names that the program uses."""
+    messages = [diagnostic.message for diagnostic in check(program, Contract(shop(Cart())), strict=True)]
+
+    assert message in messages
+
+
+def test_a_right_program_has_no_diagnostics() -> None:
+    """Positional, variadic and keyword-only arguments, values and lists for tuples are all fine."""
+    program = """
+names = find("pen", "ink")
+for name in names:
+    cart.add(name, len(names), gift=True)
+cart.sort(["name", "asc"], ("count", "des"), fast=True)
+cart.limit(Amount(currency="USD", value=3))
+cart.limit(None)
+print(cart.total().value + 1, [tag.word for tag in cart.tagged(Tag("a"))])
+"""
+
+    assert check(program, Contract(shop(Cart())), strict=True) == []
+
+
+def test_an_agent_revises_what_a_function_refused(source: str) -> None:
+    """An exception is attributed to its tool; the next program answers, and no write is repeated."""
+    model = ScriptedModel(
+        "```python\ncounter.add(3)\nprint(counter.add(double(200)))\n```",
+        "```python\ncounter.add(3)\nprint(counter.add(double(20)))\n```",
+    )
+    agent = Agent(load(source), model=model, writes="allow")
+
+    solution = agent.solve("Add three and the double of twenty to the counter. What is its total?")
+
+    assert solution.answer == "43"
+    first = solution.attempts[0]
+    assert first.attribution is not None and first.attribution.tool == "counter.add"
+    assert first.fault is not None and first.fault.message == "number must be at most 100"
+    assert "counter.add(number: int) -> int — Add a number to the counter." in model.asked[0][-2].content
+
+
+@pytest.mark.parametrize("mode", ["react", "codeact"])
+def test_single_steps_call_functions(source: str, mode: str) -> None:
+    """A mode of single calls uses the same names."""
+    answers = {
+        "react": ["Action: counter.add(3)", "Action: finish(answer='3')"],
+        "codeact": ["```python\nprint(counter.add(3))\n```", "Answer: 3"],
+    }
+
+    solution = Agent(load(source), model=ScriptedModel(*answers[mode]), mode=mode, writes="allow").solve("Add three.")
+
+    assert [call.tool for attempt in solution.attempts for call in attempt.calls] == ["counter.add"]
+    assert solution.answer == "3"
+
+
+SHAPES = '''
+import functools
+from typing import NamedTuple
+from pydantic import BaseModel, Field
+
+class Spot(NamedTuple):
+    """A place."""
+    x: int
+    y: int = 0
+
+class Item(BaseModel):
+    """A thing with a price."""
+    name: str
+    price: float = Field(gt=0)
+
+@functools.cache
+def double(value: int) -> int:
+    """Twice a number."""
+    return 2 * value
+
+def moved(spot: Spot) -> Spot:
+    """The place beside a place."""
+    return Spot(spot.x + 1, spot.y)
+
+def cost(item: Item) -> float:
+    """What a thing costs."""
+    return item.price
+'''
+
+
+def test_commands_take_a_file_of_functions(source: str, tmp_path: Path) -> None:
+    """`atc run` and `atc check` work; `atc simulate` says why not."""
+    program = tmp_path / "program.py"
+    program.write_text("print(counter.add(double(4)))")
+
+    run = CliRunner().invoke(main, ["run", str(program), "--api", source])
+    good = CliRunner().invoke(main, ["check", str(program), "--api", source])
+    program.write_text("print(counter.ad(4))")
+    bad = CliRunner().invoke(main, ["check", str(program), "--api", source])
+    simulate = CliRunner().invoke(main, ["simulate", source])
+
+    assert (run.exit_code, run.stdout.strip()) == (0, "8")
+    assert good.exit_code == 0
+    assert bad.exit_code == 1 and 'did you mean "counter.add"?' in bad.output
+    assert simulate.exit_code == 2 and "there is nothing to simulate" in simulate.output
+
+
+def test_values_may_be_named_tuples_and_models(tmp_path: Path) -> None:
+    """As a dataclass may; and a function that remembers its results is a function. A wrong value is refused."""
+    file = tmp_path / "shapes.py"
+    file.write_text(SHAPES)
+    program = tmp_path / "program.py"
+    program.write_text("spot = moved(Spot(1, 2))\nprint(spot, spot.y, double(4), cost(Item(name='pen', price=1.5)))")
+    wrong = tmp_path / "wrong.py"
+    wrong.write_text("print(cost(Item(name='pen', price=-1)))")
+
+    run, refused = (
+        CliRunner().invoke(main, ["run", str(path), "--api", f"functions:{file}"]) for path in (program, wrong)
+    )
+
+    assert (run.exit_code, run.stdout.strip()) == (0, "Spot(x=2, y=2) 2 8 1.5"), run.output
+    assert refused.exit_code == 1 and "greater than 0" in refused.output
+
+
+def test_what_functions_print_is_not_printed_by_the_program(tmp_path: Path) -> None:
+    """It goes to stderr, so that stdout is the program's own, or JSON."""
+    functions, program = tmp_path / "tools.py", tmp_path / "program.py"
+    functions.write_text('print("loaded")\ndef f() -> int:\n    """Do."""\n    print("called")\n    return 3\n')
+    program.write_text("print(f())")
+
+    plain = CliRunner().invoke(main, ["run", str(program), "--api", f"functions:{functions}"])
+    as_json = CliRunner().invoke(main, ["run", str(program), "--api", f"functions:{functions}", "--json"])
+
+    assert (plain.stdout, "called" in plain.stderr) == ("3\n", True)
+    assert json.loads(as_json.stdout)["stdout"] == "3\n"
+
+
+PARTS = '''
+from functools import singledispatch
+__all__ = ["shop", "late"]
+
+@singledispatch
+def text_of(value):
+    return str(value)
+
+@text_of.register
+def _(value: int):
+    return f"number {value}"
+
+@text_of.register
+def _(value: float):
+    return f"decimal {value}"
+
+class Shop:
+    @property
+    def rate(self): return 2
+    @rate.setter
+    def rate(self, value): ...
+    def price(self, count: int) -> str:
+        """A price."""
+        return text_of(count * self.rate)
+
+shop = Shop()
+
+def late() -> int:
+    """A number of a file beside this one."""
+    import neighbour_of_parts
+    return neighbour_of_parts.NUMBER
+'''
+
+
+def test_parts_of_one_name_and_late_imports_are_taken(tmp_path: Path) -> None:
+    """Private functions and the parts of a property may share a name; a function may import a file beside its own."""
+    (tmp_path / "parts.py").write_text(PARTS)
+    (tmp_path / "neighbour_of_parts.py").write_text("NUMBER = 7")
+    program = tmp_path / "program.py"
+    program.write_text("print(shop.price(3), late())")
+
+    stdout, stderr = start("run", program, "--api", f"functions:{tmp_path / 'parts.py'}").communicate()
+
+    assert stdout == "number 6 7\n", stderr
+
+
+def test_a_python_file_without_its_scheme_is_told_how_it_is_named(tmp_path: Path) -> None:
+    """`--api tools.py` is no API document, but may be meant as functions."""
+    with pytest.raises(UsageError, match=r"functions:.*tools\.py"):
+        load(tmp_path / "tools.py")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (None, "there is no Python file"),
+        ("x = 1\n", "there are no public functions in it"),
+        ("__all__ = 3\n", "__all__ must be a list of names"),
+        ("def f(): ...\n\n\ndef f(): ...\n", "line 4: f is defined in line 1 already"),
+        ("class A:\n    def f(self): ...\n    def f(self): ...\n", "line 3: A.f is defined in line 2 already"),
+        ("class f: ...\ndef f(): ...\n", "line 2: f is defined in line 1 already"),
+        ('def open() -> int:\n    "Do."\n', "open (bad.py, line 1): open means something else in a program"),
+        ("__all__ = ['a']\n", "__all__ names 'a'"),
+        ("import nothing_of_the_kind\n", "line 1: ModuleNotFoundError"),
+        ("def f(:\n", "line 1: SyntaxError: invalid syntax"),
+        ("def f(x):\n    '''Do.'''\n", "f (bad.py, line 1): argument 'x' has no type hint"),
+        ("def f(x: int) -> int:\n    '''Do.'''\n    return x\nREADS = 'f'\n", "READS must be a list of names"),
+    ],
+)
+def test_a_bad_file_is_named_with_its_line(tmp_path: Path, text: str | None, message: str) -> None:
+    """A file that is missing, fails, or holds no good function is an error that says where."""
+    file = tmp_path / "bad.py"
+    if text is not None:
+        file.write_text(text)
+
+    with pytest.raises(UsageError) as caught:
+        load(f"functions:{file}")
+
+    assert message in str(caught.value)

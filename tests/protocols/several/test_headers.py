@@ -1,0 +1,192 @@
+"""Headers of the user: on each request to the API's own server, on no other, and no program's to change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from atc import Agent
+from protocols import UsageError
+from protocols.calls.auth import credential, header_of
+from sandbox import Sandbox
+from tests.local_api import Answer, LocalAPI
+from tests.protocols.several.conftest import SHOP_TOKEN, TwoAPIs
+from tests.scripted import ScriptedModel
+
+LIST = "print(GET_alerts())"
+
+
+@pytest.fixture
+def api() -> Iterator[LocalAPI]:
+    with LocalAPI() as server:
+        server.answer("GET", "/alerts", [])
+        yield server
+
+
+def test_a_header_is_on_each_request(api: LocalAPI) -> None:
+    """Functions and `requests` send it; its value is no secret."""
+    api.answer("GET", "/alerts", ["acme"])
+    sandbox = Sandbox(api.protocol, credentials=[header_of("X-Tenant: acme", api.protocol)])
+    run = sandbox.run(f"import requests\n{LIST}\nprint(requests.get('{api.url}/alerts').json())")
+
+    assert run.stdout == "['acme']\n" * 2
+    assert [received.headers["x-tenant"] for received in api.requests] == ["acme", "acme"]
+
+
+def test_a_value_from_a_source_is_a_secret(api: LocalAPI, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_KEY", "k-12345678")
+    api.answer("GET", "/alerts", ["k-12345678"])
+    run = Sandbox(api.protocol, credentials=[header_of("X-Key:env:MY_KEY", api.protocol)]).run(LIST)
+
+    assert run.stdout == "['[secret]']\n"
+    assert api.requests[0].headers["x-key"] == "k-12345678"
+    assert "k-12345678" not in repr(run)
+
+
+def test_a_program_does_not_replace_it(api: LocalAPI) -> None:
+    """A header of that name in a program, however it is written, is dropped with a warning."""
+    sandbox = Sandbox(api.protocol, credentials=[header_of("X-Tenant: acme", api.protocol)])
+    program = f"import requests\nrequests.get('{api.url}/alerts', headers={{'x_TENANT': 'evil', 'X-tenant': 'evil'}})"
+    run = sandbox.run(program)
+
+    assert api.requests[0].headers["x-tenant"] == "acme"
+    assert "evil" not in str(api.requests[0].headers)
+    assert any("was replaced" in warning for warning in run.warnings)
+
+
+def test_no_other_server_gets_it(api: LocalAPI, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither an allowed origin nor a redirect to it."""
+    monkeypatch.setenv("MY_KEY", "k-12345678")
+    with LocalAPI() as elsewhere:
+        elsewhere.answer("GET", "/files", "x")
+        origin = elsewhere.url.removesuffix("/v1")
+        api.script("GET", "/alerts", Answer(302, None, {"Location": f"{elsewhere.url}/files"}))
+        headers = [header_of(text, api.protocol) for text in ("X-Tenant: acme", "X-Key:env:MY_KEY")]
+        sandbox = Sandbox(api.protocol, credentials=headers, allow=[origin])
+        sandbox.run(f"import requests\nprint(requests.get('{elsewhere.url}/files').text)\nGET_alerts()")
+
+    assert [received.path for received in elsewhere.requests] == ["/v1/files", "/v1/files"]
+    for received in elsewhere.requests:
+        assert "acme" not in str(received.headers)
+        assert "k-12345678" not in str(received.headers)
+
+
+def test_a_header_is_for_one_of_several_apis(two: TwoAPIs) -> None:
+    protocol = two.protocol
+    headers = [header_of("shop=X-Tenant: acme", protocol), header_of("crm=X-Key:env:CRM_TOKEN", protocol)]
+    Sandbox(protocol, credentials=headers).run("shop__GET_orders(); crm__GET_orders()")
+
+    assert two.shop.requests[0].headers["x-tenant"] == "acme"
+    assert "x-key" not in two.shop.requests[0].headers
+    assert "x-tenant" not in two.crm.requests[0].headers
+    with pytest.raises(UsageError, match="mail=…: there is no such API; the APIs are shop, crm"):
+        header_of("mail=X-Tenant: acme", protocol)
+    with pytest.raises(UsageError, match="must name the API that it is for"):
+        header_of("X-Tenant: acme", protocol)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("Host", "content-length", "Connection", "Transfer-Encoding", "TE", "Upgrade", "Proxy-Authorization"),
+        *("Accept-Encoding", "Content-Type", "X-HTTP-Method-Override", "X_Original_URL", "X-Forwarded-Host"),
+    ],
+)
+def test_headers_that_frame_or_redirect_a_request_are_refused(name: str) -> None:
+    with pytest.raises(UsageError, match=f"--header cannot set {name}"):
+        header_of(f"{name}: x", None)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("X-Tenant", "--header takes NAME:VALUE"),
+        ("X Tenant: a", "--header takes NAME:VALUE"),
+        ("X-Tenant:", "must be one line of ASCII text"),
+        ("X-Tenant: a\nX-Other: b", "must be one line of ASCII text"),
+        ("X-Tenant: bär", "must be one line of ASCII text"),
+        ("Authorization: Bearer abc", "its value is a secret; give it with --auth"),
+        ("Cookie: a=b", "its value is a secret; give it with --auth"),
+        ("X-Key:env:NOT_SET_HERE", "NOT_SET_HERE is not set"),
+    ],
+)
+def test_a_header_that_will_not_do_is_told(text: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message) as raised:
+        header_of(text, None)
+
+    assert "Bearer abc" not in str(raised.value)
+
+
+def test_an_agent_takes_headers(api: LocalAPI) -> None:
+    model = ScriptedModel(f"```python\n{LIST}\n```")
+    with Agent(api.protocol, model=model, headers=["X-Tenant: acme"]) as agent:
+        agent.solve("Which alerts are there?")
+
+    assert api.requests[0].headers["x-tenant"] == "acme"
+
+
+def test_a_secret_lies_in_the_keyring(api: LocalAPI, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`keyring:SERVICE/USER` is a source for every kind of credential and for headers."""
+    import keyring
+    from keyring.backend import KeyringBackend
+
+    class Memory(KeyringBackend):
+        priority = 1.0
+
+        def get_password(self, service: str, username: str) -> str | None:
+            return {("shop", "me"): SHOP_TOKEN, ("shop", "none"): ""}.get((service, username))
+
+        def set_password(self, service: str, username: str, password: str) -> None: ...
+        def delete_password(self, service: str, username: str) -> None: ...
+
+    before = keyring.get_keyring()
+    keyring.set_keyring(Memory())  # type: ignore[no-untyped-call]
+    try:
+        signed = [credential("bearer:keyring:shop/me", None), header_of("X-Key:keyring:shop/me", None)]
+        Sandbox(api.protocol, credentials=signed).run(LIST)
+        with pytest.raises(UsageError, match="the keyring has nothing for shop/you; store it with"):
+            credential("bearer:keyring:shop/you", None)
+        with pytest.raises(UsageError, match="the keyring's shop/none is empty"):
+            credential("bearer:keyring:shop/none", None)
+        with pytest.raises(UsageError, match="takes SERVICE/USER"):
+            credential("bearer:keyring:shop", None)
+    finally:
+        keyring.set_keyring(before)
+
+    assert api.requests[0].headers["authorization"] == f"Bearer {SHOP_TOKEN}"
+    assert api.requests[0].headers["x-key"] == SHOP_TOKEN
+
+
+def test_a_machine_without_a_keyring_is_told() -> None:
+    import keyring
+    from keyring.backends.fail import Keyring
+
+    before = keyring.get_keyring()
+    keyring.set_keyring(Keyring())  # type: ignore[no-untyped-call]
+    try:
+        with pytest.raises(UsageError, match="there is no keyring on this machine; use env: or file:"):
+            credential("bearer:keyring:shop/me", None)
+    finally:
+        keyring.set_keyring(before)
+
+
+def test_a_documented_header_that_the_user_sets_is_no_argument() -> None:
+    """The document demands `X-Tenant` of each call; with `--header` neither model nor program is asked for it."""
+    with LocalAPI() as server:
+        server.answer("GET", "/orders", [{"id": 7}])
+        parameters = [
+            {"name": "X-Tenant", "in": "header", "required": True, "schema": {"type": "string"}},
+            {"name": "X-Trace", "in": "header", "schema": {"type": "string"}},
+        ]
+        operation = {"parameters": parameters, "responses": {"200": {"description": "ok"}}}
+        content = {"info": {"title": "t", "version": "1"}, "paths": {"/orders": {"get": operation}}}
+        source = {"openapi": "3.0.0", "servers": [{"url": server.url}], **content}
+        model = ScriptedModel("```python\nprint(GET_orders())\n```")
+        with Agent.from_openapi(source, model=model, headers=["x-tenant: acme"]) as agent:
+            solution = agent.solve("Which orders are there?")
+
+    assert solution.answer == "[{'id': 7}]", solution.message
+    assert server.requests[0].headers["x-tenant"] == "acme"
+    assert [parameter.name for parameter in agent.protocol.tools[0].arguments] == ["X-Trace"]
+    assert "X_Tenant" not in str(model.asked[0])

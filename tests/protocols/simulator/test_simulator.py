@@ -1,0 +1,352 @@
+"""What a program may rely on when it talks to a simulated service instead of the real one."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+import subprocess
+import sys
+import threading
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+import requests
+
+from protocols import Protocol, load
+from protocols.simulator import Simulator
+from tests.protocols.simulator.simulated_apis import Client, faults_of, movie_arguments, music_arguments, music_values
+
+# -- every operation of a document ---------------------------------------------------------------------------------
+
+
+def test_every_operation_of_the_cinema_answers_as_documented(cinema: Client) -> None:
+    """All bodies validate, have the keys of the document's examples, and writes give the documented status."""
+    film = cinema.get("/films", query="Glass Meridian")["films"][0]["filmId"]
+    person = cinema.get("/people", query="Orla Quist")["people"][0]["personId"]
+    studio = cinema.get(f"/films/{film}")["studio"]["studioId"]
+    arguments_by_name: dict[str, object] = {
+        "filmId": film,
+        "personId": person,
+        "studioId": studio,
+        "query": "Orla Quist",
+    }
+    bodies: dict[tuple[str, str], object] = {
+        ("POST", "/films/{filmId}/reviews"): {"stars": 4, "text": "Good."},
+        ("PUT", "/me/watchlist"): {"filmIds": [film]},
+    }
+    faults: list[str] = []
+
+    for tool in cinema.simulator.protocol.tools:
+        arguments = {
+            p.name: arguments_by_name[p.name] for p in tool.parameters if p.required and p.name in arguments_by_name
+        }
+        if tool.method == "DELETE":
+            arguments["filmIds"] = film
+        reply = cinema.call(tool, arguments, bodies.get((tool.method, tool.path)))
+        faults += faults_of(cinema, tool, reply)
+
+    assert not faults
+
+
+def test_every_operation_of_a_large_movie_protocol_answers_as_documented(movies: Client) -> None:
+    """54 tools, arguments taken from searches and lists: valid bodies with all keys of the examples, no empty key."""
+    values = movie_arguments(movies)
+    faults: list[str] = []
+
+    for tool in movies.simulator.protocol.tools:
+        arguments = {p.name: values[p.name] for p in tool.parameters if p.required and p.name in values}
+        faults += faults_of(movies, tool, movies.call(tool, arguments))
+
+    assert not faults
+
+
+def test_every_operation_of_a_large_music_protocol_answers_as_documented(music: Client) -> None:
+    """40 tools, 17 of them writes."""
+    ids = music_arguments(music)
+    faults: list[str] = []
+
+    for tool in music.simulator.protocol.tools:
+        arguments = music_values(tool, ids)
+        body: object = None
+        if tool.body is not None:
+            names = tool.body.schema.get("properties", {})
+            assert isinstance(names, dict)
+            fields = {
+                "ids": [arguments.get("ids")],
+                "uris": [ids["uri"]],
+                "name": "New",
+                "tracks": [{"uri": ids["uri"]}],
+            }
+            body = {name: fields[name] for name in names if name in fields}
+        faults += faults_of(music, tool, music.call(tool, arguments, body))
+
+    assert not faults
+
+
+@pytest.mark.parametrize("name", ["food", "weather"])
+def test_tool_files_are_served_too(data: Path, name: str) -> None:
+    """A tool file with one example per tool is enough for a service that answers every tool validly."""
+    with Simulator(load(data / "toolflow" / f"{name}.tools.json")) as simulator:
+        client = Client(simulator)
+        faults: list[str] = []
+        for tool in simulator.protocol.tools:
+            arguments: dict[str, object] = {}
+            for parameter in tool.parameters:
+                if parameter.required:
+                    arguments[parameter.name] = parameter.schema.get("const", "2024-05-01")
+            if any(
+                parameter.name in {"recipe_id", "ingredient_id", "product_id", "item_id"}
+                for parameter in tool.parameters
+            ):
+                continue
+            faults += faults_of(client, tool, client.call(tool, arguments))
+        assert not faults
+
+
+# -- one world, seen in many ways ----------------------------------------------------------------------------------
+
+
+def test_a_search_returns_an_entity_of_that_name_first(movies: Client) -> None:
+    for path, text, name in [
+        ("/search/person", "Clint Eastwood", "name"),
+        ("/search/movie", "The Double Life of Veronique", "title"),
+        ("/search/company", "universal pictures", "name"),
+        ("/search/tv", "2 Broke Girls", "name"),
+    ]:
+        page = movies.get(path, query=text)
+        assert page["results"][0][name] == text
+        assert page["total_results"] == len(page["results"])
+        assert movies.get(path, query=text) == page
+
+
+def test_a_year_in_a_search_is_the_year_of_what_is_found(movies: Client) -> None:
+    first = movies.get("/search/movie", query="Titanic", year=1997)["results"][0]
+    assert (first["title"], first["release_date"][:4]) == ("Titanic", "1997")
+
+
+def test_lists_are_sorted_as_their_path_says(movies: Client) -> None:
+    rated = [film["vote_average"] for film in movies.get("/movie/top_rated")["results"]]
+    popular = [person["popularity"] for person in movies.get("/person/popular")["results"]]
+    upcoming = [film["release_date"] for film in movies.get("/movie/upcoming")["results"]]
+    playing = [film["release_date"] for film in movies.get("/movie/now_playing")["results"]]
+
+    assert rated == sorted(rated, reverse=True)
+    assert popular == sorted(popular, reverse=True)
+    assert upcoming == sorted(upcoming)
+    assert upcoming[0] > "2024-06-01" >= playing[0]
+    assert len(rated) == len(popular) == 20
+
+
+def test_pages_follow_each_other(movies: Client) -> None:
+    first, second = movies.get("/movie/popular"), movies.get("/movie/popular", page=2)
+    last = movies.get("/movie/popular", page=first["total_pages"])
+
+    assert (first["page"], second["page"]) == (1, 2)
+    assert not {f["id"] for f in first["results"]} & {f["id"] for f in second["results"]}
+    assert (first["total_pages"] - 1) * 20 + len(last["results"]) == first["total_results"]
+    assert movies.get("/movie/popular", page=first["total_pages"] + 1)["results"] == []
+
+
+def test_lists_link_to_their_next_page(music: Client) -> None:
+    first = music.get("/browse/new-releases", limit=5)["albums"]
+    query = dict(part.split("=") for part in first["next"].partition("?")[2].split("&"))
+    second = music.get("/browse/new-releases", **query)["albums"]
+
+    assert (first["limit"], first["offset"], second["offset"]) == (5, 0, 5)
+    assert first["previous"] is None
+    assert second["previous"] is not None
+    assert not {a["id"] for a in first["items"]} & {a["id"] for a in second["items"]}
+
+
+def test_filters_narrow_a_list(movies: Client) -> None:
+    person = movies.get("/search/person", query="Sofia Coppola")["results"][0]["id"]
+    genre = movies.get("/genre/movie/list")["genres"][0]["id"]
+    since = {"primary_release_date.gte": "2015-01-01", "sort_by": "vote_average.desc"}
+
+    recent = movies.get("/discover/movie", **since)["results"]
+    by_genre = movies.get("/discover/movie", with_genres=genre)["results"]
+
+    assert recent
+    assert all(film["release_date"] >= "2015-01-01" for film in recent)
+    assert [film["vote_average"] for film in recent] == sorted((f["vote_average"] for f in recent), reverse=True)
+    assert by_genre
+    assert all(genre in film["genre_ids"] for film in by_genre)
+    assert movies.get("/discover/movie", with_crew=person)["total_results"] >= 0
+
+
+def test_what_is_trending_is_of_the_kind_that_was_asked_for(movies: Client) -> None:
+    show = movies.get("/trending/tv/day")["results"][0]
+    assert movies.get(f"/tv/{show['id']}")["name"] == show["name"]
+    assert movies.get(f"/tv/{show['id']}/similar")["results"]
+
+
+def test_the_same_seed_gives_the_same_bytes_in_another_process(cinema_protocol: Protocol) -> None:
+    """Nothing depends on the process, on hash randomisation or on what was asked before."""
+    program = (
+        "import sys; from protocols import load; from protocols.samples import sample\n"
+        "from protocols.simulator import Simulator\n"
+        "s = Simulator(load(sample('cinema')), seed=int(sys.argv[1]), auth=False)\n"
+        "for path in sys.argv[2:]: answer = s.handle('GET', path, {}, b'')[1].decode()\n"
+        "print(answer)"
+    )
+
+    def answer(seed: int, *paths: str) -> str:
+        command = [sys.executable, "-c", program, str(seed), *paths]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+    search = "/api/films?query=Glass%20Meridian"
+    first = answer(7, search)
+
+    assert first == answer(7, "/api/films/top-rated", "/api/people?query=Orla%20Quist", search)
+    assert first != answer(8, search)
+    with Simulator(cinema_protocol, seed=7, auth=False) as simulator:
+        assert json.loads(first) == requests.get(simulator.url + "/films?query=Glass%20Meridian", timeout=10).json()
+
+
+def test_what_is_asked_first_makes_no_difference(cinema_protocol: Protocol) -> None:
+    """Two worlds that were asked the same things in another order are the same world."""
+    paths = [
+        "/api/films",
+        "/api/films/top-rated",
+        "/api/people?query=Orla%20Quist",
+        "/api/films?query=Glass%20Meridian",
+    ]
+    with Simulator(cinema_protocol, auth=False) as simulator:
+        person = json.loads(simulator.handle("GET", paths[2], {}, b"")[1])["people"][0]["personId"]
+        film = json.loads(simulator.handle("GET", paths[3], {}, b"")[1])["films"][0]["filmId"]
+    paths += [f"/api/people/{person}/credits", f"/api/films/{film}/credits", f"/api/films/{film}", "/api/me/watchlist"]
+    answers = []
+    for order in (paths, paths[::-1]):
+        world = Simulator(cinema_protocol, auth=False)
+        for path in (*order, *order):
+            world.handle("GET", path, {}, b"")
+        answers.append([world.handle("GET", path, {}, b"") for path in paths])
+
+    assert answers[0] == answers[1]
+    assert all(status == 200 for status, _, _, _ in answers[0])
+
+
+def test_screenings_are_in_the_next_days(cinema: Client) -> None:
+    film = cinema.get("/films", query="Glass Meridian")["films"][0]["filmId"]
+    starts = [screening["startsAt"] for screening in cinema.get(f"/films/{film}/screenings")["screenings"]]
+    assert starts
+    assert starts == sorted(starts)
+    assert all("2024-06-01T12" < start < "2024-06-15" for start in starts)
+
+
+def test_today_is_what_the_clock_says(cinema_protocol: Protocol) -> None:
+    with Simulator(cinema_protocol, now=datetime(2031, 5, 4, tzinfo=UTC)) as simulator:
+        client = Client(simulator)
+        newest = client.get("/films", sortBy="-releaseDate")["films"][0]["releaseDate"]
+    assert newest[:4] == "2031"
+
+
+# -- refusals ------------------------------------------------------------------------------------------------------
+
+
+def test_wrong_requests_get_the_documented_refusals(cinema: Client) -> None:
+    """Each says in the document's own shape what is wrong."""
+    missing_query = cinema.send("GET", "/people")
+    wrong_type = cinema.send("GET", "/films", page="soon")
+    outside = cinema.send("GET", "/films", genre="opera")
+    unknown = cinema.send("GET", "/films/999999999")
+    bad_body = cinema.send(
+        "POST", f"/films/{cinema.get('/films')['films'][0]['filmId']}/reviews", {"stars": 9, "text": "x"}
+    )
+
+    for reply, status, name in [
+        (missing_query, 400, "query"), (wrong_type, 400, "page"), (outside, 400, "genre"),
+        (unknown, 404, "filmId"), (bad_body, 400, "stars"),
+    ]:  # fmt: skip
+        assert reply.status_code == status
+        assert set(reply.json()) == {"code", "message"}
+        assert name in reply.json()["message"]
+    assert cinema.send("GET", "/nowhere").status_code == 404
+    refused = cinema.send("PATCH", "/me/watchlist")
+    assert refused.status_code == 405
+    assert refused.headers["Allow"] == "DELETE, GET, PUT"
+
+
+def test_only_the_made_up_credential_is_accepted(cinema_protocol: Protocol) -> None:
+    with Simulator(cinema_protocol) as simulator:
+        stranger = Client(simulator, signed_in=False)
+        refused = stranger.send("GET", "/me")
+        assert refused.status_code == 401
+        assert refused.json()["code"] == "unauthorized"
+        assert Client(simulator).send("GET", "/me").status_code == 200
+        assert requests.get(simulator.url + "/me", headers={"Authorization": "Bearer x"}, timeout=10).status_code == 401
+        (credential,) = simulator.credentials
+        assert credential.secret not in repr(credential)
+    with Simulator(cinema_protocol, auth=False) as simulator:
+        assert simulator.credentials == ()
+        assert Client(simulator).send("GET", "/me").status_code == 200
+
+
+def test_a_key_in_the_query_is_a_credential_too(movies: Client) -> None:
+    reply = Client(movies.simulator, signed_in=False).send("GET", "/movie/popular")
+    assert reply.status_code == 401
+    assert "status_message" in reply.json()
+    assert [credential.location for credential in movies.simulator.credentials] == ["query"]
+
+
+# -- the server ----------------------------------------------------------------------------------------------------
+
+
+def test_many_clients_at_once_see_one_world(cinema: Client) -> None:
+    """Requests from many threads over kept connections are answered one after the other and alike."""
+    answers: list[object] = []
+
+    def ask() -> None:
+        client = Client(cinema.simulator)
+        answers.extend([client.get("/films/top-rated") for _ in range(5)])
+
+    threads = [threading.Thread(target=ask) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert len(answers) == 30
+    assert all(answer == answers[0] for answer in answers)
+
+
+def test_a_stopped_server_is_gone_and_can_be_started_again(cinema_protocol: Protocol) -> None:
+    simulator = Simulator(cinema_protocol, auth=False)
+    url = simulator.start()
+    assert re.fullmatch(r"http://127\.0\.0\.1:\d+/api", url)
+    session = requests.Session()
+    assert session.get(url + "/films", timeout=10).status_code == 200
+    simulator.stop()
+    with pytest.raises(requests.ConnectionError):
+        session.get(url + "/films", timeout=10)
+    assert requests.get(simulator.start() + "/films", timeout=10).status_code == 200
+    simulator.stop()
+
+
+def test_bodies_that_are_too_large_or_broken_are_refused(cinema: Client) -> None:
+    film = cinema.get("/films")["films"][0]["filmId"]
+    (credential,) = cinema.simulator.credentials
+    headers: dict[str, str] = {"Content-Type": "application/json"}
+    credential.apply(headers, [], {})
+    url = f"{cinema.simulator.url}/films/{film}/reviews"
+    assert requests.post(url, data=b'{"stars": ', headers=headers, timeout=10).status_code == 400
+    with contextlib.suppress(requests.ConnectionError):  # hanging up before all of it was sent is as good
+        assert requests.post(url, data=b"x" * 11_000_000, headers=headers, timeout=10).status_code == 413
+
+
+def test_a_simulator_is_ready_at_once(data: Path) -> None:
+    """Making one costs nothing next to loading the protocol, and a warm request takes a few milliseconds."""
+    protocol = load(data / "restbench" / "tmdb_oas.json")
+    begun = time.perf_counter()
+    with Simulator(protocol, auth=False) as simulator:
+        session = requests.Session()
+        url = simulator.url
+        assert time.perf_counter() - begun < 0.15
+        session.get(url + "/movie/popular", timeout=20)
+        begun = time.perf_counter()
+        for page in range(100):
+            session.get(url + "/movie/popular", params={"page": page % 5 + 1}, timeout=20)
+        assert (time.perf_counter() - begun) / 100 < 0.03

@@ -1,0 +1,158 @@
+"""Identifiers of a simulated API resolve, and its relations agree in every direction."""
+
+from __future__ import annotations
+
+from tests.protocols.simulator.simulated_apis import Client, movie_arguments, objects_of
+
+
+def test_every_identifier_in_a_movie_response_resolves(movies: Client) -> None:
+    """Whatever id a response holds, the tool that takes it knows it, and calls it by the same name."""
+    arguments = movie_arguments(movies)
+    film, show, person = (arguments[name] for name in ("movie_id", "tv_id", "person_id"))
+    paths = [
+        f"/movie/{film}/credits", f"/movie/{film}", f"/movie/{film}/similar", "/movie/top_rated", "/movie/latest",
+        f"/person/{person}/movie_credits", f"/person/{person}/tv_credits", "/person/popular", "/tv/on_the_air",
+        f"/tv/{show}", f"/tv/{show}/credits", f"/tv/{show}/season/1/episode/2/credits", "/trending/tv/day",
+        f"/collection/{arguments['collection_id']}",
+    ]  # fmt: skip
+    detail = {
+        "movie": "title",
+        "tv": "name",
+        "person": "name",
+        "company": "name",
+        "network": "name",
+        "collection": "name",
+    }
+    tries = 0
+
+    for path in paths:
+        for key, entry in list(objects_of(movies.get(path)))[1:60]:
+            kind = kind_of_movie_object(path, key, entry)
+            if kind is None:
+                continue
+            details = movies.get(f"/{kind}/{entry['id']}")
+            tries += 1
+            assert details["id"] == entry["id"]
+            name_in_list = entry.get(detail[kind], details[detail[kind]])
+            assert details[detail[kind]] == name_in_list, (path, key)
+            if "credit_id" in entry:
+                assert movies.get(f"/credit/{entry['credit_id']}")["id"] == entry["credit_id"]
+
+    assert tries > 150
+
+
+def kind_of_movie_object(path: str, key: str, entry: dict[str, object]) -> str | None:
+    """By eye: what an object in a response of the movie protocol is."""
+    if "id" not in entry or key in {"seasons", "last_episode_to_air", "genres", "episodes"}:
+        return None
+    by_key = {"production_companies": "company", "networks": "network", "created_by": "person", "parts": "movie"}
+    if key in by_key:
+        return by_key[key]
+    if "title" in entry and "name" not in entry:
+        return "movie"
+    if "first_air_date" in entry or path.startswith("/trending/tv"):
+        return "tv"
+    if "profile_path" in entry:
+        return "person"
+    return None
+
+
+def test_credits_agree_in_both_directions(movies: Client) -> None:
+    """A film's credits name the person whose credits name the film, with the same role and credit."""
+    person = movies.get("/search/person", query="Sofia Coppola")["results"][0]
+    assert person["name"] == "Sofia Coppola"
+    credits = movies.get(f"/person/{person['id']}/movie_credits")
+    directed = [entry for entry in credits["crew"] if entry["job"] == "Director"]
+    assert directed
+
+    for part in ("cast", "crew"):
+        for entry in credits[part]:
+            back = [e for e in movies.get(f"/movie/{entry['id']}/credits")[part] if e["id"] == person["id"]]
+            assert [e["credit_id"] for e in back] == [entry["credit_id"]]
+            role = "character" if part == "cast" else "job"
+            assert back[0][role] == entry[role]
+
+    film_credits = movies.get(f"/movie/{directed[0]['id']}/credits")
+    for member in film_credits["cast"]:
+        theirs = movies.get(f"/person/{member['id']}/movie_credits")["cast"]
+        assert directed[0]["id"] in [entry["id"] for entry in theirs]
+    assert {entry["id"] for entry in person["known_for"] if entry["media_type"] == "movie"} <= {
+        entry["id"] for part in ("cast", "crew") for entry in credits[part]
+    }
+
+
+def test_every_film_has_one_director(movies: Client) -> None:
+    """Values that the document shows often for a role are there in every film, so questions about them have answers."""
+    for film in movies.get("/movie/top_rated")["results"][:10]:
+        crew = movies.get(f"/movie/{film['id']}/credits")["crew"]
+        assert [entry["job"] for entry in crew].count("Director") == 1
+
+
+def test_a_credit_names_the_work_and_the_person(movies: Client) -> None:
+    show = movies.get("/search/tv", query="Black Mirror")["results"][0]
+    crew = movies.get(f"/tv/{show['id']}/season/2/credits")["crew"]
+    director = next(entry for entry in crew if entry["job"] == "Director")
+
+    credit = movies.get(f"/credit/{director['credit_id']}")
+
+    assert credit["person"]["name"] == director["name"]
+    assert (credit["media"]["id"], credit["media_type"], credit["job"]) == (show["id"], "tv", "Director")
+
+
+def test_seasons_and_episodes_add_up(movies: Client) -> None:
+    """The numbers that a show tells are those of the seasons and episodes that it has."""
+    show = movies.get("/search/tv", query="Two Quiet Girls")["results"][0]
+    detail = movies.get(f"/tv/{show['id']}")
+    episodes = 0
+    for season in detail["seasons"]:
+        listed = movies.get(f"/tv/{show['id']}/season/{season['season_number']}")
+        assert [e["episode_number"] for e in listed["episodes"]] == list(range(1, len(listed["episodes"]) + 1))
+        episodes += len(listed["episodes"])
+
+    assert detail["number_of_seasons"] == len(detail["seasons"]) >= 3
+    assert detail["number_of_episodes"] == episodes
+    assert movies.send("GET", f"/tv/{show['id']}/season/99").status_code == 404
+    episode = movies.get(f"/tv/{show['id']}/season/2/episode/3")
+    assert (episode["season_number"], episode["episode_number"]) == (2, 3)
+
+
+def test_a_review_knows_what_it_is_about(movies: Client) -> None:
+    film = movies.get("/search/movie", query="The Dark Knight")["results"][0]
+    review = movies.get(f"/movie/{film['id']}/reviews")["results"][0]
+
+    detail = movies.get(f"/review/{review['id']}")
+
+    assert (detail["media_id"], detail["media_title"]) == (film["id"], "The Dark Knight")
+    assert detail["content"] == review["content"]
+
+
+def test_a_collection_holds_films_that_belong_to_it(movies: Client) -> None:
+    collection = movies.get("/search/collection", query="The Hunger Games")["results"][0]
+    parts = movies.get(f"/collection/{collection['id']}")["parts"]
+
+    assert parts
+    for part in parts:
+        assert movies.get(f"/movie/{part['id']}")["belongs_to_collection"]["id"] == collection["id"]
+
+
+def test_albums_own_their_tracks(music: Client) -> None:
+    album = music.get("/search", q="The Dark Side of the Moon", type="album")["albums"]["items"][0]
+    tracks = music.get(f"/albums/{album['id']}/tracks")["items"]
+
+    assert music.get(f"/albums/{album['id']}")["total_tracks"] == len(tracks) >= 3
+    assert [track["track_number"] for track in tracks] == list(range(1, len(tracks) + 1))
+    for track in tracks:
+        detail = music.get(f"/tracks/{track['id']}")
+        assert detail["album"]["id"] == album["id"]
+        assert [a["id"] for a in detail["artists"]] == [a["id"] for a in album["artists"]]
+    artist = album["artists"][0]["id"]
+    assert album["id"] in [entry["id"] for entry in music.get(f"/artists/{artist}/albums")["items"]]
+    top = music.get(f"/artists/{artist}/top-tracks", market="US")["tracks"]
+    assert all(artist in [a["id"] for a in track["artists"]] for track in top)
+
+
+def test_identifiers_inside_links_are_those_of_the_entity(music: Client) -> None:
+    track = music.get("/search", q="Moonlit", type="track")["tracks"]["items"][0]
+    assert track["uri"] == f"spotify:track:{track['id']}"
+    assert track["href"] == f"https://api.spotify.com/v1/tracks/{track['id']}"
+    assert track["type"] == "track"

@@ -1,0 +1,154 @@
+"""How long a call may take, and how many there may be: options move both, and the messages name them."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from atc import Agent
+from protocols import load
+from sandbox import Limits
+from tests.protocols.wire.conftest import Run
+from tests.protocols.wire.service import Arrived, Handler, Service
+from tests.scripted import ScriptedModel
+
+REPORT = {
+    "/report": {
+        "get": {
+            "responses": {
+                "200": {
+                    "description": "OK.",
+                    "content": {
+                        "application/json": {
+                            "schema": {"type": "object", "properties": {"name": {"type": "string"}}},
+                        }
+                    },
+                }
+            }
+        }
+    }
+}
+ITEMS = {
+    "/items": {"get": {"parameters": [{"name": "page", "in": "query", "schema": {"type": "integer"}}]}},
+    "/items/{id}": {
+        "get": {"parameters": [{"name": "id", "in": "path", "required": True, "schema": {"type": "integer"}}]}
+    },
+}
+for _item in ITEMS.values():
+    _item["get"]["responses"] = {"200": {"description": "OK."}}  # type: ignore[index]
+
+PROGRAM = 'print(GET_report()["name"])'
+
+
+def slow(seconds: float) -> Handler:
+    def handle(request: Arrived) -> tuple[int, dict[str, str], object]:
+        time.sleep(seconds)
+        return 200, {}, {"name": "ready"}
+
+    return handle
+
+
+def test_a_call_that_takes_too_long_names_the_option(run: Run) -> None:
+    """The message says what the limit was, and which option moves it."""
+    result = run(REPORT, PROGRAM, "--call-timeout", "0.3", handle=slow(1))
+
+    assert result.exit_code == 6
+    assert "no whole reply within 0.3 s; --call-timeout allows more" in result.stderr
+
+
+def test_a_call_may_take_as_long_as_the_program(run: Run) -> None:
+    """Without the option the limit of the program is that of a call, and the message names the call."""
+    result = run(REPORT, PROGRAM, "--wall", "0.5", handle=slow(1))
+
+    assert result.exit_code == 4
+    assert "the program ran longer than the 0.5 s allowed, and GET_report had no reply yet" in result.stderr
+    assert "--wall allows more" in result.stderr and "--call-timeout" not in result.stderr
+    both = run(REPORT, PROGRAM, "--wall", "1", "--call-timeout", "0.3", handle=slow(0.6))
+    assert "no whole reply within 0.3 s; --call-timeout allows more" in both.stderr
+    assert run(REPORT, PROGRAM, "--wall", "5", handle=slow(0.7)).stdout == "ready\n"
+    assert Limits(wall=60).call_seconds == 60
+
+
+def test_a_timeout_of_the_program_itself_names_no_option(run: Run, service: Service) -> None:
+    """`requests.get(…, timeout=0.3)` is what the program asked for."""
+    program = f"import requests\nprint(requests.get('{service.url}/report', timeout=0.3))"
+    result = run(REPORT, program, handle=slow(1))
+
+    assert result.exit_code == 6
+    assert "no whole reply within 0.3 s" in result.stderr
+    assert "--call-timeout" not in result.stderr
+
+
+def test_a_longer_call_gives_a_solve_more_time(service: Service) -> None:
+    """The time of a call that is longer than that of the program is added to it, in Python as on the command line."""
+    service.handle = slow(0.8)
+    document = {"openapi": "3.0.3", "info": {"title": "Slow", "version": "1"}, "paths": REPORT}
+    protocol = load(document)
+    model = ScriptedModel(f"```python\n{PROGRAM}\n```")
+
+    with Agent(protocol, model, base_url=service.url, limits=Limits(wall=0.3), call_timeout=3) as agent:
+        solution = agent.solve("What is the name of the report?")
+
+    assert solution.answer == "ready"
+    assert Limits().adjusted(60).wall == 75
+    assert Limits().adjusted(5).wall == 15
+
+
+def test_the_model_is_told_how_many_calls_it_may_make(service: Service) -> None:
+    """A number of the user's own is in the prompt; that of a strong model always is."""
+    document = {"openapi": "3.0.3", "info": {"title": "Report", "version": "1"}, "paths": REPORT}
+    prompts = []
+    cases: list[dict[str, Any]] = [{"max_calls": 7}, {"profile": "large"}, {}]
+    for options in cases:
+        with Agent(load(document), ScriptedModel(), base_url=service.url, **options) as agent:
+            prompts.append(agent.opening("What is the name?").messages()[0].content)
+
+    assert "at most 7 calls" in prompts[0]
+    assert "at most 100 calls" in prompts[1]
+    assert "calls" not in prompts[2].rpartition("Today")[2]
+
+
+@pytest.mark.parametrize(
+    ("program", "says"),
+    [
+        ("for n in range(9): GET_items_id(n)", "most of them GET_items_id with different `id`, one call per item"),
+        (
+            "for n in range(9): GET_items(page=n)",
+            "most of them GET_items that differ only in `page`, one call per page",
+        ),
+        (
+            "for n in range(9): GET_items()",
+            "most of them GET_items with the same arguments; end the loop, or allow more with --max-calls",
+        ),
+    ],
+)
+def test_too_many_calls_tell_items_from_pages(run: Run, program: str, says: str) -> None:
+    """The recorded arguments show by what the calls differ."""
+    result = run(ITEMS, program, "--max-calls", "4")
+
+    assert result.exit_code == 4
+    assert f"the program made more than the 4 calls allowed, {says}" in result.stderr
+    assert run(ITEMS, program, "--max-calls", "9").exit_code == 0
+
+
+def test_the_options_may_stand_in_a_configuration_file(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`atc.toml` has them above its tables, for every command."""
+    monkeypatch.delenv("ATC_CONFIG", raising=False)
+    run(ITEMS, "")
+    Path("atc.toml").write_text("max-calls = 2\ncall-timeout = 5\n")
+    result = run(ITEMS, "for n in range(9): GET_items_id(n)")
+
+    assert result.exit_code == 4
+    assert "more than the 2 calls allowed" in result.stderr
+
+
+def test_no_calls_at_all_is_no_limit(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Refused on the command line and in the file, for each command."""
+    assert run(REPORT, PROGRAM, "--max-calls", "0").exit_code == 2
+    Path("atc.toml").write_text("max-calls = 0\n")
+    monkeypatch.setenv("ATC_CONFIG", "atc.toml")
+    result = run(REPORT, PROGRAM)
+    assert (result.exit_code, "max-calls" in result.stderr) == (2, True), result.stderr

@@ -1,0 +1,274 @@
+"""Why a service refused a request: whatever form it says that in, a program and a user read which field is wrong."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from atc.fault import Fault
+from atc.prompting.conversation import said
+from sandbox.egress.reasons import service_message
+from tests.protocols.wire.conftest import Run
+
+PATHS = {"/orders": {"post": {"responses": {"201": {"description": "Created."}}}}}
+
+
+def _order(status: int, body: object, kind: str = "application/json") -> object:
+    return lambda request: (status, {"Content-Type": kind}, body if isinstance(body, str) else json.dumps(body))
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        pytest.param(
+            {
+                "title": "One or more errors.",
+                "status": 400,
+                "errors": {"amount": ["must be positive"], "$.day": ["no day"]},
+            },
+            "amount: must be positive; $.day: no day",
+            id="ASP.NET Core",
+        ),
+        pytest.param(
+            {
+                "title": "You lack credit.",
+                "detail": "It costs 50 and 30 are there.",
+                "balance": 30,
+                "accounts": ["/a/1"],
+            },
+            "It costs 50 and 30 are there; You lack credit.",
+            id="RFC 9457",
+        ),
+        pytest.param(
+            {"title": "Bad Request", "invalid-params": [{"name": "age", "reason": "must be an integer"}]},
+            "age: must be an integer",
+            id="RFC 9457, invalid-params",
+        ),
+        pytest.param(
+            {
+                "detail": [
+                    {"type": "missing", "loc": ["query", "day"], "msg": "Field required", "input": None},
+                    {
+                        "loc": ["body", "items", 0, "price"],
+                        "msg": "Input should be a number",
+                        "input": "a b",
+                        "url": "x y",
+                    },
+                ]
+            },
+            "query.day: Field required; body.items[0].price: Input should be a number",
+            id="FastAPI",
+        ),
+        pytest.param(
+            {
+                "errors": [
+                    {
+                        "title": "Invalid",
+                        "detail": "Name is too short.",
+                        "source": {"pointer": "/data/attributes/name"},
+                    },
+                    {"title": "Invalid parameter", "source": {"parameter": "include"}},
+                ]
+            },
+            "/data/attributes/name: Name is too short; include: Invalid parameter",
+            id="JSON:API",
+        ),
+        pytest.param(
+            {
+                "title": ["May not be blank."],
+                "rows": [{}, {"n": ["No integer."]}],
+                "non_field_errors": ["The days clash."],
+            },
+            "title: May not be blank; rows[1].n: No integer; The days clash.",
+            id="Django REST framework",
+        ),
+        pytest.param(
+            {"errors": {"message": ["is too short"], "base": ["Nothing was ordered"]}},
+            "message: is too short; Nothing was ordered",
+            id="Rails",
+        ),
+        pytest.param(
+            {"errors": {"email": ["is taken already"]}, "full_messages": ["Email is taken already"]},
+            "email: is taken already",
+            id="Rails, full messages",
+        ),
+        pytest.param(
+            {
+                "data": None,
+                "errors": [{"message": "No such user", "path": ["user"], "extensions": {"stacktrace": ["at x y"]}}],
+            },
+            "user: No such user",
+            id="GraphQL",
+        ),
+        pytest.param(
+            {
+                "error": {
+                    "code": 400,
+                    "message": "Request contains an invalid argument.",
+                    "status": "INVALID_ARGUMENT",
+                    "details": [
+                        {"@type": "t", "fieldViolations": [{"field": "page_size", "description": "too large"}]}
+                    ],
+                }
+            },
+            "page_size: too large; Request contains an invalid argument.",
+            id="Google",
+        ),
+        pytest.param(
+            {
+                "error": "Bad Request",
+                "path": "/orders",
+                "message": "Validation failed. Error count: 1",
+                "errors": [
+                    {"field": "name", "defaultMessage": "must not be blank", "arguments": [{"defaultMessage": "x"}]}
+                ],
+            },
+            "name: must not be blank; Validation failed. Error count: 1",
+            id="Spring",
+        ),
+        pytest.param(
+            {
+                "message": "The day field is required. (and 1 more error)",
+                "errors": {"day": ["The day field is required."]},
+            },
+            "day: The day field is required.",
+            id="Laravel",
+        ),
+        pytest.param(
+            {"__type": "x.y#LimitException", "message": "Too many tables"},
+            "Too many tables; x.y#LimitException",
+            id="AWS",
+        ),
+        pytest.param(
+            {"error": {"code": "missing", "message": "An amount is needed.", "param": "amount", "type": "invalid"}},
+            "amount: An amount is needed.",
+            id="Stripe",
+        ),
+        pytest.param(
+            {
+                "error": {
+                    "issues": [{"code": "x", "path": ["user", "name"], "message": "Expected string"}],
+                    "name": "ZodError",
+                }
+            },
+            "user.name: Expected string",
+            id="Zod",
+        ),
+        pytest.param(
+            {"error": {"name": "ZodError", "message": '[{"path": ["day"], "message": "Required"}]'}},
+            "day: Required",
+            id="Zod, as a text",
+        ),
+        pytest.param(
+            {"error": "invalid_grant", "error_description": "The code has expired"},
+            "The code has expired; invalid_grant",
+            id="OAuth",
+        ),
+        pytest.param(
+            {
+                "message": "Validation Failed",
+                "errors": [{"resource": "Issue", "field": "title", "code": "missing_field"}],
+            },
+            "title: missing_field; Validation Failed",
+            id="GitHub",
+        ),
+        pytest.param(
+            {"code": "bad", "message": "Invalid parameter(s): day", "data": {"params": {"day": "day is no date."}}},
+            "Invalid parameter(s): day; data.params.day: day is no date.",
+            id="WordPress",
+        ),
+        pytest.param(
+            {"message": ["name is empty", "age is no number"], "error": "Bad Request"},
+            "name is empty; age is no number",
+            id="Nest",
+        ),
+    ],
+)
+def test_every_wrong_field_is_named(run: Run, body: object, reason: str) -> None:
+    """Details come with their field and before what sums them up; a title that only says that it failed is left out."""
+    done = run(PATHS, "POST_orders()", handle=_order(422, body))
+
+    assert done.exit_code == 1
+    assert f'422 Unprocessable Entity — the service said "{reason}" (POST /orders)' in done.stderr
+
+
+def test_a_web_page_is_read_without_its_tags(run: Run) -> None:
+    """A proxy in front of the service answers with a page."""
+    page = "<html><head><style>h1 {color: red}</style></head>\n<body><h1>Out of\nservice</h1><p>until 5&nbsp;pm</body>"
+    done = run(PATHS, "POST_orders()", handle=_order(502, page, "text/html"))
+
+    assert 'the service said "Out of service until 5 pm"' in done.stderr
+
+
+def test_a_reason_has_600_characters_at_most_and_the_body_is_whole(run: Run) -> None:
+    """What a program does with the parsed body is its own affair."""
+    body = {"errors": {f"field{n}": ["is " + "very " * 10 + "wrong"] for n in range(30)}}
+    program = """
+        try:
+            POST_orders()
+        except ToolError as error:
+            reason = str(error).split('"')[1]
+            print(len(reason), reason[-1], len(error.body["errors"]))
+    """
+    done = run(PATHS, program, handle=_order(400, body))
+
+    assert done.stdout == "600 … 30\n"
+
+
+def test_a_revision_reads_the_whole_reason() -> None:
+    """The model needs the last wrong field as much as the first."""
+    reason = service_message({"errors": {f"field{n}": ["is wrong"] for n in range(60)}})
+    message = f'POST_orders: 422 Unprocessable Entity — the service said "{reason}" (POST /orders)'
+
+    assert len(reason) == 600
+    assert message in said(Fault("run", "ToolError", message))
+
+
+@pytest.mark.parametrize("body", [None, [], {}, 5, True, [[[]]], {"error": None}, {"errors": [None, 4]}, "", "<"])
+def test_a_body_without_a_reason_is_no_error_of_ours(body: object) -> None:
+    """Whatever JSON comes, the status stands."""
+    assert isinstance(service_message(body), str)
+
+
+def test_json_under_another_name_is_read_too(run: Run) -> None:
+    """Some services label their errors as text."""
+    body = json.dumps({"errors": {"day": ["is no date"]}})
+    done = run(PATHS, "POST_orders()", handle=_order(400, body, "text/plain"))
+
+    assert 'the service said "day: is no date"' in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        (
+            {"Message": "The order is wrong.", "OrderState": {"order.Day": ["missing"], "order.Size": ["too big"]}},
+            "order.Day: missing; order.Size: too big; The order is wrong.",
+        ),
+        ({"title": "No.", "links": {"self": ["here"]}}, "No."),
+    ],
+)
+def test_lists_beside_a_message_are_those_of_fields(body: object, reason: str) -> None:
+    """Under whatever name a framework has for them, but for those of machines."""
+    assert service_message(body) == reason
+
+
+@pytest.mark.parametrize("status", [401, 403])
+@pytest.mark.parametrize(
+    ("challenge", "reason"),
+    [
+        ('Bearer realm="x", error="insufficient_scope", error_description="orders:write \\"is\\" missing"',
+         "said \"insufficient_scope: orders:write 'is' missing\""),
+        ("Bearer error=invalid_token", 'said "invalid_token"'),
+        ('Basic realm="x"', None),
+    ],
+)  # fmt: skip
+def test_an_empty_refusal_says_what_its_challenge_does(
+    run: Run, status: int, challenge: str, reason: str | None
+) -> None:
+    """RFC 6750: the reason stands in WWW-Authenticate."""
+    result = run(PATHS, "POST_orders()", handle=lambda request: (status, {"WWW-Authenticate": challenge}, b""))
+
+    assert reason is None or reason in result.stderr
+    assert ("the service said" in result.stderr) == (reason is not None)
