@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from atc.assist.rules.agreement import SecondAnswer
-from atc.assist.rules.findings import Finding
 from atc.diagnosis.provenance import ArgumentFlow, lookup
+from atc.evidence import Finding
 from atc.fault import Attribution, Fault, Stage
 from atc.models.base import Usage
 from atc.models.prices import dollars

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from atc.answer_type import AnswerType
 from atc.assist.language.question import Question
-from atc.assist.rules import Finding, inspect, is_unsupported
+from atc.assist.rules import inspect
 from atc.assist.rules.agreement import disagreement
 from atc.assist.rules.write_reasons import challenge_write
 from atc.diagnosis.provenance import flows
@@ -30,6 +30,7 @@ from atc.events import (
     SolveEnded,
     SolveStarted,
 )
+from atc.evidence import Finding, is_unsupported
 from atc.fault import Fault
 from atc.hooks import AfterCall, BeforeCall
 from atc.interruption import Interruption

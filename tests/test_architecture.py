@@ -26,8 +26,8 @@ _LAYERS = {
     "sandbox": "records truncation private body_store body_forms language child pool provenance journal egress sandbox",
     "atc": """
         _siblings doors fault files interruption answer_type models engines question_limits profile program diagnosis
-        retrieval knowledge prompting search_tree solution solution_file events background hooks options resume turns
-        write_gate modes solve chat agent assist apps.tracing apps.tui apps.saved apps.page apps.server apps.mcp_server
+        evidence retrieval knowledge prompting search_tree solution solution_file events background hooks options resume
+        turns write_gate modes solve chat agent assist apps.tracing apps.tui apps.saved apps.page apps.server apps.mcp_server
         apps.cli apps
     """,
     "probing": "redact schema prober document export strip_responses evaluation drift live cli",
@@ -65,7 +65,6 @@ _CORE_TO_ASSIST = """
     atc.retrieval.candidates atc.assist.language.word_lists
     atc.retrieval.demonstrations atc.assist.language.question
     atc.solution atc.assist.rules.agreement
-    atc.solution atc.assist.rules.findings
     atc.solve atc.assist.language.question
     atc.solve atc.assist.rules
     atc.solve atc.assist.rules.agreement

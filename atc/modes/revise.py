@@ -15,7 +15,7 @@ from typing import Literal
 
 from atc.assist.check import Diagnostic
 from atc.assist.check.precheck import Precheck, fault_of, further_problems
-from atc.assist.rules import Finding, describe_silent_writes, judge, made_writes
+from atc.assist.rules import describe_silent_writes
 from atc.assist.rules.agreement import SecondAnswer, agree, values_of, writes_of
 from atc.assist.rules.write_reasons import intent_mismatch, missing_names
 from atc.assist.unused_reads import without_unused_reads
@@ -23,6 +23,7 @@ from atc.diagnosis.api_health import api_health_problem
 from atc.diagnosis.attribution import attribute as attribute_fault
 from atc.diagnosis.runtime_values import run_facts
 from atc.events import FaultFound, ModelWaiting, ProgramWritten
+from atc.evidence import Finding, judge, made_writes
 from atc.fault import Attribution, Fault, Stage
 from atc.models import Completion, Message, Usage
 from atc.models.repetition import repetition_start

@@ -14,9 +14,10 @@ from typing import Any
 
 from atc.answer_type import AnswerType, WrongAnswerError
 from atc.assist.language.question import Question
-from atc.assist.rules import Finding, inspect
+from atc.assist.rules import inspect
 from atc.assist.rules.agreement import SecondAnswer
 from atc.events import EventSink, FaultFound, ModelWaiting, ProgramWritten, RunEnded
+from atc.evidence import Finding
 from atc.fault import Fault
 from atc.knowledge import Knowledge
 from atc.models import Completion, Message, Usage

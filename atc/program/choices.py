@@ -7,14 +7,13 @@ that they are made of, and the conditions that these values depend on.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
 from atc.program.control_flow import Definition
 from atc.program.def_use import DefUse, def_use
-from atc.program.source import calls_of
-from atc.program.tree import called_name, lines_of, nodes_of
+from atc.program.tree import called_name, called_tool, lines_of, nodes_of
 
 __all__ = ["Choice", "ChoiceKind", "choices", "compares", "lines_behind_output"]
 
@@ -24,6 +23,7 @@ _ORDERS = frozenset({"max", "min", "sorted", "nlargest", "nsmallest"})
 _INEQUALITIES = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 _BRANCHES = (ast.If, ast.While, ast.IfExp)
 _FUNCTIONS = (ast.FunctionDef, ast.Lambda)
+_JUMPS = (ast.Break, ast.Continue, ast.Raise, ast.Return)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,16 +57,20 @@ def compares(tree: ast.AST) -> bool:
     )
 
 
-def lines_behind_output(program: str) -> frozenset[int]:
-    """The lines of the calls that the output is made of or depends on, as the program is written."""
+def lines_behind_output(program: str, writes: Container[str] = ()) -> frozenset[int]:
+    """The lines of the calls that the output is made of or depends on, as the program is written.
+
+    Args:
+        writes: Functions whose calls count as output: they change something.
+    """
     flow = def_use(program)
-    calls = (node for node in (_behind_output(flow) if flow is not None else ()) if isinstance(node, ast.Call))
+    calls = (node for node in (_behind_output(flow, writes) if flow is not None else ()) if isinstance(node, ast.Call))
     return frozenset(line for call in calls for line in lines_of(call))
 
 
-def _behind_output(flow: DefUse) -> Iterator[ast.AST]:
+def _behind_output(flow: DefUse, writes: Container[str] = ()) -> Iterator[ast.AST]:
     """The nodes that printed values are made of, and the branches and loops that they stand in; each once."""
-    pending: list[ast.AST] = [node for node, _ in calls_of(flow.tree, {"print"})]
+    pending: list[ast.AST] = [node for node in nodes_of(flow.tree, ast.Call) if _is_output(node, writes)]
     visited: set[ast.AST] = set()
     while pending:
         root = pending.pop()
@@ -82,7 +86,24 @@ def _behind_output(flow: DefUse) -> Iterator[ast.AST]:
             if branch not in visited:
                 visited.add(branch)
                 yield branch
-                pending += [branch.test] if isinstance(branch, _BRANCHES) else [branch.iter]
+                pending += _decided_by(flow, branch)
+
+
+def _is_output(call: ast.Call, writes: Container[str]) -> bool:
+    return called_name(call) == "print" or called_tool(call) in writes
+
+
+def _decided_by(flow: DefUse, branch: ast.AST) -> list[ast.AST]:
+    """The expressions that decide whether what a branch holds happens; for a function its calls."""
+    match branch:
+        case ast.If() | ast.While() | ast.IfExp():
+            return [branch.test]
+        case ast.For():
+            return [branch.iter]
+        case ast.Match():
+            return [branch.subject]
+    names = (use for definition in flow.definitions if definition.node is branch for use in flow.uses(definition))
+    return [call for name in names if isinstance(call := flow.parent(name), ast.Call)]
 
 
 def _made_of(flow: DefUse, definition: Definition) -> list[ast.AST]:
@@ -100,12 +121,24 @@ def _made_of(flow: DefUse, definition: Definition) -> list[ast.AST]:
     return parts
 
 
-def _enclosing(flow: DefUse, node: ast.AST) -> Iterator[ast.If | ast.While | ast.IfExp | ast.For]:
-    current = flow.parent(node)
-    while current is not None and not isinstance(current, _FUNCTIONS):
-        if isinstance(current, (*_BRANCHES, ast.For)):
-            yield current
-        current = flow.parent(current)
+def _enclosing(flow: DefUse, node: ast.AST) -> Iterator[ast.AST]:
+    """The branches, loops and the function around a node, and the branches before it that may end the way to it."""
+    current, parent = node, flow.parent(node)
+    while parent is not None and not isinstance(current, _FUNCTIONS):
+        if isinstance(parent, (*_BRANCHES, ast.For, ast.Match, ast.FunctionDef)):
+            yield parent
+        if isinstance(current, ast.stmt):
+            yield from _early_ends(parent, current)
+        current, parent = parent, flow.parent(parent)
+
+
+def _early_ends(parent: ast.AST, statement: ast.stmt) -> Iterator[ast.If]:
+    """The `if` statements before a statement of the same block that may leave it: `if not films: continue`."""
+    blocks = [block for _, block in ast.iter_fields(parent) if isinstance(block, list) and statement in block]
+    for block in blocks:
+        for earlier in block[: block.index(statement)]:
+            if isinstance(earlier, ast.If) and any(isinstance(node, _JUMPS) for node in ast.walk(earlier)):
+                yield earlier
 
 
 def _choices_at(node: ast.AST) -> Iterator[tuple[ChoiceKind, ast.expr]]:

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from atc.assist.rules import judge
 from atc.events import FaultFound
+from atc.evidence import judge
 from atc.fault import Fault
 from atc.models import Message
 from atc.modes.actions import read_answer

@@ -5,7 +5,7 @@ What a mode adds to the planner is the difference to this one.
 
 from __future__ import annotations
 
-from atc.assist.rules import judge
+from atc.evidence import judge
 from atc.modes.api import check_health
 from atc.modes.rules import TryEnded
 from atc.modes.toolbox import Toolbox

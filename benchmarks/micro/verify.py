@@ -19,10 +19,11 @@ from rich.console import Console
 from rich.progress import track
 
 from atc.assist.language.question import Question
-from atc.assist.rules import inspect, made_writes
+from atc.assist.rules import inspect
 from atc.assist.rules.findings import Inspection
 from atc.assist.rules.printed import is_empty_answer, nothing_new
-from atc.assist.rules.support import is_unsupported, no_good_call
+from atc.assist.rules.support import no_good_call
+from atc.evidence import is_unsupported, made_writes
 from atc.files import to_json
 from benchmarks.injection.corpus import Half, Origin, Script, scripts
 from benchmarks.injection.mutations import KINDS, injected_faults

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from atc import Agent, Solution
-from atc.assist.rules import made_writes
+from atc.evidence import made_writes
 from atc.models import Model, open_model
 from atc.models.budget import BudgetedModel
 from atc.profile import profile_of

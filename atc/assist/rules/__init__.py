@@ -14,13 +14,13 @@ from collections.abc import Sequence
 
 from atc.assist.language.question import Question
 from atc.assist.rules import entities, flow, labels, negatives, pages, printed, support
-from atc.assist.rules.findings import Finding, Inspection, Kind, made_writes
-from atc.assist.rules.printed import judge
-from atc.assist.rules.support import describe_silent_writes, is_unsupported
+from atc.assist.rules.findings import Inspection
+from atc.assist.rules.support import describe_silent_writes
+from atc.evidence import Finding, Kind, made_writes
 from protocols.dataflow.graph import ProtocolGraph
 from sandbox.records import Run
 
-__all__ = ["Finding", "Kind", "describe_silent_writes", "inspect", "is_unsupported", "judge", "made_writes"]
+__all__ = ["describe_silent_writes", "inspect"]
 
 _RULES = (
     support.no_good_call,

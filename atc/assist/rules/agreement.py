@@ -12,8 +12,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from atc.assist.rules.findings import Finding, failed
 from atc.diagnosis.provenance import lookup
+from atc.evidence.finding import Finding, failed
 from sandbox.records import Run
 
 __all__ = ["SecondAnswer", "agree", "disagreement", "values_of", "writes_of"]

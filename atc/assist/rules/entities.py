@@ -11,8 +11,10 @@ from collections.abc import Iterator
 from difflib import SequenceMatcher
 from typing import TypeGuard
 
-from atc.assist.rules.findings import Finding, Inspection, failed, lists_in, name_of
+from atc.assist.rules.findings import Inspection
 from atc.diagnosis.provenance import lookup
+from atc.evidence.finding import Finding, failed, name_of
+from atc.evidence.traced_run import lists_in
 from protocols.json_path import leaves, subscripts
 from protocols.text.word_lists import TEXTS
 from protocols.text.words import SEARCHES, fold, is_identifier, words

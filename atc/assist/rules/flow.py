@@ -10,8 +10,10 @@ import re
 from collections.abc import Iterator
 
 from atc.assist.language.api_words import MIN_WORD_LETTERS, SMALL_WORDS, tool_stems
-from atc.assist.rules.findings import Finding, Inspection, failed, lists_in, name_of, orders
+from atc.assist.rules.findings import Inspection
 from atc.assist.rules.write_reasons import PLACEHOLDER, intent_mismatch, is_dated, missing_names
+from atc.evidence.finding import Finding, failed, name_of
+from atc.evidence.traced_run import lists_in, orders
 from atc.program.choices import choices, compares
 from atc.program.def_use import calling, def_use
 from atc.program.tree import nodes_of

@@ -7,7 +7,8 @@ import itertools
 import re
 from collections.abc import Iterator
 
-from atc.assist.rules.findings import Finding, Inspection
+from atc.assist.rules.findings import Inspection
+from atc.evidence.finding import Finding
 from atc.program.source import calls_of
 from atc.program.tree import assigned_names, called_name, nodes_of
 from protocols.model import Tool

@@ -12,8 +12,10 @@ import re
 from collections.abc import Iterator, Sequence
 
 from atc.assist.rules.entities import misspelling_of
-from atc.assist.rules.findings import Finding, Inspection, failed, lists_in
+from atc.assist.rules.findings import Inspection
 from atc.assist.rules.printed import is_negative
+from atc.evidence.finding import Finding, failed
+from atc.evidence.traced_run import lists_in
 from atc.program.def_use import DefUse, def_use
 from atc.program.tree import called_name, called_tool, nodes_of
 from protocols.json_path import Step, leaves

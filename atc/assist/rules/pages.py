@@ -11,8 +11,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from atc.assist.rules.findings import Finding, Inspection, lists_in, name_of, orders
+from atc.assist.rules.findings import Inspection
 from atc.assist.rules.printed import is_negative
+from atc.evidence.finding import Finding, name_of
+from atc.evidence.traced_run import lists_in, orders
 from atc.program.tree import called_name, called_tool, lines_of, nodes_of
 from protocols.json_path import subscripts
 from protocols.text.words import fold, selects_page, words

@@ -6,16 +6,15 @@ import ast
 import re
 from collections.abc import Sequence
 
-from atc.assist.rules.findings import Finding, Inspection, lists_in
-from atc.fault import Fault, Stage
+from atc.assist.rules.findings import Inspection
+from atc.evidence.finding import Finding
+from atc.evidence.traced_run import lists_in
 from atc.program.choices import choices
-from atc.program.source import parsed
-from atc.program.tree import nodes_of
 from protocols.json_path import leaves
 from protocols.text.words import is_identifier, words
-from sandbox.records import Run, Source
+from sandbox.records import Source
 
-__all__ = ["error_text", "is_empty_answer", "is_negative", "judge", "nothing_found", "nothing_new", "wrong_kind"]
+__all__ = ["error_text", "is_empty_answer", "is_negative", "nothing_found", "nothing_new", "wrong_kind"]
 
 _EMPTY_LINE = re.compile(
     r"^(\W*|none|null|n/?a|nan|nothing( \w+)*"
@@ -50,30 +49,6 @@ _META_KEYS = frozenset({"code", "detail", "details", "error", "message", "msg", 
 """Keys of a service's messages about itself."""
 _NONE_IN_TEXT = re.compile(r"\b(None|nan)\b(?![^\[{(]*[\]})])")
 """`None` in a sentence, not among the data of an object or a list."""
-
-
-def judge(program: str, run: Run | None) -> Fault | None:
-    """The fault of a run that is no answer; None for an answer."""
-    if run is None or not program:
-        return Fault("write", "NoProgram", "the answer held no Python program; write one in a code block")
-    if run.outcome == "ok":
-        if run.stdout.strip():
-            return None
-        return Fault("answer", "NoOutput", _explain_silence(program))
-    stage: Stage = "policy" if run.outcome == "refused" else "run"
-    if (error := run.error) is None:
-        return Fault(stage, "Limit", f"stopped at the limit of {run.limit}")
-    return Fault(stage, error.type, error.message, error.line, error.snippet)
-
-
-def _explain_silence(program: str) -> str:
-    """Explain why a program printed nothing."""
-    names = nodes_of(parsed(program) or ast.Module([], []), ast.Name)
-    prints = [node.lineno for node in names if node.id == "print"]
-    if not prints:
-        return "the program ended without printing an answer; print() it"
-    lines = f"line{'s' * (len(prints) > 1)} {', '.join(map(str, prints))}"
-    return f"the print() on {lines} was never reached: what is looked for was not found; print an answer then, too"
 
 
 def is_empty_answer(lines: list[str]) -> bool:

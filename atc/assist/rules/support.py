@@ -8,9 +8,10 @@ import re
 
 from atc.assist.language.question import Question
 from atc.assist.rules.changes import account, changes
-from atc.assist.rules.findings import Finding, Inspection, failed, made_writes
+from atc.assist.rules.findings import Inspection
 from atc.assist.rules.printed import is_negative
-from atc.program.choices import lines_behind_output
+from atc.evidence.answers import is_unsupported
+from atc.evidence.finding import Finding, failed, made_writes
 from atc.program.source import calls_of
 from atc.program.tree import lines_of, nodes_of
 from protocols.dataflow.operations import is_called
@@ -33,22 +34,10 @@ __all__ = [
     "caught_error",
     "describe_silent_writes",
     "failed_call",
-    "is_unsupported",
-    "made_writes",
     "missing_write",
     "no_evidence",
     "no_good_call",
 ]
-
-
-def is_unsupported(program: str, run: Run) -> bool:
-    """True if no printed value is known to come from the API, and nothing was written."""
-    if all(failed(call) for call in run.calls):
-        return True
-    if run.provenance is None or run.provenance.printed or made_writes(run):
-        return False
-    # Lists that came back empty leave no trace in what is printed of them.
-    return lines_behind_output(program).isdisjoint(call.line for call in run.calls if not failed(call))
 
 
 def describe_silent_writes(run: Run, question: Question, protocol: Protocol) -> str | None:

@@ -13,7 +13,8 @@ from typing import Literal
 from atc.agent import SIMULATED_NOW, Agent
 from atc.assist.check import check
 from atc.assist.language.question import Question
-from atc.assist.rules import inspect, is_unsupported
+from atc.assist.rules import inspect
+from atc.evidence import is_unsupported
 from atc.prompting import templates
 from atc.prompting.conversation import PREFILL
 from benchmarks.learning.pairs.code import print_program, shape

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from atc.assist.language.question import Question
-from atc.assist.rules import inspect, judge
+from atc.assist.rules import inspect
+from atc.evidence import judge
 from tests.atc.assist.rules.runs import call, exact, kinds, printed, run
 
 

@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from atc.assist.language.question import Question
-from atc.assist.rules import inspect, is_unsupported
+from atc.assist.rules import inspect
+from atc.evidence import is_unsupported
 from sandbox.records import Provenance, Source
 from tests.atc.assist.rules.runs import GRAPH, call, exact, kinds, printed, run
 
