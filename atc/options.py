@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from datetime import datetime
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, TypeVar, get_args
 
 from atc.events import EventSink
 from atc.hooks import AfterCall, BeforeCall
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from protocols.simulator import Session
     from sandbox.egress.write_plan import WritePlan
 
-__all__ = ["Effort", "Options", "SearchSettings", "WritesPolicy", "takes_options"]
+__all__ = ["Effort", "Flag", "Options", "SearchSettings", "WritesPolicy", "takes_options"]
 
 FORMATS = ("auto", "text", "functions", "toolllama")
 Effort = Literal["normal", "high"]
@@ -30,6 +30,45 @@ P = ParamSpec("P")
 Owner = TypeVar("Owner")
 Subject = TypeVar("Subject")
 Result = TypeVar("Result")
+Value = TypeVar("Value")
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """How commands, `atc.toml` and journals take an option. Its help is its entry in the docstring of its class.
+
+    Args:
+        group: Commands take the options of some groups.
+        metavar: What stands for its value in --help.
+        kind: What its text is, by a name in atc.apps.cli.kinds; or the words, of which it is one.
+        traits: `many`: it is repeatable. `shared`: it may stand above the tables of `atc.toml`. `service`: it belongs
+            to the API that a file names, and to no other. `real`: a simulated API has no use for it. `resumable`: a
+            solve that goes on may have another value. `unnoted`: no journal keeps it. `signs_in`: requests bear it.
+        names: What it is called on the command line; by default the name of the field.
+        risk: What it does that a stranger's `atc.toml` may not do unasked, with {value} and {where}.
+    """
+
+    group: str
+    metavar: str | None = None
+    kind: str | tuple[str, ...] = "text"
+    traits: frozenset[str] = frozenset()
+    names: tuple[str, ...] = ()
+    risk: str = ""
+
+
+def _flag(
+    default: Value,
+    group: str,
+    metavar: str | None = None,
+    kind: str | tuple[str, ...] = "text",
+    traits: str = "",
+    names: tuple[str, ...] = (),
+    risk: str = "",
+) -> Value:
+    """A field that commands have a flag for; see Flag."""
+    flag = Flag(group, metavar, kind, frozenset(traits.split()), names, risk)
+    declared: Value = field(default=default, metadata={"flag": flag})
+    return declared
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,23 +76,22 @@ class SearchSettings:
     """How the modes search that make one call at a time.
 
     Args:
-        width: Children of a node (`dfsdt`, `dfs`).
-        depth: Messages on a path; None for the mode's own limit. Under `compat` it counts the nodes of the published
-            trees: a thought, an action and its input are one each.
-        max_observation: Tokens of an observation.
-        max_model_calls: Completions for a question, all tries together; 0 for the mode's own budget.
-        compat: Search as the published code does, with its defects (see benchmarks.methods.dfsdt).
-        format: How calls are written: "text", "functions" (the endpoint's tool calls), "toolllama" (as its weights were
-            trained; "toolllama:FILE" with the sentences of a released answer file or of the training data), or "auto":
-            functions where the model takes them, else text.
+        width: Children of a node (dfsdt, dfs).
+        depth: Messages on a path (react, dfsdt, dfs); with `compat` the nodes of the published trees, where a thought,
+            an action and its input are one each  [default: 8 in a tree, no limit in react].
+        max_observation: Tokens of an observation (react, dfsdt, dfs).
+        max_model_calls: Most model calls for a question, all tries together; 0 for the budget that the mode itself has.
+        compat: Search as ToolLLM's released code does, with its defects (react, dfsdt; see benchmarks.methods.dfsdt).
+        format: How single calls are written: as text, as the endpoint's tool calls (functions), or as ToolLLaMA was
+            trained (FILE: a released answer file with its prompt); auto is functions where the model takes them.
     """
 
-    width: int = 2
-    depth: int | None = None
-    max_observation: int = 400
-    max_model_calls: int = 0
-    compat: bool = False
-    format: str = "auto"
+    width: int = _flag(2, "search", "N", "count")
+    depth: int | None = _flag(None, "search", "N", "count")
+    max_observation: int = _flag(400, "search", "TOKENS", "count")
+    max_model_calls: int = _flag(0, "search", "N", "count or none", "resumable")
+    compat: bool = _flag(False, "search")
+    format: str = _flag("auto", "search", "auto|text|functions|toolllama[:FILE]")
 
     def __post_init__(self) -> None:
         """Raises: UsageError: There is no such format."""
@@ -64,108 +102,150 @@ class SearchSettings:
 
 @dataclass(frozen=True)
 class Options:
-    """What an agent can be told.
+    """What an agent can be told. The commands take those with a flag: --help has the text below, but for `In Python`.
 
     Args:
-        model: A name such as "openai:gpt-4.1" or "local:qwen2.5-coder-1.5b", or any object with `complete`. By default
-            what `ATC_MODEL` names, else the local model. A model that this agent opened it also closes.
-        mode: How a failed program is repaired: "attribute" names the tool to blame and shows its documentation again,
-            "naive" shows the error text alone, "none" does not repair. Or a method to compare with: "react", "codeact",
-            "dfsdt", "dfs", "restgpt" or "conagents" (see atc.modes). `MODE@N` is up to N tries, ended by the first
-            answer; after the first try the model's answers are sampled, with a seed of each try.
-        max_reflections: How often a program may be revised (the paper's alpha); by default as the profile says. The
-            methods to compare with have budgets of their own.
-        base_url: Where the API is, when that is not where its document says; by name where there are several APIs.
-        auth: Credentials as `KIND:SOURCE`, such as "bearer:env:MY_TOKEN", or "shop=bearer:env:MY_TOKEN" for one of
-            several APIs (docs/auth.md).
-        headers: Headers of each request to the API as `NAME:VALUE`, such as "X-Tenant: acme" or "X-Key:env:MY_KEY",
-            which is a secret; "shop=X-Tenant: acme" for one of several APIs. No program replaces them.
-        simulate: Rehearse against a simulated API made from the protocol; no request leaves this machine. Or a session
-            of one, a world of its own, which this agent closes.
-        seed: Of the simulated API, the model, and a program's random numbers.
-        tools: How many tools the model is shown at most, or "all"; by default as the profile says.
-        retriever: The folder of an index by `atc retrieve build`, which chooses the tools that the model is shown.
-        now: The time for the program and the model; the real time by default, a fixed one with `simulate`.
-        allow: Origins such as "https://cdn.example.com" that programs may reach besides the API, without credentials;
-            the API's own is named here when it has a private address.
+        model: local:NAME[+ADAPTER], openvino:NAME, openai:NAME, hf:NAME[+ADAPTER] or replay:FILE
+            [default: $ATC_MODEL, else local:qwen2.5-coder-1.5b]. In Python also any object with `complete`. A model
+            that the agent opened it also closes.
+        mode: How a failed program is repaired: attribute names the tool to blame and shows its documentation again,
+            naive shows the error text alone, none does not repair. Or a method to compare with (docs/modes.md); plan
+            runs the planner without a model. MODE@N: up to N tries, until one is answered; the model's answers are
+            sampled after the first try, with a seed of each try.
+        max_reflections: How often a failed program may be revised (attribute, naive)
+            [default: as the profile says].
+        base_url: Where the API is, if not where its document says; without a path it gets that of the document's
+            server. Repeatable: shop=URL for one of several APIs. In Python a mapping by their names.
+        auth: A credential: bearer, basic, header:NAME, query:NAME, cookie:NAME or a security scheme of the document,
+            then env:VAR, file:PATH or keyring:SERVICE/USER; or oauth2:env:PREFIX, oauth2:file:PATH (docs/auth.md).
+            env:VAR passes a variable to an MCP server that is started. Repeatable; shop=KIND:SOURCE for one of several
+            APIs.
+        simulate: Ask a simulated API on this machine instead of the real one; no request leaves it. In Python also a
+            session of one, a world of its own, which the agent closes.
+        seed: Of the model, the simulated API and a program's random numbers.
+        headers: A header of each request to the API. VALUE may be env:VAR, file:PATH or keyring:SERVICE/USER, and is a
+            secret then; no program replaces it. Repeatable; shop=NAME:VALUE for one of several APIs.
+        tools: How many tools the model is shown  [default: as the profile says].
+        retriever: Choose those tools by this index; see `atc retrieve build`.
+        now: The time for prompt, program and simulated API
+            [default: the real time; 2024-06-01T12:00:00Z when simulating and in bench].
+        allow: A server (scheme, host and port) that programs may reach besides the API, also at a private address;
+            redirects of the API to it are followed. Credentials go there only without --api. Repeatable.
         limits: What a program may use.
-        call_timeout: Seconds that one call may take; by default as long as the program, 15. A longer one gives the
-            program that much more time.
-        max_calls: The most calls of a program, 100 by default; the model is told.
-        ca_file: A PEM file of authorities that are trusted beside the usual ones (docs/network.md).
-        client_cert: A PEM file with a certificate and its key, or `FILE,KEY`, which is shown to the API's own servers.
+        call_timeout: The time that one call may take; a longer one gives the program that much more time
+            [default: as long as the program, 15].
+        max_calls: Most calls of a program; the model is told  [default: 100].
+        ca_file: Trust the authorities in this PEM file besides; for all APIs (docs/network.md).
+        client_cert: Show this certificate to the servers of the API: a PEM file with its key, or two; for all APIs.
         learn: Let the data flow of good calls guide later questions to this agent; off where runs are compared.
-        profile: What the model is given and held to: "small", "large", a file, or a Profile (see atc.profile). By
-            default "large" for `openai:` models, else "small".
-        only: The operations that there are, as patterns: a tag, an operation id, a tool, "GET", "/orders/*" or "POST
-            /search"; "shop=GET" for one of several APIs. Everything by default.
-        without: Operations that there are not, as such patterns: neither in the prompt nor to be called.
-        reads: Operations that change nothing, whatever their method, as such patterns; "none" takes back what the
-            document or the form of an operation says of that.
+        profile: What the model is given and held to: prompt and output tokens, documentation, help. FILE is YAML with
+            `base:` and the fields to change  [default: large for openai:, tiny for smollm2-135m, else small]. In Python
+            also a Profile (see atc.profile).
+        only: Offer these operations alone: a tag, an operation id, a tool, GET, '/orders/*' or 'POST /search'.
+            Repeatable; shop=GET for one of several APIs.
+        without: Leave these operations out, named like that, such as DELETE: neither in the prompt nor to be called.
+            Repeatable.
+        reads: These operations change nothing, whatever their method, such as 'POST /search'. Repeatable; none takes
+            back what the document says of that.
         ablate: Features of the profile to turn off, to measure what they are worth.
-        store: A folder that keeps what responses really hold, and programs that answered. Programs are checked against
-            the former besides the document; the latter are shown with similar questions. What is simulated is kept
-            apart, in `simulated` in it.
+        store: Keep in DIR what responses really hold and which programs answered, and go by that; see `atc contract`.
+            What is simulated is kept apart, in `simulated` in it.
         strict_sandbox: Refuse to run programs where a layer of the sandbox is missing; else that is a warning.
         on_event: Called with every event as it happens.
-        writes: What becomes of calls that may change something: "allow" sends them, "deny" ends the solve, "simulate"
-            has a simulated API answer them, "ask" asks `confirm`, and is "deny" without it. By default "ask", and
-            "allow" with `simulate`. At a real service "allow" sends a write for which the question gives a reason
-            (see atc.assist.rules.write_reasons), and asks `confirm` about any other. "plan" withholds writes until a
-            program would answer, asks `confirm_plan` about all of them at once, then sends only these (docs/writes.md).
-        effort: "high" samples further programs for an answer, which write nothing new, and doubts it where most of
-            them answer or write otherwise; that costs two to three times the tokens.
-        search: How the modes search that make one call at a time, and the most model calls of any mode.
-        max_tokens: Tokens that a question may cost at most, read and written together (docs/limits.md). At a limit the
-            solution has the status "limit", and what was tried so far.
-        max_seconds: Wall-clock seconds that a question may take.
-        max_cost: US dollars that a question may cost, by the price table.
-        prices: A price table, as a file, in place of ours.
+        writes: What becomes of calls that may change something: ask on the terminal, allow, deny (which ends the
+            solve), simulate (a simulated API answers them, reads go to the real one), or plan (simulate them first, ask
+            once about all of them, and then send these alone)  [default: ask, and allow with --simulate]. In Python
+            "ask" asks `confirm`, "plan" asks `confirm_plan`, and either is a no without it.
         before_call: Given each call before it is sent, from another thread; returns None, or the reason against it. A
             write with a reason against it ends the solve, a read fails in the program. Its time is the program's.
         after_call: Given each call when it is over, from another thread.
         confirm: Given a write that is not sent yet, from another thread; returns whether it may be.
-        confirm_plan: Given the planned writes; returns whether those in its `asked` may be sent. Without it none is.
+        confirm_plan: Given the planned writes; returns whether those in its `asked` may be sent.
+        effort: "high" samples further programs for an answer, which write nothing new, and doubts it where most of
+            them answer or write otherwise; that costs two to three times the tokens.
+        search: How the modes search that make one call at a time, and the most model calls of any mode.
+        max_tokens: Most tokens of a question, read and written, all requests to the model together. At this and the
+            next two limits the solution is what there is until then, and the exit code 4 (docs/limits.md).
+        max_seconds: Most seconds of a question; the time in which you confirm writes does not count.
+        max_cost: Most US dollars of a question, by the price table.
+        prices: A price table for --max-cost and for what a solution says that it cost: YAML, docs/limits.md
+            [default: the list prices that come with atc].
     """
 
-    model: str | Model | None = None
-    mode: str = "attribute"
-    max_reflections: int | None = None
-    base_url: str | Mapping[str, str] | None = None
-    auth: Sequence[str] = ()
-    simulate: bool | Session = False
-    seed: int = 0
+    model: str | Model | None = _flag(None, "model", "NAME", "model", "shared")
+    mode: str = _flag("attribute", "mode", None, "mode", "shared")
+    max_reflections: int | None = _flag(None, "mode", "N", "count or none", "shared")
+    base_url: str | Mapping[str, str] | None = _flag(
+        None, "service", "[NAME=]URL", "address", "many shared service real"
+    )
+    auth: Sequence[str] = _flag(
+        (),
+        "service",
+        "KIND:SOURCE",
+        "credential",
+        "many shared service real signs_in",
+        risk="signs in with {value} at {where}",
+    )
+    simulate: bool | Session = _flag(False, "service", traits="shared")
+    seed: int = _flag(0, "clock", "N", "number", "shared")
     _: KW_ONLY
-    headers: Sequence[str] = ()
-    tools: int | Literal["all"] | None = None
-    retriever: str | Path | None = None
-    now: datetime | None = None
-    allow: Sequence[str] = ()
+    headers: Sequence[str] = _flag(
+        (),
+        "program",
+        "NAME:VALUE",
+        "header",
+        "many service signs_in",
+        names=("header",),
+        risk="sends the headers {value} to {where}",
+    )
+    tools: int | Literal["all"] | None = _flag(None, "prompt", "N|all", "tools", "shared")
+    retriever: str | Path | None = _flag(None, "prompt", "INDEX", "index")
+    now: datetime | None = _flag(None, "clock", "TIME", "moment", "shared")
+    allow: Sequence[str] = _flag(
+        (), "program", "ORIGIN", traits="many shared service", risk="lets programs reach {value}"
+    )
     limits: Limits | None = None
-    call_timeout: float | None = None
-    max_calls: int | None = None
-    ca_file: str | Path | None = None
-    client_cert: str | Path | None = None
+    call_timeout: float | None = _flag(None, "network", "SECONDS", "amount", "shared resumable")
+    max_calls: int | None = _flag(None, "program", "N", "count", "shared resumable")
+    ca_file: str | Path | None = _flag(
+        None, "network", "FILE", "place", "shared service", risk="trusts the authorities in {value}"
+    )
+    client_cert: str | Path | None = _flag(
+        None,
+        "network",
+        "FILE[,KEY]",
+        "certificate",
+        "shared service signs_in",
+        risk="shows the certificate {value} to {where}",
+    )
     learn: bool = False
-    profile: str | Profile | None = None
-    only: Sequence[str] = ()
-    without: Sequence[str] = ()
-    reads: Sequence[str] = ()
+    profile: str | Profile | None = _flag(None, "model", "tiny|small|large|FILE", "text", "shared")
+    only: Sequence[str] = _flag((), "document", "WHAT", "pattern", "many shared service")
+    without: Sequence[str] = _flag((), "document", "WHAT", "pattern", "many shared service")
+    reads: Sequence[str] = _flag(
+        (),
+        "program",
+        "WHAT",
+        "pattern",
+        "many shared service",
+        names=("read", "reads"),
+        risk="takes {value} to change nothing",
+    )
     ablate: Sequence[str] = ()
-    store: Path | None = None
-    strict_sandbox: bool = False
+    store: Path | None = _flag(None, "prompt", "DIR", "folder", "shared unnoted")
+    strict_sandbox: bool = _flag(False, "program", traits="shared")
     on_event: EventSink | None = None
-    writes: WritesPolicy | None = None
+    writes: WritesPolicy | None = _flag(None, "program", None, get_args(WritesPolicy), "shared resumable")
     before_call: BeforeCall | None = None
     after_call: AfterCall | None = None
     confirm: Callable[[CallRecord], bool] | None = None
     confirm_plan: Callable[[WritePlan], bool] | None = None
     effort: Effort = "normal"
     search: SearchSettings = SearchSettings()
-    max_tokens: int | None = None
-    max_seconds: float | None = None
-    max_cost: float | None = None
-    prices: str | Path | None = None
+    max_tokens: int | None = _flag(None, "limit", "N", "count", "shared resumable")
+    max_seconds: float | None = _flag(None, "limit", "S", "amount", "shared resumable")
+    max_cost: float | None = _flag(None, "limit", "USD", "amount", "shared resumable")
+    prices: str | Path | None = _flag(None, "limit", "FILE", "file", "shared resumable")
 
 
 def takes_options(
