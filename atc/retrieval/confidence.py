@@ -20,7 +20,7 @@ _CALIBRATION = {
 """By encoder: the weights of words, of vectors and of the logarithm of the number of documents, and a constant.
 
 They are logistic regressions over ToolBench's 422 questions, each asked of indexes of 20 to 1,755 documents with and
-without those of the tools that it needs (`python -m benchmarks.micro.confidence`). Those of a trained encoder are over
+without those of the tools that it needs (benchmarks/micro/confidence.py at 455f377). Those of a trained encoder are over
 the 85 questions that were kept out of its training (`--fold 0`)."""
 
 

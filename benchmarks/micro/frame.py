@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import statistics
 import time
 from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
@@ -15,7 +14,7 @@ from rich.table import Table
 
 from protocols.errors import ATCError
 
-__all__ = ["Measurement", "half_option", "json_option", "median_ms", "print_table", "processor_seconds", "seconds_of"]
+__all__ = ["Measurement", "half_option", "json_option", "print_table", "processor_seconds", "seconds_of"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -66,12 +65,6 @@ def seconds_of(work: Callable[[], object]) -> float:
     started = time.perf_counter()
     work()
     return time.perf_counter() - started
-
-
-def median_ms(work: Callable[[], object], runs: int) -> float:
-    """The median wall-clock time of some work in milliseconds, after one run that does not count."""
-    work()
-    return statistics.median(seconds_of(work) for _ in range(runs)) * 1000
 
 
 def processor_seconds(process: int) -> float:

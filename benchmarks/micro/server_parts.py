@@ -1,7 +1,6 @@
 """What the measurement of `atc serve` needs around the server, each part in a process of its own on this machine.
 
-A simulated API; a service that records the writes it does; a model endpoint that answers recorded programs after a
-delay; and the load generator.
+A simulated API; a model endpoint that answers recorded programs after a delay; and the load generator.
 """
 
 from __future__ import annotations
@@ -13,11 +12,9 @@ import re
 import socket
 import threading
 import time
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -25,57 +22,17 @@ from typing import Any
 
 from protocols import load
 from protocols.simulator import Simulator
-from protocols.simulator.http.connection import ConnectionServer
-from protocols.simulator.http.messages import EncodedAnswer
 
 __all__ = [
-    "SHOP",
     "Answered",
-    "Asked",
     "generate_load",
     "model_endpoint",
-    "recording_service",
     "running",
     "simulated_api",
     "tree_seconds",
 ]
 
 _processes = get_context("spawn")
-
-SHOP: Mapping[str, Any] = {
-    "openapi": "3.1.0",
-    "info": {"title": "Shop", "version": "1"},
-    "paths": {
-        "/carts/{cart}": {
-            "get": {
-                "parameters": [{"name": "cart", "in": "path", "required": True, "schema": {"type": "string"}}],
-                "responses": {"200": {"description": "The cart."}},
-            }
-        },
-        "/orders": {
-            "post": {
-                "summary": "Order an item",
-                "requestBody": {
-                    "required": True,
-                    "content": {
-                        "application/json": {
-                            "schema": {
-                                "type": "object",
-                                "required": ["cart", "item"],
-                                "properties": {"cart": {"type": "string"}, "item": {"type": "string"}},
-                            }
-                        }
-                    },
-                },
-                "responses": {"200": {"description": "The order."}},
-            }
-        },
-    },
-}
-"""The document of the recording service."""
-
-WRITE_SECONDS = 0.01
-"""Seconds that the recording service takes for a write, half of them after it is done."""
 
 RAMP_SECONDS = 2.0
 """Seconds over which a load of many requests begins, so that its clients do not wait for the same moments."""
@@ -84,19 +41,10 @@ _PROGRAM_MARK = "```python"
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """A request of the load: `key` is its Idempotency-Key, `background` asks for an id alone."""
+class Answered:
+    """What came of a question: seconds as the client saw them; `body` is the JSON, None where the connection broke."""
 
     query: str
-    key: str | None = None
-    background: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Answered:
-    """What came of it: seconds as the client saw them; `body` is the JSON, None where the connection broke."""
-
-    asked: Asked
     status: int
     seconds: float
     body: Any
@@ -124,37 +72,13 @@ def simulated_api(pipe: Connection, document: Path) -> None:
         threading.Event().wait()
 
 
-def recording_service(pipe: Connection) -> None:
-    """Serve the shop; sends its URL, and its orders by cart whenever something comes."""
-    orders: dict[str, Counter[str]] = {}
-    lock = threading.Lock()
-
-    def handle(method: str, target: str, headers: Mapping[str, str], body: bytes) -> EncodedAnswer:
-        reply: dict[str, object] = {"cart": target.rpartition("/")[2]}
-        if method == "POST":
-            order = json.loads(body)
-            time.sleep(WRITE_SECONDS / 2)
-            with lock:
-                orders.setdefault(order["cart"], Counter())[order["item"]] += 1
-                reply = {"number": sum(map(Counter.total, orders.values())), **order}
-            time.sleep(WRITE_SECONDS / 2)
-        return 200, json.dumps(reply).encode(), "application/json", {}
-
-    with closing(ConnectionServer(0, handle, datetime.now(UTC))) as server:
-        pipe.send(server.url)
-        while pipe.recv():
-            with lock:
-                pipe.send({cart: dict(items) for cart, items in orders.items()})
-
-
 def model_endpoint(pipe: Connection, programs: Sequence[tuple[str, str]], delay: float, failing: int) -> None:
     """Serve chat completions; sends its URL.
 
     Args:
-        programs: Patterns that a question matches, each with the program that answers it; its groups fill the
-            program's fields, as `{0}`.
+        programs: Patterns that a question matches, each with the program that answers it.
         delay: Seconds before each answer.
-        failing: The first program of one question in so many fails, and is repaired by the next; 0 for none.
+        failing: The first program of one question in so many fails, and is repaired by the next.
     """
     import uvicorn
     from starlette.applications import Starlette
@@ -171,12 +95,10 @@ def model_endpoint(pipe: Connection, programs: Sequence[tuple[str, str]], delay:
         body = await request.body()
         text = "\n".join(str(message["content"]) for message in json.loads(body)["messages"])
         matches = ((pattern.search(text), program) for pattern, program in patterns)
-        match, program = next((match, program) for match, program in matches if match is not None)
-        for place, value in enumerate(match.groups()):
-            program = program.replace(f"{{{place}}}", value)
+        program = next(program for match, program in matches if match is not None)
         if "missing_field" not in text:  # the first program of this question
             asked += 1
-            if failing and asked % failing == 0:
+            if asked % failing == 0:
                 program = f'print({{}}["missing_field"])\n{program}'
         await asyncio.sleep(max(0.0, delay - (time.monotonic() - started)))
         message = {"role": "assistant", "content": f"{_PROGRAM_MARK}\n{program}\n```"}
@@ -192,36 +114,32 @@ def model_endpoint(pipe: Connection, programs: Sequence[tuple[str, str]], delay:
     uvicorn.Server(uvicorn.Config(app, log_level="error", access_log=False)).run(sockets=[listener])
 
 
-def generate_load(
-    pipe: Connection, url: str, key: str, requests: Sequence[Asked], in_flight: int, limit: float
-) -> None:
-    """Send requests, so many at a time; sends how many are answered, now and then, and at last a list of `Answered`.
+def generate_load(pipe: Connection, url: str, key: str, questions: Sequence[str], in_flight: int, limit: float) -> None:
+    """Ask questions, so many at a time; sends how many are answered, now and then, and at last a list of `Answered`.
 
     Args:
-        limit: Seconds after which no further request is sent.
+        limit: Seconds after which no further question is asked.
     """
-    asyncio.run(_load(pipe, url, key, requests, in_flight, limit))
+    asyncio.run(_load(pipe, url, key, questions, in_flight, limit))
 
 
-async def _load(pipe: Connection, url: str, key: str, requests: Sequence[Asked], in_flight: int, limit: float) -> None:
+async def _load(pipe: Connection, url: str, key: str, questions: Sequence[str], in_flight: int, limit: float) -> None:
     import httpx
 
-    waiting = list(reversed(requests))
+    waiting = list(reversed(questions))
     answers: list[Answered] = []
-    deadline, step = time.monotonic() + limit, max(1, len(requests) // 100)
+    deadline, step = time.monotonic() + limit, max(1, len(questions) // 100)
 
     async def worker(client: httpx.AsyncClient, number: int) -> None:
-        await asyncio.sleep(RAMP_SECONDS * number / in_flight if len(requests) > in_flight else 0)
+        await asyncio.sleep(RAMP_SECONDS * number / in_flight if len(questions) > in_flight else 0)
         while waiting and time.monotonic() < deadline:
-            asked = waiting.pop()
-            headers = {"Idempotency-Key": asked.key} if asked.key is not None else {}
-            body = {"query": asked.query, **({"background": True} if asked.background else {})}
+            query = waiting.pop()
             started = time.monotonic()
             try:
-                reply = await client.post(f"{url}/v1/solve", json=body, headers=headers)
-                answer = Answered(asked, reply.status_code, time.monotonic() - started, _summary(reply.json()))
+                reply = await client.post(f"{url}/v1/solve", json={"query": query})
+                answer = Answered(query, reply.status_code, time.monotonic() - started, _summary(reply.json()))
             except (httpx.HTTPError, ValueError):
-                answer = Answered(asked, 0, time.monotonic() - started, None)
+                answer = Answered(query, 0, time.monotonic() - started, None)
             answers.append(answer)
             if len(answers) % step == 0:
                 pipe.send(len(answers))

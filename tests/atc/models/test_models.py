@@ -45,7 +45,9 @@ def test_the_default_model_is_the_small_local_one(monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize("name", ["gpt-4.1", "llama:7b", "openai:", "local"])
 def test_a_name_without_a_known_scheme_lists_what_there_is(name: str) -> None:
     """Exit 2, and the message has every form that works."""
-    with pytest.raises(UsageError, match=r"give local:qwen2.+, or one of hf:…, local:…, openai:…, openvino:…, replay:…"):
+    with pytest.raises(
+        UsageError, match=r"give local:qwen2.+, or one of hf:…, local:…, openai:…, openvino:…, replay:…"
+    ):
         open_model(name)
 
 

@@ -16,7 +16,6 @@ from benchmarks.apibench.ask import api_request, read_reply
 from benchmarks.apibench.calls import matching_call, read_calls_in
 from benchmarks.apibench.dataset import read_apibench
 from benchmarks.apibench.run import grade
-from benchmarks.micro.api_documents import measure
 from tests.benchmarks.learning.tiny_llama import header
 from tests.chat_endpoint import ChatEndpoint, serve, tool_call
 
@@ -253,13 +252,6 @@ def test_documents_come_from_a_retriever(
     stored = json.loads((tmp_path / encoder / "tasks" / "q2.json").read_text())
     assert stored["shown"][0] == BIRDS
     assert len(stored["shown"]) == 2
-
-
-def test_documents_are_measured_without_a_model(files: Path) -> None:
-    """By the words of the questions, both APIs come first."""
-    whole = {"rate": 100.0, "low": 15.8, "high": 100.0}
-
-    assert measure(read_apibench(), "bm25") == {"first": whole, "among 5": whole, "domain of the first": whole}
 
 
 def test_the_table_has_the_published_rows(files: Path, served: ChatEndpoint, tmp_path: Path) -> None:

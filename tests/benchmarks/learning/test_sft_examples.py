@@ -14,10 +14,10 @@ from atc.models import Message
 from atc.models.role_layout import role_prompt
 from benchmarks.learning.sft.examples import IGNORED, TokenizedExample, read_examples
 from benchmarks.methods.formats.toolllama import write_message
-from benchmarks.micro.tiny_model import CHATML
 from protocols.errors import UsageError
 from tests.benchmarks.learning.conftest import ExamplesOf
 from tests.benchmarks.learning.tiny_llama import VOCABULARY, make_llama, write_gguf
+from tests.benchmarks.learning.tiny_model import CHATML
 
 SYSTEM_ADDED = (
     "{% for message in messages %}{% if loop.first and message.role != 'system' %}<|im_start|>system\nBe brief."

@@ -22,7 +22,6 @@ from benchmarks.manipulation.perfect import LabelModel
 from benchmarks.manipulation.run import ManipulationSettings, TestRunner, run_tests
 from benchmarks.manipulation.selection import Selection
 from benchmarks.manipulation.suite import open_environment
-from benchmarks.micro.manipulation import measure
 from benchmarks.report.manipulation_tables import manipulation_tables, published_manipulation, technique
 from benchmarks.report.runs import read_runs
 from benchmarks.run.runner import prepare_folder
@@ -511,14 +510,6 @@ def test_published_rows_are_whole() -> None:
     assert {len(cells) for cells in rows} == {len(data["columns"])}
     failed, *classes = (list(map(int, row)) for row in data["failures"]["rows"].values())
     assert failed == [sum(column) for column in zip(*classes, strict=True)]
-
-
-def test_each_kind_of_episode_is_measured(tiny: TinyEnvironment, tmp_path: Path) -> None:
-    """The micro benchmark goes through the label, the generator and an agent, and all solve every test."""
-    rates = measure(tiny, tmp_path, 0.1)
-
-    assert list(rates) == ["start and score, ms", "label", "generator", "agent"]
-    assert all(rate > 0 for rate in rates.values())
 
 
 @pytest.mark.parametrize("name", SUITE)

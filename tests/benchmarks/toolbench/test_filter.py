@@ -11,7 +11,6 @@ import pytest
 from click.testing import CliRunner
 
 from atc.apps.cli import main
-from benchmarks.micro.compression import quoted_values
 from benchmarks.toolbench.server.address import APIAddress
 from benchmarks.toolbench.server.compression import ResponseSchemas, keep_keys, schema_problem, shortened
 from benchmarks.toolbench.server.filtering import read_verdicts, why_dropped
@@ -145,10 +144,3 @@ def test_a_long_reply_is_shortened_and_says_its_length() -> None:
 def test_a_schema_is_checked_against_the_reply(schema: object, problem: str) -> None:
     """The message names the place."""
     assert schema_problem(schema, FORECAST) == problem
-
-
-def test_values_that_an_answer_quotes_are_told_from_others() -> None:
-    """Whole words of four characters or numbers of three digits; what only lies inside a longer word is not quoted."""
-    reply = {"name": "Harbor Press", "pages": 341, "id": 5, "city": "York"}
-
-    assert quoted_values(reply, "It has 341 pages, from Harbor Press in Yorkshire.") == {"Harbor Press", "341"}

@@ -5,11 +5,10 @@ It stands in for a real base where none can be had, and where a measurement must
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterable
 from pathlib import Path
 
-__all__ = ["CHATML", "make_conversations", "make_model"]
+__all__ = ["CHATML", "make_model"]
 
 CHATML = (
     "{% for message in messages %}<|im_start|>{{ message.role }}\n{{ message.content }}<|im_end|>\n{% endfor %}"
@@ -71,23 +70,3 @@ def make_model(
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         transformers.LlamaForCausalLM(architecture).save_pretrained(folder)
-
-
-def make_conversations(count: int, turns: int = 1, seed: int = 0) -> list[dict[str, list[dict[str, str]]]]:
-    """Questions about numbered items, each with a program of three or four lines; `turns` of them in a conversation."""
-    chance = random.Random(seed)
-    nouns = ("author", "branch", "driver", "engine", "garden", "letter", "market", "parcel", "ticket", "window")
-    fields = ("age", "city", "code", "cost", "date", "name", "rank", "size", "state", "weight")
-
-    def turn() -> list[dict[str, str]]:
-        noun, field, number = chance.choice(nouns), chance.choice(fields), chance.randint(100, 999)
-        lines = [f"{noun} = get_{noun}(id={number})"]
-        question = f"What is the {field} of {noun} {number}?"
-        if chance.random() < 0.5:
-            owner = chance.choice(nouns)
-            question = f"What is the {field} of the {owner} of {noun} {number}?"
-            lines += [f"{owner}_id = {noun}['{owner}']", f"{noun} = get_{owner}(id={owner}_id)"]
-        lines.append(f"print({noun}['{field}'])")
-        return [{"role": "user", "content": question}, {"role": "assistant", "content": "\n".join(lines)}]
-
-    return [{"messages": [message for _ in range(turns) for message in turn()]} for _ in range(count)]
