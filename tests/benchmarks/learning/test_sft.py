@@ -22,6 +22,7 @@ from benchmarks.learning.sft.settings import TuningConfig, read_config
 from benchmarks.learning.sft_command import sft
 from protocols.errors import LimitReached, UsageError
 from tests.benchmarks.learning.conftest import ExamplesOf, conversations
+from tests.benchmarks.learning.tiny_model import make_model
 from tests.benchmarks.learning.tuning import changes, tune
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -209,11 +210,13 @@ def test_a_model_learns_its_programs_by_heart(tiny: Path, tmp_path: Path) -> Non
     import torch
     import transformers
 
-    data, out = tmp_path / "programs.jsonl", tmp_path / "out"
-    data.write_text("".join(json.dumps(line) + "\n" for line in conversations(10)))
-    fields = {"method": "full", "learning_rate": 5e-3, "schedule": "constant", "epochs": 100, "max_steps": 70}
+    lines, data, out = conversations(10), tmp_path / "programs.jsonl", tmp_path / "out"
+    data.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    make_model(tmp_path / "base", [turn["content"] for line in lines for turn in line["messages"]], hidden=192)
+    fields = {"method": "full", "learning_rate": 2e-3, "schedule": "constant", "dev": 0.0, "epochs": 100}
+    fields |= {"data": [str(data)], "batch": 10, "micro_batch": 10, "max_steps": 70, "save_every": 1000}
 
-    result = tune("small.yaml", changes(tiny, out, data=[str(data)], batch=10, micro_batch=10, **fields))
+    result = tune("small.yaml", changes(tmp_path, out, **fields))
 
     assert result.exit_code == 0, result.output + repr(result.exception)
     tokenizer = transformers.AutoTokenizer.from_pretrained(out / "merged")
