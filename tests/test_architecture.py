@@ -27,8 +27,8 @@ _LAYERS = {
     "atc": """
         _siblings doors fault files interruption answer_type models engines question_limits profile program diagnosis
         evidence retrieval knowledge prompting search_tree solution solution_file events background hooks options resume
-        turns write_gate modes solve chat agent assist apps.tracing apps.tui apps.saved apps.page apps.server apps.mcp_server
-        apps.cli apps
+        turns write_gate modes solve chat agent assist apps.tracing apps.tui apps.saved apps.page apps.server
+        apps.mcp_server apps.cli apps
     """,
     "probing": "redact schema prober document export strip_responses evaluation drift live cli",
     "benchmarks": """
@@ -58,12 +58,9 @@ _CORE_TO_ASSIST = """
     atc.modes.toolbox atc.assist.rules.agreement
     atc.prompting.prompt atc.assist.language.api_words
     atc.prompting.prompt atc.assist.language.question
+    atc.prompting.prompt atc.assist.leaning
     atc.prompting.prompt atc.assist.language.relative_dates
     atc.prompting.prompt atc.assist.planning.planner
-    atc.retrieval.candidates atc.assist.language.api_words
-    atc.retrieval.candidates atc.assist.language.question
-    atc.retrieval.candidates atc.assist.language.word_lists
-    atc.retrieval.demonstrations atc.assist.language.question
     atc.solution atc.assist.rules.agreement
     atc.solve atc.assist.language.question
     atc.solve atc.assist.rules

@@ -14,6 +14,7 @@ from functools import lru_cache
 from atc.assist.language.api_words import mentioned_values
 from atc.assist.language.question import Question
 from atc.assist.language.relative_dates import with_dates
+from atc.assist.leaning import leanings
 from atc.assist.planning.planner import plans
 from atc.models import Message
 from atc.profile import SMALL, Profile
@@ -151,8 +152,7 @@ def opening(
         called: Tools that were called for the questions before in a chat; they are offered as well.
     """
     graph = candidates.graph
-    spoken = candidates.in_api_words(question)
-    speaks_of = mentioned_values(spoken.stems, vocabulary)
+    speaks_of = mentioned_values(question.stems, vocabulary)
     offered = tuple(tools if tools is not None else _chosen(candidates, question, most, speaks_of, profile, called))
     offered = graph.protocol.with_values(offered)
     scores = _scores(candidates, question, speaks_of)
@@ -170,7 +170,7 @@ def opening(
             graph,
             details=details,
             speaks_of=speaks_of,
-            preferred=spoken.stems,
+            preferred=question.stems,
             whole=profile.documentation == "full",
             fields=profile.fields,
             hints=profile.hints,
@@ -180,11 +180,10 @@ def opening(
             functions = "\n\n".join(filter(None, (functions, _others(graph, frozenset(offered), profile))))
     before: tuple[Demonstration, ...] = ()
     if solved is not None and profile.demonstrations:
-        before = tuple(solved.like(question, offered, meaning=candidates.meaning))
-    planned_tools = _planned_tools(candidates, spoken, speaks_of, scores, ranked) if profile.planner else []
+        before = tuple(solved.like(question.text, offered, meaning=candidates.meaning))
+    planned_tools = _planned_tools(candidates, question, speaks_of, scores, ranked) if profile.planner else []
     sure = {name for name in planned_tools if scores[name] >= _SURE * scores[ranked[0]]}
-    speaking = candidates.in_api_words(question.in_context)
-    planned = plans(graph, planned_tools, offered, Question(with_dates(speaking.text, today)), sure)
+    planned = plans(graph, planned_tools, offered, Question(with_dates(question.in_context.text, today)), sure)
     example = ("function_examples" if graph.protocol.of_functions else "examples") if profile.example else ""
     return Opening(question, today, offered, ranked, details, speaks_of, functions, planned, example, before)
 
@@ -198,20 +197,21 @@ def _chosen(
     called: Sequence[str],
 ) -> list[str]:
     """The tools to offer; in a chat also those that were called, and the best for the question before."""
-    chosen = dict.fromkeys(candidates.choose(question, most, speaks_of, closed=profile.closure))
+    offsets = leanings(question, candidates.graph, speaks_of, choosing=True)
+    chosen = dict.fromkeys(candidates.choose(question.text, most, offsets, closed=profile.closure))
     chosen.update(dict.fromkeys(called))
     if question.before:
-        before = candidates.choose(Question(question.before), max(1, most // 2), closed=profile.closure)
+        before = candidates.choose(question.before, max(1, most // 2), closed=profile.closure)
         chosen.update(dict.fromkeys(before))
     return list(chosen)
 
 
 def _scores(candidates: Candidates, question: Question, speaks_of: Mapping[str, str]) -> dict[str, float]:
     """The score of each tool, the best first; in a chat the question before counts as well: `and who wrote it?`"""
-    scores = candidates.scores(question, speaks_of)
+    scores = candidates.scores(question.text, leanings(question, candidates.graph, speaks_of))
     if not question.before:
         return scores
-    before = candidates.scores(Question(question.before))
+    before = candidates.scores(question.before)
     total = {name: score + _BEFORE * before[name] for name, score in scores.items()}
     return dict(sorted(total.items(), key=lambda item: -item[1]))
 
@@ -263,7 +263,9 @@ def _planned_tools(
     parts = question.parts
     for part in parts if len(parts) > 1 else ():
         part_scores = {
-            name: score for name, score in candidates.scores(Question(part), speaks_of).items() if name in reads
+            name: score
+            for name, score in candidates.scores(part, leanings(Question(part), candidates.graph, speaks_of)).items()
+            if name in reads
         }
         likely += [name for name in list(part_scores)[:_EACH] if part_scores[name] >= _NEAR * max(part_scores.values())]
     return [name for name in ranked if name in likely]

@@ -6,20 +6,23 @@ They lie in the store beside the contracts, a file of JSON lines for each API, a
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from atc.assist.language.question import Question
 from atc.files import read_lines, write_text
 from atc.retrieval.embeddings import likeness
 from protocols.errors import UsageError
 from protocols.model import Protocol
+from protocols.text.words import stem, words
 
 __all__ = ["Demonstration", "Demonstrations"]
 
 _MIN_SIMILARITY = 0.3
 """Least similarity of two questions, from 0 to 1, of which one is a demonstration for the other."""
+_NAMES = re.compile(r"\"[^\"]*\"|\u201c[^\u201d]*\u201d|(?<=\w )[A-Z]\S*|\S*\d\S*")
+"""What is quoted, has a digit, or begins with a capital within a text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,15 +68,15 @@ class Demonstrations:
         )
 
     def like(
-        self, question: Question, tools: Collection[str], most: int = 2, *, meaning: bool = True
+        self, query: str, tools: Collection[str], most: int = 2, *, meaning: bool = True
     ) -> Sequence[Demonstration]:
         """The demonstrations most like a question, the best first, that call only these tools.
 
         Similarity is that of the shared words and, with `meaning`, of the meaning in equal parts; names do not count.
         """
-        goal = question.without_names
+        goal = _NAMES.sub(" ", query)
         possible = [solved for solved in self.all() if solved.tools and set(solved.tools) <= set(tools)]
-        goals = [Question(solved.query).without_names for solved in possible]
+        goals = [_NAMES.sub(" ", solved.query) for solved in possible]
         scores = [_overlap(goal, past_goal) for past_goal in goals]
         if meaning:
             similarities = likeness(goal, goals)
@@ -84,5 +87,5 @@ class Demonstrations:
 
 def _overlap(goal: str, past_goal: str) -> float:
     """The share of word stems that two questions have in common."""
-    first, second = set(Question(goal).stems), set(Question(past_goal).stems)
+    first, second = (set(map(stem, words(text))) for text in (goal, past_goal))
     return len(first & second) / max(len(first | second), 1)

@@ -23,7 +23,6 @@ from typing import Any
 import numpy as np
 
 from atc.files import write_json
-from atc.retrieval.confidence import confidence, evidence
 from atc.retrieval.embeddings import embed
 from atc.retrieval.encoder import encode, encoder_digest, trained
 from protocols.errors import UsageError
@@ -263,23 +262,6 @@ class ToolIndex:
         scores = self.scores(query, way)
         best = np.argsort(-scores, kind="stable")[:k]
         return [Hit(self.documents[place], float(scores[place])) for place in best]
-
-    def confidence(self, query: str) -> float:
-        """The probability that any document fits a query, from 0 to 1; 0 for one without words.
-
-        See `atc.retrieval.confidence`.
-        """
-        seen = self.evidence(query)
-        return confidence(self.encoder, seen) if seen is not None else 0.0
-
-    def evidence(self, query: str) -> tuple[float, float, float] | None:
-        """What the confidence of a query goes by; None for one without words."""
-        words = sorted(set(_query_tokens(query)))
-        if not words:
-            return None
-        by_words = self._token_scores(words).max() if self.encoder.startswith(("bm25", "hybrid")) else 0.0
-        likeness = self._vector_scores(query).max() if self.encoder != "bm25" else 0.0
-        return evidence(len(self.documents), float(by_words), len(words), float(likeness))
 
     def scores(self, query: str, way: str | None = None) -> Any:
         """The score of each document for a query.

@@ -5,24 +5,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 __all__ = ["WordIndex"]
 
 
 class WordIndex:
-    """Scores of the words of texts; each text is given as its stems. A word is looked up once."""
+    """Scores of the words of texts; each text is given as its stems."""
 
     def __init__(self, texts: Sequence[Sequence[str]]) -> None:
-        from rank_bm25 import BM25Plus
+        import bm25s
 
-        self._index = BM25Plus([list(text) for text in texts])
-        self._worth: dict[str, Any] = {}
+        self._size = len(texts)
+        self._index: Any = None
+        if any(texts):
+            self._index = bm25s.BM25(method="bm25+", k1=1.5, b=0.75, delta=1.0)
+            self._index.index([list(text) for text in texts], show_progress=False)
 
     def worth(self, word: str) -> Any:
         """The score of each text for a stem, 0 for the texts with the least."""
-        if word not in self._worth:
-            with np.errstate(invalid="ignore"):  # texts without any word have no mean length
-                scores = np.nan_to_num(self._index.get_scores([word]))
-            self._worth[word] = scores - scores.min()  # BM25+ gives every text something for every word
-        return self._worth[word]
+        import numpy as np
+
+        if self._index is None or not word or word not in self._index.vocab_dict:
+            return np.zeros(self._size)
+        scores = self._index.get_scores([word])
+        return scores - scores.min()  # BM25+ gives every text something for every word

@@ -3,7 +3,7 @@
 By words, the whole text of a demonstration is searched, goal and action, as the released code does; by vectors only
 the goals are compared, as the paper describes it.
 
-Source: Xu et al. (arXiv:2305.16504), section 4.2; the BM25 is Okapi's with k1 1.5 and b 0.75 over words of two or more
+Source: Xu et al. (arXiv:2305.16504), section 4.2; the BM25 is BM25+ with k1 1.5 and b 0.75 over words of two or more
 letters or digits.
 """
 
@@ -151,12 +151,10 @@ def _ranking(
 
 
 def _by_words(texts: Sequence[str]) -> Callable[[str], Any]:
-    import numpy
-    from rank_bm25 import BM25Okapi
+    from atc.retrieval.word_index import WordIndex
 
-    index = BM25Okapi([_words(text) for text in texts])
-    worth = cache(lambda word: index.get_scores([word]))
-    return lambda query: sum(map(worth, _words(query)), numpy.zeros(len(texts)))
+    worth = cache(WordIndex([_words(text) for text in texts]).worth)
+    return lambda query: sum(map(worth, _words(query)), worth(""))
 
 
 def _words(text: str) -> list[str]:

@@ -16,7 +16,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from atc import Agent, Solution
-from atc.assist.language.question import Question
 from atc.events import Event, ProgramWritten, RunEnded
 from atc.models.base import Completion, Message, Model, ModelRequest
 from atc.models.budget import BudgetedModel
@@ -59,7 +58,7 @@ class _ShownDemonstrations(Demonstrations):
         """Nothing is added."""
 
     def like(
-        self, question: Question, tools: Collection[str], most: int = 0, *, meaning: bool = True
+        self, query: str, tools: Collection[str], most: int = 0, *, meaning: bool = True
     ) -> Sequence[Demonstration]:
         """All of them: they were chosen for the question."""
         return self._demonstrations

@@ -22,6 +22,7 @@ import yaml
 
 from atc import Agent
 from atc.assist.language.question import Question
+from atc.assist.leaning import leanings
 from atc.files import to_json
 from atc.retrieval.tool_index import build_index
 from benchmarks.micro.frame import Measurement, json_option, print_table
@@ -46,7 +47,8 @@ def measure(agents: dict[str, Agent], tasks: Sequence[Task], most: int | None) -
     for task in tasks:
         agent, gold = agents[task.domain], set(task.gold.calls)
         count = most or len(agent.protocol.tools)
-        plain = agent.candidates.choose(Question(task.query), count, closed=False)
+        offsets = leanings(Question(task.query), agent.graph, choosing=True)
+        plain = agent.candidates.choose(task.query, count, offsets, closed=False)
         agent.settings = replace(agent.settings, tools=count)
         opened = agent.opening(task.query, today="2024-06-01")
         recall.append(len(gold & set(plain)) / len(gold))

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Literal, Self
 from atc.agent import SIMULATED_NOW, Agent
 from atc.apps.mcp_server.results import CheckedProgram, FoundTool, FoundTools, ProgramRun, ToolDocumentation
 from atc.assist.check import check
-from atc.assist.language.question import Question
 from atc.diagnosis.attribution import attribute
 from atc.events import Event
 from atc.fault import Fault, Stage
@@ -133,7 +132,7 @@ class ToolService:
         """The tools that a question is likeliest to need, best first."""
         if not query.strip():
             raise UsageError("the query is empty")
-        ranked = self._agent.candidates.rank(Question(query.strip()))[: max(1, limit)]
+        ranked = tuple(self._agent.candidates.scores(query.strip()))[: max(1, limit)]
         tools = [self.protocol.tool(name) for name in ranked]
         lines = [
             FoundTool(name=t.name, signature=signature(t), summary=sentence(t.description), writes=t.writes)

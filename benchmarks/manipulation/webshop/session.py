@@ -45,10 +45,12 @@ _WORD = re.compile(r"\w+")
 @cache
 def _index() -> tuple[Any, Sequence[Product]]:
     """BM25 over what the shop says of its products, and the products."""
-    from rank_bm25 import BM25Okapi
+    import bm25s
 
     listed = tuple(products().values())
-    return BM25Okapi([_searched(product) for product in listed]), listed
+    index = bm25s.BM25()
+    index.index([_searched(product) for product in listed], show_progress=False)
+    return index, listed
 
 
 def _searched(product: Product) -> list[str]:
@@ -63,20 +65,11 @@ def _words(text: str) -> list[str]:
 @lru_cache(4096)
 def find(text: str) -> tuple[Product, ...]:
     """The best 50 products that have a word of the text, the best first."""
-    _, listed = _index()
-    scores, matching = numpy.zeros(len(listed)), numpy.zeros(len(listed), bool)
-    for word in _words(text):
-        worth, has_word = _worth(word)
-        scores, matching = scores + worth, matching | has_word
+    index, listed = _index()
+    known_words = [word for word in _words(text) if word in index.vocab_dict]
+    scores = index.get_scores(known_words) if known_words else numpy.zeros(len(listed))
     order = numpy.argsort(-scores, kind="stable")
-    return tuple(listed[place] for place in order[matching[order]][:_MOST_HITS])
-
-
-@lru_cache(4096)
-def _worth(word: str) -> tuple[Any, Any]:
-    """What a word adds to the score of each product, and which products have it."""
-    index, _ = _index()
-    return index.get_scores([word]), numpy.array([word in counts for counts in index.doc_freqs])
+    return tuple(listed[place] for place in order[scores[order] > 0][:_MOST_HITS])
 
 
 class ShopSession:

@@ -55,33 +55,30 @@ def build(sources: tuple[str, ...], out: Path, encoder: str) -> None:
 @click.option("--closure", metavar="SPEC", help="Add the tools of this API document that the found ones depend on.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def query(index: Path, text: str, k: int, rerank: str | None, closure: str | None, as_json: bool) -> None:
-    """Print the K APIs of INDEX that are nearest to TEXT, and the confidence that one of the index fits."""
+    """Print the K APIs of INDEX that are nearest to TEXT."""
     from atc.retrieval.reranker import Reranker
     from atc.retrieval.tool_index import ToolIndex
 
     opened = ToolIndex(index)
     hits = Reranker(rerank).search(opened, text, k) if rerank else opened.search(text, k)
     scored = [(hit.score, hit.document) for hit in hits]
-    listed = [*scored, *((None, document) for document in _needed(opened, text, hits, closure))] if closure else scored
-    confidence = opened.confidence(text)
+    listed = [*scored, *((None, document) for document in _needed(opened, hits, closure))] if closure else scored
     if as_json:
         names = ("category", "tool", "api")
         rows = [{"score": score, **{name: getattr(entry, name) for name in names}} for score, entry in listed]
-        print_json({"confidence": confidence, "hits": rows})
+        print_json({"hits": rows})
         return
     for score, entry in listed:
         figure = "  needed" if score is None else f"{score:8.4f}"
         click.echo(f"{figure}  {entry.category} / {entry.tool} / {entry.api}")
-    say(f"confidence that an API of the index fits: {confidence:.2f}")
 
 
-def _needed(index: ToolIndex, text: str, hits: Sequence[Hit], source: str) -> list[ToolDocument]:
+def _needed(index: ToolIndex, hits: Sequence[Hit], source: str) -> list[ToolDocument]:
     """The documents of the tools that the hits are of no use without, as `atc solve --retriever` adds them.
 
     Raises: UsageError: No hit is a tool of the API document `source`.
     """
-    from atc.assist.language.question import Question
-    from atc.retrieval.companions import Companions
+    from atc.retrieval.providers import with_providers
     from benchmarks.toolbench.retrieval.documents import protocol_documents
     from protocols import load
     from protocols.dataflow.graph import ProtocolGraph
@@ -90,8 +87,7 @@ def _needed(index: ToolIndex, text: str, hits: Sequence[Hit], source: str) -> li
     names = [hit.document.api for hit in hits if hit.document.api in protocol]
     if not names:
         raise UsageError(f"no hit of {index.folder} is a tool of {source}; name the document that the index is made of")
-    companions = Companions(ProtocolGraph(protocol))
-    closed = companions.complete(names, changes=not Question(text).is_information_request)
+    closed = with_providers(ProtocolGraph(protocol), names)
     documents = {document.api: document for document in protocol_documents(protocol)}
     return [documents[name] for name in closed if name not in names]
 

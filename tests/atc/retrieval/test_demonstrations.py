@@ -10,7 +10,6 @@ from click.testing import CliRunner
 
 from atc import Agent
 from atc.apps.cli import main
-from atc.assist.language.question import Question
 from atc.retrieval.demonstrations import Demonstration, Demonstrations
 from protocols import load
 from protocols.errors import UsageError
@@ -58,8 +57,8 @@ def test_tools_that_are_not_offered_are_not_shown(tmp_path: Path) -> None:
     store.add(demonstration)
 
     assert store.all() == [demonstration]
-    assert store.like(Question("Who made it?"), ["GET_people"]) == []
-    assert store.like(Question("Who made it?"), ["GET_people", "GET_films"]) == [demonstration]
+    assert store.like("Who made it?", ["GET_people"]) == []
+    assert store.like("Who made it?", ["GET_people", "GET_films"]) == [demonstration]
 
 
 def test_a_damaged_line_is_named(tmp_path: Path) -> None:

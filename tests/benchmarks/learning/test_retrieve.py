@@ -249,19 +249,6 @@ def test_rankings_made_by_hand() -> None:
     assert recall(["a", "x", "b"], {"a", "b", "c"}, 3) == pytest.approx(2 / 3)
 
 
-@pytest.mark.parametrize("encoder", ["bm25", "wordllama", "hybrid"])
-def test_an_index_says_whether_it_fits_at_all(tmp_path: Path, encoder: str) -> None:
-    """A question about a document has at least twice the confidence of one about nothing in them; without words, 0."""
-    texts = [f"All about the {animal}: its food, its size, and where it lives." for animal in ANIMALS]
-    documents = [ToolDocument(str(row), "Animals", "Zoo", f"Get{row}", text) for row, text in enumerate(texts)]
-    build_index(tmp_path / "index", documents, encoder)
-    index, question = ToolIndex(tmp_path / "index"), "Tell me about the walrus"
-
-    assert 1 > index.confidence(question) > 2 * index.confidence("Convert 20 euros into dollars at the rate of today.")
-    assert index.confidence("of the") == 0
-    assert json.loads(run("query", index.folder, question, "--json").stdout)["confidence"] == index.confidence(question)
-
-
 def test_the_published_table_stands_below_ours(tmp_path: Path) -> None:
     """It is said to be of another corpus; JSON has it, too."""
     file, index = queries(tmp_path), tmp_path / "index"

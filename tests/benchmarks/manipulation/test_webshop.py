@@ -80,7 +80,6 @@ def test_every_label_has_the_whole_reward(seed: int) -> None:
         assert tuple(name for result in results for name in result.names) == test.names[0]
         assert [result.done for result in results] == [False] * (len(results) - 1) + [True]
         assert SHOP.score() == TestScore(1.0, "", {"success": 1.0, "steps": float(len(results))})
-    assert any("click[next >]" in label(number) for number in range(100))
 
 
 def test_a_perfect_generator() -> None:

@@ -7,13 +7,11 @@ from pathlib import Path
 
 from protocols.text.word_lists import read_word_lists
 
-__all__ = ["QUESTIONS", "SYNONYMS", "comparison_phrases"]
+__all__ = ["QUESTIONS", "comparison_phrases"]
 
 _FOLDER = Path(__file__).parent
 QUESTIONS = read_word_lists(_FOLDER / "questions.txt")
 """Words of a question, by list."""
-SYNONYMS = tuple(map(frozenset, read_word_lists(_FOLDER / "synonyms.txt").values()))
-"""Sets of words that mean the same."""
 
 
 def comparison_phrases(name: str) -> Mapping[str, tuple[str, frozenset[str]]]:
