@@ -24,6 +24,7 @@ from benchmarks.manipulation.environment import (
     failure_of,
 )
 from benchmarks.manipulation.function_environment import FunctionEnvironment, execute
+from benchmarks.manipulation.sheets.documented import with_documented
 from benchmarks.manipulation.sheets.frames import RecordFunctions, WorksheetTables
 from benchmarks.manipulation.sheets.snapshot import snapshot
 from benchmarks.manipulation.sheets.spreadsheet import Spreadsheet
@@ -61,8 +62,8 @@ class SheetsEnvironment(FunctionEnvironment):
     def __init__(self, *, compat: bool = False) -> None:
         super().__init__(compat=compat)
         self._book = Workbook()
-        self._sheet = Spreadsheet(self._book)
-        self._worksheet = Worksheet(self._book, 0)
+        self._sheet = with_documented(Spreadsheet, "sheet")(self._book)
+        self._worksheet = with_documented(Worksheet, "worksheet")(self._book, 0)
         self._tables = WorksheetTables(self._book)
         self._records = RecordFunctions()
         self._results: dict[tuple[str, str], Json] = {}

@@ -23,8 +23,8 @@ def snapshot(book: Workbook, check: Collection[str] = (), *, released: bool = Fa
 
     Args:
         check: What else is compared: `format` the formats of all cells, `layout` merges, notes, hidden and grouped
-            lines, filter, protection, frozen lines and names, `size` the rows and columns there are, `workbook` title,
-            locale, time zone and permissions. Formats, layout and size are those of the last worksheet.
+            lines, filter, protection, frozen lines and names, `size` the rows and columns there are, `workbook` the
+            permissions. Formats, layout and size are those of the last worksheet.
         released: Take the values of the last worksheet alone, without empty rows and columns. A value may then be in a
             wrong place, and the other worksheets be damaged.
     """
@@ -40,7 +40,7 @@ def snapshot(book: Workbook, check: Collection[str] = (), *, released: bool = Fa
         state["size"] = [tab.rows, tab.cols]
     if "workbook" in check:
         permissions = [{name: value for name, value in item.items() if name != "id"} for item in book.permissions]
-        state["workbook"] = {**book.properties, "permissions": permissions}
+        state["workbook"] = permissions
     return state
 
 
@@ -70,8 +70,6 @@ def _layout(book: Workbook, tab: Tab) -> Json:
         "filter": str(part) if part else "",
         "protected": protected,
         "names": {name.name: f"{book.tab(name.tab).title}!{name.area}" for name in book.names},
-        "color": dict(tab.color) if tab.color else None,
-        "is_hidden": tab.is_hidden,
     }
 
 

@@ -70,8 +70,6 @@ class Tab:
     protected: dict[int, tuple[Area, Json]] = field(default_factory=dict)
     filter: Area | None = None
     frozen: dict[Axis, int] = field(default_factory=lambda: {"ROWS": 0, "COLUMNS": 0})
-    color: Mapping[str, float] | None = None
-    is_hidden: bool = False
 
     def size(self, axis: Axis) -> int:
         """The number of rows or columns."""

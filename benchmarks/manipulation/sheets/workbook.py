@@ -51,7 +51,6 @@ class Workbook:
     Attributes:
         tabs: The worksheets in their order.
         names: The named ranges.
-        properties: Title, time zone and locale.
         permissions: Whom the spreadsheet is shared with; the first is its owner.
     Raises: UsageError: The extra `manipulation` is not installed.
     """
@@ -72,7 +71,6 @@ class Workbook:
         self._ids = 0
         self.tabs = [Tab(0, "Sheet1")]
         self.names: list[NamedRange] = []
-        self.properties: Json = {"title": "Spreadsheet", "timeZone": "Etc/UTC", "locale": "en_US"}
         owner = {"id": "1", "type": "user", "role": "owner", "emailAddress": "owner@example.com"}
         self.permissions: list[Json] = [owner]
 
@@ -123,16 +121,6 @@ class Workbook:
         if index is not None:
             self.reorder(tab, index)
         return tab
-
-    def remove(self, tab: Tab) -> None:
-        """Delete a worksheet with all that is in it. Raises: SheetsError: It is the last one."""
-        if len(self.tabs) == 1:
-            raise SheetsError("APIError: 400 INVALID_ARGUMENT: You can't remove all the sheets in a document.")
-        self._engine.delete_sheet(self.index(tab))
-        self.tabs = [candidate for candidate in self.tabs if candidate is not tab]
-        self._stale = True
-        for name in [name for name in self.names if name.tab == tab.id]:
-            self.forget(name)
 
     def rename(self, tab: Tab, title: str) -> None:
         """Give a worksheet another title. Raises: SheetsError: It is taken or no title."""
@@ -337,18 +325,6 @@ class Workbook:
         goal = Area(place[0], place[1], place[0] + area.height - 1, place[1] + area.width - 1)
         self._forget(target, goal)
         self._paste(clip, target, *place)
-
-    def cut(self, tab: Tab, area: Area, place: Place) -> None:
-        """Move an area with all that is in it."""
-        clip = self._copied(tab, area)
-        goal = Area(place[0], place[1], place[0] + area.height - 1, place[1] + area.width - 1)
-        formulas = {cell: self.read(tab, cell, "FORMULA") for cell in area.places()}
-        self._forget(tab, area)
-        self._forget(tab, goal)
-        self._paste(clip, tab, *place)
-        for (row, col), text in formulas.items():
-            if isinstance(text, str) and text.startswith("="):  # a formula that moves keeps its references
-                self.write(tab, (row - area.top + place[0], col - area.left + place[1]), text, raw=False)
 
     def _copied(self, tab: Tab, area: Area) -> _Clip:
         index = self.index(tab)

@@ -1,4 +1,4 @@
-"""A worksheet as gspread 5 gives it: 70 methods, which take and give JSON values.
+"""A worksheet as gspread 5 gives it: those of its 70 methods that tests need, which take and give JSON values.
 
 Rows and columns count from 1 and deletions include both ends, as in gspread; what gspread counts from 0 (hidden and
 grouped lines, indexes of worksheets) is counted from 0 here, too, and then the end is not included.
@@ -9,11 +9,10 @@ from __future__ import annotations
 from typing import Any
 
 from benchmarks.manipulation.sheets.a1 import Area, Place, SheetsError
-from benchmarks.manipulation.sheets.formats import color_of
 from benchmarks.manipulation.sheets.tab import Axis, Json
 from benchmarks.manipulation.sheets.values import filled, is_raw, put_values
 from benchmarks.manipulation.sheets.worksheet_cells import WorksheetCells
-from benchmarks.manipulation.sheets.worksheet_info import WorksheetInfo, copied_tab, exported, worksheet_info
+from benchmarks.manipulation.sheets.worksheet_info import WorksheetInfo, copied_tab, worksheet_info
 
 __all__ = ["Worksheet"]
 
@@ -61,42 +60,6 @@ class Worksheet(WorksheetCells):
             title: The new title.
         """
         self._book.rename(self._tab, title)
-
-    def update_tab_color(self, color: Json) -> None:
-        """Set the color of the worksheet's tab.
-
-        Args:
-            color: An object with red, green and blue, each from 0 to 1.
-        """
-        if not {"red", "green", "blue"} <= set(color):
-            raise SheetsError("KeyError: a tab's color has red, green and blue")
-        self._tab.color = color_of(color)
-
-    def update_index(self, index: int) -> None:
-        """Move the worksheet to another place among the worksheets.
-
-        Args:
-            index: The place, from 0.
-        """
-        self._book.reorder(self._tab, index)
-
-    def columns_auto_resize(self, start_column_index: int, end_column_index: int) -> None:
-        """Make columns as wide as their contents.
-
-        Args:
-            start_column_index: The first column, from 0.
-            end_column_index: The column after the last one.
-        """
-        self._lines("COLUMNS", start_column_index, end_column_index)
-
-    def rows_auto_resize(self, start_row_index: int, end_row_index: int) -> None:
-        """Make rows as high as their contents.
-
-        Args:
-            start_row_index: The first row, from 0.
-            end_row_index: The row after the last one.
-        """
-        self._lines("ROWS", start_row_index, end_row_index)
 
     def add_rows(self, rows: int) -> None:
         """Add empty rows at the bottom.
@@ -238,15 +201,6 @@ class Worksheet(WorksheetCells):
         self._tab.protected[id] = (self._area(name), details)
         return {"replies": [{"addProtectedRange": {"protectedRange": {"protectedRangeId": id, **details}}}]}
 
-    def delete_protected_range(self, id: int) -> None:
-        """End the protection of a range.
-
-        Args:
-            id: The id of the protection, as `list_protected_ranges` gives it.
-        """
-        if self._tab.protected.pop(id, None) is None:
-            raise SheetsError(f"APIError: 400 INVALID_ARGUMENT: No protected range with ID: {id}")
-
     def freeze(self, rows: int | None = None, cols: int | None = None) -> None:
         """Keep the first rows or columns in sight; they are left out of sorting.
 
@@ -271,18 +225,6 @@ class Worksheet(WorksheetCells):
         """
         self._tab.filter = self._area(name) if name else self._whole()
 
-    def clear_basic_filter(self) -> None:
-        """Turn the filter off."""
-        self._tab.filter = None
-
-    def export(self, format: str) -> str:
-        """Get the values of the worksheet as text.
-
-        Args:
-            format: text/csv or text/tab-separated-values.
-        """
-        return exported(self._book, self._tab, format)
-
     def duplicate(
         self,
         insert_sheet_index: int | None = None,
@@ -297,17 +239,6 @@ class Worksheet(WorksheetCells):
             new_sheet_name: The title of the copy.
         """
         tab = copied_tab(self._book, self._tab, insert_sheet_index, new_sheet_id, new_sheet_name)
-        return worksheet_info(self._book, tab)
-
-    def copy_to(self, spreadsheet_id: str) -> WorksheetInfo:
-        """Copy the worksheet into a spreadsheet, behind its worksheets.
-
-        Args:
-            spreadsheet_id: The spreadsheet; there is one here, "spreadsheet".
-        """
-        if spreadsheet_id != "spreadsheet":
-            raise SheetsError(f"APIError: 404 NOT_FOUND: no spreadsheet {spreadsheet_id!r}; there is 'spreadsheet'")
-        tab = copied_tab(self._book, self._tab, len(self._book.tabs), None, None)
         return worksheet_info(self._book, tab)
 
     def merge_cells(self, name: str, merge_type: str = "MERGE_ALL") -> None:
@@ -336,15 +267,6 @@ class Worksheet(WorksheetCells):
             merges.append(part)
         self._tab.merges = merges
 
-    def unmerge_cells(self, name: str) -> None:
-        """Split the merged cells of a range again.
-
-        Args:
-            name: The range, such as "A1:B2".
-        """
-        area = self._area(name)
-        self._tab.merges = [merge for merge in self._tab.merges if not merge.overlaps(area)]
-
     def define_named_range(self, name: str, range_name: str) -> Json:
         """Give a range a name that formulas may use. The answer holds the id of the named range.
 
@@ -354,17 +276,6 @@ class Worksheet(WorksheetCells):
         """
         named = self._book.define(range_name, self._tab, self._area(name))
         return {"replies": [{"addNamedRange": {"namedRange": {"namedRangeId": named.id, "name": named.name}}}]}
-
-    def delete_named_range(self, named_range_id: str) -> None:
-        """Take the name of a range away.
-
-        Args:
-            named_range_id: The id of the named range, as `list_named_ranges` gives it.
-        """
-        named = next((name for name in self._book.names if name.id == named_range_id), None)
-        if named is None:
-            raise SheetsError(f"APIError: 400 INVALID_ARGUMENT: No named range with ID: {named_range_id}")
-        self._book.forget(named)
 
     def _lines(self, axis: Axis, start: int, end: int) -> set[int]:
         """Lines given from 0 without the end, as lines from 1."""
@@ -376,25 +287,6 @@ class Worksheet(WorksheetCells):
         lines = self._lines(axis, start, end)
         return min(lines), max(lines)
 
-    def _ungroup(self, axis: Axis, start: int, end: int) -> None:
-        group = self._group(axis, start, end)
-        if group not in self._tab.groups[axis]:
-            raise SheetsError(f"APIError: 400 INVALID_ARGUMENT: no group of {axis.lower()} from index {start} to {end}")
-        self._tab.groups[axis].remove(group)
-
-    def _groups(self, axis: Axis) -> list[Json]:
-        spans = sorted(self._tab.groups[axis])
-        return [{"range": {"dimension": axis, "startIndex": first - 1, "endIndex": last}} for first, last in spans]
-
-    def add_dimension_group_columns(self, start: int, end: int) -> None:
-        """Group columns, so that they can be folded.
-
-        Args:
-            start: The first column, from 0.
-            end: The column after the last one.
-        """
-        self._tab.groups["COLUMNS"].append(self._group("COLUMNS", start, end))
-
     def add_dimension_group_rows(self, start: int, end: int) -> None:
         """Group rows, so that they can be folded.
 
@@ -404,32 +296,6 @@ class Worksheet(WorksheetCells):
         """
         self._tab.groups["ROWS"].append(self._group("ROWS", start, end))
 
-    def delete_dimension_group_columns(self, start: int, end: int) -> None:
-        """End a group of columns.
-
-        Args:
-            start: The first column, from 0.
-            end: The column after the last one.
-        """
-        self._ungroup("COLUMNS", start, end)
-
-    def delete_dimension_group_rows(self, start: int, end: int) -> None:
-        """End a group of rows.
-
-        Args:
-            start: The first row, from 0.
-            end: The row after the last one.
-        """
-        self._ungroup("ROWS", start, end)
-
-    def list_dimension_group_columns(self) -> list[Json]:
-        """Get the groups of columns."""
-        return self._groups("COLUMNS")
-
-    def list_dimension_group_rows(self) -> list[Json]:
-        """Get the groups of rows."""
-        return self._groups("ROWS")
-
     def hide_columns(self, start: int, end: int) -> None:
         """Hide columns.
 
@@ -438,43 +304,6 @@ class Worksheet(WorksheetCells):
             end: The column after the last one.
         """
         self._tab.hidden["COLUMNS"] |= self._lines("COLUMNS", start, end)
-
-    def hide_rows(self, start: int, end: int) -> None:
-        """Hide rows.
-
-        Args:
-            start: The first row, from 0.
-            end: The row after the last one.
-        """
-        self._tab.hidden["ROWS"] |= self._lines("ROWS", start, end)
-
-    def unhide_columns(self, start: int, end: int) -> None:
-        """Show hidden columns again.
-
-        Args:
-            start: The first column, from 0.
-            end: The column after the last one.
-        """
-        self._tab.hidden["COLUMNS"] -= self._lines("COLUMNS", start, end)
-
-    def unhide_rows(self, start: int, end: int) -> None:
-        """Show hidden rows again.
-
-        Args:
-            start: The first row, from 0.
-            end: The row after the last one.
-        """
-        self._tab.hidden["ROWS"] -= self._lines("ROWS", start, end)
-
-    def hide(self) -> None:
-        """Hide the worksheet."""
-        if not any(not tab.is_hidden for tab in self._book.tabs if tab is not self._tab):
-            raise SheetsError("APIError: 400 INVALID_ARGUMENT: You can't hide all the sheets in a document.")
-        self._tab.is_hidden = True
-
-    def show(self) -> None:
-        """Show the worksheet again."""
-        self._tab.is_hidden = False
 
     def copy_range(
         self, source: str, dest: str, paste_type: str = "PASTE_NORMAL", paste_orientation: str = "NORMAL"
@@ -521,28 +350,3 @@ class Worksheet(WorksheetCells):
                 self._book.write(tab, goal, value, raw=True)
             if paste_type in ("PASTE_NORMAL", "PASTE_FORMAT"):
                 tab.formats[goal] = dict(form)
-
-    def cut_range(self, source: str, dest: str, paste_type: str = "PASTE_NORMAL") -> None:
-        """Move a range to another place.
-
-        Args:
-            source: The range, such as "A1:B2".
-            dest: The first cell of the place.
-            paste_type: PASTE_NORMAL for everything, PASTE_VALUES for the values alone.
-        """
-        area, goal = self._area(source), self._area(dest)
-        self._area(str(Area(goal.top, goal.left, goal.top + area.height - 1, goal.left + area.width - 1)))
-        if paste_type not in ("PASTE_NORMAL", "PASTE_VALUES"):
-            raise SheetsError(f"APIError: 400 INVALID_ARGUMENT: paste type {paste_type}")
-        if paste_type == "PASTE_VALUES":
-            values = [
-                [
-                    self._book.read(self._tab, (row, col), "UNFORMATTED_VALUE")
-                    for col in range(area.left, area.right + 1)
-                ]
-                for row in range(area.top, area.bottom + 1)
-            ]
-            self._book.empty(self._tab, area)
-            put_values(self._book, str(Area(goal.top, goal.left, goal.top, goal.left)), self._tab, values, raw=True)
-        else:
-            self._book.cut(self._tab, area, (goal.top, goal.left))

@@ -383,15 +383,6 @@ class WorksheetCells:
             return [cell for cell in cells if cell.value == query]
         return [cell for cell in cells if str(cell.value).casefold() == query.casefold()]
 
-    def get_note(self, cell: str) -> str:
-        """Get the note of a cell, "" if it has none.
-
-        Args:
-            cell: The cell, such as "A1".
-        """
-        self._area(cell)
-        return self._tab.notes.get(place_of(cell), "")
-
     def update_note(self, cell: str, content: str) -> None:
         """Set the note of a cell, in place of one that it has.
 
@@ -414,11 +405,3 @@ class WorksheetCells:
             content: The text.
         """
         self.update_note(cell, content)
-
-    def clear_note(self, cell: str) -> None:
-        """Take the note of a cell away.
-
-        Args:
-            cell: The cell, such as "A1".
-        """
-        self.update_note(cell, "")

@@ -1,15 +1,14 @@
-"""Whole worksheets: what a program is told of one, a copy, and its values as a text."""
+"""Whole worksheets: what a program is told of one, and a copy."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from benchmarks.manipulation.sheets.a1 import Area, SheetsError
+from benchmarks.manipulation.sheets.a1 import Area
 from benchmarks.manipulation.sheets.tab import Tab
-from benchmarks.manipulation.sheets.values import filled, get_values
 from benchmarks.manipulation.sheets.workbook import Workbook
 
-__all__ = ["WorksheetInfo", "copied_tab", "exported", "worksheet_info"]
+__all__ = ["WorksheetInfo", "copied_tab", "worksheet_info"]
 
 
 @dataclass(frozen=True)
@@ -40,7 +39,7 @@ class WorksheetInfo:
 def worksheet_info(book: Workbook, tab: Tab) -> WorksheetInfo:
     """What a program is told of a worksheet."""
     frozen = (tab.frozen["ROWS"], tab.frozen["COLUMNS"])
-    return WorksheetInfo(tab.id, tab.title, book.index(tab), tab.rows, tab.cols, *frozen, tab.is_hidden)
+    return WorksheetInfo(tab.id, tab.title, book.index(tab), tab.rows, tab.cols, *frozen)
 
 
 def copied_tab(book: Workbook, source: Tab, index: int | None, id: int | None, title: str | None) -> Tab:
@@ -57,14 +56,5 @@ def copied_tab(book: Workbook, source: Tab, index: int | None, id: int | None, t
     tab.notes, tab.merges, tab.filter = dict(source.notes), list(source.merges), source.filter
     tab.hidden = {axis: set(lines) for axis, lines in source.hidden.items()}
     tab.groups = {axis: list(spans) for axis, spans in source.groups.items()}
-    tab.frozen, tab.color, tab.is_hidden = dict(source.frozen), source.color, source.is_hidden
+    tab.frozen = dict(source.frozen)
     return tab
-
-
-def exported(book: Workbook, tab: Tab, format: str) -> str:
-    """The values of a worksheet as comma or tab separated text. Raises: SheetsError: Another format."""
-    separator = {"text/csv": ",", "text/tab-separated-values": "\t"}.get(format)
-    if separator is None:
-        raise SheetsError(f"UnSupportedExportFormat: {format}; use text/csv or text/tab-separated-values")
-    rows = filled(get_values(book, tab, Area(1, 1, tab.rows, tab.cols)))
-    return "\n".join(separator.join(str(value) for value in row) for row in rows)

@@ -1,0 +1,58 @@
+"""The functions of gspread that prompts document, as the paper has them, and no test needs: a call of one is refused.
+
+Names, signatures and descriptions are in `documented.yaml`, so that a prompt has all 108 functions to choose from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+import yaml
+
+from benchmarks.manipulation.sheets.a1 import SheetsError
+from benchmarks.manipulation.sheets.tab import Json
+from benchmarks.manipulation.sheets.worksheet_cells import SheetCell
+from benchmarks.manipulation.sheets.worksheet_info import WorksheetInfo
+
+__all__ = ["documented_names", "with_documented"]
+
+_HINTS = {"Json": Json, "SheetCell": SheetCell, "WorksheetInfo": WorksheetInfo}
+Owner = TypeVar("Owner")
+
+
+@cache
+def _functions() -> dict[str, dict[str, str]]:
+    content: dict[str, dict[str, str]] = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text("utf-8"))
+    return content
+
+
+def documented_names() -> frozenset[str]:
+    """The names of these functions, as programs use them."""
+    return frozenset(_functions())
+
+
+def with_documented(owner: type[Owner], prefix: str) -> type[Owner]:
+    """The class with its documented functions as further methods; `prefix` is the name of its object in programs."""
+    methods = {
+        name.partition(".")[2]: _refusing(name, function["signature"], function["description"])
+        for name, function in _functions().items()
+        if name.startswith(f"{prefix}.")
+    }
+    return type(owner.__name__, (owner,), methods)
+
+
+def _refusing(name: str, signature: str, description: str) -> Callable[..., Any]:
+    """A method with this signature that refuses a call."""
+
+    def refuse() -> None:
+        raise SheetsError(f"NotImplementedError: {name} is not carried out here, since no test needs it")
+
+    scope: dict[str, Any] = {**_HINTS, "refuse": refuse}
+    method = name.partition(".")[2]
+    exec(f"def {method}{signature}: refuse()", scope)
+    scope[method].__doc__ = description
+    function: Callable[..., Any] = scope[method]
+    return function
