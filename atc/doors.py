@@ -5,6 +5,7 @@
 atc.modes     a function of the toolbox of a solve (`atc.modes`)
 atc.engines   a function that opens a model by the rest of its name (`atc.models`)
 atc.commands  a click command
+atc.benchmarks  a benchmark (`benchmarks.harness.registry`)
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Any, Literal
 
 __all__ = ["Door", "doors", "load"]
 
-Door = Literal["atc.modes", "atc.engines", "atc.commands"]
+Door = Literal["atc.modes", "atc.engines", "atc.commands", "atc.benchmarks"]
 
 
 @cache

@@ -1,12 +1,10 @@
-"""`atc bench`: one command for every benchmark; another one is a line in benchmarks.tasks.datasets. And `atc data`."""
+"""`atc bench`: one command for every benchmark of `benchmarks.harness.registry`. And `atc data`."""
 
 from __future__ import annotations
 
 import json
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, replace
-from datetime import UTC, datetime
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -21,36 +19,24 @@ from atc.apps.cli.options import (
     argument,
     check_api_options,
     is_typed,
-    json_option,
-    limit_option,
     option,
-    record_option,
-    results_option,
-    reuse_option,
     takes,
-    workers_option,
 )
 from atc.profile import FEATURES
 from benchmarks.data_command import new, show
-from benchmarks.tasks import NAMES
+from benchmarks.harness.options import WorkerOptions, settings_of
+from benchmarks.harness.registry import benchmarks
 from protocols.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
-    from benchmarks.run.runner import RunSettings, TaskResult
+    from benchmarks.run.agent_environment import AgentEnvironment
+    from benchmarks.run.settings import RunSettings
     from benchmarks.tasks.datasets import Dataset
     from benchmarks.tasks.query_tasks import Retrieve
 
 __all__ = ["BenchCommand", "bench", "data"]
-
-_OWN_OPTIONS = {
-    "apibench": "APIBench, which API of TorchHub fits and its call; see `atc bench apibench --help`",
-    "manipulation": "the tool-manipulation suite, eight tools; see `atc bench manipulation --help`",
-}
-"""Benchmarks that have options of their own: each is the command of that name in the package of that name."""
-
-_EPILOG = "\b\nNames:\n" + "\n".join(f"  {name:<18} {text}" for name, text in {**NAMES, **_OWN_OPTIONS}.items())
 
 
 class BenchCommand(click.Command):
@@ -59,10 +45,8 @@ class BenchCommand(click.Command):
     @staticmethod
     def own_command(name: str) -> click.Command | None:
         """The command of a benchmark with options of its own; None of another one."""
-        if name not in _OWN_OPTIONS:
-            return None
-        command: click.Command = getattr(import_module(f"benchmarks.{name}.command"), name)
-        return command
+        benchmark = benchmarks().get(name)
+        return benchmark.own_command() if benchmark else None
 
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
@@ -71,12 +55,24 @@ class BenchCommand(click.Command):
             return command.make_context(f"{info_name} {args[0]}", args[1:], parent, **extra)
         return super().make_context(info_name, args, parent, **extra)
 
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the benchmarks, those of other packages included."""
+        with formatter.section("Names"):
+            formatter.write_dl([(name, benchmark.line) for name, benchmark in benchmarks().items()])
+
+
+def _benchmark_name(text: str) -> str:
+    """The name of a benchmark, perhaps of another package. Raises: click.BadParameter."""
+    if text not in benchmarks():
+        raise click.BadParameter(f"{text!r} is not one of {', '.join(benchmarks())}.")
+    return text
+
 
 @dataclass(frozen=True, kw_only=True)
 class _TaskOptions:
     """The benchmark, and the files that it is read from."""
 
-    name: str = argument(type=click.Choice([*NAMES, *_OWN_OPTIONS]), metavar="NAME")
+    name: str = argument(type=_benchmark_name, metavar="NAME")
     task_file: Path | None = option(
         "--tasks",
         type=click.Path(exists=True, dir_okay=False, path_type=Path),
@@ -127,7 +123,7 @@ class _WorldOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _BenchOptions(SearchOptions, ModelOptions, _WorldOptions, ServiceOptions, _TaskOptions):
+class _BenchOptions(WorkerOptions, SearchOptions, ModelOptions, _WorldOptions, ServiceOptions, _TaskOptions):
     """The command line of `atc bench`."""
 
     candidates: int | None = option(
@@ -156,30 +152,6 @@ class _BenchOptions(SearchOptions, ModelOptions, _WorldOptions, ServiceOptions, 
         metavar="K",
         help="How many tools --retriever takes.",
     )
-    limit: int | None = limit_option("tasks")
-    half: str | None = option(
-        "--half",
-        type=click.Choice(["even", "odd"]),
-        help="Every other task: even from the first on, odd from the second.",
-    )
-    workers: int = workers_option("Tasks")
-    engine: str = option(
-        "--engine",
-        type=click.Choice(["threads", "ray"]),
-        default="threads",
-        show_default=True,
-        help="What runs the tasks.",
-    )
-    address: str | None = option(
-        "--address", metavar="HOST:PORT", help="A Ray cluster; without it, --engine ray starts one here."
-    )
-    repeat: int | None = option(
-        "--repeat",
-        type=click.IntRange(min=1),
-        metavar="K",
-        help="Run K times, into DIR/1 to DIR/K: the same tasks in the same worlds, with the model's seed from --seed "
-        "on.",
-    )
     writes: Literal["allow", "deny", "simulate"] | None = option(
         "--writes",
         type=click.Choice(("allow", "deny", "simulate")),
@@ -205,13 +177,9 @@ class _BenchOptions(SearchOptions, ModelOptions, _WorldOptions, ServiceOptions, 
     max_seconds: float = option(
         "--max-seconds", type=RealRange(min=0), default=0.0, metavar="S", help="Most seconds a task."
     )
-    out: Path = results_option("tasks")
-    record: Path | None = record_option()
-    reuse: Path | None = reuse_option()
-    as_json: bool = json_option("Print summary.json instead of the table.")
 
 
-@click.command(cls=BenchCommand, epilog=_EPILOG)
+@click.command(cls=BenchCommand)
 @takes(_BenchOptions)
 def bench(options: _BenchOptions) -> None:
     """Run the benchmark NAME and print its figures.
@@ -219,19 +187,15 @@ def bench(options: _BenchOptions) -> None:
     Each finished task is one JSON file in DIR/tasks, the figures are in DIR/summary.json. To go on after a stop, repeat
     the command.
     """
-    from rich.console import Console
-
     from atc.apps.cli.model import offer_pull
     from atc.engines.names import identity
-    from atc.files import to_json, write_json
     from atc.models import default_model
-    from benchmarks.report import ablation, summarize, table
-    from benchmarks.tasks.datasets import BENCHMARKS, named_documents
+    from benchmarks.tasks.datasets import named_documents
     from benchmarks.worlds import find_worlds
 
-    if options.name in _OWN_OPTIONS:
+    benchmark = benchmarks()[options.name]
+    if benchmark.command:
         raise click.UsageError(f"{options.name} has options of its own: write `atc bench {options.name} --out DIR`")
-    benchmark = BENCHMARKS[options.name]
     simulated = (benchmark.fictional or (benchmark.tasks_shipped and not options.task_file)) and not options.base_url
     options = replace(options, simulate=options.simulate or simulated)
     if benchmark.tools and not options.task_file and not options.candidates:
@@ -252,19 +216,39 @@ def bench(options: _BenchOptions) -> None:
         worlds = find_worlds(dataset.protocols, own, lambda text: say(f"warning: {text}"))
     model = identity(options.model or default_model())
     offer_pull(model)
-    settings = _settings(options, dataset, worlds, model)
+    _run(options, dataset, _settings(options, dataset, worlds, model), worlds)
+
+
+def _run(options: _BenchOptions, dataset: Dataset, settings: RunSettings, worlds: Mapping[str, Path]) -> None:
+    """Run what is missing in each folder, and print the figures."""
+    from rich.console import Console
+
+    from atc.files import to_json
+    from benchmarks.harness.command import run_all
+    from benchmarks.harness.runner import selected
+    from benchmarks.report import MetricsScorer, ablation, table
+    from benchmarks.tasks.task_files import offered_tasks
+
+    tasks = selected(dataset.tasks, options.half, options.limit)
+    offered = offered_tasks(tasks, dataset.protocols, options.candidates, settings.seed)
+
+    @contextmanager
+    def environment(run_settings: RunSettings, folder: Path) -> Iterator[AgentEnvironment]:
+        with closing(_environment(options, dataset, run_settings, worlds, folder)) as opened:
+            try:
+                yield opened
+            finally:
+                _write_answers(folder, dataset, run_settings)
+
+    folders = _run_folders(options, settings)
     summaries = []
-    for folder, run_settings in _run_folders(options, settings).items():
-        try:
-            summary = summarize(_run(run_settings, dataset, folder, options, worlds), run_settings)
-        finally:
-            _write_answers(folder, dataset, run_settings)
-        write_json(folder / "summary.json", {**summary, "date": datetime.now(UTC).date().isoformat()})
-        summaries.append(summary)
+    for run in run_all(folders, offered, environment, MetricsScorer(), options):
+        summaries.append(run.summary)
         if not options.as_json and not options.ablate:
+            run_settings = folders[run.folder]
             without = f" · without {', '.join(run_settings.without)}" if run_settings.without else ""
             click.echo(_title(run_settings, options.half) + without)
-            Console().print(table(summary))
+            Console().print(table(run.summary))
     if options.as_json:
         click.echo(to_json(summaries if len(summaries) > 1 or options.repeat else summaries[0]), nl=False)
     elif options.ablate:
@@ -294,10 +278,10 @@ def _check_service(options: _BenchOptions) -> _BenchOptions:
 
 def _open(options: _BenchOptions) -> Dataset:
     """The tasks with the documents to solve them by; their warnings go to stderr."""
-    from benchmarks.tasks.datasets import BENCHMARKS, open_dataset
+    from benchmarks.tasks.datasets import open_dataset
     from benchmarks.tasks.learned_documents import with_learned
 
-    retrieve = _retrieve(options) if options.retriever and BENCHMARKS[options.name].subset else None
+    retrieve = _retrieve(options) if options.retriever and benchmarks()[options.name].subset else None
     dataset = open_dataset(options.name, options.task_file, options.apis, options.subset, options.server, retrieve)
     if dataset.own_protocols and (options.world or options.learned):
         raise click.UsageError(f"--world and --learned are of one API; each task of {options.name} has its own")
@@ -324,8 +308,6 @@ def _retrieve(options: _BenchOptions) -> Retrieve:
 
 def _check_runs(options: _BenchOptions, dataset: Dataset) -> None:
     """Refuse options that do not fit the tasks, or one another."""
-    if options.address and options.engine != "ray":
-        raise click.UsageError("--address is of a Ray cluster: add --engine ray")
     if options.base_url and len(dataset.protocols) > 1 and not options.server:
         raise click.UsageError("--base-url: the tasks are of several APIs; run one of them, or --simulate")
     if options.ablate and (options.repeat or options.without):
@@ -335,7 +317,7 @@ def _check_runs(options: _BenchOptions, dataset: Dataset) -> None:
 def _settings(options: _BenchOptions, dataset: Dataset, worlds: Mapping[str, Path], model: str) -> RunSettings:
     from atc.agent import SIMULATED_NOW
     from atc.profile import PROFILES, open_profile, profile_of
-    from benchmarks.run.runner import BEST, RunSettings
+    from benchmarks.run.settings import BEST, RunSettings
     from benchmarks.tasks.datasets import answers_digest, file_digest
     from benchmarks.tasks.references import references_digest
 
@@ -344,13 +326,13 @@ def _settings(options: _BenchOptions, dataset: Dataset, worlds: Mapping[str, Pat
     drawn = options.candidates or ("listed" if dataset.listed else "all")
     if options.retriever and dataset.own_protocols:
         drawn = f"retrieved {options.top_k}"
-    return RunSettings(
+    return settings_of(
+        RunSettings,
+        options,
         benchmark=options.name,
         model=model,
-        mode=options.mode,
         max_reflections=chosen.reflections if options.max_reflections is None else options.max_reflections,
         candidates=f"{BEST}{select}" if select else str(drawn),
-        seed=options.seed,
         now=(options.now or SIMULATED_NOW).isoformat(),
         api="simulated" if simulate else options.base_url or "documented",
         files={
@@ -361,14 +343,8 @@ def _settings(options: _BenchOptions, dataset: Dataset, worlds: Mapping[str, Pat
             **(_index_digest(options.retriever) if options.retriever else {}),
             **answers_digest(model),
         },
-        max_model_calls=options.max_model_calls,
-        max_tokens=options.max_tokens,
-        max_seconds=options.max_seconds,
-        without=options.without,
         profile=profile or "",
-        learn=options.learn,
         writes=options.writes or ("allow" if simulate else "deny"),
-        effort=options.effort,
         search=options.search_settings(),
     )
 
@@ -380,11 +356,11 @@ def _index_digest(folder: Path) -> dict[str, dict[str, str]]:
 
 
 def _run_folders(options: _BenchOptions, settings: RunSettings) -> dict[Path, RunSettings]:
-    out = options.out
-    if options.repeat:
-        return {out / str(number + 1): replace(settings, repeat=number) for number in range(options.repeat)}
+    from benchmarks.harness.runner import repeated
+
     if not options.ablate:
-        return {out: settings}
+        return repeated(options.out, settings, options.repeat)
+    out = options.out
     # Demonstrations come from a learned document alone: no task is an example for another one.
     features = [feature for feature in FEATURES if options.usage or feature != "demonstrations"]
     ablated = {out / f"without-{feature}": replace(settings, without=(feature,)) for feature in features}
@@ -408,25 +384,13 @@ def _title(settings: RunSettings, half: str | None) -> str:
     return " · ".join([*parts, *["learn"] * settings.learn])
 
 
-def _run(
-    settings: RunSettings, dataset: Dataset, folder: Path, options: _BenchOptions, worlds: Mapping[str, Path]
-) -> list[TaskResult]:
-    """Solve what is missing in a folder; the results in the order of the tasks."""
-    from rich.console import Console
+def _environment(
+    options: _BenchOptions, dataset: Dataset, settings: RunSettings, worlds: Mapping[str, Path], folder: Path
+) -> AgentEnvironment:
+    from benchmarks.run.agent_environment import AgentEnvironment, ShownDemonstrations
 
-    from benchmarks.run.dashboard import Dashboard
-    from benchmarks.run.engines import ray_engine, thread_engine
-    from benchmarks.run.runner import prepare_folder, run_tasks
-    from benchmarks.run.task_run import ShownDemonstrations, TaskRunner
-    from benchmarks.tasks.task_files import candidate_tools
-
-    prepare_folder(folder, settings)
-    tasks = dataset.tasks if options.half is None else dataset.tasks[options.half == "odd" :: 2]
-    tasks = tasks[: options.limit]
-    count = options.candidates
-    offered = [(task, candidate_tools(task, dataset.protocols[task.domain], count, settings.seed)) for task in tasks]
     store = folder / "store"
-    runner = TaskRunner(
+    return AgentEnvironment(
         settings,
         dataset.protocols,
         options.base_url,
@@ -443,15 +407,6 @@ def _run(
         dataset.own_protocols,
         options.retriever if settings.chosen else None,
     )
-    with closing(runner):
-        if options.engine == "ray":
-            engine = ray_engine(runner, options.workers, options.address)
-        else:
-            engine = thread_engine(runner, options.workers)
-        dashboard = Dashboard(len(offered), Console(stderr=True))
-        results = dashboard.collect(run_tasks(offered, settings, folder, dashboard.watched(engine)))
-    order = {task.id: place for place, task in enumerate(tasks)}
-    return sorted(results, key=lambda result: order[result.id])
 
 
 @click.group()

@@ -10,7 +10,7 @@ import click
 
 from atc.apps.cli import print_json, say
 from atc.apps.cli.options import argument, check_api_options, json_option, option, out_file, takes
-from benchmarks.tasks import NAMES
+from benchmarks.harness.registry import benchmarks
 from protocols.errors import UsageError
 
 if TYPE_CHECKING:
@@ -126,9 +126,10 @@ def show(options: _ShowOptions) -> None:
 
         rows = suite_statistics()
     else:
-        is_name = options.source in NAMES
+        names = [name for name, benchmark in benchmarks().items() if not benchmark.command]
+        is_name = options.source in names
         if not is_name and not Path(options.source).is_file():
-            raise UsageError(f"{options.source} is neither a file nor one of {', '.join((*NAMES, _SUITE))}")
+            raise UsageError(f"{options.source} is neither a file nor one of {', '.join((*names, _SUITE))}")
         task_file = None if is_name else Path(options.source)
         dataset = open_dataset(options.source if is_name else "own", task_file, options.apis, options.subset)
         for warning in dataset.warnings:

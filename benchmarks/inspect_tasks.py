@@ -37,18 +37,17 @@ from atc.agent import SIMULATED_NOW
 from atc.models.base import TEMPERATURE, Completion, ModelBase, ModelRequest, Usage, check_text_only, cut_at_stop
 from atc.models.openai_compatible import after_prefill, without_prefill
 from atc.profile import open_profile
-from benchmarks.run.runner import BEST, RunSettings
-from benchmarks.run.task_run import TaskRunner
-from benchmarks.tasks.datasets import BENCHMARKS, open_dataset
-from benchmarks.tasks.task_files import candidate_tools
+from benchmarks.harness.registry import BENCHMARKS
+from benchmarks.run.agent_environment import AgentEnvironment
+from benchmarks.run.settings import BEST, RunSettings
+from benchmarks.tasks.datasets import open_dataset
+from benchmarks.tasks.task_files import OfferedTask, offered_tasks
 from benchmarks.worlds import find_worlds
 from protocols.errors import ModelError
 
 if TYPE_CHECKING:
     from atc.models import Model
     from atc.models.base import Message
-    from benchmarks.run.runner import SolvedTask
-    from benchmarks.tasks.task_files import Task as BenchTask
 
 __all__ = ["own", "restbench_spotify", "restbench_tmdb", "tiny", "toolbench", "toolflow"]
 
@@ -99,7 +98,7 @@ def _chat_message(message: Message) -> ChatMessage:
     return (ChatMessageSystem if message.role == "system" else ChatMessageUser)(content=message.content)
 
 
-class InspectRunner(TaskRunner):
+class InspectEnvironment(AgentEnvironment):
     """Solves the tasks with the model of Inspect."""
 
     @cached_property
@@ -111,7 +110,7 @@ class InspectRunner(TaskRunner):
 @cache
 def _opened(
     name: str, mode: str, seed: int, profile: str, tasks: str | None, api: str | None
-) -> tuple[InspectRunner, dict[str, tuple[BenchTask, tuple[str, ...]]]]:
+) -> tuple[InspectEnvironment, dict[str, OfferedTask]]:
     """What solves the tasks of a benchmark, and the tasks by id, each with the tools that it offers.
 
     Raises: UsageError: The files of the benchmark are not there.
@@ -133,12 +132,8 @@ def _opened(
         profile=profile,
     )
     worlds = {} if dataset.own_protocols else find_worlds(dataset.protocols)
-    runner = InspectRunner(settings, dataset.protocols, worlds=worlds, own_protocols=dataset.own_protocols)
-    offered = {
-        entry.id: (entry, candidate_tools(entry, dataset.protocols[entry.domain], None, seed))
-        for entry in dataset.tasks
-    }
-    return runner, offered
+    runner = InspectEnvironment(settings, dataset.protocols, worlds=worlds, own_protocols=dataset.own_protocols)
+    return runner, {entry.id: entry for entry in offered_tasks(dataset.tasks, dataset.protocols, None, seed)}
 
 
 @solver
@@ -149,13 +144,13 @@ def atc_agent(
     runner, offered = _opened(name, mode, seed, profile, tasks, api)
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
-        solved: SolvedTask = await anyio.to_thread.run_sync(
-            partial(runner.solve, *offered[str(state.sample_id)]), abandon_on_cancel=True
+        outcome = await anyio.to_thread.run_sync(
+            partial(runner.run, offered[str(state.sample_id)]), abandon_on_cancel=True
         )
-        metrics = solved.result.metrics
+        metrics = outcome.record["metrics"]
         for field in (*_SCORES, "correct", "standing", "reflections", "error"):
-            state.store.set(field, getattr(metrics, field))
-        solution: Any = solved.record["solution"]
+            state.store.set(field, metrics[field])
+        solution: Any = outcome.record["solution"]
         state.store.set("solution", solution)
         for attempt in solution["attempts"]:
             state.messages.append(ChatMessageAssistant(content=f"```python\n{attempt['program']}\n```"))
@@ -194,8 +189,13 @@ def _inspect_task(
     """A benchmark as a task of Inspect. Raises: UsageError: Its files are not there."""
     _, offered = _opened(name, mode, seed, profile, tasks, api)
     samples = [
-        Sample(id=id, input=entry.query, target=sorted(entry.gold.needed), metadata={"domain": entry.domain})
-        for id, (entry, _) in offered.items()
+        Sample(
+            id=id,
+            input=entry.task.query,
+            target=sorted(entry.task.gold.needed),
+            metadata={"domain": entry.task.domain},
+        )
+        for id, entry in offered.items()
     ]
     scorers = [calls(), answer_right()]
     return Task(

@@ -22,8 +22,8 @@ from atc.files import write_json
 from atc.models import Completion, Message, Usage
 from atc.modes import LOOP, modes
 from benchmarks.micro.selection import own_questions
+from benchmarks.run.agent_environment import AgentEnvironment
 from benchmarks.run.oracle import OracleModel, OracleScript, oracle_script, simulated_settings
-from benchmarks.run.task_run import TaskRunner
 from benchmarks.tasks.datasets import open_dataset
 from benchmarks.tasks.task_files import candidate_tools
 from benchmarks.worlds import find_worlds
@@ -100,7 +100,7 @@ def solves(name: str) -> dict[str, dict[str, str]]:
     dataset = open_dataset(benchmark, None, ())
     settings = replace(simulated_settings(dataset, "flawed", "none"), profile=profile)
     digests: dict[str, dict[str, str]] = {mode: {} for mode in modes()}
-    with closing(TaskRunner(settings, dataset.protocols, worlds=find_worlds(dataset.protocols))) as runner:
+    with closing(AgentEnvironment(settings, dataset.protocols, worlds=find_worlds(dataset.protocols))) as runner:
         for task in dataset.tasks:
             runner.model = Flawed("none", OracleScript("", (), ""))
             offered = candidate_tools(task, dataset.protocols[task.domain], None, settings.seed)

@@ -32,9 +32,10 @@ _LAYERS = {
     """,
     "probing": "redact schema prober document export strip_responses evaluation drift live cli",
     "benchmarks": """
-        methods learning.pairs learning.memory learning.retriever worlds toolbench.corpus tasks run inspect_tasks report
-        injection toolbench apibench manipulation.environment manipulation.function_environment manipulation.curl
-        manipulation.curl_templates manipulation.http_environment manipulation.suite manipulation.criteria
+        methods learning.pairs learning.memory learning.retriever worlds harness toolbench.corpus tasks run
+        inspect_tasks report injection toolbench apibench
+        manipulation.environment manipulation.function_environment manipulation.curl manipulation.curl_templates
+        manipulation.http_environment manipulation.suite manipulation.criteria
         manipulation.home manipulation.trip manipulation.weather manipulation.cat manipulation.sheets
         manipulation.virtualhome manipulation.webshop manipulation.tabletop manipulation.original
         manipulation.complexity manipulation learning micro data_command cli

@@ -74,7 +74,7 @@ def apibench(options: _APIBenchOptions) -> None:
     from benchmarks.apibench.dataset import read_apibench
     from benchmarks.apibench.run import APIBenchSettings, answer_questions, rankings
     from benchmarks.apibench.summary import apibench_tables, summarize_replies
-    from benchmarks.run.runner import prepare_folder
+    from benchmarks.harness.runner import prepare_folder
     from benchmarks.tasks.datasets import answers_digest
 
     if options.documents in ("gold", "none") and options.top_k != 1:

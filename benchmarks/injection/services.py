@@ -19,9 +19,9 @@ from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 import yaml
 
+from benchmarks.harness.registry import SHIPPED
 from benchmarks.injection.corpus import DATA, FailingProgram, Script
 from benchmarks.injection.replies import CannedReply, FixedReplies, Forward, Reply, Request, RequestPattern, json_reply
-from benchmarks.tasks.datasets import SHIPPED
 from benchmarks.tasks.references import is_correct, read_claim, run_reference
 from protocols import Protocol, load
 from protocols.calls.auth import for_scheme

@@ -140,11 +140,11 @@ def manipulation(options: _ManipulationOptions) -> None:
     from atc.engines.names import identity
     from atc.files import write_json
     from atc.models import default_model, open_model
+    from benchmarks.harness.runner import prepare_folder
     from benchmarks.manipulation.original import open_original
     from benchmarks.manipulation.summary import summarize_tests
     from benchmarks.report.manipulation_tables import manipulation_tables
     from benchmarks.report.runs import read_run
-    from benchmarks.run.runner import prepare_folder
 
     if options.oracle and options.shots:
         raise click.UsageError("--oracle shows one demonstration of its own: leave out --shots")

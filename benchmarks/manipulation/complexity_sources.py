@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 import yaml
 
 from atc.files import read_lines
+from benchmarks.harness.registry import BENCHMARKS
 from benchmarks.manipulation.combinations import combination, request_parameters
 from benchmarks.manipulation.complexity import Combination, Complexity, ComplexityTest, complexity
 from benchmarks.manipulation.curl import CurlError, curl_line, parse_curl
@@ -24,8 +25,7 @@ from benchmarks.manipulation.original import function_of, open_original, origina
 from benchmarks.manipulation.suite import TASKS
 from benchmarks.report.complexity_tables import published_complexity
 from benchmarks.report.runs import RunFolder
-from benchmarks.tasks import NAMES
-from benchmarks.tasks.datasets import BENCHMARKS, open_dataset
+from benchmarks.tasks.datasets import open_dataset
 from benchmarks.tasks.task_files import Task
 from protocols.errors import UsageError
 
@@ -52,7 +52,7 @@ class _Functions:
 
 def names() -> tuple[str, ...]:
     """The names that a complexity can be asked of."""
-    return (*(f"{SUITE}-{task}" for task in TASKS), *(name for name in NAMES if not BENCHMARKS[name].subset))
+    return (*(f"{SUITE}-{task}" for task in TASKS), *(name for name, benchmark in BENCHMARKS.items() if benchmark.apis))
 
 
 def named_complexity(

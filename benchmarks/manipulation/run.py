@@ -1,6 +1,6 @@
 """Run the tests of the suite, so that a run that was stopped goes on where it was.
 
-A run folder is laid out as those of the other benchmarks (see benchmarks.run.runner): each test is one JSON file in
+A run folder is laid out as those of the other benchmarks (see benchmarks.harness.runner): each test is one JSON file in
 `tasks/`, which is taken again only under the very same settings and for the very same test.
 """
 
@@ -19,12 +19,12 @@ from typing import Any
 from atc.files import append_line, write_json
 from atc.models.base import Model
 from atc.solution import Solution
+from benchmarks.harness.runner import stored_seconds
 from benchmarks.manipulation.environment import NOW, Environment, ManipulationTest, TestScore
 from benchmarks.manipulation.generator import ActionGenerator, Episode
 from benchmarks.manipulation.selection import DocumentCount, Selection
 from benchmarks.manipulation.solving import EpisodeAgent
-from benchmarks.run.runner import stored_seconds
-from benchmarks.run.task_run import raise_if_unavailable, record_of_solution
+from benchmarks.run.agent_environment import raise_if_unavailable, record_of_solution
 from benchmarks.tasks.metrics import Metrics
 from protocols.errors import PromptRefused, UsageError
 from protocols.model import Protocol

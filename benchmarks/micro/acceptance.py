@@ -31,9 +31,9 @@ from atc import Agent
 from atc.agent import SIMULATED_NOW
 from atc.files import to_json
 from atc.models.openai_compatible import OpenAIModel
+from benchmarks.harness.registry import SHIPPED
 from benchmarks.injection.replies import Reply, json_reply
 from benchmarks.micro.frame import Measurement, json_option, print_table
-from benchmarks.tasks.datasets import SHIPPED
 from benchmarks.tasks.download import folders
 from protocols import Protocol, UsageError, load
 from protocols.simulator import Simulator

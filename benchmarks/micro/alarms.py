@@ -20,11 +20,12 @@ from rich.progress import track
 from atc.assist.language.question import Question
 from atc.assist.rules import inspect
 from atc.files import to_json
+from benchmarks.harness.registry import dataset_names
 from benchmarks.micro.frame import Measurement, json_option, print_table
+from benchmarks.run.agent_environment import AgentEnvironment
 from benchmarks.run.oracle import oracle_script, refuse, simulated_settings
 from benchmarks.run.scripted_model import ScriptedModel
-from benchmarks.run.task_run import TaskRunner
-from benchmarks.tasks.datasets import BENCHMARKS, Dataset, open_dataset
+from benchmarks.tasks.datasets import Dataset, open_dataset
 from benchmarks.worlds import find_worlds
 from protocols.dataflow.graph import ProtocolGraph
 
@@ -35,7 +36,7 @@ def doubted_references(dataset: Dataset) -> Iterator[tuple[str, ...]]:
     """For each task with a reference the kinds of the findings on its right answer."""
     graphs = {domain: ProtocolGraph(protocol) for domain, protocol in dataset.protocols.items()}
     settings = simulated_settings(dataset, "perfect", "none")
-    with closing(TaskRunner(settings, dataset.protocols, worlds=find_worlds(dataset.protocols))) as runner:
+    with closing(AgentEnvironment(settings, dataset.protocols, worlds=find_worlds(dataset.protocols))) as runner:
         runner.model = ScriptedModel("nobody", refuse)
         for task in track(dataset.tasks, dataset.benchmark, console=Console(stderr=True)):
             script = oracle_script(runner, task, [tool.name for tool in runner.protocols[task.domain].tools])
@@ -54,7 +55,13 @@ def count_alarms(answers: Sequence[tuple[str, ...]]) -> dict[str, Any]:
 
 
 @click.command(cls=Measurement, help=__doc__)
-@click.argument("names", nargs=-1, required=True, type=click.Choice(list(BENCHMARKS)), metavar="NAME…")
+@click.argument(
+    "names",
+    nargs=-1,
+    required=True,
+    type=click.Choice(dataset_names()),
+    metavar="NAME…",
+)
 @json_option()
 def main(names: tuple[str, ...], as_json: bool) -> None:
     figures = {name: count_alarms(list(doubted_references(open_dataset(name, None, ())))) for name in names}

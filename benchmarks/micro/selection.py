@@ -25,9 +25,9 @@ from atc.assist.language.question import Question
 from atc.assist.leaning import leanings
 from atc.files import to_json
 from atc.retrieval.tool_index import build_index
+from benchmarks.harness.registry import SHIPPED, dataset_names
 from benchmarks.micro.frame import Measurement, json_option, print_table
-from benchmarks.tasks import NAMES
-from benchmarks.tasks.datasets import SHIPPED, open_dataset
+from benchmarks.tasks.datasets import open_dataset
 from benchmarks.tasks.metrics import Gold, mean
 from benchmarks.tasks.task_files import Task
 from benchmarks.toolbench.retrieval.documents import protocol_documents
@@ -77,7 +77,11 @@ def own_questions(name: str) -> tuple[dict[str, Protocol], list[Task]]:
 
 
 @click.command(cls=Measurement)
-@click.argument("name", type=click.Choice([*NAMES, *_OWN_SETS]), metavar="NAME")
+@click.argument(
+    "name",
+    type=click.Choice([*dataset_names(), *_OWN_SETS]),
+    metavar="NAME",
+)
 @click.option(
     "--retriever", metavar="ENCODER", help="Choose by an index with this encoder instead (see `atc retrieve build`)."
 )

@@ -6,6 +6,6 @@ numbers, and `render` and `page` write that down: for a terminal, as Markdown, a
 
 from __future__ import annotations
 
-from benchmarks.report.summary import ablation, summarize, table
+from benchmarks.report.summary import MetricsScorer, ablation, summarize, table
 
-__all__ = ["ablation", "summarize", "table"]
+__all__ = ["MetricsScorer", "ablation", "summarize", "table"]

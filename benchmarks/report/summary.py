@@ -5,18 +5,16 @@ from __future__ import annotations
 import statistics
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.report.risk import warned_shares
-from benchmarks.tasks.metrics import mean, percent
+from benchmarks.tasks.metrics import Metrics, mean, percent
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from benchmarks.run.runner import RunSettings, TaskResult
-
-__all__ = ["ablation", "summarize", "table"]
+__all__ = ["MetricsScorer", "TaskResult", "ablation", "summarize", "table"]
 
 _DIGITS = {
     **dict.fromkeys(("prompt_tokens", "completion_tokens"), 1),
@@ -63,7 +61,43 @@ _ABLATION_COLUMNS = {
 }
 
 
-def summarize(results: Sequence[TaskResult], settings: RunSettings) -> dict[str, object]:
+@dataclass(frozen=True, slots=True)
+class TaskResult:
+    """The figures of one finished task, and the seconds that it took."""
+
+    metrics: Metrics
+    seconds: float
+
+
+class MetricsScorer:
+    """The scorer of tasks that an agent solves."""
+
+    def figures(self, record: Mapping[str, Any], seconds: float) -> TaskResult:
+        """Its metrics, as they are in its file."""
+        return TaskResult(Metrics.read(record["metrics"]), seconds)
+
+    def line(self, figures: TaskResult) -> str:
+        """Status, Success and Path."""
+        metrics = figures.metrics
+        return f"{metrics.status}, success {metrics.success:.0f} path {metrics.path:.2f}"
+
+    def progress(self, figures: Sequence[TaskResult]) -> tuple[str, str]:
+        """Success, Path and answers so far; tokens."""
+        metrics = [result.metrics for result in figures]
+        success, path, answered = (
+            100 * mean(getattr(task, name) for task in metrics) for name in ("success", "path", "answered")
+        )
+        read = sum(task.prompt_tokens for task in metrics)
+        written = sum(task.completion_tokens for task in metrics)
+        shares = f"Success {success:.1f} %  Path {path:.1f} %  answered {answered:.1f} %"
+        return shares, f"{read:,.0f} tokens read, {written:,.0f} written"
+
+    def summary(self, figures: Sequence[TaskResult]) -> dict[str, Any]:
+        """As `summarize`."""
+        return summarize(figures)
+
+
+def summarize(results: Sequence[TaskResult]) -> dict[str, Any]:
     """Means over the tasks (percent for the measures), `seconds` as the median; the keys are part of the interface."""
     metrics = [result.metrics for result in results]
     means = {name: round(mean(getattr(task, name) for task in metrics), digits) for name, digits in _DIGITS.items()}
@@ -102,15 +136,6 @@ def summarize(results: Sequence[TaskResult], settings: RunSettings) -> dict[str,
         },
         "errors": dict(sorted(Counter(task.error for task in metrics if task.error).items())),
         "seconds": round(statistics.median(result.seconds for result in results), 2) if results else 0.0,
-        "model": settings.model,
-        "mode": settings.mode,
-        "seed": settings.seed + settings.repeat,
-        "without": list(settings.without),
-        "profile": settings.profile,
-        "learn": settings.learn,
-        "effort": settings.effort,
-        "search": asdict(settings.search),
-        "files": {name: dict(file) for name, file in settings.files.items()},
     }
 
 

@@ -1,1 +1,1 @@
-"""Runs of a benchmark: the runner, its engines, one task, the oracle model."""
+"""Solving tasks with an agent: the environment, its settings, the oracle model."""

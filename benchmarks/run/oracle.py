@@ -28,10 +28,11 @@ from atc.agent import SIMULATED_NOW
 from atc.models import Message, open_model
 from atc.models.replay import Recorder
 from atc.modes import LOOP, modes
-from benchmarks.run.runner import RunSettings
+from benchmarks.harness.registry import dataset_names
+from benchmarks.run.agent_environment import AgentEnvironment
 from benchmarks.run.scripted_model import ScriptedModel
-from benchmarks.run.task_run import TaskRunner
-from benchmarks.tasks.datasets import BENCHMARKS, Dataset, open_dataset
+from benchmarks.run.settings import RunSettings
+from benchmarks.tasks.datasets import Dataset, open_dataset
 from benchmarks.tasks.references import FOLDER, find_reference
 from benchmarks.tasks.task_files import Task, candidate_tools
 from benchmarks.worlds import find_worlds
@@ -139,28 +140,28 @@ _REPLIES: Mapping[str, Callable[[OracleScript], Callable[[str], str]]] = {
 }
 
 
-def oracle_script(runner: TaskRunner, task: Task, offered: Collection[str]) -> OracleScript | None:
+def oracle_script(environment: AgentEnvironment, task: Task, offered: Collection[str]) -> OracleScript | None:
     """The solution of a task with the offered tools, from a run of its reference.
 
     None without one, and where the reference only looks at what a solve changed and no program makes that change.
 
     Raises: ATCError: The reference does not run to its end.
     """
-    reference = find_reference(runner.settings.benchmark, task.query)
+    reference = find_reference(environment.settings.benchmark, task.query)
     if reference is None:
         return None
     program, answer = reference.program, "It is done."
     if reference.after:
-        file = SOLVED / runner.settings.benchmark / f"{task.id}.py"
+        file = SOLVED / environment.settings.benchmark / f"{task.id}.py"
         if not file.is_file():
             return None
         program = file.read_text("utf-8")
-    with runner.world(task) as world:
+    with environment.world(task) as world:
         run = world.run(program)
         if run.error is not None:
             raise ATCError(f"the reference of {task.id} fails: {run.error.message}")
         if not reference.after:
-            claim = runner.claim(reference, task, world)
+            claim = environment.claim(reference, task, world)
             program, answer = _printing_answer(program, claim), claimed_answer(claim)
     calls = _needed_calls(task, [call for call in run.calls if call.tool in offered])
     if not {call.tool for call in run.calls} <= {*offered, None}:
@@ -258,18 +259,18 @@ def record_answers(
     """Solve the tasks in all modes, and append the answers to a file; returns the number of tasks with a reference."""
     settings = simulated_settings(dataset, "perfect", "none")
     recorded = 0
-    with closing(TaskRunner(settings, dataset.protocols, worlds=find_worlds(dataset.protocols))) as runner:
+    with closing(AgentEnvironment(settings, dataset.protocols, worlds=find_worlds(dataset.protocols))) as environment:
         for task in track(dataset.tasks, "tasks", console=Console(stderr=True)):
-            runner.model = ScriptedModel("nobody", refuse)
+            environment.model = ScriptedModel("nobody", refuse)
             offered = candidate_tools(task, dataset.protocols[task.domain], None, settings.seed)
-            solution = oracle_script(runner, task, offered)
+            solution = oracle_script(environment, task, offered)
             if solution is None:
                 continue
             recorded += 1
             for mode in names or modes():
-                runner.settings = replace(settings, mode=mode)
-                runner.model = Recorder(OracleModel(mode, solution, count), file)
-                runner.solve(task, offered)
+                environment.settings = replace(settings, mode=mode)
+                environment.model = Recorder(OracleModel(mode, solution, count), file)
+                environment.solve(task, offered)
     return recorded
 
 
@@ -279,7 +280,7 @@ def refuse(messages: Sequence[Message]) -> str:
 
 
 @click.command()
-@click.argument("name", type=click.Choice(list(BENCHMARKS)), metavar="NAME")
+@click.argument("name", type=click.Choice(dataset_names()), metavar="NAME")
 @click.option("--tasks", "task_file", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="FILE")
 @click.option("--api", "apis", multiple=True, metavar="[DOMAIN=]SPEC")
 @click.option("--record", "file", required=True, type=click.Path(dir_okay=False, path_type=Path), metavar="FILE")

@@ -1,4 +1,4 @@
-"""The benchmarks, the places of their tasks and API documents, and the reader of both.
+"""The reader of a benchmark: its tasks, and the API documents behind them.
 
 A benchmark has one API, or (ToolFlow) one for each domain that its tasks are labelled with. Its files are named on the
 command line, or found under `ATC_DATA` or in the cache folder; those of our own benchmark come with the package.
@@ -14,6 +14,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from atc.retrieval.demonstrations import Demonstration
+from benchmarks.harness.registry import Benchmark, benchmarks
 from benchmarks.tasks.download import folders
 from benchmarks.tasks.query_tasks import Retrieve, find_subset, query_tasks
 from benchmarks.tasks.task_files import Task, read_entries, read_tasks
@@ -21,30 +22,7 @@ from protocols import load
 from protocols.errors import UsageError
 from protocols.model import Protocol
 
-__all__ = ["BENCHMARKS", "Benchmark", "Dataset", "answers_digest", "file_digest", "named_documents", "open_dataset"]
-
-
-SHIPPED = Path(__file__).parent.parent / "data"
-"""The files of our own benchmark."""
-
-
-@dataclass(frozen=True, slots=True)
-class Benchmark:
-    """A benchmark by its name: task files to look for, the best first, and the API document of each domain.
-
-    One that is `fictional` comes with its files, and its APIs can only be simulated. With `tasks_shipped`, the tasks
-    alone come with the package; they are always simulated, too, and a user may bring others. `tools` is how many are
-    chosen for a question from APIs that are too large to be shown whole. With a `subset`, the one that is taken where
-    none is named, the tasks are ToolBench's queries, each of which lists its own APIs.
-    """
-
-    name: str
-    tasks: tuple[str, ...]
-    apis: Mapping[str, str]
-    fictional: bool = False
-    tasks_shipped: bool = False
-    tools: int | None = None
-    subset: str = ""
+__all__ = ["Dataset", "answers_digest", "file_digest", "named_documents", "open_dataset"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,42 +48,6 @@ class Dataset:
         return any(task.candidates for task in self.tasks)
 
 
-def _whole_or_dev(*names: str) -> tuple[str, ...]:
-    """Task files, whole or only the development split."""
-    return tuple(f"{name}{split}.json" for name in names for split in ("", ".dev"))
-
-
-def _restbench(api: str) -> Benchmark:
-    tasks = _whole_or_dev(f"toolflow/{api}.candidates", f"restbench/{api}")
-    return Benchmark(f"restbench-{api}", tasks, {api: f"restbench/{api}_oas.json"})
-
-
-_TINY = {"museum": "tiny/museum.yaml", "parcels": "tiny/parcels.yaml"}
-_TOOLFLOW = {name: f"toolflow/{name}.tools.json" for name in ("food", "weather", "music", "tmdb", "game")}
-_SERVICES = {
-    "adyen": "openapi/adyen_checkout.json",
-    "airflow": "openapi/airflow.yaml",
-    "figma": "openapi/figma.yaml",
-    "intercom": "openapi/intercom.yaml",
-    "openai": "openapi/openai.yaml",
-    "paypal": "openapi/paypal_invoicing.json",
-    "sendgrid": "openapi/sendgrid.json",
-    "xero": "openapi/xero_accounting.yaml",
-}
-
-BENCHMARKS: Mapping[str, Benchmark] = {
-    benchmark.name: benchmark
-    for benchmark in (
-        _restbench("tmdb"),
-        _restbench("spotify"),
-        Benchmark("toolflow", _whole_or_dev("toolflow/toolflow"), _TOOLFLOW),
-        Benchmark("tiny", ("tiny/tasks.json",), _TINY, fictional=True),
-        Benchmark("own", ("own/tasks.json",), _SERVICES, tasks_shipped=True, tools=20),
-        Benchmark("toolbench", (), {}, subset="G1_instruction"),
-    )
-}
-
-
 def open_dataset(
     name: str,
     task_file: Path | None,
@@ -123,7 +65,7 @@ def open_dataset(
         retrieve: Finds the APIs of a query, in place of those that it lists.
     Raises: UsageError: A file is not there or not readable; no task is of a domain with a document.
     """
-    benchmark = BENCHMARKS[name]
+    benchmark = benchmarks()[name]
     if benchmark.subset:
         if task_file and subset:
             raise UsageError("--tasks FILE and --subset NAME both name the queries: give one of them")
@@ -133,8 +75,8 @@ def open_dataset(
     if server:
         raise UsageError(f"--server answers ToolBench's queries; give the service of {name} with --base-url")
     specs = named_documents("--api", apis)
-    places = (SHIPPED,) if benchmark.fictional else folders()
-    task_places = (SHIPPED,) if benchmark.tasks_shipped else places
+    places = (benchmark.folder,) if benchmark.fictional else folders()
+    task_places = (benchmark.folder,) if benchmark.tasks_shipped else places
     tasks_file = task_file or _find_file(benchmark.tasks, task_places, f"--tasks FILE: the tasks of {name}")
     theirs = task_file is not None and benchmark.tasks_shipped
     labels = read_domains(tasks_file, [name] if theirs else [*benchmark.apis, name])

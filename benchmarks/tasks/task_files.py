@@ -11,7 +11,7 @@ import random
 import re
 import warnings
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -21,7 +21,7 @@ from protocols.calls.path_matching import match_gold
 from protocols.errors import UsageError
 from protocols.model import Protocol
 
-__all__ = ["Task", "candidate_tools", "gold_item", "read_entries", "read_tasks"]
+__all__ = ["OfferedTask", "Task", "candidate_tools", "gold_item", "offered_tasks", "read_entries", "read_tasks"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +35,19 @@ class Task:
     gold: Gold
     candidates: tuple[str, ...] = ()
     domain: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class OfferedTask:
+    """A task with the names of the tools that it is solved with."""
+
+    task: Task
+    candidates: tuple[str, ...]
+
+    @property
+    def id(self) -> str:
+        """The task's."""
+        return self.task.id
 
 
 def read_entries(file: Path) -> list[object]:
@@ -82,6 +95,13 @@ def candidate_tools(task: Task, protocol: Protocol, count: int | None, seed: int
         size = min(max(count - len(task.gold.calls), 0), len(distractors))
         chosen = {*task.gold.calls, *random.Random(f"{seed} {task.position} {task.query}").sample(distractors, size)}
     return tuple(name for name in names if name in chosen)
+
+
+def offered_tasks(
+    tasks: Iterable[Task], protocols: Mapping[str, Protocol], count: int | None, seed: int
+) -> list[OfferedTask]:
+    """Tasks with their candidate tools (see `candidate_tools`)."""
+    return [OfferedTask(task, candidate_tools(task, protocols[task.domain], count, seed)) for task in tasks]
 
 
 def _task(entry: object, position: int, domain: str, file: Path, protocol: Protocol, notes: dict[str, None]) -> Task:

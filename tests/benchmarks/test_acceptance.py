@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.harness.registry import BENCHMARKS
 from benchmarks.micro.acceptance import FOLDER, StandIn, read_file, solve
-from benchmarks.tasks.datasets import BENCHMARKS
 from benchmarks.tasks.download import folders
 from protocols import UsageError, load
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, cast
 
@@ -13,8 +14,8 @@ from click.testing import CliRunner
 
 from atc.apps.cli import main
 from atc.profile import FEATURES
-from benchmarks.report import summarize
-from benchmarks.run.runner import RunSettings, TaskResult
+from benchmarks.report.summary import TaskResult, summarize
+from benchmarks.run.settings import RunSettings
 from benchmarks.tasks.datasets import open_dataset
 from benchmarks.tasks.metrics import Metrics
 from benchmarks.tasks.references import query_hash
@@ -60,7 +61,8 @@ def test_bench_prints_and_writes_the_figures(films: Path, endpoint: Callable[...
         *("failed_runs", "wasted_calls", "answered", "gold_offered", "usable_turns", "correct", "false_success"),
         *("wrong_warned", "right_warned", "risk", "coverage", "reflections"),
         *("tokens_per_solved", "by_gold_calls", "errors", "seconds"),
-        *("model", "mode", "seed", "without", "profile", "learn", "effort", "search", "files", "date"),
+        *(field.name for field in fields(RunSettings) if field.name != "repeat"),
+        "date",
     ]
     assert [figures[name] for name in ("tasks", "success", "path", "precision")] == [3, 66.67, 83.33, 100.0]
     assert figures["model_calls"] == 1
@@ -344,19 +346,16 @@ def test_a_baseline_is_measured_like_the_loop(films: Path, endpoint: Callable[..
 
 def test_summary_takes_means_and_the_median() -> None:
     """Measures in percent, costs as means, seconds as the median, which one slow task does not move."""
-    settings = RunSettings("b", "m", "attribute", 3, "all", 0, "", "simulated", {"tasks": {"file": "t"}})
     names = ("prompt_tokens", "completion_tokens", "model_calls", "tool_calls")
     results = [
-        TaskResult(f"{number}", Metrics(*shares, **cast("Any", dict(zip(names, counts, strict=True)))), seconds)
-        for number, (shares, counts, seconds) in enumerate(
-            [
-                ((1, 1, 0.5, 1), (100, 10, 1, 2), 1.0),
-                ((0, 0.5, 1, 1), (300, 30, 4, 6), 100.0),
-                ((0, 0, 0, 0), (200, 20, 1, 0), 2.0),
-            ]
+        TaskResult(Metrics(*shares, **cast("Any", dict(zip(names, counts, strict=True)))), seconds)
+        for shares, counts, seconds in (
+            ((1, 1, 0.5, 1), (100, 10, 1, 2), 1.0),
+            ((0, 0.5, 1, 1), (300, 30, 4, 6), 100.0),
+            ((0, 0, 0, 0), (200, 20, 1, 0), 2.0),
         )
     ]
-    figures = summarize(results, settings)
+    figures = summarize(results)
 
     assert [figures[name] for name in ("success", "path", "precision", "success_any")] == [33.33, 50, 50, 66.67]
     assert [figures[name] for name in ("prompt_tokens", "completion_tokens")] == [200, 20]

@@ -20,11 +20,14 @@ from click.testing import CliRunner
 
 from atc.apps.cli import main
 from atc.files import append_line
-from benchmarks.run.engines import thread_engine
-from benchmarks.run.runner import RunSettings, SolvedTask, prepare_folder, run_tasks
-from benchmarks.run.task_run import TaskRunner
+from benchmarks.harness.engines import thread_engine
+from benchmarks.harness.parts import Outcome
+from benchmarks.harness.runner import Runner
+from benchmarks.report.summary import MetricsScorer
+from benchmarks.run.agent_environment import AgentEnvironment
+from benchmarks.run.settings import RunSettings
 from benchmarks.tasks.datasets import open_dataset
-from benchmarks.tasks.task_files import Task
+from benchmarks.tasks.task_files import OfferedTask, Task
 from protocols import UsageError
 from protocols.errors import ModelError
 from tests.benchmarks.bench_runs import (
@@ -149,8 +152,8 @@ def test_what_others_solve_is_kept_when_the_model_goes(
     names = tuple(tool.name for tool in dataset.protocols["tmdb"].tools)
     gone = threading.Event()
 
-    class Failing(TaskRunner):
-        def solve(self, task: Task, candidates: tuple[str, ...]) -> SolvedTask:
+    class Failing(AgentEnvironment):
+        def solve(self, task: Task, candidates: tuple[str, ...]) -> Outcome:
             if task.position == 0:
                 gone.wait(10)
                 raise ModelError("gone")
@@ -159,9 +162,9 @@ def test_what_others_solve_is_kept_when_the_model_goes(
             return super().solve(task, candidates)
 
     endpoint(BOTH)
-    prepare_folder(tmp_path / "out", settings)
-    with closing(Failing(settings, dataset.protocols)) as runner, pytest.raises(ModelError):
-        list(run_tasks([(task, names) for task in dataset.tasks], settings, tmp_path / "out", thread_engine(runner, 2)))
+    with closing(Failing(settings, dataset.protocols)) as environment, pytest.raises(ModelError):
+        runner = Runner(settings, environment, MetricsScorer(), thread_engine(environment, 2))
+        list(runner.run([OfferedTask(task, names) for task in dataset.tasks], tmp_path / "out"))
     finished = {file.name for file in (tmp_path / "out" / "tasks").iterdir()}
     assert "tmdb-1.json" in finished and "tmdb-0.json" not in finished
 

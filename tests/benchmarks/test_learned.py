@@ -17,10 +17,11 @@ from atc.agent import SIMULATED_NOW
 from atc.apps.cli import main
 from atc.models.replay import Recorder
 from atc.retrieval.demonstrations import Demonstrations
+from benchmarks.harness.registry import SHIPPED
+from benchmarks.run.agent_environment import AgentEnvironment, ShownDemonstrations
 from benchmarks.run.oracle import oracle_script
-from benchmarks.run.runner import RunSettings
-from benchmarks.run.task_run import ShownDemonstrations, TaskRunner
-from benchmarks.tasks.datasets import SHIPPED, Dataset, open_dataset
+from benchmarks.run.settings import RunSettings
+from benchmarks.tasks.datasets import Dataset, open_dataset
 from benchmarks.tasks.learned_documents import with_learned
 from benchmarks.tasks.task_files import candidate_tools
 from tests.scripted import ScriptedModel
@@ -86,7 +87,7 @@ def record(dataset: Dataset, file: Path, demonstrations: Mapping[str, ShownDemon
     )
     prompts = []
     with closing(
-        TaskRunner(settings, dataset.protocols, learned=dataset.learned, demonstrations=demonstrations or {})
+        AgentEnvironment(settings, dataset.protocols, learned=dataset.learned, demonstrations=demonstrations or {})
     ) as runner:
         for task in dataset.tasks[:TASKS]:
             names = candidate_tools(task, dataset.protocols[task.domain], None, 0)

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.tasks.datasets import BENCHMARKS, SHIPPED, open_dataset
+from benchmarks.harness.registry import BENCHMARKS, SHIPPED
+from benchmarks.tasks.datasets import open_dataset
 from benchmarks.tasks.references import FOLDER, find_reference
 
 TASKS = SHIPPED / "own" / "tasks.json"

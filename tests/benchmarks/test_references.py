@@ -16,9 +16,9 @@ from click.testing import CliRunner
 
 from atc.agent import SIMULATED_NOW
 from atc.apps.cli import main
+from benchmarks.run.agent_environment import AgentEnvironment
 from benchmarks.run.oracle import SOLVED, claimed_answer
-from benchmarks.run.runner import RunSettings
-from benchmarks.run.task_run import TaskRunner
+from benchmarks.run.settings import RunSettings
 from benchmarks.tasks.datasets import Dataset, open_dataset
 from benchmarks.tasks.references import ALTERNATIVES, FOLDER, find_alternatives, find_reference, is_correct
 from benchmarks.tasks.task_files import Task
@@ -42,7 +42,7 @@ def dataset(name: str, data: Path | None = None) -> Dataset:
 
 
 @contextmanager
-def working(name: str, data: Dataset) -> Iterator[TaskRunner]:
+def working(name: str, data: Dataset) -> Iterator[AgentEnvironment]:
     """What solves its tasks, with a model that is not asked."""
     settings = RunSettings(
         benchmark=name,
@@ -55,11 +55,11 @@ def working(name: str, data: Dataset) -> Iterator[TaskRunner]:
         api="simulated",
         files=data.files,
     )
-    with closing(TaskRunner(settings, data.protocols, worlds=find_worlds(data.protocols))) as runner:
+    with closing(AgentEnvironment(settings, data.protocols, worlds=find_worlds(data.protocols))) as runner:
         yield runner
 
 
-def check(name: str, runner: TaskRunner, task: Task) -> str:
+def check(name: str, runner: AgentEnvironment, task: Task) -> str:
     """What is wrong with the reference of a task; empty if it is right."""
     reference = find_reference(name, task.query)
     if reference is None:
@@ -75,7 +75,7 @@ def check(name: str, runner: TaskRunner, task: Task) -> str:
     return ""
 
 
-def check_state(name: str, runner: TaskRunner, task: Task) -> str:
+def check_state(name: str, runner: AgentEnvironment, task: Task) -> str:
     """The same of one that looks at the world: wrong when nothing was done, right when the task was."""
     reference = find_reference(name, task.query)
     assert reference is not None

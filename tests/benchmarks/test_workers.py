@@ -8,10 +8,12 @@ from contextlib import closing
 from pathlib import Path
 
 from atc.models import Completion, Message, Usage
-from benchmarks.run.engines import thread_engine
-from benchmarks.run.runner import RunSettings, TaskResult, prepare_folder, run_tasks
-from benchmarks.run.task_run import TaskRunner
-from benchmarks.tasks.task_files import Task, read_tasks
+from benchmarks.harness.engines import thread_engine
+from benchmarks.harness.runner import Finished, Runner
+from benchmarks.report.summary import MetricsScorer, TaskResult
+from benchmarks.run.agent_environment import AgentEnvironment
+from benchmarks.run.settings import RunSettings
+from benchmarks.tasks.task_files import OfferedTask, Task, read_tasks
 from benchmarks.worlds import find_worlds
 from protocols import Protocol, load
 
@@ -122,15 +124,15 @@ class Knowing:
         """Nothing to close."""
 
 
-def solve(protocol: Protocol, tasks: Sequence[Task], workers: int, out: Path) -> list[TaskResult]:
+def solve(protocol: Protocol, tasks: Sequence[Task], workers: int, out: Path) -> list[Finished[TaskResult]]:
     """Solve tasks so many at once; every task is offered all tools."""
     names = tuple(tool.name for tool in protocol.tools)
     settings = RunSettings("music", "scripted", "none", 0, "all", 0, "2024-06-01T12:00:00+00:00", "simulated", {})
-    prepare_folder(out, settings)
     protocols = {tasks[0].domain: protocol}
-    with closing(TaskRunner(settings, protocols, worlds=find_worlds(protocols))) as runner:
-        runner.__dict__["model"] = Knowing({task.query: PROGRAMS[task.position] for task in tasks})
-        results = list(run_tasks([(task, names) for task in tasks], settings, out, thread_engine(runner, workers)))
+    with closing(AgentEnvironment(settings, protocols, worlds=find_worlds(protocols))) as environment:
+        environment.__dict__["model"] = Knowing({task.query: PROGRAMS[task.position] for task in tasks})
+        runner = Runner(settings, environment, MetricsScorer(), thread_engine(environment, workers))
+        results = list(runner.run([OfferedTask(task, names) for task in tasks], out))
     return sorted(results, key=lambda result: result.id)
 
 
@@ -144,7 +146,7 @@ def test_tasks_side_by_side_come_out_as_one_after_the_other(data: Path, tmp_path
 
     assert len(alone) == len(tasks) == 17
     assert records[0] == records[1]
-    assert [result.metrics for result in together] == [result.metrics for result in alone]
+    assert [result.figures.metrics for result in together] == [result.figures.metrics for result in alone]
     unsolved = [
         [record["query"], record["solution"]["attempts"][-1]]
         for record in map(json.loads, records[0].values())

@@ -17,11 +17,13 @@ from typing import Any
 from atc import Agent
 from atc.files import write_text
 from atc.modes import parse
-from benchmarks.run.engines import thread_engine
-from benchmarks.run.runner import RunSettings, TaskResult, prepare_folder, run_tasks
-from benchmarks.run.task_run import TaskRunner
+from benchmarks.harness.engines import thread_engine
+from benchmarks.harness.runner import Finished, Runner, prepare_folder
+from benchmarks.report.summary import MetricsScorer, TaskResult
+from benchmarks.run.agent_environment import AgentEnvironment
+from benchmarks.run.settings import RunSettings
 from benchmarks.tasks.query_tasks import QueryProtocols, query_tasks
-from benchmarks.tasks.task_files import Task, candidate_tools
+from benchmarks.tasks.task_files import OfferedTask, Task, offered_tasks
 from benchmarks.toolbench.annotation.exports import ExportForm, export
 from benchmarks.toolbench.annotation.solved import is_solvable, solved_query
 from benchmarks.toolbench.corpus.published import published_answer, published_method, write_answers
@@ -74,10 +76,12 @@ class Annotator:
     record: Path | None = None
     reuse: Path | None = None
 
-    def run(self, workers: int, limit: int | None, warn: Callable[[str], None]) -> tuple[int, Generator[TaskResult]]:
+    def run(
+        self, workers: int, limit: int | None, warn: Callable[[str], None]
+    ) -> tuple[int, Generator[Finished[TaskResult]]]:
         """How many queries there are, and the result of each as it is there; `warn` is told what is wrong with some.
 
-        Raises, while the results are read: ModelError, APIError, UsageError: as `run_tasks`.
+        Raises, while the results are read: ModelError, APIError, UsageError: as `Runner.run`.
         """
         tasks, protocols, warnings = query_tasks(self.file, self.server)
         for warning in warnings:
@@ -86,7 +90,7 @@ class Annotator:
         self._check_own()
         prepare_folder(self.out, self.settings)
         write_text(self.out / QUERIES, self.file.read_text("utf-8"))
-        offered = [(task, candidate_tools(task, protocols[task.domain], None, self.settings.seed)) for task in tasks]
+        offered = offered_tasks(tasks, protocols, None, self.settings.seed)
         return len(tasks), self._results(offered, protocols, workers)
 
     def _check_own(self) -> None:
@@ -96,12 +100,13 @@ class Annotator:
             raise UsageError(f"{copy} exists, and is no copy of {self.file}: name another --out")
 
     def _results(
-        self, offered: Sequence[tuple[Task, tuple[str, ...]]], protocols: QueryProtocols, workers: int
-    ) -> Generator[TaskResult]:
+        self, offered: Sequence[OfferedTask], protocols: QueryProtocols, workers: int
+    ) -> Generator[Finished[TaskResult]]:
         base, _ = split_server(self.server)
-        runner = TaskRunner(self.settings, protocols, base, (), self.record, self.reuse, own_protocols=True)
-        with closing(runner):
-            yield from run_tasks(offered, self.settings, self.out, thread_engine(runner, workers))
+        environment = AgentEnvironment(self.settings, protocols, base, (), self.record, self.reuse, own_protocols=True)
+        with closing(environment):
+            engine = thread_engine(environment, workers)
+            yield from Runner(self.settings, environment, MetricsScorer(), engine).run(offered, self.out)
         write_answers(self.out, protocols.queries, *parse(self.settings.mode), asdict(self.settings.search))
 
     def export(

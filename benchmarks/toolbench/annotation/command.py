@@ -25,7 +25,7 @@ from atc.apps.cli.options import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from benchmarks.run.runner import RunSettings
+    from benchmarks.run.settings import RunSettings
     from benchmarks.tasks.task_files import Task
     from benchmarks.toolbench.annotation.annotate import AnnotationCounts, Annotator
     from benchmarks.toolbench.annotation.exports import ExportForm
@@ -162,7 +162,7 @@ def _settings(options: _AnnotateOptions, queries: Path, model: str) -> RunSettin
     from atc.agent import SIMULATED_NOW
     from atc.options import SearchSettings
     from atc.profile import profile_of
-    from benchmarks.run.runner import RunSettings
+    from benchmarks.run.settings import RunSettings
     from benchmarks.tasks.datasets import answers_digest, file_digest
 
     return RunSettings(

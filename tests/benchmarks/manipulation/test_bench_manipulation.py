@@ -14,6 +14,7 @@ from click.testing import CliRunner
 
 from atc.apps.cli import main
 from atc.models import Completion, Message, Usage
+from benchmarks.harness.runner import prepare_folder
 from benchmarks.manipulation import suite
 from benchmarks.manipulation.combinations import request_parameters
 from benchmarks.manipulation.environment import Environment
@@ -24,7 +25,6 @@ from benchmarks.manipulation.selection import Selection
 from benchmarks.manipulation.suite import open_environment
 from benchmarks.report.manipulation_tables import manipulation_tables, published_manipulation, technique
 from benchmarks.report.runs import read_runs
-from benchmarks.run.runner import prepare_folder
 from protocols.errors import PromptRefused, UsageError
 from tests.benchmarks.manipulation.suite_tasks import SUITE
 from tests.benchmarks.manipulation.tiny_environment import TinyEnvironment, TinySteps

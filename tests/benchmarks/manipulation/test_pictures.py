@@ -9,9 +9,9 @@ import pytest
 from click.testing import CliRunner
 
 from atc.apps.cli import main
+from benchmarks.harness.runner import prepare_folder
 from benchmarks.manipulation.perfect import LabelModel
 from benchmarks.manipulation.run import ManipulationSettings, TestRunner, run_tests
-from benchmarks.run.runner import prepare_folder
 from tests.benchmarks.manipulation.tiny_environment import TinyEnvironment
 from tests.browser import open_browser
 

@@ -4,46 +4,38 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator, Sequence
 
 import pytest
 from rich.console import Console
 
-from benchmarks.run.dashboard import Dashboard
-from benchmarks.run.runner import SolvedTask, TaskResult
-from benchmarks.tasks.metrics import Gold, Metrics
-from benchmarks.tasks.task_files import Task
-
-TASKS = [(Task(number, f"task-{number}", "q", Gold({})), ()) for number in range(4)]
+from benchmarks.harness.dashboard import Dashboard
+from benchmarks.harness.runner import Finished
+from benchmarks.report.summary import MetricsScorer, TaskResult
+from benchmarks.tasks.metrics import Metrics
 
 
-def solved_task(task: Task, success: float, *faults: tuple[str | None, str]) -> SolvedTask:
+def finished(
+    number: int, success: float, *faults: tuple[str | None, str], earlier: bool = False
+) -> Finished[TaskResult]:
     """A task with these faults, each of a tool."""
     attempts = [
         {"fault": {"type": "KeyError", "message": message}, "attribution": {"tool": tool} if tool else None}
         for tool, message in faults
     ]
     metrics = Metrics(success, 0.5, 1, 1, answered=True, status="answered", prompt_tokens=1000, completion_tokens=20)
-    return SolvedTask(task, TaskResult(task.id, metrics, 1.5), {"solution": {"attempts": attempts}}, {})
+    record = {"solution": {"attempts": attempts}}
+    return Finished(f"task-{number}", record, 1.5, TaskResult(metrics, 1.5), earlier)
 
 
-def engine(tasks: Sequence[tuple[Task, tuple[str, ...]]]) -> Iterator[SolvedTask]:
-    yield solved_task(tasks[0][0], 1.0)
-    yield solved_task(tasks[1][0], 0.0, ("GET_films", "'id'\n more"), ("GET_films", "'uid'"))
-    yield solved_task(tasks[2][0], 1.0, (None, "\x1b[2J"))
-
-
-def watched(console: Console) -> list[TaskResult]:
+def watched(console: Console) -> list[Finished[TaskResult]]:
     """A run of four tasks, one of which was solved before."""
-    dashboard = Dashboard(4, console)
-    solve = dashboard.watched(engine)
-
-    def results() -> Iterator[TaskResult]:
-        yield solved_task(TASKS[3][0], 0.0).result
-        for done in solve(TASKS[:3]):
-            yield done.result
-
-    return dashboard.collect(results())
+    results = [
+        finished(3, 0.0, earlier=True),
+        finished(0, 1.0),
+        finished(1, 0.0, ("GET_films", "'id'\n more"), ("GET_films", "'uid'")),
+        finished(2, 1.0, (None, "\x1b[2J")),
+    ]
+    return Dashboard(4, console, MetricsScorer()).collect(results)
 
 
 @pytest.mark.parametrize("width", [80, 40])

@@ -14,7 +14,7 @@ from atc.apps.tui.stored import stored_solutions
 from atc.files import write_json
 from atc.solution import Solution
 from atc.solution_file import read_solution
-from benchmarks.run.task_run import record_of_solution
+from benchmarks.run.agent_environment import record_of_solution
 from protocols.errors import UsageError
 
 

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
@@ -16,10 +16,12 @@ from rich.text import Text
 
 from atc.apps.cli import say
 from atc.apps.tui.text import first_line, shorten, visible
-from benchmarks.run.runner import Engine, SolvedTask, TaskResult
-from benchmarks.tasks.task_files import Task
+from benchmarks.harness.parts import Scorer
+from benchmarks.harness.runner import Finished
 
 __all__ = ["Dashboard"]
+
+FiguresT = TypeVar("FiguresT")
 
 TOOLS_SHOWN = 6
 """Tools whose last faults are shown."""
@@ -28,9 +30,6 @@ FAULT_WIDTH = 200
 """Longest fault shown, in characters."""
 
 BAR_WIDTH = 30
-
-_SUMMED = ("success", "path", "answered", "prompt_tokens", "completion_tokens")
-"""The metrics that are added up."""
 
 THE_PROGRAM = "(the program itself)"
 """What stands in place of a tool where none is to blame."""
@@ -45,61 +44,52 @@ class _ToolFaults:
     text: str
 
 
-class Dashboard:
-    """Follows the tasks of a run: how many are done, the success so far, tokens, speed, and the last faults by tool.
+class Dashboard(Generic[FiguresT]):
+    """Follows the tasks of a run: how many are done, their figures so far, speed, and the last faults by tool.
 
     Args:
         total: How many tasks there are, with those that were finished before.
         console: Where it is drawn.
     """
 
-    def __init__(self, total: int, console: Console) -> None:
+    def __init__(self, total: int, console: Console, scorer: Scorer[FiguresT]) -> None:
         self._total = total
         self._console = console
+        self._scorer = scorer
         self._live = console.is_terminal and not console.is_dumb_terminal
-        self._sums = dict.fromkeys(_SUMMED, 0.0)
-        self._finished = self._solved = 0
+        self._finished: list[FiguresT] = []
+        self._earlier = 0
         self._faults: dict[str, _ToolFaults] = {}
         self._started = time.monotonic()
 
-    def watched(self, engine: Engine) -> Engine:
-        """The engine; the faults and the speed of what it solves are noted."""
-
-        def solve(tasks: Sequence[tuple[Task, tuple[str, ...]]]) -> Iterator[SolvedTask]:
-            self._started = time.monotonic()
-            for solved in engine(tasks):
-                self._solved += 1
-                for tool, text in _faults(solved.record):
-                    count = self._faults.pop(tool).count if tool in self._faults else 0
-                    self._faults[tool] = _ToolFaults(count + 1, solved.task.id, text)
-                yield solved
-
-        return solve
-
-    def collect(self, results: Iterable[TaskResult]) -> list[TaskResult]:
+    def collect(self, results: Iterable[Finished[FiguresT]]) -> list[Finished[FiguresT]]:
         """All results, shown as they come."""
-        finished = []
+        collected = []
         drawing = Live(console=self._console, get_renderable=self._drawn, refresh_per_second=4)
         with drawing if self._live else nullcontext():
             for result in results:
-                finished.append(result)
-                self._finished += 1
-                for name in _SUMMED:
-                    self._sums[name] += getattr(result.metrics, name)
+                collected.append(result)
+                self._note(result)
                 if not self._live:
-                    say(self._line(result))
-        return finished
+                    count = f"{len(collected)}/{self._total}"
+                    say(f"{count} task {result.id}: {self._scorer.line(result.figures)}, {result.seconds:.1f} s")
+        return collected
 
-    def _line(self, result: TaskResult) -> str:
-        metrics = result.metrics
-        measures = f"success {metrics.success:.0f} path {metrics.path:.2f}"
-        count = f"{self._finished}/{self._total}"
-        return f"{count} task {result.id}: {metrics.status}, {measures}, {result.seconds:.1f} s"
+    def _note(self, result: Finished[FiguresT]) -> None:
+        self._finished.append(result.figures)
+        if result.earlier:
+            self._earlier += 1
+            self._started = time.monotonic()
+            return
+        for tool, text in _faults(result.record):
+            count = self._faults.pop(tool).count if tool in self._faults else 0
+            self._faults[tool] = _ToolFaults(count + 1, result.id, text)
 
     def _drawn(self) -> RenderableType:
         parts: list[RenderableType] = [self._bar()]
         if self._finished:
-            parts += [_cut(Text(self._figures())), _cut(Text(self._spent()))]
+            figures, cost = self._scorer.progress(self._finished)
+            parts += [_cut(Text(figures)), _cut(Text(self._spent(cost)))]
         room = self._console.height - len(parts) - 3
         latest = list(self._faults.items())[::-1][: max(min(TOOLS_SHOWN, room), 0)]
         if latest:
@@ -107,27 +97,21 @@ class Dashboard:
         return Group(*parts)
 
     def _bar(self) -> RenderableType:
-        count = self._finished
+        count = len(self._finished)
         elapsed = time.monotonic() - self._started
-        left = ""
-        if self._solved and count < self._total:
-            left = f", about {_clock((self._total - count) * elapsed / self._solved)} left"
+        remaining = ""
+        if (solved := count - self._earlier) and count < self._total:
+            remaining = f", about {_clock((self._total - count) * elapsed / solved)} left"
         row = Table.grid(padding=(0, 1))
         bar = ProgressBar(self._total, count, width=min(BAR_WIDTH, max(self._console.width - 40, 1)))
-        row.add_row(f"{count}/{self._total}", bar, _cut(Text(f"{_clock(elapsed)}{left}")))
+        row.add_row(f"{count}/{self._total}", bar, _cut(Text(f"{_clock(elapsed)}{remaining}")))
         return row
 
-    def _figures(self) -> str:
-        success, path, answered = (100 * self._sums[name] / self._finished for name in ("success", "path", "answered"))
-        return f"Success {success:.1f} %  Path {path:.1f} %  answered {answered:.1f} %"
-
-    def _spent(self) -> str:
-        read, written = self._sums["prompt_tokens"], self._sums["completion_tokens"]
-        rate = 60 * self._solved / max(time.monotonic() - self._started, 1e-9)
-        speed = f"{rate:.1f} tasks a minute · " if self._solved else ""
-        before = self._finished - self._solved
-        earlier = f" · {before} from before" if before > 0 else ""
-        return f"{speed}{read:,.0f} tokens read, {written:,.0f} written{earlier}"
+    def _spent(self, cost: str) -> str:
+        solved = len(self._finished) - self._earlier
+        rate = 60 * solved / max(time.monotonic() - self._started, 1e-9)
+        parts = [f"{rate:.1f} tasks a minute"] * bool(solved) + [cost] * bool(cost)
+        return " · ".join([*parts, *([f"{self._earlier} from before"] if self._earlier else [])])
 
 
 def _fault_lines(latest: Sequence[tuple[str, _ToolFaults]], width: int) -> list[RenderableType]:
@@ -145,8 +129,8 @@ def _fault_lines(latest: Sequence[tuple[str, _ToolFaults]], width: int) -> list[
     ]
 
 
-def _faults(record: Mapping[str, object]) -> Iterator[tuple[str, str]]:
-    """Tool and text of each fault in the record of a task."""
+def _faults(record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Tool and text of each fault in a record that holds a solution."""
     solution: Any = record.get("solution") or {}
     for attempt in solution.get("attempts", ()):
         if fault := attempt.get("fault"):

@@ -1,4 +1,7 @@
-"""Solve one task of a benchmark and judge it: by its calls, and by its answer where a reference tells what is right."""
+"""The environment in which an agent solves the tasks of a benchmark, each in a world of its own.
+
+A solution is judged by its calls, and by its answer where a reference tells what is right.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,8 @@ from atc.models import Model, open_model
 from atc.models.budget import BudgetedModel
 from atc.profile import profile_of
 from atc.retrieval.demonstrations import Demonstration, Demonstrations
-from benchmarks.run.runner import RunSettings, SolvedTask, TaskResult
+from benchmarks.harness.parts import Outcome
+from benchmarks.run.settings import RunSettings
 from benchmarks.tasks.metrics import Alternative, Metrics, Score, category, score, success_with_alternatives
 from benchmarks.tasks.references import (
     Reference,
@@ -30,7 +34,7 @@ from benchmarks.tasks.references import (
     run_reference,
     sibling_texts,
 )
-from benchmarks.tasks.task_files import Task
+from benchmarks.tasks.task_files import OfferedTask, Task
 from protocols.errors import APIError, ModelError, UsageError
 from protocols.model import Protocol
 from sandbox import Limits, Run, Sandbox
@@ -38,15 +42,18 @@ from sandbox import Limits, Run, Sandbox
 if TYPE_CHECKING:
     from protocols.simulator import Simulator
 
-__all__ = ["ShownDemonstrations", "TaskRunner", "TaskWorld", "raise_if_unavailable", "record_of_solution"]
+__all__ = ["AgentEnvironment", "ShownDemonstrations", "TaskWorld", "raise_if_unavailable", "record_of_solution"]
 
 _VARYING = frozenset({"seconds", "ms", "wall", "cpu", "memory"})
 """Members of a solution that differ from run to run."""
 
+_TIMES = {"total": "seconds", "model": "model_seconds", "run": "run_seconds"}
+"""What `times.jsonl` calls the seconds of a solution."""
+
 _ADDRESS = re.compile(r"(?<= at )0x[0-9a-f]{6,16}>")
 """Where an object was in memory, as Python prints it."""
 
-_lock = threading.Lock()  # not of a TaskRunner, which travels to other machines
+_lock = threading.Lock()  # not of an AgentEnvironment, which travels to other machines
 
 _UNMEASURED = Score(0.0, 0.0, 0.0, 0.0)
 """The score of a task without gold calls."""
@@ -79,7 +86,7 @@ class ShownDemonstrations(Demonstrations):
 
 
 @dataclass(eq=False)
-class TaskRunner:
+class AgentEnvironment:
     """Solves the tasks of one run; may be used from several threads.
 
     Args:
@@ -129,8 +136,16 @@ class TaskRunner:
         if "model" in self.__dict__:
             self.model.close()
 
-    def solve(self, task: Task, candidates: tuple[str, ...]) -> SolvedTask:
+    def key(self, task: OfferedTask) -> object:
+        """The task with its candidates."""
+        return [task.task, task.candidates]
+
+    def run(self, task: OfferedTask) -> Outcome:
         """Solve one task. Raises: ModelError, APIError: The model or the API could not be had; UsageError."""
+        return self.solve(task.task, task.candidates)
+
+    def solve(self, task: Task, candidates: tuple[str, ...]) -> Outcome:
+        """Solve one task with these tools. Raises: as `run`."""
         simulated = self.settings.api == "simulated"
         reference = find_reference(self.settings.benchmark, task.query) if simulated else None
         try:
@@ -139,7 +154,7 @@ class TaskRunner:
                 correct = self._judge(reference, solution, world, task) if reference else None
                 alternatives = find_alternatives(self.settings.benchmark, task.query)
                 offered = world.agent.opening(task.query).tools if self.settings.chosen else candidates
-                return _solved_task(solution, task, offered, world.base_url, correct, alternatives)
+                return _outcome(solution, task, offered, world.base_url, correct, alternatives)
         finally:
             if self.own_protocols:
                 self._forget(task.domain)
@@ -192,7 +207,6 @@ class TaskRunner:
                     store=self.store if settings.learn else None,
                     learn=settings.learn,
                     writes=settings.writes,
-                    effort=settings.effort,
                     search=settings.search,
                 )
                 agent.knowledge.demonstrations = demonstrations
@@ -287,14 +301,14 @@ def _run_to_end(world: TaskWorld, program: str) -> Run:
     return run
 
 
-def _solved_task(
+def _outcome(
     solution: Solution,
     task: Task,
     offered: tuple[str, ...],
     base_url: str | None,
     correct: bool | None,
     alternatives: tuple[Alternative, ...],
-) -> SolvedTask:
+) -> Outcome:
     raise_if_unavailable(solution)
     attempts = [attempt.calls for attempt in solution.attempts]
     judged = score(task.gold, attempts, solution.status) if task.gold.calls else _UNMEASURED
@@ -332,7 +346,7 @@ def _solved_task(
         "metrics": asdict(metrics),
         "solution": record_of_solution(solution, base_url),
     }
-    return SolvedTask(task, TaskResult(task.id, metrics, solution.seconds["total"]), record, dict(solution.seconds))
+    return Outcome(record, {title: solution.seconds[name] for name, title in _TIMES.items()})
 
 
 def record_of_solution(solution: Solution, base_url: str | None) -> object:
