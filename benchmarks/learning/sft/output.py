@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from string import Template
 from typing import Any
@@ -42,7 +41,7 @@ def save_model(model: Any, tokenizer: Any, base: BaseModelFiles, config: TuningC
     if config.merge:
         import peft
 
-        fresh = load_model(base, replace(config, method="lora", precision="fp32"))
+        fresh = load_model(base, config.model_copy(update={"method": "lora", "precision": "fp32"}))
         whole = peft.PeftModel.from_pretrained(fresh, out / "adapter").merge_and_unload().to(dtype)
         _replace_folder(out / "merged", whole.save_pretrained, tokenizer)
 

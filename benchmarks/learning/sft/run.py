@@ -8,7 +8,7 @@ import shlex
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -68,7 +68,8 @@ def finished(config: TuningConfig) -> dict[str, Any] | None:
     if begun is None:
         return None
     now = _identity(config)
-    begun = {**{entry.name: entry.default for entry in fields(TuningConfig)}, **begun}  # of a field that was none yet
+    defaults = {name: entry.get_default() for name, entry in TuningConfig.model_fields.items()}
+    begun = {**defaults, **begun}  # it may lack a field that was none yet
     changed = [name for name in now if begun.get(name) != now[name]]
     file = out / "summary.json"
     if changed and not file.exists() and not any((out / "checkpoints").glob("checkpoint-*")):
@@ -180,7 +181,7 @@ def estimate(prepared: PreparedTuning) -> TuningEstimate:
         with loading(prepared.base):
             model = transformers.AutoModelForCausalLM.from_config(prepared.architecture)
         method = "lora" if config.method == "qlora" else config.method
-        model = adapted(model, TuningConfig(**{**asdict(config), "method": method}))
+        model = adapted(model, config.model_copy(update={"method": method}))
         trained, parameters = _trained(model), sum(parameter.numel() for parameter in model.parameters())
     weight_bytes = {"full": 4.0, "lora": 2.0 if config.precision == "bf16" else 4.0, "qlora": 0.6}[config.method]
     longest = max(len(row.ids) for row in prepared.plan.rows)

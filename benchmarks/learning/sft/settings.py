@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
-import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, Field, ValidationError, model_validator
 
 from protocols.errors import UsageError
 
@@ -16,25 +15,29 @@ __all__ = ["CONFIGS", "TuningConfig", "read_config"]
 CONFIGS = Path(__file__).parent.parent / "configs"
 """The configurations that are shipped; `small.yaml` in here is `--config small.yaml`."""
 
-_CHOICES = {
-    "method": ("full", "lora", "qlora"),
-    "schedule": ("cosine", "constant"),
-    "loss_on": ("all", "last"),
-    "layout": ("chat", "roles"),
-    "precision": ("bf16", "fp32"),
-}
-_POSITIVE = ("rank", "alpha", "learning_rate", "epochs", "batch", "micro_batch", "max_length", "save_every")
-_MAY_BE_ZERO = ("dropout", "warm_up", "weight_decay", "max_tokens", "max_seconds", "max_steps", "seed")
-_BELOW = {"dropout": 1, "warm_up": 1, "rank": 2**16, "epochs": 10**6, "seed": 2**32}
-"""What a number is less than; others are less than _LARGEST."""
-_LARGEST = 10**12
-_MOST_STRETCHED = 10**6
-_MAY_CHANGE = ("micro_batch", "gradient_checkpointing", "max_seconds", "merge")
+_MAY_CHANGE = {"micro_batch", "gradient_checkpointing", "max_seconds", "merge"}
 """What a run that is continued may set anew."""
 
+_LARGEST = 10**12
+Positive = Annotated[int, Field(gt=0, lt=_LARGEST, strict=True)]
+Count = Annotated[int, Field(ge=0, lt=_LARGEST, strict=True)]
+Number = Annotated[float, Field(ge=0, lt=_LARGEST, allow_inf_nan=False)]
+Share = Annotated[float, Field(ge=0, le=0.5, allow_inf_nan=False)]
+Names = Annotated[
+    tuple[str, ...],
+    Field(min_length=1),
+    BeforeValidator(lambda value: (value,) if isinstance(value, str) else value),
+]
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TuningConfig:
+
+class Stretching(BaseModel, frozen=True, extra="forbid"):
+    """Position interpolation: position p is read as p / factor."""
+
+    type: Literal["linear"]
+    factor: Annotated[float, Field(ge=1, lt=10**6, allow_inf_nan=False)]
+
+
+class TuningConfig(BaseModel, frozen=True, extra="forbid"):
     """What a fine-tuning is told; the defaults are those of the method, not of a paper.
 
     Args:
@@ -56,48 +59,54 @@ class TuningConfig:
         merge: Also write the tuned model as a whole.
     """
 
-    base: str
-    data: tuple[str, ...]
-    out: str
-    dev: str | float = 0.02
-    method: str = "lora"
-    rank: int = 16
-    alpha: int = 32
-    dropout: float = 0.0
-    targets: str | tuple[str, ...] = "all-linear"
-    learning_rate: float = 2e-4
-    schedule: str = "cosine"
-    warm_up: float = 0.04
-    weight_decay: float = 0.0
-    epochs: float = 2
-    batch: int = 16
-    micro_batch: int = 4
-    max_length: int = 2048
+    base: Annotated[str, Field(min_length=1)]
+    data: Names
+    out: Annotated[str, Field(min_length=1)]
+    dev: Share | Annotated[str, Field(min_length=1)] = Field(default=0.02, union_mode="left_to_right")
+    method: Literal["full", "lora", "qlora"] = "lora"
+    rank: Annotated[Positive, Field(lt=2**16)] = 16
+    alpha: Positive = 32
+    dropout: Annotated[Number, Field(lt=1)] = 0.0
+    targets: str | Annotated[tuple[str, ...], Field(min_length=1)] = "all-linear"
+    learning_rate: Annotated[Number, Field(gt=0)] = 2e-4
+    schedule: Literal["cosine", "constant"] = "cosine"
+    warm_up: Annotated[Number, Field(lt=1)] = 0.04
+    weight_decay: Number = 0.0
+    epochs: Annotated[Number, Field(gt=0, lt=10**6)] = 2
+    batch: Positive = 16
+    micro_batch: Positive = 4
+    max_length: Positive = 2048
     packing: bool = False
-    loss_on: str = "all"
-    layout: str = "chat"
-    rope: Mapping[str, Any] | None = None
+    loss_on: Literal["all", "last"] = "all"
+    layout: Literal["chat", "roles"] = "chat"
+    rope: Stretching | None = None
     gradient_checkpointing: bool = False
-    precision: str = "bf16"
-    max_tokens: int = 0
-    max_seconds: int = 0
-    max_steps: int = 0
-    save_every: int = 50
+    precision: Literal["bf16", "fp32"] = "bf16"
+    max_tokens: Count = 0
+    max_seconds: Count = 0
+    max_steps: Count = 0
+    save_every: Positive = 50
     merge: bool = False
-    seed: int = 0
+    seed: Annotated[Count, Field(lt=2**32)] = 0
+
+    @model_validator(mode="after")
+    def _batches_are_whole(self) -> TuningConfig:
+        if self.batch % self.micro_batch:
+            raise ValueError(f"batch is {self.batch}, and must be a multiple of micro_batch, {self.micro_batch}")
+        return self
 
     @property
     def factor(self) -> float:
         """How far positions are stretched; 1 without `rope`."""
-        return float(self.rope["factor"]) if self.rope else 1.0
+        return self.rope.factor if self.rope else 1.0
 
     def as_json(self) -> dict[str, Any]:
         """The fields as JSON values."""
-        return {**asdict(self), "rope": dict(self.rope) if self.rope else None}
+        return self.model_dump(mode="json")
 
     def decisive(self) -> dict[str, Any]:
         """The fields that must be the same when a run is continued."""
-        return {name: value for name, value in self.as_json().items() if name not in _MAY_CHANGE}
+        return self.model_dump(mode="json", exclude=_MAY_CHANGE)
 
 
 def read_config(name: str, changes: Sequence[str] = ()) -> TuningConfig:
@@ -131,76 +140,18 @@ def read_config(name: str, changes: Sequence[str] = ()) -> TuningConfig:
     return _checked(str(file), data)
 
 
-def _checked(where: str, data: dict[Any, Any]) -> TuningConfig:
-    known = {entry.name: str(entry.type) for entry in fields(TuningConfig)}
-    for key in data:
-        if key not in known:
-            raise UsageError(f"{where}: a configuration has no field {key!r}; it has {', '.join(known)}")
+def _checked(where: str, data: Mapping[Any, Any]) -> TuningConfig:
+    unknown = [key for key in data if key not in TuningConfig.model_fields]
+    if unknown:
+        known_fields = ", ".join(TuningConfig.model_fields)
+        raise UsageError(f"{where}: a configuration has no field {unknown[0]!r}; it has {known_fields}")
     for key in ("base", "data", "out"):
         if not data.get(key):
             raise UsageError(f"{where}: `{key}` is missing; write it into the file, or give --set {key}=…")
-    values: dict[str, Any] = {key: _value(f"{where}: {key}", key, known[key], value) for key, value in data.items()}
-    config = TuningConfig(**values)
-    if config.dev == "" or (isinstance(config.dev, float) and not 0 <= config.dev <= 0.5):
-        raise UsageError(f"{where}: dev is {config.dev!r}, and must be a file or a share from 0 to 0.5")
-    if not config.targets:
-        raise UsageError(f"{where}: targets is empty, and must be all-linear, or a list like [q_proj, v_proj]")
-    if config.rope is not None:
-        _check_rope(where, config.rope)
-    if config.batch % config.micro_batch:
-        raise UsageError(
-            f"{where}: batch is {config.batch}, and must be a multiple of micro_batch, {config.micro_batch}"
-        )
-    return config
-
-
-def _check_rope(where: str, rope: Mapping[str, Any]) -> None:
-    """See that positions can be stretched so. Raises: UsageError."""
-    factor = rope.get("factor")
-    if set(rope) != {"type", "factor"} or rope["type"] != "linear" or not _is_number(factor):
-        raise UsageError(f"{where}: rope is {dict(rope)}, and must be like {{type: linear, factor: 2}}")
-    if not 1 <= factor < _MOST_STRETCHED:
-        raise UsageError(
-            f"{where}: the factor of rope is {factor}, and must be at least 1 and less than {_MOST_STRETCHED:,}"
-        )
-
-
-def _value(where: str, key: str, kind: str, value: Any) -> Any:
-    """A value as the field has it: lists become tuples, numbers become floats where the field is one."""
-    if key in ("data", "targets") and isinstance(value, list):
-        value = tuple(map(str, value))
-    elif key == "data":
-        value = (str(value),)
-    elif "float" in kind and _is_number(value):
-        value = float(str(value))
-    elif isinstance(value, str) and "float" in kind:  # YAML 1.1 takes 5e-5 for a text
-        with contextlib.suppress(ValueError):
-            value = float(value)
-    if key in _CHOICES and value not in _CHOICES[key]:
-        raise UsageError(f"{where} is {value!r}, and must be one of {', '.join(_CHOICES[key])}")
-    fits = isinstance(value, _classes(kind))
-    if not fits or (isinstance(value, bool) and kind != "bool"):
-        raise UsageError(f"{where} is {value!r}, and must be {kind}")
-    if key in _POSITIVE + _MAY_BE_ZERO:
-        _check_number(where, key, value)
-    return value
-
-
-def _check_number(where: str, key: str, value: float) -> None:
-    """See that a number is within its limits. Raises: UsageError."""
-    if isinstance(value, float) and math.isnan(value):
-        raise UsageError(f"{where} is {value}, and must be a number")
-    if value < 0 or (key in _POSITIVE and value == 0):
-        raise UsageError(f"{where} is {value}, and must be larger")
-    if value >= (limit := _BELOW.get(key, _LARGEST)):
-        raise UsageError(f"{where} is {value}, and must be less than {limit:,}")
-
-
-def _is_number(value: object) -> TypeGuard[int | float]:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _classes(kind: str) -> tuple[type, ...]:
-    classes = {"str": str, "float": float, "int": int, "bool": bool, "tuple[str, ...]": tuple}
-    classes |= {"Mapping[str, Any]": dict, "None": type(None)}
-    return tuple(classes[part] for part in kind.split(" | "))
+    try:
+        return TuningConfig.model_validate(data)
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = ".".join(str(part) for part in first["loc"] if isinstance(part, int) or part in data or part == "factor")
+        subject = f"{name} is {first['input']!r}: " if name else ""
+        raise UsageError(f"{where}: {subject}{first['msg'].removeprefix('Value error, ')}") from None

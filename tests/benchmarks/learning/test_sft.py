@@ -143,10 +143,12 @@ def test_the_plan_is_known_before_training() -> None:
     """Tokens after each update, the limits, and the rows of an update by length; every row comes in each epoch."""
     examples = [TokenizedExample([0] * size, [0] * size) for size in range(2, 12)]
     rows = pack(examples, 64, packing=False)
-    config = TuningConfig(base="b", data=("d",), out="o", epochs=2, batch=5)
+    config = TuningConfig(base="b", data=("d",), out="o", epochs=2, batch=5, micro_batch=5)
 
     plan = make_plan(rows, config)
-    limited = make_plan(rows, TuningConfig(base="b", data=("d",), out="o", epochs=2, batch=5, max_tokens=50))
+    limited = make_plan(
+        rows, TuningConfig(base="b", data=("d",), out="o", epochs=2, batch=5, micro_batch=5, max_tokens=50)
+    )
 
     assert plan.steps == 4
     assert plan.tokens_after[-1] == 2 * sum(range(2, 12))
