@@ -98,7 +98,7 @@ class Agent:
 
         protocol = choose(protocol, options.only, options.without, options.reads)
         headers = tuple(header_of(text, protocol) for text in options.headers)
-        protocol = without_headers(protocol, ((sent.namespace, sent.parameter) for sent in headers))
+        protocol = without_headers(protocol, ((sent.namespace, sent.place[1]) for sent in headers))
         self.protocol = protocol
         self.on_event = options.on_event or (lambda event: None)
         self._closing = ExitStack()

@@ -6,6 +6,7 @@ atc.modes     a function of the toolbox of a solve (`atc.modes`)
 atc.engines   a function that opens a model by the rest of its name (`atc.models`)
 atc.commands  a click command
 atc.benchmarks  a benchmark (`benchmarks.harness.registry`)
+atc.auth      an auth scheme, read by `protocols.calls.auth`
 """
 
 from __future__ import annotations

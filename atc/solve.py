@@ -61,7 +61,7 @@ from atc.search_tree import SearchNode
 from atc.solution import Attempt, Solution, Status
 from atc.turns import Turn, conversation_so_far
 from atc.write_gate import ConfirmPlan, WriteGate
-from protocols.calls.auth import Credential
+from protocols.calls.credentials import Credential
 from protocols.errors import APIError, LimitReached, ModelError, PromptRefused
 from sandbox import CallRecord, Journal, Limits, Run, Sandbox
 from sandbox.egress.egress_rules import BaseURL
@@ -400,7 +400,7 @@ class Solve:
             attempts=self.attempts,
             max_reflections=settings.max_reflections,
             guarded=self.guarded,
-            signed=any(not sent.public for sent in self.service.credentials),
+            signed=any(sent.secrets() for sent in self.service.credentials),
             elsewhere=bool(settings.allow or self.service.base_url),
             on_program=self.began,
             run_aside=lambda program: self.run_aside(sandbox, program),

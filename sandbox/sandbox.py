@@ -42,7 +42,7 @@ from sandbox.records import CallRecord, Layer, Limits, ProgramError, Resources, 
 from sandbox.truncation import cut
 
 if TYPE_CHECKING:
-    from protocols.calls.auth import Credential
+    from protocols.calls.credentials import Credential
     from protocols.model import Protocol
     from sandbox.egress.network import Network
     from sandbox.journal.journal import Journal, JournalAttempt

@@ -32,7 +32,8 @@ from atc.models.base import (
     cut_at_stop,
 )
 from atc.models.role_layout import role_prompt
-from protocols.calls.auth import Credential, redact
+from protocols.calls.credentials import BearerToken
+from protocols.calls.redaction import redact
 from protocols.errors import ModelError, PromptRefused
 from sandbox.egress.egress_rules import display_url
 from sandbox.truncation import one_line
@@ -217,7 +218,7 @@ class OpenAIModel(ModelBase):
     def _error_text(self, error: Exception) -> str:
         text = str(error)
         if self._key:
-            text = redact(text, [Credential("bearer", self._key)])
+            text = redact(text, [BearerToken(self._key)])
         return one_line(text)[:300]
 
 

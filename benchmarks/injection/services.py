@@ -24,7 +24,7 @@ from benchmarks.injection.corpus import DATA, FailingProgram, Script
 from benchmarks.injection.replies import CannedReply, FixedReplies, Forward, Reply, Request, RequestPattern, json_reply
 from benchmarks.tasks.references import is_correct, read_claim, run_reference
 from protocols import Protocol, load
-from protocols.calls.auth import for_scheme
+from protocols.calls.credentials import for_scheme
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.samples import sample
 from protocols.simulator import Session, Simulator

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from protocols.errors import UsageError
 
 if TYPE_CHECKING:
-    from protocols.calls.auth import Credential
+    from protocols.calls.credentials import Credential
     from protocols.model import Protocol
 
 __all__ = [

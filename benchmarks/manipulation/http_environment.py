@@ -34,7 +34,7 @@ from benchmarks.manipulation.environment import (
     failure_of,
 )
 from protocols import load
-from protocols.calls.auth import Credential
+from protocols.calls.credentials import APIKey, Credential
 from protocols.errors import UsageError
 from protocols.model import Protocol
 from protocols.simulator.http.connection import ConnectionServer
@@ -173,7 +173,7 @@ class HTTPEnvironment(Environment):
     @property
     def credentials(self) -> Sequence[Credential]:  # type: ignore[override]
         """The key of the service."""
-        return (Credential("apiKey", self.secret, self.key_location, self.key_name, "key"),)
+        return (APIKey(self.secret, self.key_location, self.key_name, scheme="key"),)
 
     # -- the service -----------------------------------------------------------------------------------------------
 

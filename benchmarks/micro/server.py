@@ -41,7 +41,7 @@ from benchmarks.micro.server_parts import (
 )
 from benchmarks.run.oracle import record_answers
 from benchmarks.tasks.datasets import Dataset, open_dataset
-from protocols.calls.auth import Credential
+from protocols.calls.credentials import Credential
 from protocols.errors import ATCError
 from sandbox import Sandbox
 
@@ -144,10 +144,10 @@ def measure(solves: int, in_flight: int, delay: float, workers: int) -> dict[str
         texts = list(questions)
         requests = [f"{texts[n % len(texts)]} (visitor {n})" for n in range(solves)]
         options = ["--api", str(document), "--base-url", url, "--model", "openai:recorded"]
-        options += ["--auth", f"header:{credentials[0].parameter}:env:ATC_BENCH_API_KEY"]
+        options += ["--auth", f"header:{credentials[0].place[1]}:env:ATC_BENCH_API_KEY"]
         with (
             _endpoint(programs, delay, 3) as environment,
-            _served(options, {**environment, "ATC_BENCH_API_KEY": credentials[0].secret}, workers) as server,
+            _served(options, {**environment, "ATC_BENCH_API_KEY": credentials[0].secrets()[0]}, workers) as server,
         ):
             warm = [f"{query} once more" for query in requests[: 4 * workers]]
             for load in (warm, requests):

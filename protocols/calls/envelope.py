@@ -8,13 +8,13 @@ HTTP status that a service of its own would have given.
 from __future__ import annotations
 
 import ast
-import base64
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from protocols.calls.auth import Credential
+from protocols.calls.credentials import APIKey, Credential
+from protocols.calls.serialization import as_base64
 from protocols.model import Envelope, Protocol, Server, Tool
 
 __all__ = ["FAULTS", "NO_ENVELOPE", "EnvelopeFault", "closed_request", "enveloped", "fault_of"]
@@ -88,15 +88,9 @@ def closed_request(tool: Tool, arguments: Mapping[str, object], credentials: Seq
     inner = {envelope.names.get(name, wire.get(name, name)): value for name, value in arguments.items()}
     content = {**envelope.constants, envelope.arguments_field: inner}
     for credential in credentials:
-        if envelope.key_field and credential.parameter == envelope.key_field:
+        if isinstance(credential, APIKey) and credential.parameter == envelope.key_field:
             content[envelope.key_field] = credential.secret
-    return json.dumps(content, ensure_ascii=False, default=_as_base64).encode()
-
-
-def _as_base64(value: object) -> str:
-    if isinstance(value, bytes):
-        return base64.b64encode(value).decode()
-    raise TypeError(f"a {type(value).__name__} has no form in JSON")
+    return json.dumps(content, ensure_ascii=False, default=as_base64).encode()
 
 
 def opened_reply(envelope: Envelope, content: bytes) -> tuple[str, object]:

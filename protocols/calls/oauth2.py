@@ -15,15 +15,17 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from protocols.calls.secret_sources import read_secret, read_text
-from protocols.errors import APIError, UsageError
+from protocols.calls.credentials import Credential, RequestToSign
+from protocols.calls.redaction import redact
+from protocols.calls.secret_sources import SecretSource
+from protocols.errors import APIError, ATCError, UsageError
 
-__all__ = ["OAuth2Client", "names_client", "open_client"]
+__all__ = ["OAuth2Client", "OAuth2Token", "names_client", "read_oauth2"]
 
 _LEEWAY = 30.0
 """Seconds before its expiry at which a token is renewed; a tenth of its life where that is less."""
@@ -44,7 +46,7 @@ class _Settings:
 
     token_url: str
     client_id: str
-    client_secret: str = field(repr=False)
+    client_secret: str = field(repr=False, default="")
     scope: str = ""
 
 
@@ -56,38 +58,31 @@ class _AccessToken:
     due: float | None
 
 
-def names_client(source: str, place: str) -> bool:
+def names_client(source: SecretSource) -> bool:
     """True if a place holds the settings of a client, not a secret alone."""
-    if source == "env":
-        return f"{place}_TOKEN_URL" in os.environ
+    if source.kind == "env":
+        return f"{source.place}_TOKEN_URL" in os.environ
     try:
-        return source == "file" and "token_url" in json.loads(read_text("--auth", source, place)[0])
-    except (UsageError, ValueError, TypeError, RecursionError):
+        return source.kind == "file" and "token_url" in source.json_object(_FIELDS)
+    except UsageError:
         return False
 
 
-def open_client(source: str, place: str) -> OAuth2Client:
-    """The client whose settings are in `PREFIX_TOKEN_URL` and so on, or in a JSON file. Nothing is sent yet.
+def read_oauth2(name: str, source: SecretSource) -> OAuth2Token:
+    """`oauth2:env:PREFIX` or `oauth2:file:PATH`. Nothing is sent yet.
 
-    Args:
-        source: env or file. place: The prefix, or the path.
     Raises: UsageError: A setting is missing or unfit. The message repeats no possible secret.
     """
-    option = f"--auth oauth2:{source}:"
-    if source == "env":
-        url, client_id = (read_text(option, "env", f"{place}_{name}")[0].strip() for name in ("TOKEN_URL", "CLIENT_ID"))
-        secret = read_secret(option, "env", f"{place}_CLIENT_SECRET")
-        scope = os.environ.get(f"{place}_SCOPE", "").strip()
-        return OAuth2Client(_checked(option, _Settings(url, client_id, secret, scope)))
-    if source != "file":
-        raise UsageError(
-            "--auth oauth2: takes env:PREFIX (PREFIX_TOKEN_URL, …_CLIENT_ID, …_CLIENT_SECRET) or file:PATH"
-        )
-    path = Path(place).expanduser().resolve()
-    content = _read_file(option, path)
-    refresh_token = content.get("refresh_token") or None
-    settings = _Settings(*(content.get(name, "") for name in _FIELDS))
-    return OAuth2Client(_checked(option, settings, refresh_token is not None), path, refresh_token)
+    optional = ("client_secret", "scope", *(("refresh_token",) if source.kind == "file" else ()))
+    values = source.settings(_FIELDS[:2], optional, secret=("client_secret",))
+    if not all(isinstance(value, str) for value in values.values()):
+        raise UsageError(f"{source.option}: {', '.join(_FIELDS)} must be texts")
+    refresh_token = values.pop("refresh_token", None)
+    if "client_secret" not in values and refresh_token is None:
+        raise UsageError(f"{source.option}: client_secret is missing, and there is no refresh_token")
+    settings = _checked(source.option, _Settings(**values))
+    file = replace(source, place=str(Path(source.place).expanduser().resolve())) if source.kind == "file" else None
+    return OAuth2Token(OAuth2Client(settings, file, refresh_token))
 
 
 class OAuth2Client:
@@ -97,7 +92,7 @@ class OAuth2Client:
         file: The JSON file of the settings, for a new refresh token. refresh_token: None for client credentials.
     """
 
-    def __init__(self, settings: _Settings, file: Path | None = None, refresh_token: str | None = None) -> None:
+    def __init__(self, settings: _Settings, file: SecretSource | None = None, refresh_token: str | None = None) -> None:
         self._settings = settings
         self._file = file
         self._refresh_token = refresh_token
@@ -136,8 +131,9 @@ class OAuth2Client:
     def _fetch(self) -> _AccessToken:
         if self._refresh_token is None or self._file is None:
             return self._accept(self._ask(None))
-        with _locked(self._file.parent):
-            content = _read_file("--auth oauth2:file:", self._file)
+        path = Path(self._file.place)
+        with _locked(path.parent):
+            content = self._file.json_object(_FIELDS)
             newest = content.get("refresh_token") or self._refresh_token  # another process may have used ours
             self._remember(newest)
             reply = self._ask(newest)
@@ -146,7 +142,7 @@ class OAuth2Client:
             self._remember(rotated)
             self._refresh_token = rotated
             if rotated != content.get("refresh_token"):
-                _write_private(self._file, {**content, "refresh_token": rotated})
+                _write_private(path, {**content, "refresh_token": rotated})
             return token
 
     def _remember(self, secret: str) -> None:
@@ -212,10 +208,34 @@ class OAuth2Client:
         return f"the token server {self._settings.token_url}"
 
 
-def _checked(option: str, settings: _Settings, refreshes: bool = False) -> _Settings:
-    """The settings, if a token can be asked for with them. Raises: UsageError."""
-    if not all(isinstance(getattr(settings, name), str) for name in _FIELDS):
-        raise UsageError(f"{option}: {', '.join(_FIELDS)} must be texts")
+@dataclass(frozen=True)
+class OAuth2Token(Credential):
+    """`Authorization: Bearer …` with the access token of a client; an error shows none of its secrets."""
+
+    client: OAuth2Client = field(repr=False)
+
+    def sign(self, request: RequestToSign) -> Mapping[str, str]:
+        with self._without_secrets():
+            return {"Authorization": f"Bearer {self.client.token()}"}
+
+    def renew(self, request: Mapping[str, str], reply: Mapping[str, str]) -> bool:
+        """True if there is another token."""
+        with self._without_secrets():
+            return self.client.renew(request.get("Authorization", "").removeprefix("Bearer "))
+
+    def secrets(self) -> tuple[str, ...]:
+        return self.client.secrets()
+
+    @contextmanager
+    def _without_secrets(self) -> Iterator[None]:
+        try:
+            yield
+        except ATCError as error:
+            raise type(error)(redact(str(error), (self,))) from None
+
+
+def _checked(option: str, settings: _Settings) -> _Settings:
+    """The settings, if their URL is one to send a secret to. Raises: UsageError."""
     try:
         parts = urlsplit(settings.token_url)
         host = parts.hostname or ""
@@ -225,24 +245,7 @@ def _checked(option: str, settings: _Settings, refreshes: bool = False) -> _Sett
         raise UsageError(f"{option}: the token URL must have no user name, query or fragment")
     if not host or not (parts.scheme == "https" or (parts.scheme == "http" and _LOOPBACK.fullmatch(host))):
         raise UsageError(f"{option}: the token URL must begin with https:// (http:// is for this machine alone)")
-    if not settings.client_id:
-        raise UsageError(f"{option}: the client id is missing")
-    if settings.client_secret and len(settings.client_secret) < 4:
-        raise UsageError(f"{option}: client_secret has fewer than 4 characters, too few to keep them out of replies")
-    if not settings.client_secret and not refreshes:
-        raise UsageError(f"{option}: client_secret is missing, and there is no refresh_token")
     return settings
-
-
-def _read_file(option: str, path: Path) -> dict[str, Any]:
-    text, where = read_text(option, "file", str(path))
-    try:
-        content = json.loads(text)
-    except (ValueError, RecursionError):
-        content = None
-    if not isinstance(content, dict) or not isinstance(content.get("refresh_token", ""), str):
-        raise UsageError(f"{option} {where} must hold a JSON object: {', '.join(_FIELDS)} and perhaps refresh_token")
-    return content
 
 
 @contextmanager

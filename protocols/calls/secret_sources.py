@@ -5,54 +5,118 @@ A command line would show it to process lists and shell histories. No message re
 
 from __future__ import annotations
 
+import json
 import os
 import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from protocols.errors import UsageError
 
-__all__ = ["SOURCES", "read_secret", "read_text"]
+__all__ = ["MIN_SECRET", "SOURCES", "SecretSource"]
 
 SOURCES = "env:VARIABLE, file:PATH or keyring:SERVICE/USER"
 
-_MIN_SECRET = 4
+MIN_SECRET = 4
 """Characters of a secret; fewer occur in ordinary text."""
 
 
-def read_secret(option: str, source: str, place: str) -> str:
-    """The secret in a place; `option` begins the message of an error.
+@dataclass(frozen=True, slots=True)
+class SecretSource:
+    """A place that an option names; `option` begins the message of an error.
 
-    Args:
-        source: env, file or keyring. place: The variable, the path, or SERVICE/USER.
-    Raises: UsageError: There is none, or none that could be kept out of what a program sees.
+    `kind` is env, file or keyring, and `place` the variable (or the prefix of several), the path, or SERVICE/USER.
     """
-    text, where = read_text(option, source, place)
-    secret = text.strip()
-    if not secret:
-        raise UsageError(f"{option}: {where} is empty")
-    if any(not char.isprintable() for char in secret):
-        raise UsageError(f"{option}: {where} must hold one line of text")
-    if len(secret) < _MIN_SECRET:
+
+    option: str
+    kind: str
+    place: str
+
+    def secret(self) -> str:
+        """The secret there. Raises: UsageError: There is none, or none that can be kept out of what a program sees."""
+        text, where = self.text()
+        secret = text.strip()
+        if not secret:
+            raise UsageError(f"{self.option}: {where} is empty")
+        if any(not char.isprintable() for char in secret):
+            raise UsageError(f"{self.option}: {where} must hold one line of text")
+        _check_length(self.option, where, secret)
+        return secret
+
+    def text(self) -> tuple[str, str]:
+        """The text there as it is, and how to call the place in a message. Raises: UsageError."""
+        if self.kind == "keyring":
+            return _from_keyring(self.option, self.place)
+        if self.kind == "env":
+            return _from_environment(self.option, self.place)
+        return _from_file(self.option, self.place)
+
+    def settings(
+        self, required: Sequence[str], optional: Sequence[str] = (), secret: Sequence[str] = ()
+    ) -> dict[str, Any]:
+        """Several texts: `PREFIX_NAME` in the environment, or the members of a JSON object in a file.
+
+        Args:
+            required: Their names in lower case. optional: Those that may be missing, and are no key then.
+            secret: Which of them are secrets, long enough to be kept out of what a program sees.
+        Raises: UsageError: One is missing, or there is no such source.
+        """
+        names = (*required, *optional)
+        if self.kind == "env":
+            values: dict[str, Any] = {
+                name: _from_environment(self.option, variable)[0].strip()
+                for name in names
+                if os.environ.get(variable := f"{self.place}_{name.upper()}") or name in required
+            }
+        elif self.kind == "file":
+            content = self.json_object(names)
+            values = {name: content[name] for name in names if content.get(name)}
+        else:
+            raise UsageError(
+                f"{self.option} takes env:PREFIX ({', '.join(f'PREFIX_{name.upper()}' for name in required)}) "
+                "or file:PATH"
+            )
+        if missing := [name for name in required if not values.get(name)]:
+            raise UsageError(f"{self.option}: {missing[0]} is missing")
+        for name in secret:
+            if name in values:
+                _check_length(self.option, name, str(values[name]))
+        return values
+
+    def json_object(self, names: Sequence[str]) -> Mapping[str, Any]:
+        """The JSON object in a file. Raises: UsageError: There is none; the message names the members."""
+        text, where = self.text()
+        try:
+            content = json.loads(text)
+        except (ValueError, RecursionError):
+            content = None
+        if not isinstance(content, dict):
+            raise UsageError(f"{self.option}: {where} must hold a JSON object: {', '.join(names)}")
+        return content
+
+
+def _check_length(option: str, where: str, secret: str) -> None:
+    if len(secret) < MIN_SECRET:
         raise UsageError(
-            f"{option}: {where} holds fewer than {_MIN_SECRET} characters, "
+            f"{option}: {where} holds fewer than {MIN_SECRET} characters, "
             "too few to keep them out of what a program sees"
         )
-    return secret
 
 
-def read_text(option: str, source: str, place: str) -> tuple[str, str]:
-    """The text in a place as it is, and how to call the place in a message. Raises: UsageError."""
-    if source == "keyring":
-        return _from_keyring(option, place)
-    if source == "env":
-        if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", place):
-            raise UsageError(f"{option} …:env: takes the name of an environment variable")
-        text = os.environ.get(place, "")
-        # A user may have given the secret itself.
-        where = f"the environment variable {place}" if text or place.isupper() else "the environment variable named"
-        if not text:
-            raise UsageError(f"{option}: {where} is not set")
-        return text, where
+def _from_environment(option: str, name: str) -> tuple[str, str]:
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
+        raise UsageError(f"{option}:env: takes the name of an environment variable")
+    text = os.environ.get(name, "")
+    # A user may have given the secret itself.
+    where = f"the environment variable {name}" if text or name.isupper() else "the environment variable named"
+    if not text:
+        raise UsageError(f"{option}: {where} is not set")
+    return text, where
+
+
+def _from_file(option: str, place: str) -> tuple[str, str]:
     where = "the file named"
     try:
         path = Path(place).expanduser()
@@ -67,12 +131,12 @@ def read_text(option: str, source: str, place: str) -> tuple[str, str]:
 def _from_keyring(option: str, place: str) -> tuple[str, str]:
     service, slash, user = place.rpartition("/")
     if not (service and slash and user):
-        raise UsageError(f"{option} …:keyring: takes SERVICE/USER, as `keyring set SERVICE USER` stored it")
+        raise UsageError(f"{option}:keyring: takes SERVICE/USER, as `keyring set SERVICE USER` stored it")
     try:
         import keyring
         from keyring.errors import KeyringError, NoKeyringError
     except ImportError:
-        raise UsageError(f"{option} …:keyring: needs another package: pip install 'atc-toolchain[auth]'") from None
+        raise UsageError(f"{option}:keyring: needs another package: pip install 'atc-toolchain[auth]'") from None
     try:
         text = keyring.get_password(service, user)
     except NoKeyringError:

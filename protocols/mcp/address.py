@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from urllib.parse import urlsplit
 
-from protocols.calls.auth import Credential, credential, variable
+from protocols.calls.auth import credential, variable
+from protocols.calls.credentials import Credential
 from protocols.errors import UsageError
 
 __all__ = ["SCHEME", "MCPAddress", "read_address", "server_credentials"]
@@ -74,6 +75,8 @@ def server_credentials(address: MCPAddress, auth: Sequence[str]) -> tuple[Creden
     if address.command:
         return tuple(map(variable, auth))
     credentials = tuple(credential(text, None) for text in auth)
-    if any(sent.location != "header" for sent in credentials):
-        raise UsageError("--auth: an MCP server takes bearer, basic, oauth2 or header:NAME, and no secret in its URL")
+    if any(sent.place[0] != "header" for sent in credentials):
+        raise UsageError(
+            "--auth: an MCP server takes no secret in its URL or a cookie; give another KIND, as bearer or header:NAME"
+        )
     return credentials

@@ -20,7 +20,8 @@ from concurrent.futures import TimeoutError as FutureTimeoutError
 from contextlib import AbstractContextManager, suppress
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
-from protocols.calls.auth import Credential, redact
+from protocols.calls.credentials import Credential, RequestToSign, ServerVariable
+from protocols.calls.redaction import redact
 from protocols.errors import APIError, ATCError, UsageError
 from protocols.functions.remote_function import NoReplyError, Remaining, RemoteCallError
 from protocols.mcp.address import MCPAddress
@@ -302,7 +303,7 @@ class _Session:
         if shutil.which(program) is None:
             raise APIError(f"the MCP server cannot be started: there is no command {program!r}; check the command line")
         command = [*("-I", "-S", "-c", _DIES_WITH_US), *self._address.command]
-        variables = {sent.parameter: sent.secret for sent in self._credentials}
+        variables = {sent.name: sent.value for sent in self._credentials if isinstance(sent, ServerVariable)}
         locale = {name: value for name, value in os.environ.items() if name in ("LANG", "LC_ALL", "LC_CTYPE", "TZ")}
         parameters = StdioServerParameters(command=sys.executable, args=command, env=locale | variables)
         transport = stdio_client(parameters, output.theirs)
@@ -316,16 +317,19 @@ class _Session:
         credentials = self._credentials
 
         def sign(request: httpx2.Request) -> None:
-            headers: dict[str, str] = {}
             for sent in credentials:
-                sent.apply(headers, [], {})
-            request.headers.update(headers)
+                parts = RequestToSign(request.method, str(request.url), dict(request.headers), request.content)
+                request.headers.update(sent.sign(parts))
 
         class _SignIn(httpx2.Auth):
+            requires_request_body = True
+
             def auth_flow(self, request: httpx2.Request) -> Generator[httpx2.Request, httpx2.Response, None]:
                 sign(request)
                 response = yield request
-                if response.status_code == 401 and any(sent.renew(request.headers) for sent in credentials):
+                if response.status_code == 401 and any(
+                    sent.renew(request.headers, response.headers) for sent in credentials
+                ):
                     sign(request)
                     yield request
 

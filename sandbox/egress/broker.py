@@ -12,8 +12,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from protocols.calls.auth import Credential
 from protocols.calls.binding import bind
+from protocols.calls.credentials import Credential
 from protocols.calls.header_names import normalized_header
 from protocols.calls.serialization import BoundCall
 from protocols.errors import DoubtfulCall, ToolError

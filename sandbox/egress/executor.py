@@ -14,8 +14,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urljoin
 
-from protocols.calls.auth import Credential, holds_secret, redact, redact_stream
+from protocols.calls.credentials import Credential
 from protocols.calls.envelope import closed_request
+from protocols.calls.redaction import holds_secret, redact, redact_stream
 from protocols.model import Protocol
 from sandbox.body_forms import text_encoding
 from sandbox.body_store import MEMORY_LIMIT, beginning, store_body
@@ -230,7 +231,7 @@ class CallExecutor:
         request = self.signer.sign(call.target, outgoing)
         on_send()
         response = self._send_until_ready(call, request)
-        if response.status == 401 and self.signer.renew(call.target.tool, request):
+        if response.status == 401 and self.signer.renew(call.target.tool, request, response.headers):
             response.body.close()
             request = self.signer.sign(call.target, outgoing)
             response = self._send_until_ready(call, request)

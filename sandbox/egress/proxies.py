@@ -10,7 +10,7 @@ import os
 from dataclasses import dataclass, field
 from urllib.parse import unquote, urlsplit
 
-from protocols.calls.auth import Credential
+from protocols.calls.credentials import BasicLogin, Credential
 
 __all__ = ["ProxyRoute", "proxy_credentials", "proxy_for"]
 
@@ -69,11 +69,11 @@ def proxy_for(url: str) -> ProxyRoute | None:
 
 def proxy_credentials() -> tuple[Credential, ...]:
     """The users and passwords in the variables, for redaction."""
-    secrets = []
+    secrets: list[Credential] = []
     for name in _VARIABLES:
         user, _, password = _value(name).rpartition("@")[0].rpartition("//")[2].partition(":")
         if user or password:  # some take a key as the user
-            secrets.append(Credential("basic", f"{unquote(user)}:{unquote(password)}"))
+            secrets.append(BasicLogin(f"{unquote(user)}:{unquote(password)}"))
     return tuple(secrets)
 
 

@@ -1,7 +1,8 @@
 """Requests as they leave: what may not be in them, and how the HTTP library prepares and we sign them.
 
 Some services take another method, path or host from parts of a request than the one that was checked; such parts are
-left out, and `warn` is told of each. Credentials are put on last and win over what the program set itself.
+left out, and `warn` is told of each. Credentials are put on last and win over what the program set itself; those that
+sign all of a request see it as it leaves.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from http.cookies import SimpleCookie
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, unquote_plus, urlencode
 
-from protocols.calls.auth import Credential
+from protocols.calls.credentials import APIKey, Credential, RequestToSign
 from protocols.calls.header_names import CONNECTION_HEADERS, is_override, normalized_header
 from protocols.model import Protocol, Tool
 from sandbox.egress.cookies import RunCookies
@@ -63,8 +64,9 @@ class Signer:
         for name in [name for name in cookies if not name or _NO_COOKIE_NAME.search(name)]:
             self._warn(f"the program's own cookie {cut(name, 100)!r} was not sent: that is no name")
             del cookies[name]
-        for credential in self.credentials_for(target.tool) if signed else ():
-            self._apply(credential, headers, query, cookies)
+        credentials = self.credentials_for(target.tool) if signed else []
+        for credential in credentials:
+            self._place(credential, query, cookies)
         prepared = requests.PreparedRequest()
         prepared.prepare_method(planned.method)
         unchanged = query == list(planned.query)
@@ -77,6 +79,8 @@ class Signer:
         if texts:
             prepared.headers["Cookie"] = "; ".join(texts)
         prepared.prepare_body(planned.body, None)
+        for credential in sorted(credentials, key=lambda credential: credential.signs_whole):
+            self._sign(credential, prepared, planned)
         check_length(str(prepared.url))
         if sum(len(name) + len(value) for name, value in prepared.headers.items()) > HEADERS_LIMIT:
             raise UnreachableError("InvalidHeader", f"its headers have more than {HEADERS_LIMIT} characters")
@@ -103,35 +107,41 @@ class Signer:
 
     def missing_prefix(self, tool: Tool | None) -> str:
         """What the document wants before a key that was sent without it; empty if there is no such thing."""
-        places = {c.place: c for c in self.credentials_for(tool) if c.kind == "apiKey"}
+        places = {c.place: c for c in self.credentials_for(tool) if isinstance(c, APIKey)}
         for scheme in self._schemes:
             sent = places.get((scheme.location, scheme.parameter)) if scheme.prefix else None
             if sent is not None and sent.namespace == scheme.namespace and not sent.has_prefix(scheme.prefix):
                 return f'the document says that the value begins with "{scheme.prefix}"'
         return ""
 
-    def renew(self, tool: Tool | None, request: requests.PreparedRequest) -> bool:
-        """True if a credential of a refused request can be replaced by another. Raises: APIError, UsageError."""
-        return any(credential.renew(request.headers) for credential in self.credentials_for(tool))
+    def renew(self, tool: Tool | None, request: requests.PreparedRequest, reply: Mapping[str, str]) -> bool:
+        """True if a request that was refused can be signed better. Raises: APIError, UsageError."""
+        return any(credential.renew(request.headers, reply) for credential in self.credentials_for(tool))
 
-    def _apply(
-        self, credential: Credential, headers: dict[str, str], query: list[tuple[str, str]], cookies: dict[str, str]
-    ) -> None:
-        """Put a credential in the place of the program's values of that name, and warn of those that differ."""
-        own_headers, own_query, own_cookies = dict[str, str](), list[tuple[str, str]](), dict[str, str]()
-        credential.apply(own_headers, own_query, own_cookies)
-        names = {normalized_header(name) for name in own_headers}
-        for name in [name for name in headers if normalized_header(name) in names]:
-            self._warn_replaced(f"header {name}", headers[name] not in own_headers.values())
-            del headers[name]
+    def _place(self, credential: Credential, query: list[tuple[str, str]], cookies: dict[str, str]) -> None:
+        """Put a credential in the place of the program's parameters and cookies of that name; warn of others."""
+        own_query, own_cookies = credential.query(), credential.cookies()
         for name, value in query:
-            if name in dict(own_query):
-                self._warn_replaced(f"query parameter {name}", value != dict(own_query)[name])
+            if name in own_query:
+                self._warn_replaced(f"query parameter {name}", value != own_query[name])
         for name in cookies.keys() & own_cookies.keys():
             self._warn_replaced(f"cookie {name}", True)
-        headers.update(own_headers)
-        query[:] = [(name, value) for name, value in query if name not in dict(own_query)] + own_query
+        query[:] = [*((name, value) for name, value in query if name not in own_query), *own_query.items()]
         cookies.update(own_cookies)
+
+    def _sign(self, credential: Credential, request: requests.PreparedRequest, planned: PlannedRequest) -> None:
+        """Add the headers of a credential to a request; those of the program of the same name give way, with a warning.
+
+        Raises: APIError, UsageError.
+        """
+        sent = RequestToSign(str(request.method), str(request.url), dict(request.headers), planned.body or b"")
+        signature = credential.sign(sent)
+        names = {normalized_header(name) for name in signature}
+        for name in [name for name in request.headers if normalized_header(name) in names]:
+            value = planned.headers.get(name)
+            self._warn_replaced(f"header {name}", value is not None and value not in signature.values())
+            del request.headers[name]
+        request.headers.update(signature)
 
     def _warn_replaced(self, part: str, differs: bool) -> None:
         if differs:

@@ -134,7 +134,7 @@ def test_a_real_service_is_read_and_not_written(films: Path, tmp_path: Path, mon
     """Without --simulate the service is asked, with a credential; no write reaches it."""
     log = tmp_path / "requests.jsonl"
     with Simulator(load(films), seed=3, now=SIMULATED_NOW, log=log) as service:
-        monkeypatch.setenv("FILMS_TOKEN", service.credentials[0].secret)
+        monkeypatch.setenv("FILMS_TOKEN", service.credentials[0].secrets()[0])
         address = ("--api", films, "--base-url", service.url, "--auth", "bearer:env:FILMS_TOKEN")
         result = atc("data", "new", tmp_path / "own.json", *address, "--count", "2")
         assert result.exit_code == 0, result.output
@@ -144,7 +144,7 @@ def test_a_real_service_is_read_and_not_written(films: Path, tmp_path: Path, mon
     requests = [json.loads(line) for line in log.read_text().splitlines()]
     assert {request["method"] for request in requests} == {"GET"}
     assert all(request["status"] != 401 for request in requests)
-    assert service.credentials[0].secret not in (tmp_path / "own.json").read_text() + result.output
+    assert service.credentials[0].secrets()[0] not in (tmp_path / "own.json").read_text() + result.output
 
 
 def test_answers_that_change_make_no_task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from protocols.calls.auth import Credential
+from protocols.calls.credentials import BearerToken
 from sandbox import Broker
 from tests.local_api import Answer, LocalAPI
 from tests.sandbox.runs import OSLO, SECRET
@@ -25,7 +25,7 @@ def api() -> Iterator[LocalAPI]:
 @pytest.fixture
 def broker(api: LocalAPI) -> Iterator[Broker]:
     api.answer("POST", "/alerts", {"text": "Storm", "level": 3})
-    broker = Broker(api.documented, base_url=api.url, credentials=[Credential("bearer", SECRET)])
+    broker = Broker(api.documented, base_url=api.url, credentials=[BearerToken(SECRET)])
     yield broker
     broker.cancel()
     broker.close()

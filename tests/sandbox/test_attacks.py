@@ -17,7 +17,7 @@ import pytest
 from atc.apps.cli.options import check_api_options
 from atc.apps.cli.reachable import check_server
 from protocols import ProtocolError, load
-from protocols.calls.auth import Credential
+from protocols.calls.credentials import APIKey, BearerToken
 from protocols.errors import APIError, UsageError
 from sandbox import Broker
 from tests.local_api import LocalAPI, document
@@ -37,7 +37,7 @@ def api() -> Iterator[LocalAPI]:
 
 @pytest.fixture
 def broker(api: LocalAPI) -> Iterator[Broker]:
-    broker = Broker(api.protocol, credentials=[Credential("apiKey", SECRET, "query", "key")])
+    broker = Broker(api.protocol, credentials=[APIKey(SECRET, "query", "key")])
     yield broker
     broker.close()
 
@@ -86,7 +86,7 @@ def test_the_environment_does_not_lead_requests_elsewhere(
 @pytest.mark.parametrize("name", ["X_Key", "x_key", "X-KEY"])
 def test_no_other_spelling_of_a_header_overrules_the_credential(api: LocalAPI, name: str) -> None:
     """Many servers take `X_Key` for `X-Key`, and the last one of both."""
-    broker = Broker(api.protocol, credentials=[Credential("apiKey", SECRET, "header", "X-Key")])
+    broker = Broker(api.protocol, credentials=[APIKey(SECRET, "header", "X-Key")])
     broker.request("GET", f"{api.url}/cities/oslo", headers={name: "somebody-else"})
 
     assert "somebody-else" not in api.requests[0].headers.values()
@@ -96,7 +96,7 @@ def test_no_other_spelling_of_a_header_overrules_the_credential(api: LocalAPI, n
 @pytest.mark.parametrize("name", ["x=1; SESSION", "SESSION\r\nX-Evil", "x\r\n y", "a b", ""])
 def test_a_cookies_name_is_a_name(api: LocalAPI, name: str) -> None:
     """It cannot bring a second cookie, or a header, along."""
-    broker = Broker(api.protocol, credentials=[Credential("apiKey", SECRET, "cookie", "SESSION")])
+    broker = Broker(api.protocol, credentials=[APIKey(SECRET, "cookie", "SESSION")])
     broker.request("GET", f"{api.url}/cities/oslo", cookies={name: "somebody-else", "page": "2"})
 
     assert [request.headers["cookie"] for request in api.requests] in ([f"page=2; SESSION={SECRET}"], [])
@@ -310,7 +310,7 @@ def test_a_redirect_takes_no_credential_elsewhere(api: LocalAPI) -> None:
     """To another port, scheme or name of the same machine; nor is a sign-in in the address used."""
     with LocalAPI() as other:
         other.answer("GET", "/cities", {"results": []})
-        broker = Broker(api.protocol, credentials=[Credential("bearer", SECRET)])
+        broker = Broker(api.protocol, credentials=[BearerToken(SECRET)])
         for target in (
             f"{other.url}/cities",
             api.url.replace("127.0.0.1", "localhost") + "/cities",
@@ -337,7 +337,7 @@ def test_no_part_of_a_broken_reply_shows_a_secret(api: LocalAPI, place: str) -> 
         "status line": f"{SECRET} 200 OK\r\n\r\n",
     }[place]
     api.answer("GET", "/cities/oslo", raw=raw.encode())
-    broker = Broker(api.protocol, credentials=[Credential("bearer", SECRET)])
+    broker = Broker(api.protocol, credentials=[BearerToken(SECRET)])
     reply = broker.request("GET", f"{api.url}/cities/oslo")
 
     assert SECRET not in repr(reply) + repr(broker.calls) + repr(broker.warnings)
@@ -345,7 +345,7 @@ def test_no_part_of_a_broken_reply_shows_a_secret(api: LocalAPI, place: str) -> 
 
 def test_an_error_that_is_cut_does_not_keep_half_a_secret(api: LocalAPI) -> None:
     """What is wrong with a call is cleaned before it is cut."""
-    broker = Broker(api.protocol, credentials=[Credential("bearer", SECRET)])
+    broker = Broker(api.protocol, credentials=[BearerToken(SECRET)])
     call = broker._executor.begin("requests", None, None, ())
     broker.give_up(RuntimeError("x" * (2000 - len("RuntimeError: ") - 8) + SECRET))
 
@@ -355,7 +355,7 @@ def test_an_error_that_is_cut_does_not_keep_half_a_secret(api: LocalAPI) -> None
 
 def test_a_credential_does_not_show_in_what_is_printed_or_kept(api: LocalAPI) -> None:
     """Objects that hold one do not show it."""
-    credential = Credential("bearer", SECRET)
+    credential = BearerToken(SECRET)
     broker = Broker(api.protocol, credentials=[credential])
     broker.fetch("GET_cities_city_id", ["oslo"])
     coded = base64.b64encode(SECRET.encode()).decode()

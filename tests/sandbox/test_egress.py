@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from protocols import load
-from protocols.calls.auth import Credential
+from protocols.calls.credentials import ANY_REQUEST, APIKey, BasicLogin, BearerToken, Credential
 from protocols.errors import ToolError, UsageError
 from sandbox import Broker, Limits
 from sandbox.egress.broker import LimitExceeded
@@ -177,7 +177,7 @@ def test_a_query_is_sent_as_it_was_written(api: LocalAPI, broker: Broker) -> Non
 
 def test_a_cookie_header_is_sent_as_the_library_sends_it(api: LocalAPI) -> None:
     """It replaces `cookies`, and a configured credential of the same name replaces its own."""
-    broker = Broker(api.documented, base_url=api.url, credentials=[Credential("apiKey", SECRET, "cookie", "sid")])
+    broker = Broker(api.documented, base_url=api.url, credentials=[APIKey(SECRET, "cookie", "sid")])
 
     broker.request("GET", f"{DOCUMENTED}/cities/oslo", headers={"cookie": "theme=dark; sid=x"}, cookies={"a": "1"})
 
@@ -191,9 +191,9 @@ def test_a_cookie_header_is_sent_as_the_library_sends_it(api: LocalAPI) -> None:
 @pytest.mark.parametrize(
     ("credential", "place"),
     [
-        (Credential("bearer", SECRET), "Authorization"),
-        (Credential("apiKey", SECRET, "header", "X-Key"), "x-key"),
-        (Credential("basic", f"me:{SECRET}"), "authorization"),
+        (BearerToken(SECRET), "Authorization"),
+        (APIKey(SECRET, "header", "X-Key"), "x-key"),
+        (BasicLogin(f"me:{SECRET}"), "authorization"),
     ],
 )
 def test_the_configured_credential_wins(api: LocalAPI, credential: Credential, place: str) -> None:
@@ -201,15 +201,14 @@ def test_the_configured_credential_wins(api: LocalAPI, credential: Credential, p
     broker = Broker(api.documented, base_url=api.url, credentials=[credential])
     broker.request("GET", f"{DOCUMENTED}/cities/oslo", headers={place: "YOUR_KEY_HERE"})
 
-    sent: dict[str, str] = {}
-    credential.apply(sent, [], {})
+    sent = credential.sign(ANY_REQUEST)
     assert api.requests[0].headers[place.lower()] == next(iter(sent.values()))
     assert broker.warnings == (f"the program's own header {place} was replaced by the configured credential",)
 
 
 def test_a_key_in_the_query_is_replaced(api: LocalAPI) -> None:
     """As models write it: `params={"api_key": "…"}`."""
-    broker = Broker(api.documented, base_url=api.url, credentials=[Credential("apiKey", SECRET, "query", "api_key")])
+    broker = Broker(api.documented, base_url=api.url, credentials=[APIKey(SECRET, "query", "api_key")])
     reply = broker.request("GET", f"{DOCUMENTED}/cities", params=[("api_key", "YOUR_KEY"), ("query", "Oslo")])
 
     assert api.requests[0].query == (("query", "Oslo"), ("api_key", SECRET))
@@ -219,10 +218,8 @@ def test_a_key_in_the_query_is_replaced(api: LocalAPI) -> None:
 
 def test_secrets_do_not_come_back(api: LocalAPI) -> None:
     """A server that echoes what it got can't tell the program the secret: plain, encoded, in hex or in base64."""
-    basic = Credential("basic", f"me:{SECRET}")
-    header: dict[str, str] = {}
-    basic.apply(header, [], {})
-    coded = header["Authorization"].removeprefix("Basic ")
+    basic = BasicLogin(f"me:{SECRET}")
+    coded = basic.sign(ANY_REQUEST)["Authorization"].removeprefix("Basic ")
     body = {"plain": SECRET, "hex": SECRET.encode().hex(), "b64": base64.b64encode(SECRET.encode()).decode()}
     body |= {"basic": coded, "percent": "tok%2Fen%2B4711%3D%3D"}
     api.answer("GET", "/cities/oslo", body, headers={"X-Echo": coded})
@@ -249,7 +246,7 @@ def test_no_part_of_a_reply_gives_a_secret_away(api: LocalAPI) -> None:
     api.answer("GET", "/cities/wide", key.encode("utf-16"), headers={"Content-Type": "text/plain; charset=utf-16"})
     api.answer("GET", "/cities/host", key.encode("cp500"), headers={"Content-Type": "text/plain; charset=cp500"})
     api.answer("GET", "/cities/long", "x" * (1000 - len(key) + 1) + key + "x" * 50_000)
-    broker = Broker(api.protocol, credentials=[Credential("bearer", key)], limits=Limits(response=20_000))
+    broker = Broker(api.protocol, credentials=[BearerToken(key)], limits=Limits(response=20_000))
 
     reply = broker.request("GET", f"{api.url}/cities/all")
     assert (reply.reason, reply.encoding, dict(reply.cookies)) == ("[secret]", "[secret]", {"[secret]": "1"})
@@ -297,7 +294,7 @@ def test_a_credential_is_sent_where_it_may_be(api: LocalAPI, security: list[obje
     }
     described["paths"]["/alerts"]["get"]["security"] = security  # type: ignore[index]
     api.answer("GET", "/alerts", [])
-    broker = Broker(load(described), credentials=[Credential("apiKey", SECRET, "header", "X-Key", "key")])
+    broker = Broker(load(described), credentials=[APIKey(SECRET, "header", "X-Key", scheme="key")])
 
     broker.call("GET_alerts")
 
@@ -391,7 +388,7 @@ def test_an_allowed_origin_is_reached_under_any_path_but_without_credentials(api
     with LocalAPI() as other:
         other.answer("PUT", "/anything", {"x": 1})
         here = origin(other.url.removesuffix("/v1"))
-        broker = Broker(api.protocol, credentials=[Credential("bearer", SECRET)], allow=[here])
+        broker = Broker(api.protocol, credentials=[BearerToken(SECRET)], allow=[here])
 
         reply = broker.request("PUT", f"{other.url}/anything?a=1", json_body=b"{}")
         refused = broker.request("GET", "http://127.0.0.1:9/anything")
@@ -406,7 +403,7 @@ def test_without_a_protocol_the_allowed_origins_get_the_credentials(api: LocalAP
     with LocalAPI() as foreign_api:
         api.answer("GET", "/out", None, 302, headers={"Location": f"{foreign_api.url}/cities"})
         api.answer("GET", "/in", None, 302, headers={"Location": "/v1/cities/oslo"})
-        broker = Broker(None, credentials=[Credential("bearer", SECRET)], allow=[origin(api.url.removesuffix("/v1"))])
+        broker = Broker(None, credentials=[BearerToken(SECRET)], allow=[origin(api.url.removesuffix("/v1"))])
 
         followed = broker.request("GET", f"{api.url}/in")
         leaving = broker.request("GET", f"{api.url}/out")

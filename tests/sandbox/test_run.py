@@ -8,7 +8,7 @@ from datetime import datetime
 
 import pytest
 
-from protocols.calls.auth import Credential
+from protocols.calls.credentials import BearerToken
 from sandbox import CallRecord, Sandbox
 from tests.local_api import DOCUMENTED, Answer, LocalAPI
 from tests.sandbox.runs import NOON, OSLO, run, timed
@@ -250,7 +250,7 @@ def test_an_error_of_requests_names_its_call(api: LocalAPI) -> None:
 def test_the_program_never_sees_the_credential(api: LocalAPI) -> None:
     """It is sent, and it is nowhere in the child: not in what it can print, not in its environment."""
     api.answer("GET", "/cities/oslo", {"echo": "Bearer s3cr3t-4711"})
-    sandbox = Sandbox(api.documented, base_url=api.url, credentials=[Credential("bearer", "s3cr3t-4711")])
+    sandbox = Sandbox(api.documented, base_url=api.url, credentials=[BearerToken("s3cr3t-4711")])
 
     result = sandbox.run(
         f"import requests\nr = requests.get('{DOCUMENTED}/cities/oslo', headers={{'Authorization': 'Bearer KEY'}})\n"

@@ -326,8 +326,9 @@ class TargetOptions:
         "--auth",
         metavar="KIND:SOURCE",
         multiple=True,
-        help="A credential: bearer, basic, header:NAME, query:NAME, cookie:NAME or a security scheme of the document, "
-        "then env:VAR, file:PATH or keyring:SERVICE/USER; or oauth2:env:PREFIX, oauth2:file:PATH (docs/auth.md). "
+        help="A credential: bearer, basic, digest, header:NAME, query:NAME, cookie:NAME or a security scheme of the "
+        "document, then env:VAR, file:PATH or keyring:SERVICE/USER; or oauth2, sigv4 or hmac, then env:PREFIX or "
+        "file:PATH (docs/auth.md). "
         "env:VAR passes a variable to an MCP server that is started. "
         "Repeatable; shop=KIND:SOURCE for one of several APIs.",
     )

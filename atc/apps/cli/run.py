@@ -134,7 +134,7 @@ def run(options: _Options) -> None:
     credentials = [credential(spec, protocol) for spec in options.auth]
     headers = [header_of(spec, protocol) for spec in options.headers]
     if protocol is not None:
-        protocol = without_headers(protocol, ((sent.namespace, sent.parameter) for sent in headers))
+        protocol = without_headers(protocol, ((sent.namespace, sent.place[1]) for sent in headers))
 
     with ExitStack() as closing:
         if options.simulate and protocol is not None:

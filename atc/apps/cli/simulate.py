@@ -104,12 +104,13 @@ def simulate(options: _Options) -> None:
 
 def _credentials(simulator: Simulator) -> list[str]:
     """How a client signs in, ready to be copied: one line for each credential."""
+    from protocols.calls.credentials import ANY_REQUEST
+
     lines = []
     for credential in simulator.credentials:
-        headers: dict[str, str] = {}
-        query: list[tuple[str, str]] = []
-        cookies: dict[str, str] = {}
-        credential.apply(headers, query, cookies)
-        kinds = (("header", headers.items(), ": "), ("query", query, "="), ("cookie", cookies.items(), "="))
-        lines += [f"credential: {kind} {name}{joint}{value}" for kind, pairs, joint in kinds for name, value in pairs]
+        headers = credential.sign(ANY_REQUEST)
+        kinds = (("header", headers, ": "), ("query", credential.query(), "="), ("cookie", credential.cookies(), "="))
+        lines += [
+            f"credential: {kind} {name}{joint}{value}" for kind, pairs, joint in kinds for name, value in pairs.items()
+        ]
     return list(dict.fromkeys(lines)) or ["credential: none needed"]

@@ -11,7 +11,8 @@ from urllib.parse import urlsplit
 import requests
 
 from benchmarks.toolbench.server.address import VirtualCall
-from protocols.calls.auth import Credential, redact
+from protocols.calls.credentials import ANY_REQUEST, Credential
+from protocols.calls.redaction import redact
 from protocols.errors import UsageError
 
 __all__ = ["Upstream"]
@@ -65,11 +66,9 @@ class Upstream:
             "api_name": address.api,
             "tool_input": dict(call.arguments),
             "strip": "",
-            "toolbench_key": self._key.secret if self._key is not None else "",
+            "toolbench_key": self._key.secrets()[0] if self._key is not None else "",
         }
-        headers = dict[str, str]()
-        if self._key is not None:
-            self._key.apply(headers, [], {})
+        headers = dict(self._key.sign(ANY_REQUEST)) if self._key is not None else {}
         try:
             response = self._session().post(self.url, json=content, headers=headers, timeout=_TIMEOUT)
             text = redact(response.text, [self._key]) if self._key is not None else response.text

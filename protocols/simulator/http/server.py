@@ -14,7 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from urllib.parse import parse_qsl, urlsplit
 
-from protocols.calls.auth import Credential, for_scheme
+from protocols.calls.credentials import Credential, for_scheme
 from protocols.combined import as_one_api
 from protocols.errors import UsageError
 from protocols.model import Protocol, WholeURL
@@ -310,8 +310,8 @@ def _simulated_credentials(protocol: Protocol, seed: int) -> Iterator[Credential
     for scheme in protocol.security_schemes:
         if demanded and scheme.name not in demanded:
             continue
-        place = for_scheme(scheme, "")
-        purpose = ("credential", *filter(None, [scheme.namespace]), place.kind, place.location, place.parameter)
+        kind = scheme.kind if scheme.kind in ("apiKey", "basic") else "bearer"
+        purpose = ("credential", *filter(None, [scheme.namespace]), kind, *for_scheme(scheme, "").place)
         rng = SeededRNG(protocol.digest, seed, *purpose)
         secret = "simulated-" + "".join(rng.choose("abcdefghijkmnpqrstuvwxyz23456789") for _ in range(24))
         yield for_scheme(scheme, f"user:{secret}" if scheme.kind == "basic" else secret)

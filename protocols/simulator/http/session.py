@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable
 from types import TracebackType
 
-from protocols.calls.auth import Credential
+from protocols.calls.credentials import ANY_REQUEST, Credential
 from protocols.model import Protocol, Tool
 from protocols.simulator.http.conditions import FaultInjector
 from protocols.simulator.http.messages import EncodedAnswer, RequestError, SimulatedReply, SimulatedRequest, encode
@@ -146,20 +146,17 @@ class Session:
 
 def _relevant_headers(protocol: Protocol, credentials: tuple[Credential, ...]) -> tuple[str, ...]:
     """The headers that a response may depend on, in lower case."""
-    placed = [(p.location, p.name) for tool in protocol.tools for p in tool.parameters]
-    placed += [(c.location, c.parameter) for c in credentials if c.kind == "apiKey"]
+    placed: list[tuple[str, str]] = [(p.location, p.name) for tool in protocol.tools for p in tool.parameters]
+    placed += [credential.place for credential in credentials]
     named = {name.lower() for location, name in placed if location == "header"}
     return tuple(sorted({*named, "authorization", "cookie"}))
 
 
 def _carries(request: SimulatedRequest, credential: Credential) -> bool:
     """True if a request carries a credential."""
-    headers: dict[str, str] = {}
-    query: list[tuple[str, str]] = []
-    cookies: dict[str, str] = {}
-    credential.apply(headers, query, cookies)
+    cookies = credential.cookies()
     return (
-        all(request.header(name) == text for name, text in headers.items())
-        and set(query) <= set(request.query)
+        all(request.header(name) == text for name, text in credential.sign(ANY_REQUEST).items())
+        and set(credential.query().items()) <= set(request.query)
         and (not cookies or cookies.items() <= request.cookies.items())
     )

@@ -21,7 +21,7 @@ from click.testing import CliRunner, Result
 
 from atc import Agent
 from atc.apps.cli import main
-from protocols.calls.auth import Credential
+from protocols.calls.credentials import BearerToken
 from protocols.errors import UsageError
 from sandbox import Broker, Journal, Sandbox
 from tests.atc.exact.journal_runs import RECORD, STORM, Orders, more, runs, sent
@@ -57,7 +57,7 @@ def test_no_secret_is_in_the_file(api: LocalAPI, tmp_path: Path) -> None:
     """The credential goes to the service, which echoes it; neither is in the file."""
     api.respond("POST", "/alerts", lambda got: Answer(body={"text": got.headers["authorization"]}))
     file = tmp_path / "solve.journal"
-    credentials = [Credential("bearer", SECRET)]
+    credentials = [BearerToken(SECRET)]
     with Journal(file) as journal, Sandbox(api.protocol, journal=journal, credentials=credentials) as sandbox:
         sandbox.run(f"POST_alerts(text='{SECRET}')")
     written = b"".join(file.read_bytes() for file in tmp_path.iterdir())

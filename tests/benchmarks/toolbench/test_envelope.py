@@ -9,7 +9,7 @@ import pytest
 
 from atc.diagnosis.api_health import api_health_problem
 from protocols import load
-from protocols.calls.auth import Credential
+from protocols.calls.credentials import APIKey
 from protocols.calls.envelope import enveloped, fault_of, literal
 from protocols.errors import ToolError
 from protocols.model import Envelope, Protocol, Tool
@@ -125,7 +125,7 @@ def test_a_simulated_write_stays_on_this_machine(server: LocalAPI, make_broker: 
 def test_a_key_is_filled_in_and_taken_out_of_replies(server: LocalAPI, make_broker: Callable[..., Broker]) -> None:
     """The program never sees the key of the server, not even in a reply that repeats it."""
     server.answer("POST", "/virtual", {"error": "", "response": f"your key is {KEY}"})
-    broker = make_broker(credentials=[Credential("apiKey", KEY, "header", "toolbench_key")])
+    broker = make_broker(credentials=[APIKey(KEY, "header", "toolbench_key")])
 
     result = broker.call("GET_Weather_sky_forecast", (), {"Zip_Code": "0150"})
 

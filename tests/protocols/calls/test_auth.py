@@ -12,7 +12,9 @@ from urllib.parse import quote
 import pytest
 
 from protocols import Protocol, UsageError, load
-from protocols.calls.auth import Credential, credential, for_scheme, holds_secret, redact, redact_stream
+from protocols.calls.auth import credential
+from protocols.calls.credentials import ANY_REQUEST, APIKey, BasicLogin, BearerToken, Credential, for_scheme
+from protocols.calls.redaction import holds_secret, redact, redact_stream
 
 SAMPLES = Path(__file__).parents[2] / "samples"
 SECRET = "s3cr/t value+ü"
@@ -32,18 +34,16 @@ def _secrets(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def applied(credential: Credential) -> tuple[dict[str, str], list[tuple[str, str]], dict[str, str]]:
-    headers = {"authorization": "old", "Accept": "*/*"}
-    query = [("q", "a"), ("key", "old")]
-    cookies: dict[str, str] = {}
-    credential.apply(headers, query, cookies)
-    return headers, query, cookies
+    headers = {"Accept": "*/*", **credential.sign(ANY_REQUEST)}
+    query = [("q", "a"), *credential.query().items()]
+    return headers, query, dict(credential.cookies())
 
 
 def test_a_token_from_the_environment_is_a_bearer_header() -> None:
     headers, query, cookies = applied(credential("bearer:env:MY_TOKEN", None))
 
     assert headers == {"Accept": "*/*", "Authorization": f"Bearer {SECRET}"}
-    assert (query, cookies) == ([("q", "a"), ("key", "old")], {})
+    assert (query, cookies) == ([("q", "a")], {})
 
 
 def test_user_and_password_from_a_file_are_a_basic_header(tmp_path: Path) -> None:
@@ -164,7 +164,7 @@ def test_a_secret_is_found_in_any_mixture_of_escapes_and_encoding(written: str, 
 def test_of_a_header_what_follows_the_word_is_removed_too(word: str) -> None:
     """A service says `invalid token abc`, and not `Bearer abc`."""
     secret = "YW5uOnBhc3N3b3Jk"  # of ann:password
-    header = Credential("apiKey", f"{word} {secret}", "header", "Authorization")
+    header = APIKey(f"{word} {secret}", "header", "Authorization")
 
     assert redact(f"{word} {secret} | {secret} | {word}", [header]) == f"[secret] | [secret] | {word}"
     if word == "Basic":
@@ -182,7 +182,7 @@ def test_of_a_login_the_password_and_the_header_are_removed_too() -> None:
 
 def test_text_without_a_secret_stays_as_it_is() -> None:
     assert redact("nothing here", []) == "nothing here"
-    assert redact("ann is not ab", [Credential("basic", "ann:ab")]) == "ann is not ab"
+    assert redact("ann is not ab", [BasicLogin("ann:ab")]) == "ann is not ab"
 
 
 def test_a_secret_that_is_too_short_to_hide_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -197,8 +197,8 @@ def test_a_secret_that_is_too_short_to_hide_is_refused(monkeypatch: pytest.Monke
 @pytest.mark.parametrize("size", [1, 2, 3, 5, 7, 16, 1000])
 def test_a_secret_is_found_where_two_parts_of_a_stream_meet(size: int) -> None:
     """However a body is cut, it is cleaned as it would be in one piece."""
-    credentials = [Credential("bearer", "tok/en+4711=="), Credential("basic", "aäa:aäaä")]
-    secret = credentials[0].secret.encode()
+    credentials = [BearerToken("tok/en+4711=="), BasicLogin("aäa:aäaä")]
+    secret = b"tok/en+4711=="
     text = b"a\xc3" + b" ".join(
         [secret, secret[:-1], secret.hex().encode(), base64.b64encode(secret), "aäaäaäaä".encode(), b"tok/"]
     )
@@ -239,7 +239,7 @@ def _percent(text: str) -> str:
 )
 def test_a_secret_is_found_after_one_and_two_encodings(written: str) -> None:
     """A redirect to a sign-in escapes the query that it repeats, and a proxy repeats a header in base64."""
-    chosen = (Credential("apiKey", KEY, "query", "key"),)
+    chosen = (APIKey(KEY, "query", "key"),)
     redacted = redact(f"x {written} y", chosen)
     streamed = b"".join(redact_stream([f"x {written[:9]}".encode(), f"{written[9:]} y".encode()], chosen)).decode()
 
@@ -251,7 +251,7 @@ def test_a_secret_is_found_after_one_and_two_encodings(written: str) -> None:
 
 
 def test_a_key_of_hex_digits_is_found_in_the_other_case() -> None:
-    chosen = (Credential("apiKey", "deadbeef0123456789AB", "header", "X-Key"),)
+    chosen = (APIKey("deadbeef0123456789AB", "header", "X-Key"),)
 
     assert redact("DEADBEEF0123456789AB deadbeef0123456789ab", chosen) == "[secret] [secret]"
 
@@ -283,7 +283,7 @@ def _list(text: str) -> str:
 )
 def test_a_secret_is_found_in_what_few_services_write(written: str) -> None:
     """An error page, a cookie library, a mail, a dump of a buffer, a header that was encoded once more."""
-    chosen = (Credential("apiKey", KEY, "query", "key"),)
+    chosen = (APIKey(KEY, "query", "key"),)
     streamed = b"".join(redact_stream([f"x {written[:9]}".encode(), f"{written[9:]} y".encode()], chosen)).decode()
 
     assert "[secret]" in redact(f"x {written} y", chosen)
@@ -294,7 +294,7 @@ def test_a_secret_is_found_in_what_few_services_write(written: str) -> None:
 @pytest.mark.parametrize("encoding", ["latin-1", "cp1252"])
 def test_a_secret_with_other_letters_is_found_where_they_were_misread(encoding: str) -> None:
     """A header in UTF-8 is read as Latin 1, as HTTP has it, and so the letters look odd but say as much."""
-    query_key = Credential("apiKey", "pässwörd-4711ü", "query", "key")
+    query_key = APIKey("pässwörd-4711ü", "query", "key")
     misread = query_key.secret.encode().decode(encoding)
 
     assert redact(f"key {misread} is wrong", [query_key]) == "key [secret] is wrong"
@@ -307,8 +307,8 @@ def test_a_user_name_that_is_the_token_is_removed_too(login: str) -> None:
     coded = base64.b64encode(login.encode()).decode()
 
     for login_credential in (
-        Credential("basic", login),
-        Credential("apiKey", f"Basic {coded}", "header", "Authorization"),
+        BasicLogin(login),
+        APIKey(f"Basic {coded}", "header", "Authorization"),
     ):
         assert redact(f"no user {user}.", [login_credential]) == "no user [secret]."
 
@@ -319,7 +319,7 @@ def test_a_user_name_that_is_the_token_is_removed_too(login: str) -> None:
 )
 def test_the_parts_of_a_header_are_removed_too(header: str) -> None:
     """A service says `invalid token k3y…`, and not the whole header."""
-    header_credential = Credential("apiKey", header, "header", "Authorization")
+    header_credential = APIKey(header, "header", "Authorization")
 
     assert redact("invalid: k3y-0123456789, ann", [header_credential]) == "invalid: [secret], ann"
 
@@ -337,7 +337,7 @@ def test_a_secret_in_place_of_a_name_is_not_repeated(spec: str) -> None:
 
 def test_secrets_are_found_fast() -> None:
     """In a reply of 5 MB, whatever is in it, in well under a second; measured with room for a busy machine."""
-    chosen = [Credential("bearer", KEY), Credential("basic", "ann:s3cr/t value+ü")]
+    chosen = [BearerToken(KEY), BasicLogin("ann:s3cr/t value+ü")]
     page = b'<a href="/x?a=1&amp;b=2">&#39;x&#x2F;y&quot;</a> %41bc Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ== \\u0041 '
     parts = [page * 700] * (5_000_000 // (len(page) * 700))
     list(redact_stream(parts[:1], chosen))

@@ -9,7 +9,8 @@ import pytest
 
 from atc import Agent
 from protocols import Protocol, UsageError, combine, load
-from protocols.calls.auth import Credential, credential
+from protocols.calls.auth import credential
+from protocols.calls.credentials import Credential
 from protocols.combined import load_specs
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.simulator import Simulator
@@ -210,7 +211,7 @@ def test_a_simulated_api_has_both_in_one_world() -> None:
     with Simulator(protocol, seed=3) as simulator:
         sandbox = Sandbox(protocol, base_url=simulator.base_urls, credentials=simulator.credentials)
         run = sandbox.run(ACROSS + "\nprint(len(crm__GET_orders()) > 0)")
-        secrets = {sent.secret for sent in simulator.credentials}
+        secrets = {sent.secrets() for sent in simulator.credentials}
 
     assert run.outcome == "ok", run.error
     assert len(secrets) == 2

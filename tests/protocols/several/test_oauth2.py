@@ -12,7 +12,9 @@ import pytest
 
 from atc import Agent
 from protocols import APIError, Protocol, UsageError
-from protocols.calls.auth import Credential, credential, redact
+from protocols.calls.auth import credential
+from protocols.calls.credentials import ANY_REQUEST, BearerToken
+from protocols.calls.redaction import redact
 from sandbox import Journal, Sandbox
 from tests.local_api import Answer, LocalAPI, Received
 from tests.protocols.several.token_server import CLIENT_SECRET, TokenServer, token_server
@@ -157,15 +159,15 @@ def test_the_newest_refresh_token_in_the_file_counts(tokens: TokenServer, tmp_pa
     tokens.rotates = True
     path = _file(tokens, tmp_path)
     first, second = (credential(f"oauth2:file:{path}", None) for _ in range(2))
-    first.apply({}, [], {})
-    second.apply({}, [], {})
+    first.sign(ANY_REQUEST)
+    second.sign(ANY_REQUEST)
 
     assert [form["refresh_token"] for form in tokens.forms] == ["refresh-0-beef", "refresh-1-beef"]
 
 
 def test_a_refresh_token_that_stays_leaves_the_file_alone(tokens: TokenServer, tmp_path: Path) -> None:
     path = _file(tokens, tmp_path)
-    credential(f"oauth2:file:{path}", None).apply({}, [], {})
+    credential(f"oauth2:file:{path}", None).sign(ANY_REQUEST)
 
     assert path.stat().st_mode & 0o777 == 0o644
 
@@ -173,8 +175,7 @@ def test_a_refresh_token_that_stays_leaves_the_file_alone(tokens: TokenServer, t
 def test_a_file_may_hold_a_client_without_a_refresh_token(tokens: TokenServer, tmp_path: Path) -> None:
     path = tmp_path / "client.json"
     path.write_text(json.dumps({"token_url": tokens.url, "client_id": "me", "client_secret": CLIENT_SECRET}))
-    headers: dict[str, str] = {}
-    credential(f"oauth2:file:{path}", None).apply(headers, [], {})
+    headers = credential(f"oauth2:file:{path}", None).sign(ANY_REQUEST)
 
     assert headers == {"Authorization": "Bearer token-1-c0de"}
     assert tokens.forms == [{"grant_type": "client_credentials"}]
@@ -219,7 +220,7 @@ def test_a_solve_without_a_token_says_so(tokens: TokenServer, api: LocalAPI) -> 
 def test_an_answer_that_is_no_token_is_told(tokens: TokenServer, answer: Answer, message: str) -> None:
     tokens.api.respond("POST", "/token", lambda received: answer)
     with pytest.raises(APIError, match=message):
-        credential("oauth2:env:SHOP", None).apply({}, [], {})
+        credential("oauth2:env:SHOP", None).sign(ANY_REQUEST)
 
 
 @pytest.mark.parametrize(
@@ -253,7 +254,7 @@ def test_what_is_missing_is_named(tokens: TokenServer, monkeypatch: pytest.Monke
     (tmp_path / "b.json").write_text(json.dumps({"token_url": tokens.url, "client_id": "me"}))
     with pytest.raises(UsageError, match="client_secret is missing, and there is no refresh_token"):
         credential(f"oauth2:file:{tmp_path / 'b.json'}", None)
-    with pytest.raises(UsageError, match="oauth2: takes env:PREFIX"):
+    with pytest.raises(UsageError, match="oauth2 takes env:PREFIX"):
         credential("oauth2:keyring:a/b", None)
 
 
@@ -262,7 +263,7 @@ def test_a_token_for_a_scheme_of_that_name_is_as_before(monkeypatch: pytest.Monk
     monkeypatch.setenv("MY_TOKEN", "abcd-efgh")
     signed = credential("oauth2:env:MY_TOKEN", library)
 
-    assert signed == Credential("bearer", "abcd-efgh", scheme="oauth2")
+    assert signed == BearerToken("abcd-efgh", scheme="oauth2")
 
 
 @pytest.fixture
@@ -283,4 +284,4 @@ def library() -> Protocol:
 def test_without_the_package_the_extra_is_named(tokens: TokenServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "authlib.integrations.requests_client", None)
     with pytest.raises(UsageError, match=r"pip install 'atc-toolchain\[auth\]'"):
-        credential("oauth2:env:SHOP", None).apply({}, [], {})
+        credential("oauth2:env:SHOP", None).sign(ANY_REQUEST)

@@ -9,6 +9,7 @@ import pytest
 
 from protocols import APIError
 from protocols.calls.auth import credential
+from protocols.calls.credentials import ANY_REQUEST
 from tests.local_api import Answer, LocalAPI
 from tests.protocols.several.token_server import CLIENT_SECRET
 
@@ -26,7 +27,7 @@ def test_a_client_secret_does_not_follow_a_redirect(status: int, refreshes: bool
         file = tmp_path / "client.json"
         file.write_text(json.dumps(settings | ({"refresh_token": REFRESH} if refreshes else {})))
         with pytest.raises(APIError) as error:
-            credential(f"oauth2:file:{file}", None).apply({}, [], {})
+            credential(f"oauth2:file:{file}", None).sign(ANY_REQUEST)
 
     assert len(named.requests) == 1
     assert elsewhere.requests == []

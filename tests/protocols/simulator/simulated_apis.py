@@ -9,6 +9,7 @@ import requests
 from jsonschema import Draft202012Validator
 
 from protocols import Tool
+from protocols.calls.credentials import ANY_REQUEST
 from protocols.simulator import Simulator
 
 Arguments = Mapping[str, object]
@@ -29,7 +30,9 @@ class Client:
         pairs: list[tuple[str, str]] = []
         cookies: dict[str, str] = {}
         for credential in self.simulator.credentials if self.signed_in else ():
-            credential.apply(headers, pairs, cookies)
+            headers |= credential.sign(ANY_REQUEST)
+            pairs += credential.query().items()
+            cookies |= credential.cookies()
         pairs += [(name, str(value)) for name, value in query.items()]
         url = self.simulator.url + path
         return self.session.request(method, url, params=pairs, json=body, headers=headers, cookies=cookies, timeout=20)

@@ -16,6 +16,7 @@ import pytest
 import requests
 
 from protocols import Protocol, load
+from protocols.calls.credentials import ANY_REQUEST
 from protocols.simulator import Simulator
 from tests.protocols.simulator.simulated_apis import Client, faults_of, movie_arguments, music_arguments, music_values
 
@@ -279,7 +280,7 @@ def test_only_the_made_up_credential_is_accepted(cinema_protocol: Protocol) -> N
         assert Client(simulator).send("GET", "/me").status_code == 200
         assert requests.get(simulator.url + "/me", headers={"Authorization": "Bearer x"}, timeout=10).status_code == 401
         (credential,) = simulator.credentials
-        assert credential.secret not in repr(credential)
+        assert credential.secrets()[0] not in repr(credential)
     with Simulator(cinema_protocol, auth=False) as simulator:
         assert simulator.credentials == ()
         assert Client(simulator).send("GET", "/me").status_code == 200
@@ -289,7 +290,7 @@ def test_a_key_in_the_query_is_a_credential_too(movies: Client) -> None:
     reply = Client(movies.simulator, signed_in=False).send("GET", "/movie/popular")
     assert reply.status_code == 401
     assert "status_message" in reply.json()
-    assert [credential.location for credential in movies.simulator.credentials] == ["query"]
+    assert [credential.place[0] for credential in movies.simulator.credentials] == ["query"]
 
 
 # -- the server ----------------------------------------------------------------------------------------------------
@@ -329,8 +330,7 @@ def test_a_stopped_server_is_gone_and_can_be_started_again(cinema_protocol: Prot
 def test_bodies_that_are_too_large_or_broken_are_refused(cinema: Client) -> None:
     film = cinema.get("/films")["films"][0]["filmId"]
     (credential,) = cinema.simulator.credentials
-    headers: dict[str, str] = {"Content-Type": "application/json"}
-    credential.apply(headers, [], {})
+    headers = {"Content-Type": "application/json", **credential.sign(ANY_REQUEST)}
     url = f"{cinema.simulator.url}/films/{film}/reviews"
     assert requests.post(url, data=b'{"stars": ', headers=headers, timeout=10).status_code == 400
     with contextlib.suppress(requests.ConnectionError):  # hanging up before all of it was sent is as good

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from atc import Agent
 from atc.apps.cli import main
 from protocols import load
-from protocols.calls.auth import Credential
+from protocols.calls.credentials import APIKey
 from protocols.combined import combine
 from sandbox import Journal, Sandbox
 from tests.protocols.wire.conftest import Run
@@ -139,7 +139,7 @@ def test_what_is_configured_and_what_the_program_passes_win(service: Service) ->
     """A credential in a cookie of the same name, and a cookie of `requests`."""
     service.handle = sets("sid=1; Path=/", "lang=en; Path=/")  # type: ignore[assignment]
     program = f"import requests\nPOST_login(); GET_me(); requests.get('{service.url}/me', cookies={{'lang': 'de'}})"
-    credentials = [Credential("apiKey", "configured-sid", "cookie", "sid")]
+    credentials = [APIKey("configured-sid", "cookie", "sid")]
     with Sandbox(load(DOCUMENT), base_url=service.url, credentials=credentials, writes="allow") as sandbox:
         sandbox.run(program)
 

@@ -92,8 +92,8 @@ def saved_data(file: Path) -> dict[str, Any]:
 def test_other_arguments_give_what_a_reference_gives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A question about one film is solved and saved; for other films the program answers as plain requests do."""
     with Simulator(load(CINEMA), seed=3) as service:
-        monkeypatch.setenv("TOKEN", service.credentials[0].secret)
-        headers = {"Authorization": f"Bearer {service.credentials[0].secret}"}
+        monkeypatch.setenv("TOKEN", service.credentials[0].secrets()[0])
+        headers = {"Authorization": f"Bearer {service.credentials[0].secrets()[0]}"}
 
         def get(path: str, **query: object) -> Any:
             return requests.get(service.url + path, params=query, headers=headers, timeout=10).json()  # type: ignore[arg-type]
