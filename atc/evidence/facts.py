@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from atc.evidence.emptiness import nothing_found
-from atc.evidence.failures import failed_call, no_evidence, no_good_call
+from atc.evidence.emptiness import empty_selection, nothing_found
+from atc.evidence.failures import caught_error, failed_call, no_evidence, no_good_call
 from atc.evidence.finding import Finding, Kind
 from atc.evidence.flow import dead_call, overwritten
 from atc.evidence.pages import first_page
@@ -16,7 +16,17 @@ from sandbox.records import Run
 
 __all__ = ["RATES", "Rate", "facts"]
 
-_FACTS = (no_good_call, failed_call, no_evidence, first_page, nothing_found, overwritten, dead_call)
+_FACTS = (
+    no_good_call,
+    failed_call,
+    caught_error,
+    no_evidence,
+    first_page,
+    empty_selection,
+    nothing_found,
+    overwritten,
+    dead_call,
+)
 """Most telling first."""
 
 

@@ -5,12 +5,16 @@ from __future__ import annotations
 import ast
 
 from atc.evidence.answers import is_unsupported
+from atc.evidence.emptiness import holds_data
 from atc.evidence.finding import Finding, failed, made_writes
 from atc.evidence.traced_run import TracedRun
+from atc.program.source import calls_of
 from atc.program.tree import lines_of, nodes_of
 from sandbox.records import CallRecord
 
-__all__ = ["failed_call", "no_evidence", "no_good_call"]
+_NOT_FOUND = 404
+
+__all__ = ["caught_error", "failed_call", "no_evidence", "no_good_call"]
 
 
 def no_good_call(traced: TracedRun) -> Finding | None:
@@ -50,6 +54,32 @@ def failed_call(traced: TracedRun) -> Finding | None:
     return None
 
 
+def caught_error(traced: TracedRun) -> Finding | None:
+    """The answer is what a handler of errors printed, and no value of a reply. A 404 may well be an answer."""
+    if holds_data(traced) or any(call.status == _NOT_FOUND and not call.writes for call in traced.run.calls):
+        return None
+    for handler in nodes_of(traced.tree, ast.ExceptHandler):
+        for node, _ in calls_of(handler, {"print"}):
+            if _printed_answer(node, handler.name, traced):
+                message = f"line {node.lineno} printed the answer after it caught an error"
+                return Finding("ErrorPrinted", message, node.lineno)
+    return None
+
+
+def _printed_answer(node: ast.Call, error: str | None, traced: TracedRun) -> bool:
+    """True if a print in a handler made the output: by its own text, or by the message of a missing key."""
+    constants = [part.value for part in nodes_of(node, ast.Constant)]
+    own = [text.strip() for text in constants if isinstance(text, str) and len(text.strip()) > 1]
+    if own:
+        lines = traced.program.splitlines()
+        rest = "\n".join(lines[: node.lineno - 1] + lines[node.end_lineno :])
+        return all(text in traced.run.stdout and text not in rest for text in own)
+    names = {part.id for part in nodes_of(node, ast.Name)}
+    return error in names and any(
+        part.value == traced.run.stdout.strip().strip("'\"") for part in nodes_of(traced.tree, ast.Constant)
+    )
+
+
 def _describe_call(call: CallRecord) -> str:
     name = call.tool or f"{call.method} {call.url}"
     return (call.error or f"{name} was answered {call.status}")[:200]
@@ -73,18 +103,20 @@ def _is_error_printed(call: CallRecord, traced: TracedRun) -> bool:
 
 
 def _is_deliberate(call: CallRecord, traced: TracedRun) -> bool:
-    """True if a handler for errors of tools deals with the failure, and other calls gave the answer.
+    """True if a handler deals with the failure.
 
-    It looks at the status or body of the error, returns something in its place, or goes on to the next of several.
+    It prints the answer to a 404, or other calls gave the answer, and a handler for errors of tools looks at the status
+    or body of the error, returns something in its place, or goes on to the next of several.
     """
-    if not any(good.index != call.index for good in traced.live_calls):
-        return False
-    return any(
-        _covers(attempt.body, call.line) and _deals_with(handler)
-        for attempt in nodes_of(traced.tree, ast.Try)
-        for handler in attempt.handlers
-        if handler.type is not None and "ToolError" in {name.id for name in nodes_of(handler.type, ast.Name)}
-    )
+    others = any(good.index != call.index for good in traced.live_calls)
+    for attempt in nodes_of(traced.tree, ast.Try):
+        for handler in attempt.handlers if _covers(attempt.body, call.line) else ():
+            if call.status == _NOT_FOUND and not call.writes and any(calls_of(handler, {"print"})):
+                return True
+            types = {name.id for name in nodes_of(handler.type, ast.Name)} if handler.type is not None else set()
+            if others and "ToolError" in types and _deals_with(handler):
+                return True
+    return False
 
 
 def _deals_with(handler: ast.ExceptHandler) -> bool:

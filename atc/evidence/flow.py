@@ -18,7 +18,7 @@ def dead_call(traced: TracedRun) -> Finding | None:
         return None
     for call in traced.good_calls:
         tool = traced.tools.get(call.tool or "")
-        if call.writes or call.index in traced.contributing_calls or call.line in traced.lines_behind_output:
+        if call.writes or traced.is_behind_output(call):
             continue
         if tool is None or not tool.gives_nothing:
             return Finding.of_call("DeadCall", f"nothing of the answer depends on what {name_of(call)} returned", call)

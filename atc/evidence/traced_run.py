@@ -121,6 +121,10 @@ class TracedRun:
         """The lines of the calls that the output or a write depends on as the program is written, executed or not."""
         return lines_behind_output(self.program, frozenset(call.tool for call in self.writes if call.tool))
 
+    def is_behind_output(self, call: CallRecord) -> bool:
+        """True if the answer or a write depends on a call, by its values or by what they decide."""
+        return call.index in self.contributing_calls or call.line in self.lines_behind_output
+
     @cached_property
     def live_calls(self) -> tuple[CallRecord, ...]:
         """The good calls that the answer or a write depends on; all of them where nobody followed the values."""

@@ -7,7 +7,7 @@ that they are made of, and the conditions that these values depend on.
 from __future__ import annotations
 
 import ast
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -111,6 +111,8 @@ def _made_of(flow: DefUse, definition: Definition) -> list[ast.AST]:
     parts: list[ast.AST] = [definition.value] if definition.value is not None else []
     if isinstance(definition.node, ast.FunctionDef):
         parts += nodes_of(definition.node, ast.Return)
+    if definition.kind == "augmented":
+        parts += filter(None, [flow.statement(definition.node)])
     for use in flow.uses(definition):
         parent = flow.parent(use)
         call = flow.parent(parent) if isinstance(parent, ast.Attribute) else None
@@ -127,18 +129,25 @@ def _enclosing(flow: DefUse, node: ast.AST) -> Iterator[ast.AST]:
     while parent is not None and not isinstance(current, _FUNCTIONS):
         if isinstance(parent, (*_BRANCHES, ast.For, ast.Match, ast.FunctionDef)):
             yield parent
-        if isinstance(current, ast.stmt):
+        if isinstance(parent, ast.For | ast.While):
+            yield from _with_jumps(parent.body)
+        elif isinstance(current, ast.stmt):
             yield from _early_ends(parent, current)
         current, parent = parent, flow.parent(parent)
 
 
 def _early_ends(parent: ast.AST, statement: ast.stmt) -> Iterator[ast.If]:
-    """The `if` statements before a statement of the same block that may leave it: `if not films: continue`."""
-    blocks = [block for _, block in ast.iter_fields(parent) if isinstance(block, list) and statement in block]
-    for block in blocks:
-        for earlier in block[: block.index(statement)]:
-            if isinstance(earlier, ast.If) and any(isinstance(node, _JUMPS) for node in ast.walk(earlier)):
-                yield earlier
+    """The `if` statements before a statement of the same block that may leave it: `if not films: raise …`."""
+    for _, block in ast.iter_fields(parent):
+        if isinstance(block, list) and statement in block:
+            yield from _with_jumps(block[: block.index(statement)])
+
+
+def _with_jumps(block: Sequence[ast.stmt]) -> Iterator[ast.If]:
+    """The `if` statements of a block that may leave it."""
+    for node in block:
+        if isinstance(node, ast.If) and any(isinstance(part, _JUMPS) for part in ast.walk(node)):
+            yield node
 
 
 def _choices_at(node: ast.AST) -> Iterator[tuple[ChoiceKind, ast.expr]]:

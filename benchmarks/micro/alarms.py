@@ -1,13 +1,15 @@
-"""Which rule doubts a right answer: our reference programs, each run in the world of its task.
+"""Which fact or rule doubts a right answer: our reference programs, each run in the world of its task.
 
 `python -m benchmarks.micro.alarms restbench-tmdb own` runs the reference of each task as if a model had written it: it
-prints the answer in place of the claim, and `atc.assist.rules` inspect the run. Each finding is a false alarm.
+prints the answer in place of the claim, and `atc.evidence` and `atc.assist.rules` inspect the run. Each finding is a
+false alarm.
 No model is asked, and no task is named, so tasks that nobody should read stay unread. Left out are tasks without such a
 program: those whose reference only looks at what a solve changed.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import closing
@@ -18,7 +20,8 @@ from rich.console import Console
 from rich.progress import track
 
 from atc.assist.language.question import Question
-from atc.assist.rules import inspect
+from atc.assist.rules import readings
+from atc.evidence import facts
 from atc.files import to_json
 from benchmarks.harness.registry import dataset_names
 from benchmarks.micro.frame import Measurement, json_option, print_table
@@ -44,8 +47,9 @@ def doubted_references(dataset: Dataset) -> Iterator[tuple[str, ...]]:
                 continue
             with runner.world(task) as world:
                 run = world.run(script.program)
-            findings = inspect(script.program, run, Question(task.query), graphs[task.domain])
-            yield tuple(finding.kind for finding in findings)
+            graph = graphs[task.domain]
+            findings = facts(script.program, run, graph), readings(script.program, run, Question(task.query), graph)
+            yield tuple(finding.kind for finding in itertools.chain(*findings))
 
 
 def count_alarms(answers: Sequence[tuple[str, ...]]) -> dict[str, Any]:

@@ -8,23 +8,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from difflib import SequenceMatcher
 from typing import TypeGuard
 
-from atc.assist.rules.findings import Inspection
+from atc.assist.rules.inspection import Inspection
 from atc.diagnosis.provenance import lookup
 from atc.evidence.finding import Finding, failed, name_of
 from atc.evidence.traced_run import lists_in
 from protocols.json_path import leaves, subscripts
 from protocols.text.word_lists import TEXTS
-from protocols.text.words import SEARCHES, fold, is_identifier, words
+from protocols.text.words import SEARCHES, fold, words
 from sandbox.records import CallRecord
 
 __all__ = [
-    "hallucinated_identifier",
     "merged_names",
-    "misspelling_of",
-    "misspelt",
     "unused_name",
     "unused_search",
     "wrong_item",
@@ -66,17 +62,6 @@ def _has_code(inspection: Inspection) -> bool:
         for call, _, argument in inspection.literal_arguments
         for _, value in leaves(argument)
     )
-
-
-def misspelt(inspection: Inspection) -> Finding | None:
-    """An argument nearly equals a name of several words in the question."""
-    for call, _, value in inspection.foreign_texts:
-        intended = misspelling_of(value, inspection.question.text)
-        if intended is None or " " not in intended or inspection.question.text.startswith(intended):
-            continue
-        if any(word[:1].isupper() and word.casefold() not in _STOP_WORDS for word in intended.split()):
-            return _replaced_name(call, value, intended)
-    return None
 
 
 def _replaced_name(call: CallRecord, value: str, name: str) -> Finding:
@@ -207,16 +192,6 @@ def _is_selected(inspection: Inspection, name: str) -> bool:
     return False
 
 
-def misspelling_of(value: str, text: str) -> str | None:
-    """The words of a text that a value is a misspelling of; None without any."""
-    size = len(value.split())
-    parts = text.split()
-    runs = [" ".join(parts[at : at + size]).strip(" ?.,:;!\"'") for at in range(len(parts) - size + 1)]
-    similarities = {run: SequenceMatcher(None, value.casefold(), run.casefold()).ratio() for run in runs}
-    closest = max(runs, key=similarities.__getitem__, default="")
-    return closest if closest and _MIN_SIMILARITY <= similarities[closest] < 1 else None
-
-
 def wrong_item(inspection: Inspection) -> Finding | None:
     """A search returned an item of the name that was searched for, and the program took another item."""
     for call in inspection.good_calls:
@@ -302,33 +277,3 @@ def _shares_word(item: object, name: str) -> bool:
     name_words = set(fold(name).split()) - _STOP_WORDS
     named = isinstance(item, dict) and any(words(key)[-1:] in (("name",), ("title",), ("label",)) for key in item)
     return not name_words or not named or any(name_words & set(text.split()) for text in texts)
-
-
-def hallucinated_identifier(inspection: Inspection) -> Finding | None:
-    """An identifier that is neither in the question nor in a response."""
-    graph = inspection.graph
-    if graph is None or inspection.run.provenance is None:
-        return None
-    for call, name, value in inspection.literal_arguments:
-        if failed(call) or call.tool is None or isinstance(value, (bool, dict, list)) or value is None:
-            continue
-        text = str(value)
-        if not re.search(r"\d.*\d.*\d|[A-Za-z].*\d", text) or not _is_literal(text, inspection):
-            continue  # small numbers are counted: the second season
-        if not is_identifier(name) and re.search(r"[a-z]{4}", text):
-            continue  # a name that a person would know: `model="whisper-1"`
-        providers = graph.providers(call.tool, name)
-        if inspection.question.says(value) or graph.reference(call.tool, name) is None or not providers:
-            continue
-        if any(str(leaf) == text for earlier, _, leaf in inspection.values if earlier.index < call.index):
-            continue
-        source = graph.expression(providers[0])
-        message = f"{name}={value!r} stands neither in the question nor in a reply; take {name} from {source}"
-        return Finding.of_call("OtherEntity", message, call)
-    return None
-
-
-def _is_literal(text: str, inspection: Inspection) -> bool:
-    """True if the program holds a value: as a number, or in a text."""
-    numbers = [node.value for node in inspection.constants if type(node.value) is int]
-    return text in map(str, numbers) or any(text in literal for literal in inspection.texts)

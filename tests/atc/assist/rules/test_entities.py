@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from atc.assist.language.question import Question
-from atc.assist.rules import inspect
+from atc.assist.rules import readings
 from sandbox import Run
 from sandbox.records import Provenance
-from tests.atc.assist.rules.runs import GRAPH, call, exact, kinds, run
+from tests.atc.assist.rules.reading import kinds
+from tests.atc.evidence.runs import GRAPH, call, exact, run
 
 FOUND: Mapping[str, object] = {
     "films": [{"filmId": 7, "title": "The Silent Harbor II"}, {"filmId": 41, "title": "The Silent Harbor"}]
@@ -29,7 +30,7 @@ def taken(position: int) -> Run:
 def test_another_thing_of_nearly_the_same_name() -> None:
     """Of two films that a search found, the one that is called so is meant."""
     program = 'film = GET_films(query="The Silent Harbor")["films"][0]\nprint(film)'
-    findings = inspect(program, taken(0), Question("How long is The Silent Harbor?"), GRAPH)
+    findings = readings(program, taken(0), Question("How long is The Silent Harbor?"), GRAPH)
 
     assert [(finding.kind, finding.call, finding.path) for finding in findings] == [("OtherEntity", 0, ("films", 0))]
     assert 'take ["films"][1]' in findings[0].message
@@ -68,15 +69,6 @@ def test_a_tool_may_have_a_name_by_its_initials() -> None:
     assert kinds('print(GET_settings()["settings"][0]["rate"])', other, question) == ["OtherEntity"]
 
 
-def test_a_slip_in_a_small_word_of_a_name() -> None:
-    """What is sent has to be what the question says, also where its great words are right."""
-    record = call(response={"films": [{"filmId": 9, "title": "Made y Hand"}]}, query="Made y Hand")
-    finished = run("Made y Hand", record, printed=(exact("films", 0, "title"),))
-
-    findings = inspect('GET_films(query="Made y Hand")', finished, Question("How good is Made by Hand?"), GRAPH)
-    assert findings[0].message.endswith("write 'Made by Hand' there")
-
-
 def test_the_beginning_of_a_sentence_is_no_name() -> None:
     record = call(response={"films": [{"filmId": 9, "title": "Dusk"}]}, diet="High protein")
     finished = run("Dusk", record, printed=(exact("films", 0, "title"),))
@@ -104,7 +96,7 @@ def test_a_search_that_leads_nowhere() -> None:
     top = call("GET_films_top_rated", {"films": [{"title": "Dune"}]}, line=2)
     finished = run("Dune", search, top, printed=(exact("films", 0, "title", at=1),))
 
-    findings = inspect(program, finished, Question("What is the best film of Ana Bell?"), GRAPH)
+    findings = readings(program, finished, Question("What is the best film of Ana Bell?"), GRAPH)
     assert [(finding.kind, finding.line, finding.call) for finding in findings] == [("OtherEntity", 1, 0)]
     used = replace(finished, provenance=Provenance(printed=(exact("people", 0, "name"),)))
     assert "OtherEntity" not in kinds(program, used, "What is the best film of Ana Bell?")
@@ -124,7 +116,7 @@ def test_a_name_that_the_program_uses_nowhere() -> None:
     """It is told what to write instead of what it asked for; a name that the data bear is used."""
     record = call(response={"people": [{"personId": 1, "name": "Bo Carr"}]}, query="Bo Carr")
     finished = run("1950-01-01", record, printed=(exact("people", 0, "name"),))
-    findings = inspect('GET_people(query="Bo Carr")', finished, Question("When was Ana Bell born?"), GRAPH)
+    findings = readings('GET_people(query="Bo Carr")', finished, Question("When was Ana Bell born?"), GRAPH)
 
     assert findings[0].kind == "OtherEntity"
     assert findings[0].message == (
@@ -136,12 +128,3 @@ def test_a_name_that_the_program_uses_nowhere() -> None:
     ]
     assert kinds("GET_me()", finished, "When was Bo Carr born?") == []
     assert kinds('GET_me()\nregion = "US"', finished, "Which film did Bo Carr make in the United States?") == []
-
-
-def test_an_identifier_that_nobody_gave() -> None:
-    """It must stand in the question or in a reply."""
-    record = call("GET_films_filmId", {"title": "Dune", "runtimeMinutes": 155}, filmId=4127)
-    finished = run("155", record, printed=(exact("runtimeMinutes"),))
-
-    assert kinds('GET_films_filmId(filmId=4127)["runtimeMinutes"]', finished, "How long is it?") == ["OtherEntity"]
-    assert kinds('GET_films_filmId(filmId=4127)["runtimeMinutes"]', finished, "How long is film 4127?") == []

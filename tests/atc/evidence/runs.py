@@ -1,11 +1,9 @@
-"""Runs for the tests of verify, built by hand."""
+"""Runs for the tests of facts and rules, built by hand."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from atc.assist.language.question import Question
-from atc.assist.rules import inspect
 from protocols import load
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.samples import sample
@@ -40,11 +38,6 @@ def run(text: str, *calls: CallRecord, printed: tuple[Source, ...] | None = None
 def printed(text: str, *statuses: int, method: str = "GET") -> Run:
     """A run whose calls were answered so."""
     return run(text, *(call(f"{method}_films", {}, status) for status in statuses))
-
-
-def kinds(program: str, finished: Run, query: str) -> list[str]:
-    """The kinds of what is found."""
-    return [finding.kind for finding in inspect(program, finished, Question(query), GRAPH)]
 
 
 def exact(*path: str | int, at: int = 0) -> Source:

@@ -1,10 +1,10 @@
-"""The inspection that the rules read: a traced run, the words of its question, and earlier programs of the solve."""
+"""The inspection that the rules read: a traced run, and the words of its question."""
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from functools import cached_property, lru_cache
 
 from atc.assist.language.question import Question
@@ -28,7 +28,6 @@ class Inspection(TracedRun):
 
     Args:
         graph: The protocol's graph; without it, rules that need the tools find nothing.
-        earlier_programs: Those that the model wrote before in the solve.
     """
 
     def __init__(
@@ -37,11 +36,9 @@ class Inspection(TracedRun):
         run: Run,
         question: Question,
         graph: ProtocolGraph | None = None,
-        earlier_programs: Sequence[str] = (),
     ) -> None:
         super().__init__(program, run, graph)
         self.question = question
-        self.earlier_programs = earlier_programs
 
     @cached_property
     def constants(self) -> tuple[ast.Constant, ...]:
@@ -77,11 +74,6 @@ class Inspection(TracedRun):
         """The folded enum values of the API."""
         return _enum_values(self.graph) if self.graph is not None else frozenset()
 
-    @property
-    def knows_writes(self) -> bool:
-        """True if the protocol says which tools write; False without a graph."""
-        return self.graph is not None and self.graph.protocol.tells_writes
-
     @cached_property
     def foreign_texts(self) -> tuple[tuple[CallRecord, str, str], ...]:
         """Names that the program sends of its own and that are not in the question: call, argument, value."""
@@ -92,12 +84,6 @@ class Inspection(TracedRun):
             if isinstance(value, str) and _WORD.search(value) and not _is_composed(value)
             if not known_words.issuperset(fold(value).split()) and fold(value) not in self.enum_values
         )
-
-    def related(self, indices: set[int]) -> frozenset[int]:
-        """Some calls, those that they depend on, and those that depend on any of them."""
-        reached = self.sources_of(indices)
-        dependent = {call.index for call in self.good_calls if not self.sources_of({call.index}).isdisjoint(reached)}
-        return reached | dependent
 
     def spoken(self, stems: Collection[str]) -> str:
         """The words of the question that have one of some stems, each once."""
