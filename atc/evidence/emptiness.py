@@ -16,7 +16,7 @@ from atc.program.tree import called_tool, nodes_of
 from protocols.json_path import Step
 from sandbox.records import CallRecord
 
-__all__ = ["empty_selection", "holds_data", "nothing_found"]
+__all__ = ["empty_selection", "nothing_found"]
 
 _EMPTY_VALUES = frozenset({"", "None", "[]", "{}", "()", "set()", "nan", "''"})
 _MAX_FIELDS = 14
@@ -31,7 +31,7 @@ def nothing_found(traced: TracedRun) -> Finding | None:
         return None
     if traced.lines and all(map(_is_empty, traced.lines)):
         return Finding("NothingFound", f"the program printed {traced.lines[0][:_MAX_ARGUMENTS]!r}, which holds nothing")
-    if holds_data(traced):
+    if _holds_data(traced):
         return None
     for call in traced.good_calls:
         lists = [items for _, items, _ in lists_in(traced.response(call))]
@@ -55,7 +55,7 @@ def _is_empty(line: str) -> bool:
     return line.rpartition(":")[2].strip() in _EMPTY_VALUES
 
 
-def holds_data(traced: TracedRun) -> bool:
+def _holds_data(traced: TracedRun) -> bool:
     """True if a printed value is, or was made from, a value of a reply that is not empty."""
     return any(traced.value_of(source) not in (None, "", [], {}) for source in traced.data_sources)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 
 from atc.evidence.answers import is_unsupported
-from atc.evidence.emptiness import holds_data
 from atc.evidence.finding import Finding, failed, made_writes
 from atc.evidence.traced_run import TracedRun
 from atc.program.source import calls_of
@@ -56,7 +55,7 @@ def failed_call(traced: TracedRun) -> Finding | None:
 
 def caught_error(traced: TracedRun) -> Finding | None:
     """The answer is what a handler of errors printed, and no value of a reply. A 404 may well be an answer."""
-    if holds_data(traced) or any(call.status == _NOT_FOUND and not call.writes for call in traced.run.calls):
+    if _shows_data(traced) or any(call.status == _NOT_FOUND and not call.writes for call in traced.run.calls):
         return None
     for handler in nodes_of(traced.tree, ast.ExceptHandler):
         for node, _ in calls_of(handler, {"print"}):
@@ -66,18 +65,27 @@ def caught_error(traced: TracedRun) -> Finding | None:
     return None
 
 
+def _shows_data(traced: TracedRun) -> bool:
+    """True if the output has the text of a value of a reply."""
+    values = map(traced.value_of, traced.data_sources)
+    return any(str(value) in traced.run.stdout for value in values if isinstance(value, str | int | float))
+
+
 def _printed_answer(node: ast.Call, error: str | None, traced: TracedRun) -> bool:
-    """True if a print in a handler made the output: by its own text, or by the message of a missing key."""
+    """True if a print in a handler made the output: by its own text, or as the text of the error."""
     constants = [part.value for part in nodes_of(node, ast.Constant)]
     own = [text.strip() for text in constants if isinstance(text, str) and len(text.strip()) > 1]
     if own:
         lines = traced.program.splitlines()
         rest = "\n".join(lines[: node.lineno - 1] + lines[node.end_lineno :])
         return all(text in traced.run.stdout and text not in rest for text in own)
-    names = {part.id for part in nodes_of(node, ast.Name)}
-    return error in names and any(
-        part.value == traced.run.stdout.strip().strip("'\"") for part in nodes_of(traced.tree, ast.Constant)
-    )
+    if error not in {part.id for part in nodes_of(node, ast.Name)}:
+        return False
+    try:
+        value = ast.literal_eval(traced.run.stdout.strip())
+    except (ValueError, SyntaxError, MemoryError):
+        return True
+    return any(part.value == value for part in nodes_of(traced.tree, ast.Constant))  # the key of a KeyError
 
 
 def _describe_call(call: CallRecord) -> str:

@@ -95,19 +95,6 @@ def test_an_invented_identifier_is_answered_with_the_call_that_yields_it() -> No
     assert 'personId: int — from GET_people(query=…)["people"][0]["personId"]' in reflection
 
 
-def test_a_question_that_was_left_open_is_asked_once_more() -> None:
-    """The program that answers the first alone is shown with what it leaves out."""
-    first = 'film = GET_films(query="Dusk")["films"][0]\nprint("It has", film["rating"])'
-    model = ScriptedModel(first, f'{first}\nprint("and was released on", film["releaseDate"])')
-    with Agent(load(sample("cinema")), model=model, simulate=True) as agent:
-        solution = agent.solve("How is Dusk rated? When was it released?")
-
-    assert [one.fault.type for one in solution.attempts if one.fault] == ["Unanswered"]
-    assert "also answer: When was it released?" in model.asked[1][-2].content
-    assert (solution.status, solution.usage.model_calls) == ("answered", 2)
-    assert len((solution.answer or "").splitlines()) == 2
-
-
 @pytest.mark.parametrize(("mode", "hint"), [("attribute", True), ("naive", False)])
 def test_the_modes_differ_in_what_the_model_is_shown(weather: LocalAPI, mode: str, hint: bool) -> None:
     """The naive mode shows the error alone, as the paper ablates it."""
@@ -326,7 +313,7 @@ def test_a_document_may_be_wrong() -> None:
     with Agent(load(sample("cinema")), model=ScriptedModel(*[wrong] * 4), simulate=True) as agent:
         solution = agent.solve("How many points do I have?")
 
-    assert [attempt.stage for attempt in solution.attempts][:2] == ["check", "answer"]
+    assert [attempt.stage for attempt in solution.attempts][:2] == ["check", "done"]
 
 
 @pytest.mark.parametrize(
