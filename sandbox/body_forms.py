@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import codecs
 import contextlib
+import functools
 import hashlib
 import json
 import re
@@ -158,6 +159,7 @@ def _decoded(body: bytes, charset: str | None, form: str) -> tuple[str, str | No
         return body.decode("latin-1"), _unknown(charset, "ISO-8859-1")
 
 
+@functools.lru_cache(maxsize=256)
 def text_encoding(encoding: str | None) -> str | None:
     """An encoding that a service names; None instead of one that texts are not written in."""
     try:

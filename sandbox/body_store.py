@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["MEMORY_LIMIT", "LargeBody", "Spool", "beginning", "parts", "store_body"]
+__all__ = ["MEMORY_LIMIT", "LargeBody", "beginning", "parts", "store_body"]
 
 MEMORY_LIMIT = 256 * 1024
 """Bytes of a body up to which a record keeps it."""
@@ -38,25 +38,6 @@ class LargeBody:
 
     def read(self) -> bytes:
         return self.path.read_bytes()
-
-
-class Spool:
-    """The bytes read of a reply, in memory up to `MEMORY_LIMIT` bytes, then in a file without a name."""
-
-    def __init__(self) -> None:
-        self._file = tempfile.SpooledTemporaryFile(max_size=MEMORY_LIMIT)  # noqa: SIM115 - `close` is for the caller
-        self.size = 0
-
-    def write(self, part: bytes) -> None:
-        self._file.write(part)
-        self.size += len(part)
-
-    def parts(self) -> Iterator[bytes]:
-        self._file.seek(0)
-        yield from iter(lambda: self._file.read(CHUNK), b"")
-
-    def close(self) -> None:
-        self._file.close()
 
 
 def store_body(chunks: Iterable[bytes], most: int = MEMORY_LIMIT) -> bytes | LargeBody:

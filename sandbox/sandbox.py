@@ -27,12 +27,13 @@ from protocols.errors import APIError, ProgramRefused, UsageError
 from protocols.text.words import name_similarity
 from sandbox.child import channel
 from sandbox.child.exit_frame import ExitFrame, Failure, parse_exit_frame
-from sandbox.egress.broker import Broker, LimitExceeded
-from sandbox.egress.call_policy import prepare_simulation
+from sandbox.egress.broker import Broker
 from sandbox.egress.doubts import Doubts
 from sandbox.egress.egress_rules import BaseURL, origin
 from sandbox.egress.limit_texts import limit_text
 from sandbox.egress.replies import BrokerReply, charset_of
+from sandbox.egress.simulated_writes import prepare_simulation
+from sandbox.egress.stages import LimitExceeded
 from sandbox.egress.write_plan import WriteLedger
 from sandbox.egress.writes import Writes
 from sandbox.language.policy import compile_program

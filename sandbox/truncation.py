@@ -7,10 +7,13 @@ hundred nested lists.
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
-__all__ = ["NESTING", "TEXT", "cut", "cut_arguments", "nested", "one_line", "size_of"]
+from sandbox.records import CallRecord
+
+__all__ = ["NESTING", "TEXT", "cut", "cut_arguments", "cut_record", "nested", "one_line", "size_of"]
 
 TEXT = 2000
 """Characters of a URL or an error that a record keeps."""
@@ -42,6 +45,21 @@ def nested(value: object, most: int = NESTING) -> bool:
         insides = (outer if isinstance(outer, list) else outer.values() for outer in level if outer)
         level = [inner for inside in insides for inner in inside if isinstance(inner, (dict, list))]
     return bool(level)
+
+
+def cut_record(record: CallRecord, reserve: Callable[[int], bool]) -> CallRecord:
+    """A record whose texts have a sane length; its arguments are whole if there is room for them."""
+    arguments = record.arguments
+    if arguments and (nested(arguments) or not reserve(size_of(arguments))):
+        arguments = cut_arguments(arguments)
+    return replace(
+        record,
+        tool=record.tool and cut(record.tool, 200),
+        method=cut(record.method, 50),
+        url=cut(record.url),
+        arguments=arguments,
+        error=record.error and cut(record.error),
+    )
 
 
 def size_of(arguments: Mapping[str, object]) -> int:

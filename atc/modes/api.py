@@ -20,7 +20,7 @@ from protocols.errors import ToolError
 from protocols.model import Protocol
 from sandbox import Broker, CallRecord, Journal, Limits, Sandbox
 from sandbox.body_forms import described_bytes
-from sandbox.egress.broker import LimitExceeded
+from sandbox.egress.stages import LimitExceeded
 from sandbox.journal.journal import JournalAttempt as View
 from sandbox.journal.journal import Mark
 from sandbox.records import ProgramError, Resources, Run

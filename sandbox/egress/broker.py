@@ -4,59 +4,42 @@ The broker knows the protocol, so it knows which hosts, methods and paths exist;
 credentials; they are put on a request last and taken out of everything that comes back. It keeps the rules for
 sending twice: a write that may have reached the service is never sent again, but with the idempotency key that the
 operation documents. With a journal this holds for all runs of a solve, and what was answered once is replayed.
+
+It only joins the four steps: a call is bound, decided about, sent and recorded (see sandbox.egress.stages).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING, Any
 
-from protocols.calls.binding import bind
 from protocols.calls.credentials import Credential
-from protocols.calls.header_names import normalized_header
-from protocols.calls.serialization import BoundCall
-from protocols.errors import DoubtfulCall, ToolError
-from protocols.functions.values import plain
-from protocols.model import Protocol, Tool
-from sandbox.body_forms import described_bytes
-from sandbox.egress.call_policy import CallPolicy
+from protocols.model import Protocol
+from sandbox.egress.allowance import Allowance
+from sandbox.egress.answer import Answerer
+from sandbox.egress.bind import Binder, RequestOptions, Unbound
+from sandbox.egress.decide import CallPolicy
 from sandbox.egress.doubts import Doubts
-from sandbox.egress.egress_rules import (
-    URL_LIMIT,
-    BaseURL,
-    CallTarget,
-    EgressRules,
-    Origin,
-    UnreachableError,
-    has_parent_step,
-)
-from sandbox.egress.executor import CallExecutor
-from sandbox.egress.pending_call import LimitExceeded, PendingCall, PlannedRequest, join_url, plan, request_arguments
+from sandbox.egress.egress_rules import BaseURL, EgressRules, Origin
+from sandbox.egress.proxies import proxy_credentials
+from sandbox.egress.reconciliation import UNKNOWN, outcome_of_write
+from sandbox.egress.record import CallRecorder
+from sandbox.egress.redaction import Redaction
 from sandbox.egress.replies import BrokerReply
-from sandbox.egress.signing import (
-    allowed_form,
-    allowed_query,
-    may_pass,
-    overrides_method,
-    parse_cookies,
-    prepare,
-    with_defaults,
-    without_overrides,
-)
+from sandbox.egress.saved_replies import replayed
+from sandbox.egress.send import Sender
+from sandbox.egress.signing import Signer
+from sandbox.egress.simulated_writes import SimulatedWrites
+from sandbox.egress.stages import Begun, Bound, Decided
 from sandbox.egress.writes import WriteApproval, Writes
 from sandbox.records import CallRecord, Limits
-from sandbox.truncation import cut, one_line
+from sandbox.truncation import cut
 
 if TYPE_CHECKING:
     from sandbox.egress.network import Network
     from sandbox.journal.journal import JournalAttempt
 
-__all__ = ["Broker", "LimitExceeded"]
-
-ARGUMENTS_LIMIT = 1000
-NAME_LIMIT = 500
-"""Named arguments of a call, and characters of a name: more is nobody's mistake."""
+__all__ = ["Broker"]
 
 
 class Broker:
@@ -69,7 +52,7 @@ class Broker:
         tools: Names of the tools that may be called by name; all if None. Requests may address any operation.
         before_call: Given each call before it is sent; returns the reason against it, or None.
         on_call: Told of each call when it is over.
-        on_begin: Told of each call when it begins (see `CallExecutor`).
+        on_begin: Told of each call when it begins (see sandbox.egress.record).
         deadline: `time.monotonic()` at which the run ends: no request goes on beyond it, and no retry waits for it.
             The time that somebody takes to confirm writes is added to it.
         journal: Where calls are matched with those of earlier runs, and written down.
@@ -98,46 +81,56 @@ class Broker:
         doubts: Doubts | None = None,
         network: Network | None = None,
     ) -> None:
-        self._doubts = doubts or Doubts()
         self.approval = WriteApproval(writes)
         self.protocol = protocol
-        self._rules = EgressRules(protocol, base_url, allow)
-        self._executor = CallExecutor(
-            protocol, self._rules, credentials, limits or Limits(), self.approval, deadline, on_call, on_begin, network
-        )
-        self._policy = CallPolicy(self._executor, protocol, journal, self.approval, before_call)
-        operations = protocol.tools if protocol else ()
-        self._tools = {tool.name: tool for tool in operations if tools is None or tool.name in tools}
+        self._journal = journal
+        redactor = Redaction((*credentials, *proxy_credentials()))
+        self._allowance = Allowance(limits or Limits(), self.approval, deadline)
+        self._recorder = CallRecorder(self._allowance, redactor, on_call, on_begin)
+        rules = EgressRules(protocol, base_url, allow)
+        self._signer = Signer(credentials, protocol, self._recorder.warn)
+        self._binder = Binder(protocol, rules, tools, doubts or Doubts(), redactor.text, self._recorder.warn)
+        self._policy = CallPolicy(self._recorder, redactor, self._signer, journal, self.approval, before_call)
+        free = writes == "allow"
+        self._sender = Sender(rules, self._signer, self._allowance, self._recorder, redactor, free, network)
+        self._answerer = Answerer(self._allowance, self._recorder, redactor, self._signer)
+        self._simulated = SimulatedWrites(protocol, self._allowance, self._recorder)
 
     @property
     def calls(self) -> tuple[CallRecord, ...]:
-        return self._executor.records
+        """The calls that are over, in the order in which they began."""
+        return self._recorder.records
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        return self._executor.warnings
+        """What the user should know of the calls."""
+        return self._recorder.warnings
 
     @property
     def on_call_error(self) -> BaseException | None:
-        return self._executor.on_call_error
+        """The exception that a hook raised."""
+        return self._recorder.on_call_error
 
     def until(self, deadline: float) -> None:
         """Move the end, for a caller that makes one call at a time and thinks in between."""
-        self._executor.deadline = deadline
-        self._policy.until(deadline)
+        self._allowance.deadline = deadline
+        self._simulated.until(deadline)
 
     def cancel(self) -> None:
         """End every call that is under way; when this returns, each has its record."""
-        self._policy.cancel()
-        self._executor.cancel()
+        self._simulated.cancel()
+        self._allowance.cancel()
+        self._sender.cancel()
+        self._recorder.cancel()
 
     def close(self) -> None:
-        self._executor.close()
-        self._policy.close()
+        """Close the connections."""
+        self._sender.close()
+        self._simulated.close()
 
     def give_up(self, error: BaseException) -> None:
         """Record the call of this thread as failed with an error that nobody foresaw."""
-        self._executor.give_up(error)
+        self._recorder.give_up(error)
 
     def call(
         self,
@@ -163,126 +156,68 @@ class Broker:
         task: Sequence[str] = (),
     ) -> BrokerReply:
         """Like `call`, with the whole reply; a ToolError is its `problem`. Raises: LimitExceeded."""
-        call = self._executor.begin("function", line, tool, task)
-        operation = self._tools.get(tool)
-        try:
-            if operation is None:
-                raise self._absent(call, tool)
-            call.method, call.url = operation.method, f"{self._rules.base_of(operation)}{operation.path}"
-            if any(len(name) > NAME_LIMIT for name in kwargs or ()) or len(kwargs or ()) > ARGUMENTS_LIMIT:
-                text = f"takes no more than {ARGUMENTS_LIMIT} arguments, with names of at most {NAME_LIMIT} characters"
-                raise ToolError(f"{tool}() {text}", tool=tool)
-            bound = self._bound(call, operation, args, kwargs or {})
-            if len(bound.path) > URL_LIMIT:
-                raise ToolError(f"{tool}(): its path would have more than {URL_LIMIT} characters", tool=tool)
-            if has_parent_step(bound.path) and not has_parent_step(operation.path):
-                names = [repr(p.argument) for p in operation.parameters if p.location == "path"]
-                text = f"a path argument must not have '.' or '..' between slashes ({', '.join(names)})"
-                raise ToolError(f"{tool}(): {text}", tool=tool)
-            if (refused := self._rules.left_out(operation, bound.path)) is not None:
-                raise ToolError(
-                    f"{tool}(): {refused.method} {refused.path} can't be called: {refused.sentence}", tool=tool
-                )
-            planned = plan(bound)
-            if operation.function is None:
-                planned = without_overrides(operation, planned, self._executor.warn)
-            if operation.function is None and overrides_method(operation, planned):
-                raise ToolError(f"{tool}() must not give a _method, which may change the method", tool=tool)
-        except (ToolError, UnreachableError, ValueError, TypeError, RecursionError) as error:
-            # The last three: values that no schema foresees.
-            call.arguments = _plain({**{f"args[{i}]": value for i, value in enumerate(args)}, **(kwargs or {})})
-            problem = self._executor.redact(str(error))
-            record = self._executor.finish(call, problem)
-            return BrokerReply(record, call.url, problem=problem, failure="InvalidURL")
-        base = self._rules.base_of(operation)
-        call.planned, call.target = planned, CallTarget(operation, base, base, bound.path, {})
-        call.reads = self._rules.only_reads(call.target)
-        call.arguments = _plain(bound.arguments, operation.function is not None)
-        call.url = join_url(base + planned.path, planned.query)
-        return self._policy.make(call)
-
-    def _absent(self, call: PendingCall, tool: str) -> ToolError:
-        """What is said of a name that is no tool; a call of an operation that was left out is recorded as such."""
-        if self.protocol and (operation := self.protocol.left_out_as(tool)) is not None:
-            call.method, call.url = operation.method, operation.path
-            return ToolError(f"{tool}() can't be called: {operation.sentence}", tool=tool)
-        return ToolError(f"there is no tool {tool}", tool=tool)
-
-    def _bound(
-        self, call: PendingCall, tool: Tool, args: Sequence[object], arguments: Mapping[str, object]
-    ) -> BoundCall:
-        """The call, checked; one that only the document speaks against once the program insists. Raises: ToolError."""
-        definitions = self.protocol.definitions if self.protocol else {}
-        try:
-            return bind(tool, args, arguments, definitions)
-        except DoubtfulCall as doubt:
-            problem = str(doubt)
-            if not self._doubts.insists(tool.name, doubt.problems, repr((args, sorted(arguments.items())))):
-                raise ToolError(f"{problem.rstrip('.')}; {doubt.REMEDY}", tool=tool.name) from None
-            call.insists = problem
-            return bind(tool, args, arguments, definitions, insists=True)
+        call = self._recorder.begin("function", line, tool, task)
+        return self._made(call, self._binder.function(call, tool, args, kwargs or {}))
 
     def request(
         self,
         method: str,
         url: str,
         *,
-        params: Sequence[Sequence[str]] = (),
-        headers: Mapping[str, str] | None = None,
-        cookies: Mapping[str, str] | None = None,
-        data: bytes | Sequence[Sequence[str]] | None = None,
-        json_body: bytes | None = None,
-        auth: tuple[str, str] | None = None,
-        timeout: float | None = None,
-        redirects: bool = True,
         line: int | None = None,
         task: Sequence[str] = (),
+        **options: Any,
     ) -> BrokerReply:
         """Send what a program sends with `requests`; it sees the status as it is, and nothing is sent twice.
 
         Args:
             url: With a documented server (or the base URL in force) in front.
-            data: Raw bytes, or pairs for a form. json_body: A JSON text. timeout: Seconds, as the program asks.
+            options: The fields of sandbox.egress.bind.RequestOptions.
         Raises: LimitExceeded.
         """
-        from sandbox.egress.transport import RequestError
+        call = self._recorder.begin("requests", line, None, task)
+        return self._made(call, self._binder.request(call, method, url, RequestOptions(**options)))
 
-        call = self._executor.begin("requests", line, None, task)
-        warn, method = self._executor.warn, method.upper()
-        call.method, call.url = method, url
-        default = {"Content-Type": "application/json"} if json_body is not None else {}
-        own_headers, own_cookies = with_defaults(headers or {}, default), dict(cookies or {})
-        form = allowed_form(data, own_headers, warn)
-        content = json_body if json_body is not None else form
+    def _made(self, call: Begun, bound: Bound | Unbound) -> BrokerReply:
+        """The reply of a call, which has its record then. Raises: LimitExceeded."""
+        if isinstance(bound, Unbound):
+            self._recorder.note(call, method=bound.method, url=bound.url, arguments=bound.arguments)
+            record = self._recorder.finish(call, bound.problem)
+            problem = bound.problem if call.style == "function" else cut(bound.problem)
+            return BrokerReply(record, record.url, failure=bound.failure, problem=problem)
+        reply = self._carried_out(self._policy.decide(bound))
+        self._policy.answered(bound, reply.record)
+        return reply
+
+    def _carried_out(self, decided: Decided) -> BrokerReply:
+        """Do what was decided about a call. Raises: LimitExceeded."""
+        bound = decided.bound
+        if decided.action == "send":
+            return self._sent(decided)
+        if decided.action == "simulate":
+            return self._simulated.answer(bound)
+        if self._journal is not None and decided.entry is not None:
+            if decided.action == "replay":
+                journal, entry = self._journal, decided.entry
+                return replayed(bound, journal, entry, self._allowance, self._recorder, self._signer)
+            outcome = outcome_of_write(bound, self.protocol, self._sender, self._answerer)
+            if outcome == "not done":
+                return self._carried_out(self._policy.again(decided))
+            if isinstance(outcome, BrokerReply):
+                self._policy.confirmed(decided.entry, outcome)
+                return outcome
+            self._recorder.warn(f"{bound.target.called}: {UNKNOWN}")
+            decided = Decided(bound, "refuse", UNKNOWN)
+        problem = self._recorder.redact(f"{bound.target.called}: {decided.why}")
+        record = self._recorder.finish(bound.call, problem, refused=decided.by_policy)
+        return BrokerReply(record, record.url, failure="ConnectionError", problem=problem)
+
+    def _sent(self, decided: Decided) -> BrokerReply:
         try:
-            prepared = prepare(method, url, params, own_headers, own_cookies, content, auth)
-            call.target = self._rules.locate(method, str(prepared.url))
-            for text in [text for name, text in own_headers.items() if normalized_header(name) == "cookie"][:1]:
-                own_cookies = parse_cookies(text)
-            body = prepared.body.encode() if isinstance(prepared.body, str) else prepared.body
-            call.planned = PlannedRequest(
-                method=str(prepared.method),
-                path=call.target.path,
-                query=allowed_query(call.target.tool, urlsplit(str(prepared.url)).query, warn),
-                headers={name: str(text) for name, text in prepared.headers.items() if may_pass(name, warn)},
-                cookies=own_cookies,
-                body=body,
-                timeout=timeout,
-                redirects=redirects,
-            )
-            if overrides_method(call.target.tool, call.planned):
-                raise UnreachableError("InvalidURL", "the body must not give a _method, which may change the method")
-        except (RequestError, UnreachableError, UnicodeError, ValueError) as error:
-            kind = error.kind if isinstance(error, UnreachableError) else type(error).__name__
-            message = one_line(self._executor.redact(str(error)))
-            record = self._executor.finish(call, message)
-            return BrokerReply(record, record.url, failure=kind, problem=cut(message))
-        call.tool = call.target.tool.name if call.target.tool else None
-        call.arguments, call.url = request_arguments(call), str(prepared.url)
-        call.reads = self._rules.only_reads(call.target)
-        return self._policy.make(call)
-
-
-def _plain(arguments: Mapping[str, object], with_classes: bool = True) -> dict[str, object]:
-    """Arguments as a record shows them: bytes by their size and digest, no names of value classes where it has some."""
-    return {name: described_bytes(plain(value) if with_classes else value) for name, value in arguments.items()}
+            sent = self._sender.send(decided.bound, self._policy.leaves(decided))
+            reply = self._answerer.answer(sent)
+        except BaseException:
+            self._policy.failed(decided)
+            raise
+        self._policy.settle(decided, reply, sent.may_have_left)
+        return reply

@@ -308,7 +308,8 @@ class EgressRules:
 
     def left_out(self, tool: Tool, path: str) -> LeftOut | None:
         """What the user left out, where a call of a tool comes to the same request; None if it does not."""
-        return closest_left_out(self._apis[tool.namespace], tool.method, path, tool) if tool.function is None else None
+        api = self._apis[tool.namespace]
+        return closest_left_out(api, tool.method, path, tool) if api.left_out and tool.function is None else None
 
     def only_reads(self, target: CallTarget) -> bool:
         """True if the tool of a target is said to read, and no service can take its path for that of a write."""

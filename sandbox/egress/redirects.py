@@ -7,17 +7,17 @@ another one either: what somebody agreed to is one operation.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from protocols.model import READS
 from sandbox.egress.egress_rules import CallTarget, EgressRules, display_url, origin_of
-from sandbox.egress.pending_call import PlannedRequest
 from sandbox.egress.signing import allowed_query
+from sandbox.egress.stages import PlannedRequest
 
-__all__ = ["MAX_REDIRECTS", "REDIRECTS", "TOO_MANY", "Hop", "NextRequest", "next_request"]
+__all__ = ["MAX_REDIRECTS", "REDIRECTS", "TOO_MANY", "NextRequest", "next_request"]
 
 REDIRECTS = frozenset({300, 301, 302, 303, 307, 308})
 MAX_REDIRECTS = 5
@@ -26,14 +26,6 @@ TOO_MANY = "it redirects too many times"
 _IDEMPOTENT = frozenset({"PUT", "DELETE"})
 _FOR_ANYBODY = frozenset({"accept", "accept-language", "content-type", "range", "user-agent"})
 """Headers that an allowed origin gets; any other one may be a secret of the API."""
-
-
-class Hop(NamedTuple):
-    """A redirect that was followed: its status, its next URL, and the cookies that it set."""
-
-    status: int
-    url: str
-    cookies: Mapping[str, str]
 
 
 class NextRequest(NamedTuple):

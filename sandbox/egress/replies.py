@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from typing import NamedTuple
 
 from protocols.calls.envelope import NO_ENVELOPE, fault_of, opened_reply
@@ -29,6 +30,11 @@ __all__ += ["OpenedReply", "encodings_of", "open_envelope", "shows_secrets", "tr
 
 LONGEST_PAUSE = 86_400.0
 """Seconds; a service that asks for more is taken to ask for these."""
+
+
+_essence = lru_cache(maxsize=1000)(essence)
+_kind = lru_cache(maxsize=1000)(media_kind)
+"""Of a media type; the same few come again with each call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +99,7 @@ def parse_body(
     if documented is None and tool is not None and status < 300:
         documented = tool.success
     if not body:
-        form = _empty(documented, method, status, essence(header(headers, "content-type") or ""))
+        form = _empty(documented, method, status, _essence(header(headers, "content-type") or ""))
         return ParsedBody(form, described_bytes(read_body(form, b"", None).value))
     form = _forms(documented, header(headers, "content-type") or "", method in READS or status >= 300)
     if isinstance(body, LargeBody):
@@ -119,7 +125,7 @@ def _forms(documented: Response | None, content_type: str, strict: bool) -> str:
 
     strict: Documented JSON must be JSON. What a write was answered is a value in any case.
     """
-    label, kind = essence(content_type), media_kind(content_type)
+    label, kind = _essence(content_type), _kind(content_type)
     expected = _expected(documented, label)
     types = json_types((documented.schema if documented is not None else None) or {})
     refuse = "refuse" if strict else "text"
@@ -147,17 +153,17 @@ def _expected(documented: Response | None, label: str) -> MediaKind:
     """The kind of body that the document has for a label: for one of several media types, or for whatever comes."""
     if documented is None or documented.media_type is None:
         return ""
-    listed = [essence(media_type) for media_type in documented.media_types]
-    preferred = essence(documented.media_type)
+    listed = [_essence(media_type) for media_type in documented.media_types]
+    preferred = _essence(documented.media_type)
     if "*" in preferred or ("*/*" in listed and preferred not in listed):  # the schema is that of a range
         kind = documented_kind("", documented.schema)
-        by_label = media_kind(label)
+        by_label = _kind(label)
         if kind == "text" and by_label in ("xml", "bytes"):
             return by_label
         return kind or by_label or documented.kind
     is_listed = any(fnmatchcase(label, media_type) for media_type in listed)
-    if label and is_listed and label not in (preferred, "text/plain") and media_kind(label):
-        return media_kind(label)
+    if label and is_listed and label not in (preferred, "text/plain") and _kind(label):
+        return _kind(label)
     return documented.kind
 
 
@@ -175,7 +181,8 @@ def charset_of(headers: Mapping[str, str]) -> str | None:
 
 def encodings_of(headers: Mapping[str, str], encoding: str | None, parts: Iterable[bytes]) -> tuple[str, ...]:
     """Every encoding in which a program may get a body: the one named, that of `requests`, the one declared in XML."""
-    declared = xml_encoding(next(iter(parts), b""))
+    start = next(iter(parts), b"")
+    declared = xml_encoding(start) if b"<?xml" in start[:300] else None
     names = (charset_of(headers), text_encoding(encoding), text_encoding(declared))
     return tuple(dict.fromkeys(name for name in names if name is not None))
 
@@ -185,7 +192,8 @@ def headers_of_result(tool: Tool | None, status: int, headers: Mapping[str, str]
 
     An empty body has them only if they say more than how the call went.
     """
-    documented = tool.response(status) if tool is not None and tool.function is None else None
+    has_headers = tool is not None and tool.function is None and any(response.headers for response in tool.responses)
+    documented = tool.response(status) if tool is not None and has_headers else None
     names = documented.headers if documented is not None else {}
     telling = telling_headers(documented) if documented is not None else {}
     located = status in range(200, 400) and header(headers, "location") is not None

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from http.cookies import SimpleCookie
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, unquote_plus, urlencode
@@ -19,7 +20,8 @@ from protocols.calls.header_names import CONNECTION_HEADERS, is_override, normal
 from protocols.model import Protocol, Tool
 from sandbox.egress.cookies import RunCookies
 from sandbox.egress.egress_rules import CallTarget, UnreachableError, check_length
-from sandbox.egress.pending_call import FORM, PlannedRequest, Query, join_url
+from sandbox.egress.request_content import FORM, join_url
+from sandbox.egress.stages import PlannedRequest, Query
 from sandbox.truncation import cut
 
 if TYPE_CHECKING:
@@ -30,6 +32,9 @@ __all__ += ["parse_cookies", "prepare", "with_defaults", "without_overrides"]
 
 HEADERS_LIMIT = 64 * 1024
 """Characters of the headers of one request, cookies included."""
+
+_normalized = lru_cache(maxsize=1000)(normalized_header)
+"""A name as services compare it; the same few names come again with each call."""
 
 _DEFAULT_HEADERS = {"User-Agent": "python-requests/2", "Accept-Encoding": "gzip, deflate", "Accept": "*/*"}
 _NO_COOKIE_NAME = re.compile(r"[^\x21-\x7e]|[=;,\"\\]")
@@ -136,8 +141,8 @@ class Signer:
         """
         sent = RequestToSign(str(request.method), str(request.url), dict(request.headers), planned.body or b"")
         signature = credential.sign(sent)
-        names = {normalized_header(name) for name in signature}
-        for name in [name for name in request.headers if normalized_header(name) in names]:
+        names = {_normalized(name) for name in signature}
+        for name in [name for name in request.headers if _normalized(name) in names]:
             value = planned.headers.get(name)
             self._warn_replaced(f"header {name}", value is not None and value not in signature.values())
             del request.headers[name]
@@ -214,7 +219,7 @@ _METHOD_IN_PARTS = re.compile(rb"(?<!file)name\s*=\s*[\"']?\s*[_.\[]method\b", r
 
 def may_pass(header: str, warn: Callable[[str], None]) -> bool:
     """True if a header of the program is sent on as it is."""
-    name = normalized_header(header)
+    name = _normalized(header)
     shortened = cut(header.strip(), 100)
     overrides = is_override(name)
     if overrides:
@@ -227,10 +232,9 @@ def may_pass(header: str, warn: Callable[[str], None]) -> bool:
 
 def without_overrides(tool: Tool, planned: PlannedRequest, warn: Callable[[str], None]) -> PlannedRequest:
     """A tool's request without the connection's own headers, even documented ones; a read also without overrides."""
+    reads = tool.reads or not planned.writes
     dropped = [
-        name
-        for name in planned.headers
-        if normalized_header(name) in CONNECTION_HEADERS or (not tool.writes and is_override(name))
+        name for name in planned.headers if _normalized(name) in CONNECTION_HEADERS or (reads and is_override(name))
     ]
     for name in dropped:
         warn(f"the header {cut(name, 100)} of {tool.name} was not sent: it may change the request")
@@ -281,7 +285,7 @@ def _is_form(headers: Mapping[str, str]) -> bool:
 
 
 def _media_type(headers: Mapping[str, str]) -> str:
-    return next((text for name, text in headers.items() if normalized_header(name) == "content-type"), "").lower()
+    return next((text for name, text in headers.items() if _normalized(name) == "content-type"), "").lower()
 
 
 def _names_method(form: str) -> bool:
@@ -291,4 +295,4 @@ def _names_method(form: str) -> bool:
 
 def _documents_method(tool: Tool | None) -> bool:
     """True for a write with a parameter for the method."""
-    return tool is not None and tool.writes and any(p.name == "_method" for p in tool.arguments)
+    return tool is not None and any(p.name == "_method" for p in tool.arguments) and tool.writes

@@ -16,13 +16,13 @@ import os
 import re
 import socket
 import ssl
+import tempfile
 import threading
 import time
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any
+from typing import IO, Any
 from urllib.parse import urlsplit
 
 import requests
@@ -31,13 +31,13 @@ from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 from urllib3.exceptions import NewConnectionError
 
-from sandbox.body_store import Spool
+from sandbox.body_store import MEMORY_LIMIT
 from sandbox.egress.dns import HostResolver, RefusedAddressError
 from sandbox.egress.network import Network
 from sandbox.egress.proxies import ProxyRoute, proxy_for
+from sandbox.egress.stages import OVER, NoAnswerError, TooLargeError, TransportReply
 
-__all__ = ["OVER", "NoAnswerError", "PreparedRequest", "RequestError", "TooLargeError", "Transport", "TransportReply"]
-__all__ += ["deadline"]
+__all__ = ["PreparedRequest", "RequestError", "Transport", "deadline"]
 
 CHUNK = 16 * 1024
 HEADING = 128 * 1024
@@ -46,50 +46,12 @@ HEADING = 128 * 1024
 LINE = 65_537
 """Bytes of one line; the library refuses a header that reaches them."""
 
-OVER = "the run ended before a reply came"
-
 PreparedRequest = requests.PreparedRequest
 RequestError = requests.RequestException
 
 
-@dataclass(frozen=True, slots=True)
-class TransportReply:
-    """The response of a server. `heading` is the size of its headers in bytes; `encoding` as `requests` derives it."""
-
-    status: int
-    reason: str
-    headers: dict[str, str]
-    cookies: dict[str, str]
-    body: Spool
-    encoding: str | None
-    heading: int
-    set_cookies: tuple[str, ...] = ()
-    """Its `Set-Cookie` headers."""
-
-
-class NoAnswerError(Exception):
-    """No whole reply came; `kind` is the class of `requests.exceptions` that says why.
-
-    `left`: part of the request may have reached the service.
-    """
-
-    def __init__(self, kind: str, message: str, may_have_left: bool = False) -> None:
-        super().__init__(message)
-        self.kind = kind
-        self.may_have_left = may_have_left
-
-
 class UnfitReplyError(http.client.HTTPException):
     """The reply has a heading that no service sends."""
-
-
-class TooLargeError(Exception):
-    """The reply is larger than allowed; `beginning` is how it begins, `status` its status."""
-
-    def __init__(self, status: int, beginning: bytes) -> None:
-        super().__init__("the reply is too large")
-        self.status = status
-        self.beginning = beginning
 
 
 class Transport:
@@ -157,6 +119,7 @@ class Transport:
             dict(response.headers),
             _cookies(response),
             body,
+            body.tell(),
             response.encoding,
             sum(len(name) + len(value) for name, value in response.raw.headers.items()),
             tuple(response.raw.headers.getlist("Set-Cookie")),
@@ -193,13 +156,14 @@ class Transport:
                 self._adapters[signing] = _Adapter(self, context, self._network.trusting)
             return self._adapters[signing]
 
-    def _read(self, response: requests.Response, limit: int) -> Spool:
-        body = Spool()
+    def _read(self, response: requests.Response, limit: int) -> IO[bytes]:
+        body = tempfile.SpooledTemporaryFile(max_size=MEMORY_LIMIT)  # noqa: SIM115 - closed by whoever reads it
         try:
             for part in response.iter_content(CHUNK):
                 body.write(part)
-                if body.size > limit:
-                    raise TooLargeError(response.status_code, next(body.parts()))
+                if body.tell() > limit:
+                    body.seek(0)
+                    raise TooLargeError(response.status_code, body.read(CHUNK))
         except BaseException:
             body.close()
             raise

@@ -19,8 +19,9 @@ from protocols.calls.path_matching import path_arguments
 from protocols.json_path import Step, readable_path
 from protocols.model import Tool
 from sandbox.body_store import BEGINNING, LargeBody
-from sandbox.egress.pending_call import PendingCall, body_value, grouped, idempotency_header, join_url
 from sandbox.egress.replies import header
+from sandbox.egress.request_content import body_value, grouped, join_url
+from sandbox.egress.stages import Bound
 from sandbox.records import CallRecord
 from sandbox.truncation import cut
 
@@ -171,13 +172,13 @@ class WriteRequest:
     fields: Mapping[str, object]
 
 
-def write_request(call: PendingCall, redacted: Callable[[Any], Any]) -> WriteRequest:
+def write_request(bound: Bound, redacted: Callable[[Any], Any]) -> WriteRequest:
     """What a bound call sends; `redacted` takes secrets out of a value.
 
     Two requests have the same names and values only if they send the same: a name that is no argument, and no plain
     field of the body, has its place before it, as in `query id`.
     """
-    target, planned = call.target, call.planned
+    target, planned = bound.target, bound.planned
     tool = target.tool
     arguments = tool.arguments if tool is not None else ()
     names: dict[tuple[str, str], str] = {(p.location, p.name): p.argument for p in arguments}
@@ -192,14 +193,14 @@ def write_request(call: PendingCall, redacted: Callable[[Any], Any]) -> WriteReq
         values[argument] = value
 
     if tool is not None and tool.envelope is not None:
-        values.update(call.arguments)
+        values.update(bound.arguments)
     else:
         values.update(_path_values(tool, planned.path))
         for name, value in grouped(planned.query).items():
             add("query", name, value)
         if "\ufffd" in repr(planned.query):  # bytes that are no text
             values["query sha256"] = _sha256(join_url("", planned.query).encode())
-        skipped = _UNCOMPARED | ({key.name.lower()} if (key := idempotency_header(tool)) is not None else set())
+        skipped = _UNCOMPARED | ({bound.key.name.lower()} if bound.key is not None else set())
         for name, text in planned.headers.items():
             if name.lower() not in skipped:
                 add("header", name, text)
@@ -213,7 +214,7 @@ def write_request(call: PendingCall, redacted: Callable[[Any], Any]) -> WriteReq
             values["body"] = body
         if planned.body and not _is_complete(planned.body, body):
             values["sha256"] = _sha256(planned.body)
-    url, kind = str(redacted(call.url)), _media_type(header(planned.headers, "content-type") or "")
+    url, kind = bound.url, _media_type(header(planned.headers, "content-type") or "")
     return WriteRequest(tool.name if tool is not None else "", planned.method, url, target.base, kind, redacted(values))
 
 

@@ -169,7 +169,7 @@ def test_a_document_does_not_give_headers_of_the_connection_to_a_program(api: Lo
     header = {"name": name, "in": "header", "schema": {"type": "string"}}
     text["paths"]["/cities/{city_id}"]["parameters"].append(header)  # type: ignore[index]
     broker = Broker(load(text))
-    argument = next((p.argument for p in broker._tools["GET_cities_city_id"].arguments if p.name == name), None)
+    argument = next((p.argument for p in broker._binder._tools["GET_cities_city_id"].arguments if p.name == name), None)
     broker.fetch("GET_cities_city_id", ["oslo"], {argument: "chunked"} if argument else {})
     broker.request("GET", f"{api.url}/cities/oslo", headers={name: "chunked"})
 
@@ -185,7 +185,7 @@ def test_a_documented_override_does_not_make_a_write_of_a_read(api: LocalAPI, na
     header = {"name": name, "in": "header", "schema": {"type": "string"}}
     text["paths"]["/cities/{city_id}"]["parameters"].append(header)  # type: ignore[index]
     broker = Broker(load(text), writes="deny")
-    argument = next(p.argument for p in broker._tools["GET_cities_city_id"].arguments if p.name == name)
+    argument = next(p.argument for p in broker._binder._tools["GET_cities_city_id"].arguments if p.name == name)
     broker.fetch("GET_cities_city_id", ["oslo"], {argument: "DELETE"})
 
     assert [name.lower() in request.headers for request in api.requests] in ([False], [])
@@ -346,7 +346,7 @@ def test_no_part_of_a_broken_reply_shows_a_secret(api: LocalAPI, place: str) -> 
 def test_an_error_that_is_cut_does_not_keep_half_a_secret(api: LocalAPI) -> None:
     """What is wrong with a call is cleaned before it is cut."""
     broker = Broker(api.protocol, credentials=[BearerToken(SECRET)])
-    call = broker._executor.begin("requests", None, None, ())
+    call = broker._recorder.begin("requests", None, None, ())
     broker.give_up(RuntimeError("x" * (2000 - len("RuntimeError: ") - 8) + SECRET))
 
     assert call.index == 0
@@ -360,8 +360,7 @@ def test_a_credential_does_not_show_in_what_is_printed_or_kept(api: LocalAPI) ->
     broker.fetch("GET_cities_city_id", ["oslo"])
     coded = base64.b64encode(SECRET.encode()).decode()
 
-    printed = (
-        f"{credential!r} {broker!r} {broker.calls!r} {vars(broker._executor)!r} {replace(credential, scheme='x')!r}"
-    )
+    kept = [vars(broker), vars(broker._recorder), vars(broker._sender), broker._answerer]
+    printed = f"{credential!r} {broker!r} {broker.calls!r} {kept!r} {replace(credential, scheme='x')!r}"
     assert SECRET not in printed + json.dumps(printed)
     assert coded not in printed

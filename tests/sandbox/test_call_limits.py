@@ -14,8 +14,8 @@ from protocols import load
 from protocols.errors import ToolError, UsageError
 from sandbox import Broker, CallRecord, Limits
 from sandbox.body_store import LargeBody
-from sandbox.egress.broker import LimitExceeded
 from sandbox.egress.egress_rules import origin
+from sandbox.egress.stages import LimitExceeded
 from tests.local_api import DOCUMENTED, LocalAPI, document
 from tests.sandbox.runs import OSLO, SECRET
 

@@ -12,8 +12,8 @@ from protocols import load
 from protocols.calls.credentials import ANY_REQUEST, APIKey, BasicLogin, BearerToken, Credential
 from protocols.errors import ToolError, UsageError
 from sandbox import Broker, Limits
-from sandbox.egress.broker import LimitExceeded
 from sandbox.egress.egress_rules import origin
+from sandbox.egress.stages import LimitExceeded
 from tests.local_api import DOCUMENTED, LocalAPI, document
 from tests.sandbox.runs import OSLO, SECRET
 

@@ -1,0 +1,240 @@
+"""Binds a call: its arguments are checked, and become a request that goes where the protocol allows it to go.
+
+A request is bound to an operation also where the program wrote it with `requests`. Nothing is sent here, and what
+cannot be bound never is: the program is told why.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from protocols.calls.binding import bind
+from protocols.calls.header_names import normalized_header
+from protocols.calls.serialization import BoundCall
+from protocols.errors import DoubtfulCall, ToolError
+from protocols.functions.values import plain
+from protocols.media_types import media_kind
+from protocols.model import Parameter, Protocol, Tool
+from sandbox.body_forms import described_bytes
+from sandbox.egress.doubts import Doubts
+from sandbox.egress.egress_rules import URL_LIMIT, CallTarget, EgressRules, UnreachableError, has_parent_step
+from sandbox.egress.request_content import idempotency_header, join_url, request_arguments
+from sandbox.egress.signing import (
+    allowed_form,
+    allowed_query,
+    may_pass,
+    overrides_method,
+    parse_cookies,
+    prepare,
+    with_defaults,
+    without_overrides,
+)
+from sandbox.egress.stages import Begun, Bound, PlannedRequest, Query
+from sandbox.truncation import one_line
+
+__all__ = ["Binder", "RequestOptions", "Unbound"]
+
+ARGUMENTS_LIMIT = 1000
+NAME_LIMIT = 500
+"""Named arguments of a call, and characters of a name: more is nobody's mistake."""
+
+_MEDIA_RANGE = re.compile(r"[\w.+*-]+/[\w.+*-]+(;[\w.-]+=[\w.\"-]+)*", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Unbound:
+    """A call that cannot be made: what its record shows, what is wrong, and the class of `requests.exceptions`."""
+
+    method: str
+    url: str
+    arguments: dict[str, object]
+    problem: str
+    failure: str = "InvalidURL"
+
+
+@dataclass(frozen=True, slots=True)
+class RequestOptions:
+    """What a program gives `requests` beside method and URL.
+
+    `data` are raw bytes, or pairs for a form; `json_body` is a JSON text, `timeout` the seconds that it asks for.
+    """
+
+    params: Sequence[Sequence[str]] = ()
+    headers: Mapping[str, str] | None = None
+    cookies: Mapping[str, str] | None = None
+    data: bytes | Sequence[Sequence[str]] | None = None
+    json_body: bytes | None = None
+    auth: tuple[str, str] | None = None
+    timeout: float | None = None
+    redirects: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class _Route:
+    """What holds for all calls of a tool: where it is, the media types that it accepts, its idempotency key."""
+
+    base: str
+    accept: str
+    key: Parameter | None
+
+
+class Binder:
+    """Binds the calls of one run; may be used from several threads.
+
+    Args:
+        tools: Names of the tools that may be called by name; all if None. Requests may address any operation.
+        doubts: What earlier runs were told (see sandbox.egress.doubts).
+        redact: Takes secrets out of a text.
+        warn: Told of each part of a request that is left out.
+    """
+
+    def __init__(
+        self,
+        protocol: Protocol | None,
+        rules: EgressRules,
+        tools: Collection[str] | None,
+        doubts: Doubts,
+        redact: Callable[[str], str],
+        warn: Callable[[str], None],
+    ) -> None:
+        self._protocol = protocol
+        self._rules = rules
+        self._doubts = doubts
+        self._redact = redact
+        self._warn = warn
+        operations = protocol.tools if protocol else ()
+        self._tools = {tool.name: tool for tool in operations if tools is None or tool.name in tools}
+        self._routes: dict[str, _Route] = {}
+
+    # Calls of functions
+
+    def function(self, call: Begun, name: str, args: Sequence[object], kwargs: Mapping[str, object]) -> Bound | Unbound:
+        """A call of a tool by its name."""
+        tool = self._tools.get(name)
+        method = url = ""
+        try:
+            if tool is None:
+                left_out = self._protocol.left_out_as(name) if self._protocol else None
+                if left_out is None:
+                    raise ToolError(f"there is no tool {name}", tool=name)
+                method, url = left_out.method, left_out.path
+                raise ToolError(f"{name}() can't be called: {left_out.sentence}", tool=name)
+            method = tool.method
+            route = self._route(tool)
+            url = f"{route.base}{tool.path}"
+            if any(len(name) > NAME_LIMIT for name in kwargs) or len(kwargs) > ARGUMENTS_LIMIT:
+                text = f"takes no more than {ARGUMENTS_LIMIT} arguments, with names of at most {NAME_LIMIT} characters"
+                raise ToolError(f"{name}() {text}", tool=name)
+            insists, bound = self._checked(tool, args, kwargs)
+            self._check_path(tool, bound.path)
+            planned = _planned(bound, route.accept)
+            if tool.function is None:
+                planned = without_overrides(tool, planned, self._warn)
+                if overrides_method(tool, planned):
+                    raise ToolError(f"{name}() must not give a _method, which may change the method", tool=name)
+        except (ToolError, UnreachableError, ValueError, TypeError, RecursionError) as error:
+            # The last three: values that no schema foresees.
+            arguments = _described({**{f"args[{i}]": value for i, value in enumerate(args)}, **kwargs})
+            return Unbound(method, self._redact(url), arguments, self._redact(str(error)))
+        target = CallTarget(tool, route.base, route.base, bound.path, {})
+        url = self._redact(join_url(route.base + planned.path, planned.query))
+        arguments = _described(bound.arguments, tool.function is not None)
+        return Bound(call, target, planned, url, arguments, self._rules.only_reads(target), insists, route.key)
+
+    def _route(self, tool: Tool) -> _Route:
+        if tool.name not in self._routes:
+            route = _Route(self._rules.base_of(tool), _accept(tool), idempotency_header(tool))
+            self._routes[tool.name] = route
+        return self._routes[tool.name]
+
+    def _checked(self, tool: Tool, args: Sequence[object], arguments: Mapping[str, object]) -> tuple[str, BoundCall]:
+        """The call, and what the document says against it where the program insists. Raises: ToolError."""
+        definitions = self._protocol.definitions if self._protocol else {}
+        try:
+            return "", bind(tool, args, arguments, definitions)
+        except DoubtfulCall as doubt:
+            problem = str(doubt)
+            if not self._doubts.insists(tool.name, doubt.problems, repr((args, sorted(arguments.items())))):
+                raise ToolError(f"{problem.rstrip('.')}; {doubt.REMEDY}", tool=tool.name) from None
+            return problem, bind(tool, args, arguments, definitions, insists=True)
+
+    def _check_path(self, tool: Tool, path: str) -> None:
+        """See that a path stays where the operation has it. Raises: ToolError."""
+        if len(path) > URL_LIMIT:
+            raise ToolError(f"{tool.name}(): its path would have more than {URL_LIMIT} characters", tool=tool.name)
+        if has_parent_step(path) and not has_parent_step(tool.path):
+            names = [repr(p.argument) for p in tool.parameters if p.location == "path"]
+            text = f"a path argument must not have '.' or '..' between slashes ({', '.join(names)})"
+            raise ToolError(f"{tool.name}(): {text}", tool=tool.name)
+        if (refused := self._rules.left_out(tool, path)) is not None:
+            text = f"{refused.method} {refused.path} can't be called: {refused.sentence}"
+            raise ToolError(f"{tool.name}(): {text}", tool=tool.name)
+
+    # Calls with `requests`
+
+    def request(self, call: Begun, method: str, url: str, options: RequestOptions) -> Bound | Unbound:
+        """What a program sends with `requests`, with a documented server (or the base URL in force) in front."""
+        from sandbox.egress.transport import RequestError
+
+        method = method.upper()
+        default = {"Content-Type": "application/json"} if options.json_body is not None else {}
+        headers, cookies = with_defaults(options.headers or {}, default), dict(options.cookies or {})
+        form = allowed_form(options.data, headers, self._warn)
+        content = options.json_body if options.json_body is not None else form
+        try:
+            prepared = prepare(method, url, options.params, headers, cookies, content, options.auth)
+            target = self._rules.locate(method, str(prepared.url))
+            for text in [text for name, text in headers.items() if normalized_header(name) == "cookie"][:1]:
+                cookies = parse_cookies(text)
+            planned = PlannedRequest(
+                method=str(prepared.method),
+                path=target.path,
+                query=allowed_query(target.tool, urlsplit(str(prepared.url)).query, self._warn),
+                headers={name: str(text) for name, text in prepared.headers.items() if may_pass(name, self._warn)},
+                cookies=cookies,
+                body=prepared.body.encode() if isinstance(prepared.body, str) else prepared.body,
+                timeout=options.timeout,
+                redirects=options.redirects,
+            )
+            if overrides_method(target.tool, planned):
+                raise UnreachableError("InvalidURL", "the body must not give a _method, which may change the method")
+        except (RequestError, UnreachableError, UnicodeError, ValueError) as error:
+            failure = error.kind if isinstance(error, UnreachableError) else type(error).__name__
+            return Unbound(method, self._redact(url), {}, one_line(self._redact(str(error))), failure)
+        arguments, reads = request_arguments(target, planned), self._rules.only_reads(target)
+        key = idempotency_header(target.tool)
+        return Bound(call, target, planned, self._redact(str(prepared.url)), arguments, reads, key=key)
+
+
+def _described(arguments: Mapping[str, object], with_classes: bool = True) -> dict[str, object]:
+    """Arguments as a record shows them: bytes by their size and digest, no names of value classes where it has some."""
+    values = {name: plain(value) for name, value in arguments.items()} if with_classes else dict(arguments)
+    described: Any = described_bytes(values)
+    return dict(described)
+
+
+def _planned(bound: BoundCall, accept: str) -> PlannedRequest:
+    """The request of a call whose arguments are bound."""
+    content = bound.content
+    headers = {"Accept": accept, **bound.headers}
+    if content is not None:
+        headers["Content-Type"] = content[1]
+    body = content[0] if content is not None else None
+    query = Query(bound.query, bound.written_query)
+    return PlannedRequest(bound.tool.method, bound.path, query, headers, bound.cookies, body)
+
+
+def _accept(tool: Tool) -> str:
+    """The media types that the document has for a success, JSON before others, and last any other."""
+    types = tool.success.media_types if tool.success is not None else ()
+    written = [";".join(part for part in "".join(text.split()).split(";") if part[:8] != "charset=") for text in types]
+    ranges = [text for text in dict.fromkeys(written) if _MEDIA_RANGE.fullmatch(text) and text != "*/*"]
+    ranges.sort(key=lambda text: media_kind(text) != "json")
+    if not ranges:
+        return "application/json, */*;q=0.5"
+    first = media_kind(ranges[0])
+    return ", ".join([*(text if media_kind(text) == first else f"{text};q=0.8" for text in ranges), "*/*;q=0.1"])

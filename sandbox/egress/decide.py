@@ -1,0 +1,229 @@
+"""Decides about each call: it is sent, replayed from the journal, confirmed by a read, refused or simulated."""
+
+from __future__ import annotations
+
+import threading
+import uuid
+from collections.abc import Callable
+from dataclasses import replace
+
+from sandbox.body_store import MEMORY_LIMIT
+from sandbox.egress.record import CallRecorder
+from sandbox.egress.redaction import Redaction
+from sandbox.egress.replies import BrokerReply, header
+from sandbox.egress.request_content import call_key
+from sandbox.egress.saved_replies import to_saved
+from sandbox.egress.signing import Signer
+from sandbox.egress.stages import Bound, Decided
+from sandbox.egress.write_plan import WriteLedger, write_request
+from sandbox.egress.writes import WriteApproval
+from sandbox.journal.journal import Entry, JournalAttempt, State
+from sandbox.records import CallRecord
+from sandbox.truncation import cut_arguments, nested, size_of
+
+__all__ = ["CallPolicy"]
+
+_USUAL = frozenset({"accept", "accept-encoding", "connection", "content-length", "user-agent"})
+"""Headers that say nothing of what a call does."""
+
+_READABLE = frozenset({"", "application/json", "application/x-www-form-urlencoded"})
+"""Media types of bodies that are shown by their values."""
+
+
+class CallPolicy:
+    """The policy for the calls of one run, by its journal and by what becomes of writes.
+
+    Args:
+        before_call: Given each call before it is sent; returns the reason against it, or None.
+    """
+
+    def __init__(
+        self,
+        recorder: CallRecorder,
+        redactor: Redaction,
+        signer: Signer,
+        journal: JournalAttempt | None,
+        approval: WriteApproval,
+        before_call: Callable[[CallRecord], str | None] | None = None,
+    ) -> None:
+        self._recorder = recorder
+        self._redactor = redactor
+        self._signer = signer
+        self._journal = journal
+        self._approval = approval
+        self._before_call = before_call
+        self._planned = approval.writes.open_run() if isinstance(approval.writes, WriteLedger) else None
+        self._withheld = threading.Event()
+
+    def decide(self, bound: Bound) -> Decided:
+        """What becomes of a call whose request is known."""
+        write = bound.writes
+        self._recorder.note_bound(bound, uncertain=self._withheld.is_set() and not write)
+        if write and self._approval.writes == "simulate":
+            return self._simulated(Decided(bound, "simulate"))
+        if write and self._planned is not None:
+            if self._journal is None:
+                return Decided(bound, "refuse", "a write, which can be planned only with a journal", by_policy=True)
+            self._planned.begin(bound.call.index, write_request(bound, self._redactor.value))
+        if self._journal is not None:
+            return self._with_journal(self._journal, bound)
+        bound, token = self._with_key(bound, None, _new_key)
+        if (why := self._objection(bound, None)) is not None:
+            return Decided(bound, "refuse", why, by_policy=write)
+        return Decided(bound, "send", token=token)
+
+    def _with_journal(self, journal: JournalAttempt, bound: Bound) -> Decided:
+        unsent = self._unsent(bound)
+        entry, lookup = journal.begin(self._key(bound), bound.call.task, unsent)
+        if lookup == "replay":
+            return Decided(bound, "replay", entry=entry)
+        if lookup == "open" and entry.token is None:
+            return Decided(bound, "find out", entry=entry)
+        return self._new(journal, bound, entry, unsent)
+
+    def again(self, decided: Decided) -> Decided:
+        """What becomes of a call of which it was found out that an earlier one like it was not done."""
+        assert self._journal is not None and decided.entry is not None  # only a journal has earlier calls
+        unsent = self._unsent(decided.bound)
+        return self._new(self._journal, decided.bound, self._journal.plan_again(decided.entry, unsent), unsent)
+
+    def _new(self, journal: JournalAttempt, bound: Bound, entry: Entry, unsent: CallRecord) -> Decided:
+        """What becomes of a call that has to be made."""
+        write = bound.writes
+        withheld = write and self._planned is not None and self._planned.phase == "plan"
+        why = None if withheld else self._objection(bound, unsent)
+        if (withheld or why is not None) and entry.state == "planned":
+            journal.drop(entry)
+        if withheld:
+            return self._simulated(Decided(bound, "simulate"))
+        if why is not None:
+            return Decided(bound, "refuse", why, by_policy=write)
+        bound, token = self._with_key(bound, entry.token, lambda: journal.token(entry))
+        return Decided(bound, "send", entry=entry, token=token, again=entry.token is not None)
+
+    def _with_key(self, bound: Bound, earlier: str | None, fresh: Callable[[], str]) -> tuple[Bound, str | None]:
+        """The call with an idempotency key, where its operation documents one, and the key.
+
+        It is the key of the first time, else the program's own, else a fresh one.
+        """
+        if bound.key is None:
+            return bound, None
+        headers, name = bound.planned.headers, bound.key.name
+        token = earlier or header(headers, name.lower()) or fresh()
+        arguments = {**bound.arguments, bound.key.argument: token}
+        others = {other: value for other, value in headers.items() if other.lower() != name.lower()}
+        self._recorder.note(bound.call, arguments=arguments)
+        planned = replace(bound.planned, headers={**others, name: token})
+        return replace(bound, arguments=arguments, planned=planned), token
+
+    def _simulated(self, decided: Decided) -> Decided:
+        """The decision to simulate a write, if that can be done."""
+        tool = decided.bound.target.tool
+        option = f"(--writes {'simulate' if self._planned is None else 'plan'})"
+        if tool is None:
+            why = f"a write that no protocol describes, so that it cannot be simulated {option}"
+            return Decided(decided.bound, "refuse", why, by_policy=True)
+        if tool.function is not None:
+            kind = "tool of an MCP server" if tool.function.remote else "function of this process"
+            why = f"a {kind}, whose writes cannot be simulated {option}"
+            return Decided(decided.bound, "refuse", why, by_policy=True)
+        self._withheld.set()
+        return decided
+
+    # Around the sending
+
+    def leaves(self, decided: Decided) -> Callable[[], None]:
+        """What is to be called right before a request leaves: the call is on disk by then."""
+        journal, entry = self._journal, decided.entry
+        if journal is None or entry is None:
+            return lambda: None
+        return lambda: journal.sent(entry, decided.token)
+
+    def failed(self, decided: Decided) -> None:
+        """Note that a call which was to be sent has ended with an error."""
+        if self._journal is not None and decided.entry is not None:
+            unknown = decided.bound.writes and decided.entry.state == "sent"
+            self._journal.finish(decided.entry, "unknown" if unknown else "failed")
+
+    def settle(self, decided: Decided, reply: BrokerReply, may_have_left: bool) -> None:
+        """Note how a call was answered that was sent."""
+        if self._journal is None or decided.entry is None:
+            return
+        state = _state(decided.bound.writes, reply, may_have_left)
+        if decided.again and reply.record.status == 409:
+            state = "unknown"  # the service is still busy with the first one
+        if state == "unknown":
+            called = decided.bound.target.called
+            self._recorder.warn(f"{called}: it is not known whether this write was done ({reply.record.error})")
+        self._journal.finish(decided.entry, state, to_saved(reply), reply.body)
+
+    def confirmed(self, entry: Entry, reply: BrokerReply) -> None:
+        """Note that an earlier write was done, with what is its reply from now on."""
+        if self._journal is not None:
+            self._journal.finish(entry, "confirmed", to_saved(reply), reply.body)
+
+    def answered(self, bound: Bound, record: CallRecord) -> None:
+        """Note for the plan of writes how a write was answered."""
+        if self._planned is not None and bound.writes and self._journal is not None:
+            self._planned.answered(bound.call.index, record)
+
+    # The reasons against a call
+
+    def _objection(self, bound: Bound, unsent: CallRecord | None) -> str | None:
+        """The reason against sending a call: that of the hook, and for a write that of its policy."""
+        write = bound.writes
+        if self._before_call is None and not write:
+            return None
+        unsent = unsent or self._unsent(bound)
+        reason = self._before_call(unsent) if self._before_call is not None else None
+        if reason is not None:
+            return reason or "refused before it was sent"
+        return self._refusal(bound, unsent) if write else None
+
+    def _refusal(self, bound: Bound, unsent: CallRecord) -> str | None:
+        """The reason against sending a write; None if it may be sent.
+
+        Who is asked to confirm it sees its headers and cookies beside its arguments.
+        """
+        if self._planned is not None:
+            return self._planned.refusal(unsent.index)
+        if unsent.style == "requests":
+            headers, cookies = bound.planned.headers, bound.planned.cookies
+            kind = header(headers, "content-type") or ""
+            hidden = _USUAL | ({"content-type"} if kind.partition(";")[0].strip().lower() in _READABLE else set())
+            beside = {f"header {name}": text for name, text in headers.items() if name.lower() not in hidden}
+            beside |= {f"cookie {name}": text for name, text in cookies.items()}
+            unsent = replace(unsent, arguments={**unsent.arguments, **self._redactor.value(cut_arguments(beside))})
+        return self._approval.refusal(unsent)
+
+    def _unsent(self, bound: Bound) -> CallRecord:
+        """The record of a call before it is made."""
+        arguments = bound.arguments
+        if nested(arguments) or size_of(arguments) > MEMORY_LIMIT:
+            arguments = cut_arguments(arguments)
+        draft = self._recorder.note(bound.call)
+        return replace(draft, arguments=self._redactor.value(arguments), attempts=0, uncertain=False)
+
+    def _key(self, bound: Bound) -> str:
+        places = (credential.place for credential in self._signer.credentials_for(bound.target.tool))
+        hidden = {(location, name.lower()) for location, name in places}
+        return call_key(bound.target, bound.planned, hidden)
+
+
+def _new_key() -> str:
+    """An idempotency key that no other call has."""
+    return str(uuid.uuid4())
+
+
+def _state(write: bool, reply: BrokerReply, may_have_left: bool) -> State:
+    """The state in the journal of a call that was sent."""
+    status = reply.record.status
+    if status is None:
+        return "unknown" if write and may_have_left else "failed"
+    if 200 <= status < 300:
+        return "confirmed"
+    # A service that names a client's mistake, or sends the client elsewhere with the same request, has done nothing;
+    # unless it had sent the client on to read the outcome.
+    was_read = any(earlier not in (307, 308) for earlier, _ in reply.history)
+    undone = 400 <= status < 500 or status in (307, 308)
+    return "failed" if not write or (undone and not was_read) else "unknown"

@@ -1,0 +1,281 @@
+"""Sends what was decided to be sent: signs it, sends it, perhaps again, and follows where it is redirected to.
+
+Everything that leaves for a program is counted and signed here.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+from urllib.parse import urljoin
+
+from protocols.calls.envelope import closed_request
+from sandbox.egress.allowance import Allowance
+from sandbox.egress.egress_rules import CallTarget, EgressRules, UnreachableError, display_url
+from sandbox.egress.function_calls import call_function
+from sandbox.egress.limit_texts import longer_call_option
+from sandbox.egress.record import CallRecorder
+from sandbox.egress.redaction import Redaction
+from sandbox.egress.redirects import MAX_REDIRECTS, REDIRECTS, TOO_MANY, NextRequest, next_request
+from sandbox.egress.replies import header, retry_after
+from sandbox.egress.request_content import join_url
+from sandbox.egress.signing import Signer
+from sandbox.egress.stages import (
+    OVER,
+    Bound,
+    Hop,
+    LimitExceeded,
+    NoAnswerError,
+    PlannedRequest,
+    Sent,
+    TooLargeError,
+    TransportReply,
+)
+from sandbox.truncation import cut
+
+if TYPE_CHECKING:
+    from sandbox.egress.network import Network
+    from sandbox.egress.transport import PreparedRequest, Transport
+
+__all__ = ["BUSY", "Sender"]
+
+MAX_ATTEMPTS = 4
+"""Requests that one call of a tool may send, counting the first."""
+
+BACKOFF = 0.5
+"""Seconds before the second attempt when the service names no time; doubled each time."""
+
+BUSY = (429, 503)
+"""Statuses of a service that may be asked again later."""
+
+_READS = frozenset({"GET", "HEAD"})
+
+
+class Sender:
+    """Sends the calls of one run; it knows limits, credentials and redirects, but no policy.
+
+    All methods may be used from several threads.
+
+    Args:
+        free: Nobody has to agree to writes (see sandbox.egress.redirects).
+        network: The certificates of the user.
+    """
+
+    def __init__(
+        self,
+        rules: EgressRules,
+        signer: Signer,
+        allowance: Allowance,
+        recorder: CallRecorder,
+        redactor: Redaction,
+        free: bool = True,
+        network: Network | None = None,
+    ) -> None:
+        self.rules = rules
+        self.signer = signer
+        self._allowance = allowance
+        self._recorder = recorder
+        self._redactor = redactor
+        self._free = free
+        self._network = network
+        self._lock = threading.Lock()
+        self._transport: Transport | None = None
+
+    def cancel(self) -> None:
+        """End every request that is under way."""
+        if self._transport is not None:
+            self._transport.cancel()
+
+    def close(self) -> None:
+        """Close the connections."""
+        if self._transport is not None:
+            self._transport.close()
+
+    def send(self, bound: Bound, on_send: Callable[[], None]) -> Sent:
+        """Send a call until it has its reply, or the error in its place; `on_send` is called before it leaves.
+
+        Raises: APIError, UsageError: There is no access token; and what `on_send` raises.
+        """
+        tool, planned = bound.target.tool, bound.planned
+        if tool is not None and tool.function is not None:
+            return call_function(bound, tool.function, self._allowance, self._recorder, on_send)
+        from sandbox.egress.transport import RequestError
+
+        if bound.call.style == "requests":  # it may have named another server than the one in force
+            url = join_url(bound.target.base + planned.path, planned.query)
+            self._recorder.note(bound.call, url=self._redactor.text(url))
+        outgoing = self._outgoing(bound)
+        try:
+            if (size := len(outgoing.body or b"")) > self._allowance.limits.request:
+                what = f"the body of {planned.method} {planned.path}"
+                text = f"{what} is larger than the {self._allowance.limits.request} bytes allowed"
+                raise LimitExceeded("request", text)
+            self._allowance.count_traffic(size)
+            self._recorder.warn_of_doubt(bound, "sent")
+            request, response = self._send_signed(bound, outgoing, on_send)
+        except (NoAnswerError, TooLargeError, LimitExceeded, RequestError, UnreachableError, ValueError) as error:
+            # The last three: a header, an address, a length.
+            return Sent(bound, error, isinstance(error, NoAnswerError) and error.may_have_left)
+        cookies = self._kept_cookies(bound, bound.target, request, response)
+        if response.status not in REDIRECTS:
+            return Sent(bound, response, set_cookies=cookies)
+        return self._followed(bound, response, cookies, NextRequest(bound.target, outgoing, True), request)
+
+    def _send_signed(
+        self, bound: Bound, outgoing: PlannedRequest, on_send: Callable[[], None]
+    ) -> tuple[PreparedRequest, TransportReply]:
+        """Sign and send; once more after a 401, which says that nothing was done, where there is another token."""
+        request = self.signer.sign(bound.target, outgoing)
+        on_send()
+        response = self._send_until_ready(bound, request)
+        if response.status == 401 and self.signer.renew(bound.target.tool, request, response.headers):
+            response.body.close()
+            request = self.signer.sign(bound.target, outgoing)
+            response = self._send_until_ready(bound, request)
+        return request, response
+
+    def _outgoing(self, bound: Bound) -> PlannedRequest:
+        """The request that leaves: the planned one, or its arguments in the envelope of the tool."""
+        tool, planned = bound.target.tool, bound.planned
+        if tool is None or tool.envelope is None:
+            return planned
+        headers = {"Accept": "application/json", "Content-Type": "application/json"}
+        body = closed_request(tool, bound.arguments, self.signer.credentials_for(tool))
+        return PlannedRequest(tool.envelope.method, tool.envelope.path, (), headers, {}, body, planned.timeout)
+
+    def send_once(self, request: PreparedRequest, planned: PlannedRequest) -> TransportReply:
+        """Send once, within the time that is left. Raises: NoAnswerError, TooLargeError, LimitExceeded."""
+        from sandbox.egress.dns import HostResolver
+        from sandbox.egress.transport import Transport
+
+        with self._lock:
+            if self._transport is None:
+                self._transport = Transport(HostResolver(self.rules.trusted), self._network)
+        if self._allowance.cancelled:
+            raise NoAnswerError("ConnectionError", OVER)
+        longest = self._allowance.call_seconds
+        seconds = min(longest, planned.timeout or longest)
+        left = self._allowance.remaining()
+        remaining = seconds if left is None else left
+        try:
+            response = self._transport.send(
+                request,
+                seconds=max(0.0, min(seconds, remaining)),
+                limit=self._allowance.limits.response,
+                own=self.rules.is_own(str(request.url)),
+            )
+        except NoAnswerError as error:
+            if remaining < seconds and error.kind == "ReadTimeout":
+                text = f"no reply from {planned.method} {planned.path} before the end of the run"
+                raise LimitExceeded("wall", text) from None
+            if error.kind == "ReadTimeout" and seconds == longest:
+                text = f"{error}; {longer_call_option(self._allowance.limits)} allows more"
+                raise NoAnswerError(error.kind, text, error.may_have_left) from None
+            raise
+        try:
+            self._allowance.count_traffic(response.heading + response.size)
+        except LimitExceeded:
+            response.body.close()
+            raise
+        return response
+
+    def _send_until_ready(self, bound: Bound, request: PreparedRequest) -> TransportReply:
+        """Send, and the call of a tool again as long as the service is busy and there is time.
+
+        After a 429 the service has done nothing, so any method may go again; after a 503 only a read may.
+        """
+        while True:
+            attempts = self._recorder.attempted(bound.call)
+            response = self.send_once(request, bound.planned)
+            repeatable = response.status == 429 or (
+                response.status == 503 and (bound.reads or bound.planned.method in _READS)
+            )
+            if bound.call.style != "function" or not repeatable or attempts >= MAX_ATTEMPTS:
+                return response
+            delay = retry_after(response.headers)
+            if not self._allowance.wait_to_repeat(BACKOFF * 2 ** (attempts - 1) if delay is None else delay):
+                return response
+            response.body.close()
+
+    # Redirects and cookies
+
+    def _followed(
+        self,
+        bound: Bound,
+        response: TransportReply,
+        cookies: tuple[tuple[str, tuple[str, ...]], ...],
+        current: NextRequest,
+        request: PreparedRequest,
+    ) -> Sent:
+        """Follow the redirects of a reply, each with one request, as far as that is allowed."""
+        from sandbox.egress.transport import RequestError
+
+        sent = Sent(bound, response, set_cookies=cookies)
+        while response.status in REDIRECTS and (location := header(response.headers, "location")) is not None:
+            if len(sent.hops) == MAX_REDIRECTS:
+                return replace(sent, stopped=TOO_MANY)
+            following = self._following(current, response, _joined(str(request.url), _in_utf_8(location)))
+            if isinstance(following, str):
+                return replace(sent, stopped=following)
+            target, planned, signed = following
+            if signed and bound.call.style == "requests":
+                planned = replace(planned, cookies={**planned.cookies, **response.cookies})
+            current = NextRequest(target, planned, signed)
+            sent = replace(sent, may_have_left=sent.may_have_left or planned.method != bound.planned.method)
+            try:
+                request = self.signer.sign(*current)
+                next_url = join_url(target.server + target.path, planned.query if signed else ())
+                on_the_way = self._redactor.heading(response).cookies
+                hop = Hop(response.status, self._redactor.text(next_url), on_the_way)
+                response.body.close()
+                self._allowance.count_traffic(len(planned.body or b""))
+                response = self.send_once(request, planned)
+            except (NoAnswerError, TooLargeError, LimitExceeded, RequestError, UnreachableError, ValueError) as error:
+                left = sent.may_have_left or (isinstance(error, NoAnswerError) and error.may_have_left)
+                return replace(sent, outcome=error, may_have_left=left)
+            cookies = self._kept_cookies(bound, target, request, response)
+            sent = replace(sent, outcome=response, hops=(*sent.hops, hop), set_cookies=sent.set_cookies + cookies)
+        return sent
+
+    def _following(self, current: NextRequest, response: TransportReply, url: str) -> NextRequest | str:
+        """The request that follows a redirect to a URL, or why there is none."""
+        following = next_request(self.rules, current, response.status, url, self._recorder.warn, free=self._free)
+        if isinstance(following, str):
+            return cut(self._redactor.text(following))
+        if not following.signed and self._redactor.text(url) != url:
+            where = self._redactor.text(display_url(url))
+            return f"it redirects to {where} with a credential in it, which is not sent there"
+        return following
+
+    def _kept_cookies(
+        self, bound: Bound, target: CallTarget, request: PreparedRequest, response: TransportReply
+    ) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """Keep the cookies that a reply of an API sets; those set for `requests`, once a function has got some.
+
+        Returns: The URL that set them with its `Set-Cookie` headers; nothing where none were kept.
+        """
+        if target.tool is None or not response.set_cookies:
+            return ()
+        url, namespace = display_url(str(request.url)), target.tool.namespace
+        if bound.call.style != "function" and not self.signer.cookies.has(namespace):
+            return ()
+        self.signer.cookies.keep(namespace, url, response.set_cookies)
+        return ((self._redactor.text(url), tuple(self._redactor.texts(response.set_cookies))),)
+
+
+def _in_utf_8(location: str) -> str:
+    """A Location whose bytes are UTF-8, which headers are not read as."""
+    try:
+        return location.encode("latin-1").decode()
+    except UnicodeError:
+        return location
+
+
+def _joined(base: str, location: str) -> str:
+    """The URL of a redirect; the location itself where it is no address."""
+    try:
+        return urljoin(base, location)
+    except ValueError:
+        return location

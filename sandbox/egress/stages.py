@@ -1,0 +1,197 @@
+"""The four stages of a call, each a frozen record: `Bound -> Decided -> Sent -> CallRecord`.
+
+A step takes one stage and gives the next. What a record will say of a call that is under way is a `CallRecord`, too:
+the draft that the recorder holds (see sandbox.egress.record).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import IO, TYPE_CHECKING, Literal, NamedTuple
+
+from protocols.errors import LimitReached
+from protocols.model import READS, Parameter
+from sandbox.egress.egress_rules import CallTarget
+
+if TYPE_CHECKING:
+    from sandbox.journal.journal import Entry
+
+__all__ = ["OVER", "Begun", "Bound", "Decided", "FunctionResult", "Hop", "LimitExceeded", "NoAnswerError"]
+__all__ += ["PlannedRequest", "Query", "Sent", "Style", "TooLargeError", "TransportReply"]
+
+OVER = "the run ended before a reply came"
+
+_PART = 64 * 1024
+"""Bytes of a body that are read at once."""
+
+Style = Literal["function", "requests"]
+
+
+class LimitExceeded(LimitReached):
+    """A limit that ends the run; `limit` names it: calls, request, response, traffic or wall."""
+
+    def __init__(self, limit: str, message: str) -> None:
+        super().__init__(message)
+        self.limit = limit
+
+
+@dataclass(frozen=True, slots=True)
+class TransportReply:
+    """The response of a server. `heading` is the size of its headers in bytes; `encoding` as `requests` derives it.
+
+    `body` is in memory as long as it is small, then in a file without a name; `size` are its bytes. `set_cookies` are
+    its `Set-Cookie` headers.
+    """
+
+    status: int
+    reason: str
+    headers: dict[str, str]
+    cookies: dict[str, str]
+    body: IO[bytes]
+    size: int
+    encoding: str | None
+    heading: int
+    set_cookies: tuple[str, ...] = ()
+
+    def parts(self) -> Iterator[bytes]:
+        """The body from its beginning, in parts."""
+        self.body.seek(0)
+        yield from iter(lambda: self.body.read(_PART), b"")
+
+
+class Hop(NamedTuple):
+    """A redirect that was followed: its status, its next URL, and the cookies that it set."""
+
+    status: int
+    url: str
+    cookies: Mapping[str, str]
+
+
+class NoAnswerError(Exception):
+    """No whole reply came; `kind` is the class of `requests.exceptions` that says why.
+
+    `may_have_left`: part of the request may have reached the service.
+    """
+
+    def __init__(self, kind: str, message: str, may_have_left: bool = False) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.may_have_left = may_have_left
+
+
+class TooLargeError(Exception):
+    """The reply is larger than allowed; `beginning` is how it begins, `status` its status."""
+
+    def __init__(self, status: int, beginning: bytes) -> None:
+        super().__init__("the reply is too large")
+        self.status = status
+        self.beginning = beginning
+
+
+class Query(list[tuple[str, str]]):
+    """A query as pairs, and as it was written."""
+
+    def __init__(self, pairs: Iterable[tuple[str, str]], written: str | None = None) -> None:
+        super().__init__(pairs)
+        self.written = written
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedRequest:
+    """A request before credentials. `path` is relative to the base URL and percent-encoded."""
+
+    method: str
+    path: str
+    query: Sequence[tuple[str, str]]
+    headers: Mapping[str, str]
+    cookies: Mapping[str, str]
+    body: bytes | None
+    timeout: float | None = None
+    redirects: bool = True
+
+    @property
+    def writes(self) -> bool:
+        """True if the method is one that may change something."""
+        return self.method not in READS
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A call that has its number; `started` goes by the monotonic clock, `task` is the path of tasks that makes it."""
+
+    index: int
+    style: Style
+    line: int | None
+    task: tuple[str, ...]
+    started: float
+    thread: int
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A call whose request is known and may be sent as far as the egress rules go.
+
+    `url` is what the program addressed, without a secret; `arguments` are by name. `reads`: the method may write, and
+    the operation is declared to read. `insists` is what the document says against the call, where the program insists
+    on it. `key` is the header of the operation's idempotency key.
+    """
+
+    call: Begun
+    target: CallTarget
+    planned: PlannedRequest
+    url: str
+    arguments: dict[str, object]
+    reads: bool
+    insists: str = ""
+    key: Parameter | None = None
+
+    @property
+    def writes(self) -> bool:
+        """True if the request may change something."""
+        return self.planned.writes and not self.reads
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """What becomes of a call.
+
+    It is sent, replayed, simulated, refused (`why`; `by_policy` if the writes policy did), or first found out about by
+    a read. `entry` is its row in the journal, `token` the idempotency key it is sent with, `again` if that key was sent
+    before.
+    """
+
+    bound: Bound
+    action: Literal["send", "replay", "simulate", "refuse", "find out"]
+    why: str = ""
+    by_policy: bool = False
+    entry: Entry | None = None
+    token: str | None = None
+    again: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionResult:
+    """What a function gave: JSON, or the status and text of a problem. `raised` describes its exception."""
+
+    status: int
+    data: bytes = b""
+    problem: str | None = None
+    raised: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """What came of a call that was made: a reply of a service, the result of a function, or the error in their place.
+
+    `may_have_left`: a request without a reply may have reached the service, or a redirect says that it was done.
+    `stopped` says why a redirect was not followed, `hops` are those that were. `set_cookies` are the URLs of the API
+    that set cookies, with their `Set-Cookie` headers, without a secret.
+    """
+
+    bound: Bound
+    outcome: TransportReply | FunctionResult | Exception
+    may_have_left: bool = False
+    stopped: str | None = None
+    hops: tuple[Hop, ...] = ()
+    set_cookies: tuple[tuple[str, tuple[str, ...]], ...] = field(default=())
