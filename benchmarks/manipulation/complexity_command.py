@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
 
 __all__ = ["complexity"]
 
-_place = click.Path(exists=True, path_type=Path)
 _LONGEST = 60
 """Characters of a demonstration's name in the table."""
 
@@ -56,33 +54,6 @@ class _ComplexityOptions:
         metavar="DIR",
         help="With one manipulation-TASK: functions, examples and test.jsonl of the original release in place of ours.",
     )
-    tests: Path | None = option(
-        "--tests",
-        type=_place,
-        metavar="FILE",
-        help="In place of NAME: JSON lines with the `calls` of each test, names of functions, or a list of names for "
-        "each accepted program; or the `completion` texts of the original test.jsonl.",
-    )
-    demonstrations: Path | None = option(
-        "--demos",
-        type=_place,
-        metavar="FILE",
-        help="Demonstrations in the same form, or the original folder of examples. "
-        "[default: those of NAME; of a benchmark, the worked examples that a prompt shows]",
-    )
-    samples: int | None = option(
-        "--samples",
-        type=click.IntRange(min=1),
-        metavar="N",
-        help="With manipulation-TASK: N of its training samples in place of the demonstrations.",
-    )
-    functions: Path | None = option(
-        "--functions",
-        type=_place,
-        metavar="FILE",
-        help="With --tests: the names of all functions, as JSON, YAML or lines, or the original folder of functions. "
-        "[default: those that are called]",
-    )
     against: tuple[Path, ...] = option(
         "--against",
         multiple=True,
@@ -90,12 +61,6 @@ class _ComplexityOptions:
         metavar="RUN",
         help="Compare with the errors of a run that `atc bench --out` wrote: Spearman's correlation over the NAMEs, "
         "or over the tests of a single NAME. Repeatable.",
-    )
-    html: Path | None = option(
-        "--html",
-        type=click.Path(dir_okay=False, path_type=Path),
-        metavar="FILE",
-        help="With --against: write a page with the tables, a plot of the errors, and the runs.",
     )
     as_json: bool = json_option("Print all figures as JSON instead of the tables.")
 
@@ -109,18 +74,10 @@ def complexity(options: _ComplexityOptions) -> None:
     logarithm; each call of the nearest demonstration adds 0.69, each call that it lacks the logarithm of the number of
     functions) and the reversed F1, which is 0 where the calls are the same.
     """
-    if bool(options.names) == bool(options.tests):
-        raise click.UsageError("Name a task (NAME...), or give --tests and --demos.")
-    if options.tests and not options.demonstrations:
-        raise click.UsageError("--tests needs --demos: the demonstrations that a prompt would show")
-    if options.samples and options.demonstrations:
-        raise click.UsageError("--samples and --demos both say what the tests are reached from: give one of them")
-    if options.functions and not options.tests:
-        raise click.UsageError("--functions belongs to --tests; a NAME has its own")
+    if not options.names:
+        raise click.UsageError("Name a task (NAME...).")
     if options.files and len(options.names) != 1:
         raise click.UsageError("--files has the files of one tool: say which with one manipulation-TASK")
-    if options.html and not options.against:
-        raise click.UsageError("--html draws the errors of runs: name them with --against")
     from rich.console import Console
 
     from benchmarks.report.render import show
@@ -131,20 +88,14 @@ def complexity(options: _ComplexityOptions) -> None:
     correlations = [_correlation(run, scored) for run in runs]
     if options.as_json:
         print_json({"tasks": list(map(asdict, scored)), "against": list(map(asdict, correlations))})
-    tables = _tables(scored, correlations, options.samples)
-    if not options.as_json:
-        show(tables, (), Console())
-    if options.html:
-        _write_page(options.html, runs, scored, correlations, tables)
+        return
+    show(_tables(scored, correlations), (), Console())
 
 
 def _scored(options: _ComplexityOptions) -> list[Complexity]:
-    from benchmarks.manipulation.complexity_sources import file_complexity, named_complexity
+    from benchmarks.manipulation.complexity_sources import named_complexity
 
-    if options.tests and options.demonstrations:
-        return [file_complexity(options.tests, options.demonstrations, options.functions)]
-    names = dict.fromkeys(options.names)
-    return [named_complexity(name, options.demonstrations, options.samples, _shown, options.files) for name in names]
+    return [named_complexity(name, _shown, options.files) for name in dict.fromkeys(options.names)]
 
 
 def _shown(tasks: Sequence[Task]) -> Iterable[Task]:
@@ -178,14 +129,11 @@ def _correlation(run: RunFolder, scored: Sequence[Complexity]) -> RunCorrelation
     return RunCorrelation(run.name, over, len(wrong), spearman(scores, wrong), spearman(reversed_f1s, wrong), means)
 
 
-def _tables(
-    scored: Sequence[Complexity], correlations: Sequence[RunCorrelation], samples: int | None
-) -> list[TextTable]:
+def _tables(scored: Sequence[Complexity], correlations: Sequence[RunCorrelation]) -> list[TextTable]:
     from atc.apps.tui.text import shorten
     from benchmarks.report.tables import TextTable
 
-    examples = "samples" if samples else "demonstrations"
-    columns = ("task", "score", "r-F1", "|D|", examples, "tests", "published")
+    columns = ("task", "score", "r-F1", "|D|", "demonstrations", "tests", "published")
     rows = [
         (
             task.name,
@@ -194,7 +142,7 @@ def _tables(
             "-".join(map(str, dict.fromkeys(task.functions))),
             str(task.demonstrations),
             str(len(task.nearest)),
-            _published(task.name, examples),
+            _published(task.name),
         )
         for task in scored
     ]
@@ -204,8 +152,8 @@ def _tables(
             (near.test, shorten(near.demonstration, _LONGEST), f"{near.distance:.2f}", f"{near.reversed_f1:.1f}")
             for near in scored[0].nearest
         )
-        nearest_columns = ("test", f"nearest of the {examples}", "distance", "r-F1")
-        tables.append(TextTable(f"Nearest {examples}", nearest_columns, nearest, text_columns=2))
+        nearest_columns = ("test", "nearest of the demonstrations", "distance", "r-F1")
+        tables.append(TextTable("Nearest demonstrations", nearest_columns, nearest, text_columns=2))
     if correlations:
         against = tuple(
             (
@@ -221,39 +169,11 @@ def _tables(
     return tables
 
 
-def _published(name: str, examples: str) -> str:
+def _published(name: str) -> str:
     """The published score of a task of the suite, of other tests than ours; `-` for other tasks."""
     from benchmarks.manipulation.complexity_sources import SUITE
     from benchmarks.report.complexity_tables import published_scores
 
     if not name.startswith(f"{SUITE}-"):
         return "-"
-    return str(published_scores(examples).get(name.removeprefix(f"{SUITE}-"), "-"))
-
-
-def _write_page(
-    file: Path,
-    runs: Sequence[RunFolder],
-    scored: Sequence[Complexity],
-    correlations: Sequence[RunCorrelation],
-    tables: Sequence[TextTable],
-) -> None:
-    """The page of a report over the runs, with these tables and a plot as in Figure 7 before its own."""
-    from atc.files import write_text
-    from atc.models.prices import read_prices
-    from benchmarks.report.comparison import compare
-    from benchmarks.report.page import page
-    from benchmarks.report.plots import Point, lines
-
-    ordered = sorted(scored, key=lambda task: task.score)
-    series = [
-        [
-            Point(task.score, error, f"{entry.run}, {task.name}: complexity {task.score:.2f}, error {error:.1f} %")
-            for task in ordered
-            if (error := entry.errors.get(task.name)) is not None
-        ]
-        for entry in correlations
-    ]
-    plot = lines(series, "API complexity", "error %", most=4 * max(1, math.ceil(ordered[-1].score / 4)))
-    report = compare(runs, read_prices())
-    write_text(file, page(report, tables, [("Errors over API complexity (as in Figure 7)", plot)]))
+    return str(published_scores().get(name.removeprefix(f"{SUITE}-"), "-"))

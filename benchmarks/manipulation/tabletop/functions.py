@@ -129,7 +129,7 @@ class TabletopFunctions:
         return self._phrases.position(description)
 
     def parse_question(self, question: str, context: str = "") -> Any:
-        """The answer to a question about the table: yes or no, a number, a colour, a point, or names.
+        """The answer to a question about the table: how many objects there are, or whether one lies beside another one.
 
         Args:
             question: Such as `how many blocks are to the left of the red bowl?`.

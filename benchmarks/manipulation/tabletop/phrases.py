@@ -82,7 +82,7 @@ class Phrases:
 
     Objects: a name; `the blocks`; `the red and blue blocks`; `the block closest to X`; `the blocks to the left of X`;
     `the second block from the left`; `the leftmost bowl`; `the blocks from left to right`; `the blocks other than X`;
-    `the bowl with the same colour as X`; `the block in X`. Places: a corner, a side, the middle; `the corners`; `the
+    `the bowl with the same colour as X`. Places: a corner, a side, the middle; `the corners`; `the
     corner closest to X`; `10 cm to the left of X`; `between X and Y`; `a horizontal line of 4 points`; `a triangle of
     size 20 cm around X`; an object.
     """
@@ -192,17 +192,6 @@ class Phrases:
         names = [other for other in self._kind(match[1]) if other != name and other.startswith(colour) is equal]
         return self._chosen(match[1], names)
 
-    def _inside(self, match: re.Match[str]) -> str | list[str] | None:
-        base = self._objects(match[2])
-        if not isinstance(base, str):
-            return None
-        return self._chosen(match[1], [name for name in self._kind(match[1]) if self.lies_on(name, base)])
-
-    def lies_on(self, name: str, base: str) -> bool:
-        """Whether an object is in or on another one."""
-        place, below = self._scene.place(name), self._scene.place(base)
-        return name != base and place.z > below.z and distance(place.point, below.point) < 0.05
-
     def _several(self, match: re.Match[str]) -> list[str] | None:
         names: list[str] = []
         parts = re.split(r", and | and |, ?", match[0])
@@ -281,17 +270,13 @@ class Phrases:
         x, y = {"horizontal": (half, 0.0), "vertical": (0.0, half), "diagonal": (half, half)}[kind]
         return along((centre[0] - x, centre[1] - y), (centre[0] + x, centre[1] + y), int(count or 2))
 
-    def _from_to(self, match: re.Match[str]) -> list[list[float]] | None:
-        start, end = self._near(match[2]), self._near(match[3])
-        return None if start is None or end is None else along(start, end, int(match[1] or 2))
-
     def _shape(self, match: re.Match[str]) -> list[list[float]] | None:
         centre = self._near(match[4])
         corners = {"triangle": 3, "square": 4, "pentagon": 5, "hexagon": 6, "circle": 8}[match[1]]
         return None if centre is None else polygon(centre, _metres(match[2] or "20", match[3] or "cm"), corners)
 
     def answer(self, text: str) -> Any:
-        """The answer to a question: yes or no, a number, a colour, a place, or names.
+        """The answer to a question: how many objects there are, or whether one lies beside another one.
 
         Raises: ValueError: The question is not understood.
         """
@@ -308,31 +293,9 @@ class Phrases:
         names = self._objects(re.sub(r" (are|is)( there)?\b", "", match[1]).strip())
         return None if names is None else len([names] if isinstance(names, str) else names)
 
-    def _shown_colour(self, match: re.Match[str]) -> str | None:
-        name = self._objects(match[1])
-        return name.split(" ")[0] if isinstance(name, str) else None
-
-    def _gap(self, match: re.Match[str]) -> float | None:
-        first, second = self._near(match[1]), self._near(match[2])
-        return None if first is None or second is None else distance(first, second)
-
     def _is_beside(self, match: re.Match[str]) -> bool | None:
         name, point = self._near(match[1]), self._near(match[5])
         return None if name is None or point is None else in_direction(name, point, _direction(match, 2))
-
-    def _is_on(self, match: re.Match[str]) -> bool | None:
-        name, base = self._objects(match[1]), self._objects(match[2])
-        return self.lies_on(name, base) if isinstance(name, str) and isinstance(base, str) else None
-
-    def _is_seen(self, match: re.Match[str]) -> bool:
-        return re.sub(r"^(a|an|any|the) ", "", match[1]) in self._scene.names
-
-    def _where(self, match: re.Match[str]) -> list[float] | None:
-        point = self._near(match[1])
-        return None if point is None else list(point)
-
-    def _which(self, match: re.Match[str]) -> str | list[str] | None:
-        return self._objects(re.sub(r" (are|is)\b", "", match[1], count=1))
 
 
 _Find = Callable[[Phrases, re.Match[str]], Any]
@@ -351,7 +314,6 @@ _OBJECTS: tuple[tuple[str, _Find], ...] = (
         rf"{_NOUN} (?:with|of|in) (?:the |a )?(same|matching|different|other) colour (?:as|than|from|of|to) (.+)",
         Phrases._colour_of,
     ),
-    (rf"{_NOUN} (?:in|on|inside|on top of) (.+)", Phrases._inside),
     (r".+(?:,| and ).+", Phrases._several),
 )
 _POSITIONS: tuple[tuple[str, _Find], ...] = (
@@ -363,7 +325,6 @@ _POSITIONS: tuple[tuple[str, _Find], ...] = (
         rf"(?: (?:of length |of |that is )?{_LENGTH}(?: long)?)?(?: (?:in|through|around|at|centred at) (.+))?",
         Phrases._line,
     ),
-    (r"line(?: (?:of|with) (\d+) points)? from (.+) to (.+)", Phrases._from_to),
     (
         rf"(triangle|square|pentagon|hexagon|circle)(?: (?:of|with)(?: a)? size {_LENGTH})?(?: (?:in|around|at) (.+))?",
         Phrases._shape,
@@ -371,14 +332,5 @@ _POSITIONS: tuple[tuple[str, _Find], ...] = (
 )
 _QUESTIONS: tuple[tuple[str, _Find], ...] = (
     (r"(?:how many|what is the number of) (.+)", Phrases._number),
-    (r"(?:what|which) colour (?:is|has) (.+)", Phrases._shown_colour),
-    (r"what is the colour of (.+)", Phrases._shown_colour),
-    (r"how far (?:is|are) (.+) (?:from|and) (.+)", Phrases._gap),
-    (r"what is the distance (?:between|from) (.+) (?:and|to) (.+)", Phrases._gap),
     (rf"is (.+?) {_RELATION} (.+)", Phrases._is_beside),
-    (r"is (.+?) (?:in|on|inside) (.+)", Phrases._is_on),
-    (r"is there (.+)", Phrases._is_seen),
-    (r"is (.+) visible", Phrases._is_seen),
-    (r"where is (.+)", Phrases._where),
-    (r"(?:which|what) (?:is |are )?(.+)", Phrases._which),
 )

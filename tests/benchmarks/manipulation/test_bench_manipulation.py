@@ -19,13 +19,13 @@ from benchmarks.manipulation import suite
 from benchmarks.manipulation.combinations import request_parameters
 from benchmarks.manipulation.environment import Environment
 from benchmarks.manipulation.generator import ACTION, ActionGenerator
-from benchmarks.manipulation.perfect import LabelModel
 from benchmarks.manipulation.run import ManipulationSettings, TestRunner, run_tests
 from benchmarks.manipulation.selection import Selection
 from benchmarks.manipulation.suite import open_environment
 from benchmarks.report.manipulation_tables import manipulation_tables, published_manipulation, technique
 from benchmarks.report.runs import read_runs
 from protocols.errors import PromptRefused, UsageError
+from tests.benchmarks.manipulation.perfect import LabelModel
 from tests.benchmarks.manipulation.suite_tasks import SUITE
 from tests.benchmarks.manipulation.tiny_environment import TinyEnvironment, TinySteps
 from tests.benchmarks.report_runs import metrics, task, write_run

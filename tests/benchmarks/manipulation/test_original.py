@@ -15,10 +15,10 @@ from atc.apps.cli import main
 from atc.models.replay import Recorder
 from benchmarks.manipulation.generator import ActionGenerator
 from benchmarks.manipulation.original import open_original
-from benchmarks.manipulation.perfect import LabelModel
 from benchmarks.manipulation.run import ManipulationSettings, TestRunner
 from benchmarks.manipulation.selection import Selection
 from protocols.errors import UsageError
+from tests.benchmarks.manipulation.perfect import LabelModel
 
 SETTINGS = ManipulationSettings("manipulation", "labels", "action", 3, 1, "paper", "bm25", False)
 WEATHER = "https://api.openweathermap.org"
@@ -116,19 +116,6 @@ def test_labels_of_files_solve_their_tests_in_both_ways(name: str, tmp_path: Pat
         environment.reset(environment.tests[0])
         environment.act(environment.demonstrations[0].action)
         assert environment.score().value < 1
-
-
-@pytest.mark.parametrize("name", ["cat", "weather", "home"])
-def test_demonstrations_of_files_count_alike_by_both_options(name: str, tmp_path: Path) -> None:
-    """`--demos` may name the folder that `--files` has anyway."""
-    folder = ALL[name].write(tmp_path / "files")
-    command = ["complexity", f"manipulation-{name}", "--files", str(folder), "--json"]
-    own, named = (
-        json.loads(CliRunner().invoke(main, [*command, *more]).stdout)["tasks"][0]
-        for more in ([], ["--demos", str(folder / "examples")])
-    )
-
-    assert (own["score"], own["reversed_f1"]) == (named["score"], named["reversed_f1"])
 
 
 def test_the_prompt_has_the_files_as_they_are(tmp_path: Path) -> None:

@@ -10,8 +10,8 @@ from click.testing import CliRunner
 
 from atc.apps.cli import main
 from benchmarks.harness.runner import prepare_folder
-from benchmarks.manipulation.perfect import LabelModel
 from benchmarks.manipulation.run import ManipulationSettings, TestRunner, run_tests
+from tests.benchmarks.manipulation.perfect import LabelModel
 from tests.benchmarks.manipulation.tiny_environment import TinyEnvironment
 from tests.browser import open_browser
 

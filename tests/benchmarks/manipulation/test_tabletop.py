@@ -303,7 +303,6 @@ def test_a_wrong_call_says_what_is_wrong(tabletop: Tabletop, program: str, messa
         ("the bowl with the same color as the red block", "red bowl"),
         ("the bowls with a different colour than the red block", ["pink bowl"]),
         ("the red block and the pink bowl", ["red block", "pink bowl"]),
-        ("the blocks in the red bowl", []),
     ],
 )
 def test_phrases_for_objects(scene: Scene, phrase: str, names: str | list[str]) -> None:
@@ -335,7 +334,6 @@ def test_phrases_for_places(scene: Scene, phrase: str, point: list[float]) -> No
         ("a diagonal line of 3 points", [[-0.25, -0.75], [0.0, -0.5], [0.25, -0.25]]),
         ("a horizontal line with 2 points 20 cm long", [[-0.1, -0.5], [0.1, -0.5]]),
         ("the sides", [[0.0, -0.25], [0.25, -0.5], [0.0, -0.75], [-0.25, -0.5]]),
-        ("a line of 2 points from the red block to the red bowl", [[-0.2, -0.3], [0.2, -0.4]]),
     ],
 )
 def test_phrases_for_several_places(scene: Scene, phrase: str, points: list[list[float]]) -> None:
@@ -354,10 +352,6 @@ def test_phrases_for_several_places(scene: Scene, phrase: str, points: list[list
         ("is the blue block right of the red bowl?", False),
         ("how many blocks are there on the table?", 3),
         ("how many blocks are to the left of the red bowl?", 2),
-        ("what color is the red block?", "red"),
-        ("which block is closest to the red bowl?", "blue block"),
-        ("is there a brown block?", False),
-        ("is the red block in the red bowl?", False),
     ],
 )
 def test_questions(scene: Scene, question: str, reply: Any) -> None:

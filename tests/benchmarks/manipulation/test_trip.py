@@ -8,11 +8,11 @@ from collections.abc import Iterator
 import pytest
 
 from benchmarks.manipulation.environment import ManipulationTest
-from benchmarks.manipulation.perfect import LabelModel
 from benchmarks.manipulation.run import ACTION_MODE, BENCHMARK, ManipulationSettings, TestRunner
 from benchmarks.manipulation.suite import open_environment
 from benchmarks.manipulation.trip.environment import TripBooking
 from tests.benchmarks.manipulation.criteria_mutants import mutants, outcome
+from tests.benchmarks.manipulation.perfect import LabelModel
 
 TICKETS = """\
 API.select_booking_type("trip tickets")

@@ -10,7 +10,6 @@ import pytest
 
 from benchmarks.manipulation.environment import ActionResult, ManipulationTest, TestScore
 from benchmarks.manipulation.generator import ActionGenerator
-from benchmarks.manipulation.perfect import LabelModel
 from benchmarks.manipulation.selection import Selection
 from benchmarks.manipulation.webshop.catalogue import Product, products
 from benchmarks.manipulation.webshop.environment import WebShop
@@ -21,6 +20,7 @@ from benchmarks.manipulation.webshop.reward import fitting_options, kind_factor,
 from benchmarks.manipulation.webshop.session import ShopSession, find
 from protocols.errors import UsageError
 from sandbox import Sandbox
+from tests.benchmarks.manipulation.perfect import LabelModel
 
 SHOP = WebShop()
 COMPAT = WebShop(compat=True)
