@@ -175,7 +175,7 @@ class _ModelStub:
         return 200, {"id": "1", "object": "chat.completion", "created": 0, "choices": [choice], "usage": usage}
 
 
-def solve(protocol: Protocol, task: RightProgram, profile: str, tools: str | None) -> dict[str, Any]:
+def solve(protocol: Protocol, task: RightProgram, profile: str) -> dict[str, Any]:
     """What becomes of a right program.
 
     Returns: `accepted` as it was at the first attempt, `altered`, `right` (the answer is that of the direct run),
@@ -197,7 +197,6 @@ def solve(protocol: Protocol, task: RightProgram, profile: str, tools: str | Non
             model,
             base_url=f"{service}/",  # as it is: the stand-in has no path
             profile=profile,
-            tools="all" if tools == "all" else int(tools) if tools else None,
             writes="allow",
             confirm=lambda call: True,
         )
@@ -234,14 +233,11 @@ def runs_simulated(simulator: Simulator, protocol: Protocol, task: RightProgram)
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option("--documents", type=click.Path(file_okay=False, path_type=Path), help="The folder of the documents.")
 @click.option("--profile", default="large", show_default=True, help="The profile of the model.")
-@click.option("--tools", metavar="N|all", help="How many tools are offered  [default: as the profile says]")
 @click.option(
     "--simulate", is_flag=True, help="Run each program in the simulated API, too, and count those that end well."
 )
 @json_option("Print JSON instead of the table.")
-def main(
-    names: tuple[str, ...], documents: Path | None, profile: str, tools: str | None, simulate: bool, as_json: bool
-) -> None:
+def main(names: tuple[str, ...], documents: Path | None, profile: str, simulate: bool, as_json: bool) -> None:
     """Measure how many right programs are accepted as they are: of all files, or of those with a NAME."""
     document_folders = [documents] if documents is not None else [folder / "openapi" for folder in folders()]
     rows: dict[str, list[dict[str, Any]]] = {}
@@ -259,7 +255,7 @@ def main(
         tracked_programs = track(programs, file.stem, console=Console(stderr=True), transient=True)
         with Simulator(protocol, now=SIMULATED_NOW) if simulate else nullcontext() as simulator:
             rows[file.stem] = [
-                solve(protocol, task, profile, tools)
+                solve(protocol, task, profile)
                 | ({"simulated": runs_simulated(simulator, protocol, task)} if simulator is not None else {})
                 for task in tracked_programs
             ]
@@ -273,16 +269,7 @@ def main(
         counted.append("simulated")
         titles.append("runs simulated")
     print_table(
-        (
-            "document",
-            "programs",
-            "accepted",
-            "altered",
-            "answer right",
-            "doubted",
-            "broken",
-            *(["runs simulated"] * simulate),
-        ),
+        titles,
         [
             (name, len(results), *(sum(bool(row[key]) for row in results) for key in counted))
             for name, results in (*rows.items(), *([("all", everything)] if len(rows) > 1 else []))

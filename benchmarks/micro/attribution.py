@@ -9,7 +9,6 @@ programs of each half are put to a model as the ATC paper does (section 3.3); th
 from __future__ import annotations
 
 import re
-import statistics
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass
@@ -25,19 +24,11 @@ from atc.models import Message, Model, open_model
 from atc.prompting import templates
 from benchmarks.injection.corpus import FailingProgram, Half, failing_programs
 from benchmarks.injection.services import SEED, open_sandbox, serve
-from benchmarks.micro.frame import Measurement, half_option, json_option, print_table, seconds_of
+from benchmarks.micro.frame import Measurement, half_option, json_option, print_table
 from protocols.dataflow.graph import ProtocolGraph
 from sandbox import Run
 
 __all__ = ["AttributionVerdict", "judge", "main", "sample_by_kind"]
-
-LOOP = """
-found = {call}
-total = 0
-for number in range({size}):
-    total += number * number if number % 3 == 0 else -1
-print(total)
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,22 +96,6 @@ def sample_by_kind(programs: Sequence[FailingProgram], count: int) -> list[Faili
     return chosen[:count]
 
 
-def overhead(runs: int = 3) -> dict[str, float]:
-    """A loop after a call, with where its values come from and without, as multiples of CPython."""
-    case = next(case for case in failing_programs("seen") if case.api == "films")
-    with serve(case.api, case) as service:
-        program = LOOP.format(call="GET_films_popular()", size=12_000_000)
-        ways = {on: open_sandbox(service, SEED, track=on) for on in (True, False)}
-        plain = compile(LOOP.format(call="0", size=12_000_000).replace("print", "str"), "<loop>", "exec")
-        seconds: dict[str, list[float]] = {"with": [], "without": [], "CPython": []}
-        for _ in range(runs):
-            seconds["CPython"].append(seconds_of(lambda: exec(plain, {})))
-            seconds["with"].append(seconds_of(lambda: ways[True].run(program)))
-            seconds["without"].append(seconds_of(lambda: ways[False].run(program)))
-    python = statistics.median(seconds["CPython"])
-    return {name: round(statistics.median(seconds[name]) / python, 2) for name in ("with", "without")}
-
-
 @click.command(cls=Measurement, help=__doc__)
 @half_option
 @click.option("--ask", type=click.IntRange(min=0), default=0, metavar="N", help="Ask a model about N programs a half.")
@@ -137,18 +112,13 @@ def main(half: Half | None, ask: int, model: str | None, as_json: bool) -> None:
             put = {case.name for case in sample_by_kind(programs, ask)}
             tracked = track(programs, f"half {corpus_half}", console=Console(stderr=True))
             verdicts += [judge(case, graphs, opened if case.name in put else None) for case in tracked]
-    costs = overhead()
     if as_json:
-        click.echo(to_json({"verdicts": [asdict(verdict) for verdict in verdicts], "overhead": costs}), nl=False)
+        click.echo(to_json([asdict(verdict) for verdict in verdicts]), nl=False)
         return
     titles = ("ours", "traceback", *(["asked"] if ask else []))
     columns = [f"{half}: n" if title is None else title for half in halves for title in (None, *titles)]
     rows = _rows(verdicts, halves, titles)
     print_table(("kind of fault", *columns), rows, figures_from=1, line_below=["value in two responses"])
-    click.echo(
-        f"a loop after a call takes {costs['with']} times what it takes in CPython with where its values come from, "
-        f"{costs['without']} without"
-    )
 
 
 def _rows(verdicts: Sequence[AttributionVerdict], halves: Sequence[str], ways: Sequence[str]) -> Iterator[list[str]]:

@@ -71,7 +71,7 @@ def test_a_right_program_is_accepted_and_a_wrong_one_is_broken(file: Path) -> No
     document, tasks = read_file(file)
     protocol = load(DOCUMENT)
 
-    results = [solve(protocol, task, "large", None) for task in tasks]
+    results = [solve(protocol, task, "large") for task in tasks]
 
     assert document == "ferries.yaml"
     assert [row["accepted"] for row in results] == [True, True, False]
