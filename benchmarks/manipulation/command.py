@@ -2,32 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from atc.apps.cli import print_json
 from atc.apps.cli.options import (
-    json_option,
     limit_option,
     model_option,
     option,
     profile_option,
-    record_option,
-    results_option,
-    reuse_option,
     takes,
 )
+from benchmarks.harness.options import RunOptions, settings_of
 from benchmarks.manipulation.suite import TASKS
 
 if TYPE_CHECKING:
-    from atc.models import Model
-    from benchmarks.manipulation.run import ManipulationSettings, TestRecord
+    from benchmarks.manipulation.run import ManipulationSettings
     from benchmarks.manipulation.selection import DocumentCount
 
 __all__ = ["manipulation"]
@@ -44,7 +39,7 @@ def _document_count(text: str) -> DocumentCount:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _ManipulationOptions:
+class _ManipulationOptions(RunOptions):
     """The command line of `atc bench manipulation`."""
 
     tasks: tuple[str, ...] = option(
@@ -117,15 +112,8 @@ class _ManipulationOptions:
     seed: int = option(
         "--seed", default=0, show_default=True, help="Of the tools, and of the order of equally near demonstrations."
     )
-    repeat: int | None = option(
-        "--repeat", type=click.IntRange(min=1), metavar="K", help="Run with K seeds, into DIR/1 to DIR/K."
-    )
     model: str | None = model_option()
     limit: int | None = limit_option("tests of each task")
-    out: Path = results_option("tests")
-    record: Path | None = record_option()
-    reuse: Path | None = reuse_option()
-    as_json: bool = json_option("Print summary.json instead of the tables.")
 
 
 @click.command(epilog="\b\nTasks: " + ", ".join(TASKS))
@@ -138,11 +126,12 @@ def manipulation(options: _ManipulationOptions) -> None:
     """
     from atc.apps.cli.model import offer_pull
     from atc.engines.names import identity
-    from atc.files import write_json
     from atc.models import default_model, open_model
-    from benchmarks.harness.runner import prepare_folder
+    from benchmarks.harness.command import run_all
+    from benchmarks.harness.runner import repeated, selected
     from benchmarks.manipulation.original import open_original
-    from benchmarks.manipulation.summary import summarize_tests
+    from benchmarks.manipulation.run import SuiteEnvironment, SuiteTask
+    from benchmarks.manipulation.summary import SuiteScorer
     from benchmarks.report.manipulation_tables import manipulation_tables
     from benchmarks.report.runs import read_run
 
@@ -152,30 +141,36 @@ def manipulation(options: _ManipulationOptions) -> None:
         raise click.UsageError("--files has the files of one tool: say which with one --task")
     name = identity(options.model or default_model())
     settings = _settings(options, name)
-    options = replace(options, tasks=tuple(dict.fromkeys(options.tasks or TASKS)))
-    for task in options.tasks:  # what cannot be run is told now, not hours later
-        open_original(task, options.files, compat=options.compat).close()
-    offer_pull(name)
-    runs, summaries = [], []
-    for repeat in range(options.repeat or 1):
-        folder = options.out / str(repeat + 1) if options.repeat else options.out
-        run_settings = replace(settings, repeat=repeat)
-        prepare_folder(folder, run_settings)
-        with closing(open_model(name, record=options.record, reuse=options.reuse)) as model:
-            records = _run(options, run_settings, folder, model)
-        summary = {**summarize_tests(records, run_settings), "date": datetime.now(UTC).date().isoformat()}
-        write_json(folder / "summary.json", summary)
-        summaries.append(summary)
-        finished = {record.id for record in records}
-        run = read_run(folder, str(folder))
-        runs.append(replace(run, tasks=tuple(task for task in run.tasks if task.id in finished)))
+    with ExitStack() as opened:
+        tools = {
+            task: opened.enter_context(closing(open_original(task, options.files, compat=options.compat)))
+            for task in dict.fromkeys(options.tasks or TASKS)
+        }
+        tasks = [
+            SuiteTask(task, test)
+            for task, tool in tools.items()
+            for test in selected(tool.tests, options.half, options.limit)
+        ]
+        offer_pull(name)
+
+        @contextmanager
+        def suite(settings: ManipulationSettings, folder: Path) -> Iterator[SuiteEnvironment]:
+            with closing(open_model(name, record=options.record, reuse=options.reuse)) as model:
+                yield SuiteEnvironment(tools, settings, model)
+
+        folders = repeated(options.out, settings, options.repeat)
+        completed = list(run_all(folders, tasks, suite, SuiteScorer(), options))
     if options.as_json:
+        summaries = [run.summary for run in completed]
         print_json(summaries if options.repeat else summaries[0])
         return
     from rich.console import Console
 
     from benchmarks.report.render import show
 
+    ids = {task.id for task in tasks}
+    runs = [read_run(run.folder, str(run.folder)) for run in completed]
+    runs = [replace(run, tasks=tuple(task for task in run.tasks if task.id in ids)) for run in runs]
     show(manipulation_tables(runs), (), Console())
 
 
@@ -204,59 +199,13 @@ def _settings(options: _ManipulationOptions, model: str) -> ManipulationSettings
     if options.retriever not in RETRIEVERS:  # a folder, whose encoder may be trained anew
         files["retriever"] = {"file": options.retriever, "sha256": encoder_digest(options.retriever)}
     reflections = chosen.reflections if options.max_reflections is None else options.max_reflections
-    return ManipulationSettings(
+    return settings_of(
+        ManipulationSettings,
+        options,
         benchmark=BENCHMARK,
         model=model,
-        mode=options.mode,
         max_reflections=0 if action else reflections,
-        shots=options.shots,
-        documents=options.documents,
-        retriever=options.retriever,
-        oracle=options.oracle,
-        system_prompt=options.system_prompt,
-        strip_fences=options.strip_fences,
-        max_steps=options.max_steps,
-        compat=options.compat,
-        seed=options.seed,
         profile="" if action else options.profile or "",
         prefill=chosen.prefill,
         files={**answers_digest(model), **files},
     )
-
-
-def _run(
-    options: _ManipulationOptions, settings: ManipulationSettings, folder: Path, model: Model
-) -> Sequence[TestRecord]:
-    """Run what is missing in a folder; the records in the order of the tests."""
-    from benchmarks.manipulation.original import open_original
-    from benchmarks.manipulation.run import TestRunner, run_tests
-
-    records: list[TestRecord] = []
-    for task in options.tasks:
-        with closing(open_original(task, options.files, compat=settings.compat)) as environment:
-            runner = TestRunner(environment, settings, model)
-            tests = environment.tests[: options.limit]
-            records += _watch(task, run_tests(runner, tests, settings, folder), len(tests))
-    return records
-
-
-def _watch(task: str, records: Iterable[TestRecord], total: int) -> list[TestRecord]:
-    """Collect the records; on stderr show a bar with the mean of the measure, or a line for each test."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    from atc.apps.cli import say
-
-    console = Console(stderr=True)
-    finished: list[TestRecord] = []
-    columns: list[Any] = [MofNCompleteColumn(), BarColumn(), TextColumn("{task.description}"), TimeElapsedColumn()]
-    with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
-        bar = progress.add_task(task, total=total)
-        for record in records:
-            finished.append(record)
-            mean = 100 * sum(entry.metrics.success for entry in finished) / len(finished)
-            progress.update(bar, advance=1, description=f"{task} {mean:.1f}")
-            if not console.is_terminal:
-                outcome = record.metrics.error or "right"
-                say(f"{len(finished)}/{total} {record.id}: {outcome}, {record.seconds:.1f} s")
-    return finished

@@ -1,36 +1,28 @@
-"""Run the tests of the suite, so that a run that was stopped goes on where it was.
-
-A run folder is laid out as those of the other benchmarks (see benchmarks.harness.runner): each test is one JSON file in
-`tasks/`, which is taken again only under the very same settings and for the very same test.
-"""
+"""Run the tests of the suite: what decides their outcome, and the record of each (see `benchmarks.harness.runner`)."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
-from atc.files import append_line, write_json
-from atc.models.base import Model
-from atc.solution import Solution
-from benchmarks.harness.runner import stored_seconds
+from atc.models.base import Message, Model, Usage
+from benchmarks.harness.parts import Outcome
 from benchmarks.manipulation.environment import NOW, Environment, ManipulationTest, TestScore
 from benchmarks.manipulation.generator import ActionGenerator, Episode
 from benchmarks.manipulation.selection import DocumentCount, Selection
 from benchmarks.manipulation.solving import EpisodeAgent
 from benchmarks.run.agent_environment import raise_if_unavailable, record_of_solution
 from benchmarks.tasks.metrics import Metrics
-from protocols.errors import PromptRefused, UsageError
+from protocols.errors import PromptRefused
 from protocols.model import Protocol
 from sandbox.records import CallRecord
 
-__all__ = ["ACTION_MODE", "BENCHMARK", "ManipulationSettings", "TestRecord", "TestRunner", "run_tests"]
+__all__ = ["ACTION_MODE", "BENCHMARK", "ManipulationSettings", "SuiteEnvironment", "SuiteTask", "TestRunner"]
 
 BENCHMARK = "manipulation"
 ACTION_MODE = "action"
@@ -65,17 +57,37 @@ class ManipulationSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class TestRecord:
-    """A finished test: its score, the digest of its first prompt, and the seconds that it took."""
+class SuiteTask:
+    """A test of one of the tools."""
 
-    task: str
-    id: str
-    metrics: Metrics
-    details: Mapping[str, float]
-    prompt: str
-    seconds: float
+    tool: str
+    test: ManipulationTest
 
-    __test__ = False
+    @property
+    def id(self) -> str:
+        """Tool and test."""
+        return f"{self.tool}-{self.test.id}"
+
+
+class SuiteEnvironment:
+    """Runs the tests of several tools with one model: the harness's environment.
+
+    Raises: UsageError: The settings do not fit one of the tools.
+    """
+
+    def __init__(self, tools: Mapping[str, Environment], settings: ManipulationSettings, model: Model) -> None:
+        self._runners = {name: TestRunner(tool, settings, model) for name, tool in tools.items()}
+
+    def key(self, task: SuiteTask) -> object:
+        """What prompts are made of, and the test."""
+        return [self._runners[task.tool].digest, task.test]
+
+    def run(self, task: SuiteTask) -> Outcome:
+        """Run a test. Raises: ModelError, KeyboardInterrupt."""
+        return Outcome(self._runners[task.tool].run(task.test))
+
+    def stop(self) -> None:
+        """No test runs in another thread."""
 
 
 class TestRunner:
@@ -136,9 +148,9 @@ class TestRunner:
         """The functions among some names, without constructors: to make a value is no call, and it may serve two."""
         return tuple(name for name in names if name not in self._value_classes)
 
-    def _counted(self, test: ManipulationTest) -> ManipulationTest:
-        """The test as its calls are counted: no label has a constructor."""
-        return replace(test, names=tuple(map(self._called, test.names)))
+    def _counted(self, test: ManipulationTest) -> list[tuple[str, ...]]:
+        """The functions of each label, as its calls are counted."""
+        return [self._called(names) for names in test.names]
 
     def run(self, test: ManipulationTest) -> dict[str, Any]:
         """Run a test; gives its record as plain data without times. Raises: ModelError, KeyboardInterrupt."""
@@ -148,139 +160,113 @@ class TestRunner:
             episode = self._generator.run(self._model, test, self._seed)
         except PromptRefused as error:
             return self._refused(test, str(error))
-        score, counted = self.environment.score(), self._counted(test)
+        score = self.environment.score()
         called = self._called(name for step in episode.steps for name in step.result.names)
-        return {
-            **_test_record(self.environment, counted),
-            "metrics": asdict(_episode_metrics(counted, episode, score, called)),
-            "details": dict(score.details),
-            "prompt": _shown([message.to_json() for message in episode.prompt]),
-            "solution": _episode_solution(test, episode, score),
-            "picture": self.environment.picture(),
-        }
+        executed = score.failure != "non-executable"
+        metrics = self._metrics(
+            test,
+            score,
+            called,
+            episode.usage,
+            answered=executed,
+            status="answered" if executed else "failed",
+            tool_calls=len(called),
+            failed_runs=sum(bool(step.result.error) for step in episode.steps),
+        )
+        return self._record(test, metrics, score.details, episode.prompt, _episode_solution(test, episode, score))
 
     def _refused(self, test: ManipulationTest, why: str) -> dict[str, Any]:
         """The record of a test whose prompt the model does not take."""
-        test = self._counted(test)
-        metrics = Metrics(0.0, 0.0, 0.0, 0.0, status="limit", gold_calls=len(test.names[0]), error="non-executable")
-        return {
-            **_test_record(self.environment, test),
-            "metrics": asdict(metrics),
-            "details": dict.fromkeys(self.environment.figures, 0.0),
-            "prompt": _shown([]),
-            "solution": {"query": test.goal, "status": "limit", "answer": None, "message": why, "attempts": []},
+        score = TestScore(0.0, "non-executable", dict.fromkeys(self.environment.figures, 0.0))
+        metrics = self._metrics(test, score, (), Usage(), status="limit")
+        solution: dict[str, Any] = {
+            "query": test.goal,
+            "status": "limit",
+            "answer": None,
+            "message": why,
+            "attempts": [],
         }
+        return self._record(test, metrics, score.details, (), solution)
 
     def _solve(self, agent: EpisodeAgent, test: ManipulationTest) -> dict[str, Any]:
         solved = agent.run(self._model, test)
-        raise_if_unavailable(solved.solution)
-        counted = self._counted(test)
+        solution = solved.solution
+        raise_if_unavailable(solution)
+        function_names = {name for names in self._counted(test) for name in names}
+        failed = [attempt for attempt in solution.attempts if attempt.run is not None and attempt.run.outcome != "ok"]
+        metrics = self._metrics(
+            test,
+            solved.score,
+            [_called_name(call, agent.protocol, function_names) for call in solution.calls],
+            solution.usage,
+            answered=solution.status == "answered",
+            status=solution.status,
+            tool_calls=sum(len(attempt.calls) for attempt in solution.attempts),
+            failed_runs=len(failed),
+            wasted_calls=sum(call.attempts > 0 for attempt in failed for call in attempt.calls),
+            reflections=solution.reflections,
+            standing=solution.standing,
+            findings=len(solution.findings),
+            turns=len(solution.tree),
+        )
+        record: Any = record_of_solution(solution, agent.base_url)
+        return self._record(test, metrics, solved.score.details, solved.prompt, record)
+
+    def _metrics(
+        self, test: ManipulationTest, score: TestScore, called: Sequence[str], usage: Usage, **others: Any
+    ) -> Metrics:
+        labels = self._counted(test)
+        recall, precision = _overlap(called, labels)
+        return Metrics(
+            score.value,
+            recall,
+            precision,
+            score.value,
+            prompt_tokens=usage.prompt_tokens,
+            completion_tokens=usage.completion_tokens,
+            cached_tokens=usage.cached_tokens,
+            model_calls=usage.model_calls,
+            gold_calls=len(labels[0]),
+            error=score.failure or None,
+            **others,
+        )
+
+    def _record(
+        self,
+        test: ManipulationTest,
+        metrics: Metrics,
+        details: Mapping[str, float],
+        prompt: Sequence[Message],
+        solution: Mapping[str, Any],
+    ) -> dict[str, Any]:
+        messages = [message.to_json() for message in prompt]
         return {
-            **_test_record(self.environment, counted),
-            "metrics": asdict(_solution_metrics(counted, solved.solution, solved.score, agent.protocol)),
-            "details": dict(solved.score.details),
-            "prompt": _shown([message.to_json() for message in solved.prompt]),
-            "solution": record_of_solution(solved.solution, agent.base_url),
+            "id": f"{self.environment.name}-{test.id}",
+            "dataset": self.environment.name,
+            "metric": self.environment.metric,
+            "query": test.goal,
+            "gold": {"calls": dict(Counter(self._counted(test)[0])), "counted": True},
+            "labels": list(test.labels),
+            "metrics": asdict(metrics),
+            "details": dict(details),
+            "prompt": {"sha256": _digest(messages), "messages": messages},
+            "solution": solution,
             "picture": self.environment.picture(),
         }
-
-
-def run_tests(
-    runner: TestRunner, tests: Sequence[ManipulationTest], settings: ManipulationSettings, out: Path
-) -> Iterator[TestRecord]:
-    """Yield the record of each test in order, running those that have none.
-
-    Args:
-        out: A folder that `prepare_folder` made.
-    Raises:
-        ModelError: The model cannot be had; what was finished stays.
-        UsageError: A stored record is damaged, or one cannot be written.
-    """
-    times = out / "times.jsonl"
-    task, digest = runner.environment.name, runner.digest
-    earlier = stored_seconds(times)
-    for test in tests:
-        key = _digest([asdict(settings), digest, asdict(test)])
-        file = out / "tasks" / f"{task}-{test.id}.json"
-        record = _read(file, key)
-        seconds = earlier.get(f"{task}-{test.id}", 0.0)
-        if record is None:
-            started = time.perf_counter()
-            record = {"key": key, **runner.run(test)}
-            seconds = round(time.perf_counter() - started, 3)
-            write_json(file, record)
-            append_line(times, json.dumps({"id": record["id"], "seconds": seconds}))
-        yield _record(file, record, seconds)
 
 
 def _digest(parts: object) -> str:
     return hashlib.sha256(json.dumps(parts, sort_keys=True, default=list).encode()).hexdigest()
 
 
-def _shown(messages: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The first prompt with its digest."""
-    return {"sha256": _digest(messages), "messages": list(messages)}
-
-
-def _read(file: Path, key: str) -> dict[str, Any] | None:
-    """The record in a file, if it is one of this very test."""
-    try:
-        data = json.loads(file.read_text("utf-8"))
-        return dict(data) if data.get("key") == key else None
-    except FileNotFoundError:
-        return None
-    except (OSError, ValueError, TypeError, AttributeError) as error:
-        raise UsageError(f"{file} cannot be read ({error}); remove it to have the test run again") from None
-
-
-def _record(file: Path, data: Mapping[str, Any], seconds: float) -> TestRecord:
-    try:
-        metrics = Metrics.read(data["metrics"])
-        return TestRecord(data["dataset"], data["id"], metrics, data["details"], data["prompt"]["sha256"], seconds)
-    except (KeyError, TypeError) as error:
-        raise UsageError(f"{file} has no {error}; remove it to have the test run again") from None
-
-
-def _test_record(environment: Environment, test: ManipulationTest) -> dict[str, Any]:
-    return {
-        "id": f"{environment.name}-{test.id}",
-        "dataset": environment.name,
-        "metric": environment.metric,
-        "query": test.goal,
-        "gold": {"calls": dict(Counter(test.names[0])), "counted": True},
-        "labels": list(test.labels),
-    }
-
-
-def _overlap(called: Sequence[str], test: ManipulationTest) -> tuple[float, float]:
+def _overlap(called: Sequence[str], labels: Sequence[Sequence[str]]) -> tuple[float, float]:
     """Recall and precision of the functions called, against the nearest label."""
     shares = [
         (shared / max(len(names), 1), shared / max(len(called), 1))
-        for names in test.names
+        for names in labels
         for shared in [(Counter(called) & Counter(names)).total()]
     ]
     return max(shares, key=sum)
-
-
-def _episode_metrics(test: ManipulationTest, episode: Episode, score: TestScore, called: Sequence[str]) -> Metrics:
-    recall, precision = _overlap(called, test)
-    usage = episode.usage
-    return Metrics(
-        score.value,
-        recall,
-        precision,
-        score.value,
-        answered=score.failure != "non-executable",
-        status="answered" if score.failure != "non-executable" else "failed",
-        prompt_tokens=usage.prompt_tokens,
-        completion_tokens=usage.completion_tokens,
-        cached_tokens=usage.cached_tokens,
-        model_calls=usage.model_calls,
-        tool_calls=len(called),
-        failed_runs=sum(bool(step.result.error) for step in episode.steps),
-        gold_calls=len(test.names[0]),
-        error=score.failure or None,
-    )
 
 
 def _episode_solution(test: ManipulationTest, episode: Episode, score: TestScore) -> dict[str, Any]:
@@ -310,35 +296,6 @@ def _episode_solution(test: ManipulationTest, episode: Episode, score: TestScore
         "message": score.failure,
         "attempts": attempts,
     }
-
-
-def _solution_metrics(test: ManipulationTest, solution: Solution, score: TestScore, protocol: Protocol) -> Metrics:
-    function_names = {name for names in test.names for name in names}
-    called = [_called_name(call, protocol, function_names) for call in solution.calls]
-    recall, precision = _overlap(called, test)
-    failed = [attempt for attempt in solution.attempts if attempt.run is not None and attempt.run.outcome != "ok"]
-    usage = solution.usage
-    return Metrics(
-        score.value,
-        recall,
-        precision,
-        score.value,
-        answered=solution.status == "answered",
-        status=solution.status,
-        prompt_tokens=usage.prompt_tokens,
-        completion_tokens=usage.completion_tokens,
-        cached_tokens=usage.cached_tokens,
-        model_calls=usage.model_calls,
-        tool_calls=sum(len(attempt.calls) for attempt in solution.attempts),
-        failed_runs=len(failed),
-        wasted_calls=sum(call.attempts > 0 for attempt in failed for call in attempt.calls),
-        reflections=solution.reflections,
-        gold_calls=len(test.names[0]),
-        error=score.failure or None,
-        standing=solution.standing,
-        findings=len(solution.findings),
-        turns=len(solution.tree),
-    )
 
 
 def _called_name(call: CallRecord, protocol: Protocol, function_names: set[str]) -> str:

@@ -1,55 +1,96 @@
-"""The figures of a run of the suite, as `summary.json`."""
+"""The figures of the suite's tests: of one, of all so far, and of a run as `summary.json`."""
 
 from __future__ import annotations
 
 import statistics
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from benchmarks.manipulation.run import ManipulationSettings, TestRecord
 from benchmarks.report.manipulation_tables import CLASSES
 from benchmarks.report.stats import estimate
+from benchmarks.tasks.metrics import Metrics
 
-__all__ = ["summarize_tests"]
-
-
-def summarize_tests(records: Sequence[TestRecord], settings: ManipulationSettings) -> dict[str, Any]:
-    """For each task and for all the measure in percent with its 95 % interval, the failures and the cost.
-
-    The keys are part of the interface.
-    """
-    tasks = dict.fromkeys(record.task for record in records)
-    groups = {task: [record for record in records if record.task == task] for task in tasks}
-    return {
-        **asdict(settings),
-        "n": len(records),
-        "tasks": {task: _figures(group) for task, group in groups.items()},
-        "failures": _failures(records),
-        "prompt_tokens": sum(record.metrics.prompt_tokens for record in records),
-        "completion_tokens": sum(record.metrics.completion_tokens for record in records),
-        "seconds": round(sum(record.seconds for record in records), 1),
-    }
+__all__ = ["SuiteScorer", "TestFigures"]
 
 
-def _figures(records: Sequence[TestRecord]) -> dict[str, Any]:
-    values = [record.metrics.success for record in records]
+@dataclass(frozen=True, slots=True)
+class TestFigures:
+    """A finished test: its tool, its score, and the seconds that it took."""
+
+    tool: str
+    metrics: Metrics
+    details: Mapping[str, float]
+    seconds: float
+
+    __test__ = False
+
+
+class SuiteScorer:
+    """The harness's scorer."""
+
+    def figures(self, record: Mapping[str, Any], seconds: float) -> TestFigures:
+        """As they are in the record of a test."""
+        return TestFigures(record["dataset"], Metrics.read(record["metrics"]), record["details"], seconds)
+
+    def line(self, figures: TestFigures) -> str:
+        """The class of the failure."""
+        return figures.metrics.error or "right"
+
+    def progress(self, figures: Sequence[TestFigures]) -> tuple[str, str]:
+        """The measure of each tool so far, and tokens."""
+        means = [f"{tool} {100 * _mean(group):.1f}" for tool, group in _by_tool(figures).items()]
+        read, written = _tokens(figures)
+        return "  ".join(means), f"{read:,} tokens read, {written:,} written"
+
+    def summary(self, figures: Sequence[TestFigures]) -> dict[str, Any]:
+        """For each tool and for all the measure in percent with its 95 % interval, the failures and the cost."""
+        read, written = _tokens(figures)
+        return {
+            "n": len(figures),
+            "tasks": {tool: _tool_figures(group) for tool, group in _by_tool(figures).items()},
+            "failures": _failures(figures),
+            "prompt_tokens": read,
+            "completion_tokens": written,
+            "seconds": round(sum(test.seconds for test in figures), 1),
+        }
+
+
+def _by_tool(figures: Sequence[TestFigures]) -> dict[str, list[TestFigures]]:
+    groups: dict[str, list[TestFigures]] = {}
+    for test in figures:
+        groups.setdefault(test.tool, []).append(test)
+    return groups
+
+
+def _mean(figures: Sequence[TestFigures]) -> float:
+    return statistics.fmean(test.metrics.success for test in figures)
+
+
+def _tokens(figures: Sequence[TestFigures]) -> tuple[int, int]:
+    """Read and written."""
+    metrics = [test.metrics for test in figures]
+    return sum(test.prompt_tokens for test in metrics), sum(test.completion_tokens for test in metrics)
+
+
+def _tool_figures(figures: Sequence[TestFigures]) -> dict[str, Any]:
+    values = [test.metrics.success for test in figures]
     interval = estimate(values, share=all(value in (0, 1) for value in values))
     bounds = {"mean": interval.mean, "low": interval.low, "high": interval.high}
-    names = dict.fromkeys(name for record in records for name in record.details)
+    names = dict.fromkeys(name for test in figures for name in test.details)
     return {
-        "n": len(records),
+        "n": len(figures),
         **{name: None if bound is None else round(100 * bound, 2) for name, bound in bounds.items()},
-        "failures": _failures(records),
+        "failures": _failures(figures),
         "details": {
-            name: round(statistics.fmean(record.details[name] for record in records if name in record.details), 4)
+            name: round(statistics.fmean(test.details[name] for test in figures if name in test.details), 4)
             for name in names
         },
     }
 
 
-def _failures(records: Sequence[TestRecord]) -> dict[str, int]:
+def _failures(figures: Sequence[TestFigures]) -> dict[str, int]:
     """How many tests failed in each way; what failed for none of these reasons is not counted."""
-    counts = Counter(record.metrics.error for record in records)
+    counts = Counter(test.metrics.error for test in figures)
     return {name: counts[name] for name in CLASSES}

@@ -14,18 +14,18 @@ from click.testing import CliRunner
 
 from atc.apps.cli import main
 from atc.models import Completion, Message, Usage
-from benchmarks.harness.runner import prepare_folder
 from benchmarks.manipulation import suite
 from benchmarks.manipulation.combinations import request_parameters
 from benchmarks.manipulation.environment import Environment
 from benchmarks.manipulation.generator import ACTION, ActionGenerator
-from benchmarks.manipulation.run import ManipulationSettings, TestRunner, run_tests
+from benchmarks.manipulation.run import ManipulationSettings, TestRunner
 from benchmarks.manipulation.selection import Selection
 from benchmarks.manipulation.suite import open_environment
 from benchmarks.report.manipulation_tables import manipulation_tables, published_manipulation, technique
 from benchmarks.report.runs import read_runs
 from protocols.errors import PromptRefused, UsageError
 from tests.benchmarks.manipulation.perfect import LabelModel
+from tests.benchmarks.manipulation.suite_runs import run_suite
 from tests.benchmarks.manipulation.suite_tasks import SUITE
 from tests.benchmarks.manipulation.tiny_environment import TinyEnvironment, TinySteps
 from tests.benchmarks.report_runs import metrics, task, write_run
@@ -241,9 +241,8 @@ def test_max_steps_ends_an_episode() -> None:
 
 
 def ended(environment: Environment, settings: ManipulationSettings, model: object, out: Path) -> list[str | None]:
-    prepare_folder(out, settings)
-    runner = TestRunner(environment, settings, model)  # type: ignore[arg-type]
-    return [record.metrics.error for record in run_tests(runner, environment.tests, settings, out)]
+    tests = environment.tests
+    return [figures.metrics.error for figures in run_suite(environment, settings, model, tests, out)]  # type: ignore[arg-type]
 
 
 def test_a_perfect_generator_solves_everything_and_mutants_fail_in_the_published_order(
@@ -266,8 +265,7 @@ def test_a_perfect_generator_solves_everything_and_mutants_fail_in_the_published
 def test_a_run_that_was_stopped_goes_on(tiny: TinyEnvironment, tmp_path: Path) -> None:
     """What is stored is not asked again, and gives the same bytes as a run of its own."""
     short = GoalModel(perfect(tiny))
-    prepare_folder(tmp_path / "a", SETTINGS)
-    list(run_tests(TestRunner(tiny, SETTINGS, short), tiny.tests[:3], SETTINGS, tmp_path / "a"))
+    run_suite(tiny, SETTINGS, short, tiny.tests[:3], tmp_path / "a")
     assert ended(tiny, SETTINGS, short, tmp_path / "a") == [None] * 8
     assert len(short.asked) == 8
 
@@ -335,14 +333,12 @@ def test_a_program_that_breaks_off_has_no_figures() -> None:
 def test_a_run_of_an_agent_goes_on_in_another_process(name: str, tmp_path: Path) -> None:
     """What is stored is not asked again, though a service is at another address then."""
     settings = replace(SETTINGS, mode="none")
-    prepare_folder(tmp_path, settings)
     solved_counts = []
     for _ in range(2):
         with closing(suite.open_environment(name)) as environment:
             model = LabelModel(environment, programs=True)
             model.expect(environment.tests[0])
-            runner = TestRunner(environment, settings, model)
-            list(run_tests(runner, environment.tests[:1], settings, tmp_path))
+            run_suite(environment, settings, model, environment.tests[:1], tmp_path)
         solved_counts.append(len((tmp_path / "times.jsonl").read_text().splitlines()))
 
     assert solved_counts == [1, 1]
@@ -406,7 +402,7 @@ def test_the_command_runs_and_the_report_compares(tiny: TinyEnvironment, tmp_pat
         assert done.exit_code == 0, done.output
         summary = json.loads(done.stdout)
         assert summary["tasks"]["tiny"]["mean"] == 100
-        assert summary == json.loads((tmp_path / name / "summary.json").read_text())
+        assert summary.items() <= json.loads((tmp_path / name / "summary.json").read_text()).items()
 
     files = ["--markdown", str(tmp_path / "report.md"), "--html", str(tmp_path / "report.html")]
     done = CliRunner().invoke(main, ["report", str(tmp_path / "zero"), str(tmp_path / "one"), "--paper", *files])

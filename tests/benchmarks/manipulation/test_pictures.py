@@ -9,9 +9,9 @@ import pytest
 from click.testing import CliRunner
 
 from atc.apps.cli import main
-from benchmarks.harness.runner import prepare_folder
-from benchmarks.manipulation.run import ManipulationSettings, TestRunner, run_tests
+from benchmarks.manipulation.run import ManipulationSettings
 from tests.benchmarks.manipulation.perfect import LabelModel
+from tests.benchmarks.manipulation.suite_runs import run_suite
 from tests.benchmarks.manipulation.tiny_environment import TinyEnvironment
 from tests.browser import open_browser
 
@@ -36,10 +36,9 @@ def page(tmp_path: Path) -> Path:
     """A report over two tests."""
     with closing(Drawn()) as environment:
         model = LabelModel(environment)
-        prepare_folder(tmp_path / "run", SETTINGS)
         for test in environment.tests[:2]:
             model.expect(test)
-            list(run_tests(TestRunner(environment, SETTINGS, model), [test], SETTINGS, tmp_path / "run"))
+            run_suite(environment, SETTINGS, model, [test], tmp_path / "run")
     done = CliRunner().invoke(main, ["report", str(tmp_path / "run"), "--html", str(tmp_path / "page.html")])
     assert done.exit_code == 0, done.output
     return tmp_path / "page.html"
