@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import click
 from click.core import ParameterSource
@@ -27,7 +27,7 @@ from atc.apps.cli.patterns import pattern_option, read_option, without_option
 
 if TYPE_CHECKING:
     from atc.models import Model
-    from probing.prober.findings import ProbeReport, ToolFinding
+    from probing.prober.findings import ProbeReport
     from probing.prober.permission import WritePermission, WriteScope
     from probing.prober.prober import Prober
     from protocols import Protocol
@@ -66,7 +66,7 @@ class ProbeOptions(ServiceOptions, NetworkOptions, _DocumentOptions):
         "--report", type=out_file, metavar="FILE", help="Write what came of each tool, as JSON."
     )
     graph: Path | None = option(
-        "--graph", type=_graph_file, metavar="FILE", help="Draw who yields what: FILE.svg, .mmd or .json."
+        "--graph", type=_graph_file, metavar="FILE", help="Draw who yields what: FILE.mmd or .json."
     )
     blind: bool = option(
         "--blind", is_flag=True, help="Hide what SPEC says of responses, and compare with it at the end."
@@ -99,24 +99,11 @@ class ProbeOptions(ServiceOptions, NetworkOptions, _DocumentOptions):
     samples: int = option(
         "--samples", type=click.IntRange(min=1), default=3, show_default=True, help="Programs a tool and round."
     )
-    no_multi_sample: bool = option(
-        "--no-multi-sample", is_flag=True, help="One program a tool and round, to see what more are worth."
-    )
-    no_chain: bool = option(
-        "--no-chain", is_flag=True, help="Give no tool what another one answered, to see what that is worth."
-    )
     budget_calls: int | None = option(
         "--budget-calls", type=click.IntRange(min=1), metavar="N", help="Most requests in all."
     )
     budget_tokens: int | None = option(
         "--budget-tokens", type=click.IntRange(min=1), metavar="N", help="Most tokens of the model in all."
-    )
-    schema: Literal["full", "paper"] = option(
-        "--schema",
-        type=click.Choice(["full", "paper"]),
-        default="full",
-        show_default=True,
-        help="Schemas from all answers, or as the ATC paper's Algorithm 2 makes them, from one.",
     )
     store: Path | None = option(
         "--store", type=click.Path(file_okay=False, path_type=Path), metavar="DIR", help="Teach atc solve --store."
@@ -154,7 +141,7 @@ def probe(options: ProbeOptions) -> None:
     a permission or a value that nobody can know is listed, and is no failure. With --check 0 when nothing changed that
     breaks a program, 1 when something did, 6 when the service cannot be had.
     """
-    from probing.evaluation import evaluate
+    from probing.evaluation import field_agreement
     from probing.strip_responses import strip_responses
     from protocols import load
     from protocols.choice import choose
@@ -174,8 +161,7 @@ def probe(options: ProbeOptions) -> None:
         prober = _open_prober(options, truth, sandbox, permission, stack)
         report = prober.probe()
     if options.blind:
-        figures = evaluate(truth, prober.observations, options.seed, options.schema, fresh=options.simulate)
-        report = report.with_agreement(figures)
+        report = replace(report, agreement=field_agreement(truth, prober.findings))
     _write_files(options, prober, report)
     _print_result(options, report)
     ctx.exit(report.exit_code)
@@ -242,18 +228,13 @@ def _open_prober(
         _start_log(log)
     progress = stack.enter_context(ProbeProgress(len(options.only) or len(permission.protocol.tools)))
 
-    def on_finding(finding: ToolFinding) -> None:
-        bodies = prober.observations.bodies.get(finding.tool)
-        progress.finished(finding, bodies[0] if bodies else None)
-
-    prober = Prober(
+    return Prober(
         permission.protocol,
         _model(options.model, options.record, options.seed, stack),
         sandbox,
         permission=permission,
         iterations=options.iterations,
-        samples=1 if options.no_multi_sample else options.samples,
-        chain=not options.no_chain,
+        samples=options.samples,
         budget_calls=options.budget_calls,
         budget_tokens=options.budget_tokens,
         only=options.only,
@@ -261,10 +242,9 @@ def _open_prober(
         log=log,
         documentation=truth,
         service=_service(truth, options.simulate, options.base_url, options.auth),
-        on_finding=on_finding,
+        on_finding=progress.finished,
         on_try=progress.trying,
     )
-    return prober
 
 
 def _write_files(options: ProbeOptions, prober: Prober, report: ProbeReport) -> None:
@@ -276,7 +256,7 @@ def _write_files(options: ProbeOptions, prober: Prober, report: ProbeReport) -> 
     from sandbox.egress.egress_rules import base_urls
 
     server = base_urls(options.base_url, prober.protocol).get("") if not options.simulate else None
-    document = openapi_document(prober.protocol, prober.findings, options.schema, server)
+    document = openapi_document(prober.protocol, prober.findings, server)
     write_text(options.out_path, _serialize(document, options.out_path), private=True)
     if options.report is not None:
         write_json(options.report, report.to_json(), private=True)

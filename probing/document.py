@@ -6,33 +6,30 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from atc.program.source import parsed
 from probing.prober.findings import RefusedCall, ToolFinding
 from probing.schema.constraints import Constraint
-from probing.schema.infer import infer_paper, is_trivial
+from probing.schema.infer import is_trivial
 from probing.schema.references import with_references
 from protocols.documents.source import METHODS, mapping_or_empty, parse, read
 from protocols.documents.tool_files import NAME
 from protocols.errors import UsageError
 from protocols.media_types import family
-from protocols.model import Body, Parameter, Protocol, Schema, SecurityScheme, Server, Tool
+from protocols.model import Body, Parameter, Protocol, SecurityScheme, Server, Tool
 from protocols.naming import tool_name
 from protocols.schema_fields import type_of
 
-__all__ = ["openapi_document", "schema_of", "usage_examples"]
-
+__all__ = ["openapi_document", "usage_examples"]
 
 _STYLES = frozenset({"deepObject", "form", "label", "matrix", "pipeDelimited", "simple", "spaceDelimited"})
 """The parameter styles of OpenAPI 3.1."""
-"""Styles of form lists sent as one value, by separator; the default is a comma."""
 
 
 def openapi_document(
     protocol: Protocol,
     findings: Mapping[str, ToolFinding],
-    schema: Literal["full", "paper"] = "full",
     server: str | None = None,
 ) -> dict[str, Any]:
     """The OpenAPI document of a probed API.
@@ -40,7 +37,6 @@ def openapi_document(
     Args:
         protocol: The API as documented before.
         findings: By tool; documented responses stay where nothing was found.
-        schema: "paper" for schemas by the ATC paper's Algorithm 2.
         server: The base URL of the probe; by default the document's own servers.
     """
     protocol = with_references(protocol)
@@ -48,7 +44,6 @@ def openapi_document(
         servers = (Server(server.rstrip("/")),)
         tools = tuple(replace(tool, servers=servers) for tool in protocol.tools)
         protocol = replace(protocol, servers=servers, tools=tools)
-    findings = {name: replace(finding, schema=schema_of(finding, schema)) for name, finding in findings.items()}
     paths: dict[str, dict[str, Any]] = {}
     times = Counter(tool.operation_id for tool in protocol.tools)
     for tool in protocol.tools:
@@ -77,13 +72,6 @@ def openapi_document(
             **({"schemas": _relocated(dict(protocol.definitions))} if protocol.definitions else {}),
         }
     return document
-
-
-def schema_of(finding: ToolFinding, kind: Literal["full", "paper"]) -> Schema | None:
-    """The schema from all responses of a tool, or from its example alone; None if unknown."""
-    if kind == "full" or finding.schema is None:
-        return finding.schema
-    return infer_paper(finding.example)
 
 
 def usage_examples(file: str) -> dict[str, tuple[str, str]]:

@@ -9,15 +9,14 @@ from typing import Literal
 
 from jsonschema import Draft202012Validator, ValidationError
 
-from probing.evaluation import fields_of, has_field
 from probing.prober.prober import Prober
 from probing.strip_responses import strip_responses
 from protocols.errors import APIError, LimitReached
-from protocols.json_path import subscripts
+from protocols.json_path import Step, subscripts
 from protocols.model import Protocol, Tool
 from sandbox import Sandbox
 
-__all__ = ["ContractChange", "detect_drift", "is_breaking"]
+__all__ = ["ContractChange", "detect_drift", "fields_of", "has_field", "is_breaking"]
 
 _SYNTAX_KEYWORDS = frozenset({"pattern", "format"})
 ChangeKind = Literal["gone", "missing", "changed", "new"]
@@ -129,3 +128,37 @@ def _describe(error: ValidationError) -> str:
     if error.validator == "type":
         return f"documented as {error.validator_value}, is {type(error.instance).__name__}"
     return f"does not hold any more: {error.validator} {str(error.validator_value)[:80]}"
+
+
+def fields_of(body: object, path: tuple[Step, ...] = ()) -> set[tuple[Step, ...]]:
+    """The fields of a body; 0 stands for any item of a list."""
+    if isinstance(body, list):
+        return {field for item in body for field in fields_of(item, (*path, 0))}
+    if not isinstance(body, Mapping):
+        return set()
+    inner = {field for key, part in body.items() for field in fields_of(part, (*path, str(key)))}
+    return inner | {(*path, str(key)) for key in body}
+
+
+def has_field(schema: object, path: tuple[Step, ...], root: Mapping[str, object]) -> bool:
+    """True if a schema has a field, in one of its variants; `root` resolves references."""
+    if not path:
+        return True
+    if not isinstance(schema, Mapping):
+        return schema is True
+    target = schema.get("$ref")
+    if isinstance(target, str):
+        inner: object = root
+        for part in target.removeprefix("#/").split("/"):
+            inner = inner.get(part) if isinstance(inner, Mapping) else None
+        return has_field(inner, path, root)
+    for key in ("anyOf", "oneOf", "allOf"):
+        variants = schema.get(key)
+        if isinstance(variants, list) and any(has_field(variant, path, root) for variant in variants):
+            return True
+    if isinstance(path[0], int):
+        return "items" in schema and has_field(schema["items"], path[1:], root)
+    properties, additional = schema.get("properties"), schema.get("additionalProperties")
+    if isinstance(properties, Mapping) and path[0] in properties:
+        return has_field(properties[path[0]], path[1:], root)
+    return additional is True or (isinstance(additional, Mapping) and has_field(additional, path[1:], root))

@@ -13,9 +13,9 @@ from collections.abc import Iterator, Mapping
 
 from protocols.model import Parameter, Tool
 
-__all__ = ["MISSING", "missing_arguments"]
+__all__ = ["missing_arguments"]
 
-MISSING = re.compile(
+_MISSING = re.compile(
     r"\b(?:required|missing|mandatory|must (?:be (?:given|provided|set|present|specified)|have|include|contain)"
     r"|(?:can ?not|can't|may not|must not|should not) be (?:empty|blank|null)|not (?:given|provided|specified|supplied)"
     r"|should (?:be (?:given|provided|set|present|specified)|have|include|contain)"
@@ -39,7 +39,7 @@ def missing_arguments(tool: Tool, body: object, text: str = "") -> list[str]:
     names = {argument.name.lower(): argument for argument in tool.arguments}
     missing: set[str] = set()
     for keys, sentence in (*_sentences(reply, ()), ((), text)):
-        if MISSING.search(sentence) is None:
+        if _MISSING.search(sentence) is None:
             continue
         missing |= {argument.argument for argument in tool.arguments if _mentions(sentence, argument)}
         missing |= {names[key.lower()].argument for key in keys if key.lower() in names}

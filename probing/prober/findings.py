@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, TypedDict
 
 from probing.schema.constraints import Constraint
@@ -107,10 +107,6 @@ class ProbeReport:
     is_unreachable: bool = False
     internal_errors: tuple[str, ...] = ()
     agreement: Mapping[str, object] = field(default_factory=dict)
-
-    def with_agreement(self, agreement: Mapping[str, object]) -> ProbeReport:
-        """A copy with the figures of the evaluation."""
-        return replace(self, agreement=agreement)
 
     @property
     def exit_code(self) -> int:

@@ -56,24 +56,20 @@ class LLMProber:
         self._budget = tokens
         self._proposed: dict[tuple[str, str], tuple[str, ...]] = {}
 
-    def probe(
-        self, tool: Tool, graph: ProtocolGraph, tried: Sequence[tuple[str, str]], *, chain: bool
-    ) -> CandidateProgram:
+    def probe(self, tool: Tool, graph: ProtocolGraph, tried: Sequence[tuple[str, str]]) -> CandidateProgram:
         """A question for a tool, and a program that answers it.
 
         Args:
             tried: Failed programs, each with its problem.
-            chain: If other tools and observed values may be used.
         Raises: LimitReached: The tokens are used up. ModelError.
         """
         among = [name for name, finding in self._observations.findings.items() if finding.is_complete]
-        helpers = self._helpers(tool, graph, among) if chain else ()
-        tools = [tool, *map(graph.protocol.tool, helpers)]
+        tools = [tool, *map(graph.protocol.tool, self._helpers(tool, graph, among))]
         task = _fill(
             "probe_task",
             name=tool.name,
-            functions=render(tools, graph, whole=False, hints=chain),
-            values=self._values(tool, graph) if chain else "",
+            functions=render(tools, graph, whole=False),
+            values=self._values(tool, graph),
             tried="".join(
                 f"This did not do:\n```python\n{code}\n```\n{error[:_MAX_ERROR]}\n\n" for code, error in tried
             ),

@@ -40,11 +40,6 @@ _MAX_CHARS = 300
 _NAME_KEYS = ("id", "uuid", "key", "slug", "name", "path", "code", "number", "title", "label")
 """Keys that may identify an item, the surest first."""
 _PARAMETER = re.compile(r"\{([^{}]+)\}")
-_FILE_PATH = re.compile(r"(?:[^\s/:?#]+/)+[^\s/:?#]+\.\w+")
-"""A file path with a suffix."""
-_MAX_FILE_PATHS = 24
-_PATH_WORDS = frozenset({"directory", "dir", "file", "folder", "path", "prefix"})
-"""Last words of arguments that take a path of a file tree."""
 _LOOKUPS = frozenset(
     {"after", "before", "contains", "endswith", "eq", "exact", "from", "gt", "gte", "icontains", "iendswith", "iexact"}
     | {"ilike", "in", "iregex", "is", "isnull", "istartswith", "like", "lt", "lte", "max", "min", "ne", "neq", "nin"}
@@ -69,7 +64,6 @@ class ObservedValues:
         self._protocol = protocol
         self._fields: dict[tuple[str, ...], dict[object, None]] = {}
         self._links: dict[str, dict[str, None]] = {}
-        self._file_paths: dict[str, Mapping[str, object]] = {}
         self._link_patterns = [
             (tool.name, _link_pattern(tool)) for tool in protocol.tools if _PARAMETER.search(tool.path)
         ]
@@ -79,28 +73,25 @@ class ObservedValues:
         """Store a successful response."""
         if not tool.writes:
             self._replies.setdefault(_template(tool.path), []).append((arguments, body))
-        self._remember(body, 0, arguments)
+        self._remember(body, 0)
 
-    def _remember(self, value: object, depth: int, arguments: Mapping[str, object]) -> None:
+    def _remember(self, value: object, depth: int) -> None:
         if depth > _MAX_DEPTH:
             return
         if isinstance(value, Mapping):
             envelope = is_envelope(value)
             for key, part in value.items():
                 self._note_link(part)
-                self._note_path(key, arguments)
-                self._note_path(part, arguments)
                 if _is_usable(part):
                     if envelope and _CURSORS.isdisjoint(words(str(key))):
                         continue
                     self._fields.setdefault(words(str(key)), {})[part] = None
                 else:
-                    self._remember(part, depth + 1, arguments)
+                    self._remember(part, depth + 1)
         elif isinstance(value, list):
             for part in value[:_MAX_ITEMS]:
                 self._note_link(part)
-                self._note_path(part, arguments)
-                self._remember(part, depth + 1, arguments)
+                self._remember(part, depth + 1)
 
     def _note_link(self, value: object) -> None:
         """Store the URLs of operations in a response: their path segments are values of arguments."""
@@ -110,13 +101,6 @@ class ObservedValues:
         for name, pattern in self._link_patterns:
             if (match := pattern.search(path)) is not None and len(self._links.setdefault(name, {})) < _MAX_KEYS:
                 self._links[name][json.dumps([unquote(text) for text in match.groups()])] = None
-
-    def _note_path(self, value: object, arguments: Mapping[str, object]) -> None:
-        """Store a key or value that looks like the path of a file."""
-        if not isinstance(value, str) or len(value) > _MAX_CHARS or len(self._file_paths) >= _MAX_FILE_PATHS:
-            return
-        if _FILE_PATH.fullmatch(value):
-            self._file_paths.setdefault(value, arguments)
 
     def linked_calls(self, tool: Tool) -> Iterator[dict[str, object]]:
         """Path arguments of a tool from URLs in responses."""
@@ -153,21 +137,10 @@ class ObservedValues:
                 filled = {param.argument: above[param.name] for param in paths[:-1] if param.name in above}
                 if len(filled) == len(paths) - 1 and (rest := self._first_values(arguments, paths)) is not None:
                     yield {**filled, paths[-1].argument: value, **rest}
-        yield from self._calls_with_paths(arguments, paths)
         choices = [list(islice(self.candidates(tool, param), _MAX_KEYS)) for param in arguments]
-        if any(choices):
-            choices = [values or self._bound(param) for param, values in zip(arguments, choices, strict=True)]
         names = [param.argument for param in arguments]
         for position in range(max(map(len, choices), default=0) if all(choices) else 0):
             yield dict(zip(names, (values[min(position, len(values) - 1)] for values in choices), strict=True))
-
-    def _calls_with_paths(self, arguments: list[Parameter], paths: list[Parameter]) -> Iterator[dict[str, object]]:
-        """Observed file paths (`linux/tool-1.0.zip`), each with the arguments of the call that returned it."""
-        for param in paths:
-            other_names = [argument.argument for argument in arguments if argument is not param]
-            for path, values in list(self._file_paths.items()) if self.root_path(param) is not None else ():
-                if all(name in values for name in other_names):
-                    yield {param.argument: path, **{name: values[name] for name in other_names}}
 
     def _first_values(self, arguments: list[Parameter], paths: list[Parameter]) -> dict[str, object] | None:
         """The first value of each argument outside the path; None if one has none."""
@@ -176,31 +149,18 @@ class ObservedValues:
         return None if None in values.values() else values
 
     def candidates(self, tool: Tool, parameter: Parameter) -> Iterator[object]:
-        """Values for one argument: of the list above it, then of fields with its name.
-
-        Numbered arguments (`handle1`, `handle2`) each get another value, and lists one item.
-        """
+        """Values for one argument: of the list above it, then of fields with its name. A list gets one item."""
         schema = resolve(parameter.schema, self._protocol)
         if type_of(schema) == "array" and (items := items_of(schema, self._protocol)) is not None:
             yield from ([value] for value in self.candidates(tool, replace(parameter, schema=items)))
             return
-        name, number = _numbered(parameter)
-        if number and any(sibling != parameter and _numbered(sibling)[0] == name for sibling in tool.parameters):
-            first = next(sibling for sibling in tool.parameters if _numbered(sibling)[0] == name)
-            yield from islice(self._candidates(tool, replace(first, name=name), first.name), number - 1, None)
-        else:
-            yield from self._candidates(tool, parameter, parameter.name)
-
-    def _candidates(self, tool: Tool, parameter: Parameter, place: str) -> Iterator[object]:
         in_path = parameter.location == "path"
-        listed = [value for _, value in self._listed_values(tool, parameter, place)] if in_path else []
+        listed = [value for _, value in self._listed_values(tool, parameter)] if in_path else []
         yield from listed[:_FIRST_VALUES]
         yield from self._values_by_name(parameter)
         yield from listed[_FIRST_VALUES:]
         if not in_path:
             yield from self._of_entity(tool, parameter)
-        if in_path and not listed and _anonymous(_list_path(tool, place)) not in map(_anonymous, self._replies):
-            yield from self._of_any_kind(tool, parameter)
 
     def _of_entity(self, tool: Tool, parameter: Parameter) -> list[object]:
         """Identifiers in the lists of the entity that an argument names (`project`), or of the tool's own (`id_in`)."""
@@ -214,34 +174,6 @@ class ObservedValues:
         if not lists and is_identifier(name) and parts[-1] not in _ANY_ENTITY:
             values = list(self._fields.get(parts, {}))  # a `slug` says more than an `id`
         return [value for value in dict.fromkeys(values) if self._fits(value, parameter)]
-
-    def _of_any_kind(self, tool: Tool, parameter: Parameter) -> Iterator[object]:
-        """Identifiers from each list, for an argument whose entity is unknown (`/living/{handle}`).
-
-        Entities that the tool's description names come first.
-        """
-        if len(words(parameter.name)) != 1 or not is_identifier(parameter.name):
-            return
-        mentioned = {noun_of(word) for word in words(f"{tool.summary or ''} {tool.description or ''}")}
-        kinds: dict[str, list[object]] = {}
-        for template, replies in self._replies.items():
-            if "{" in template:
-                continue
-            for _, body in replies:
-                values = (item.get(parameter.name) for item in _list_items(body, "") if isinstance(item, Mapping))
-                kinds.setdefault(noun_of_path(template), []).extend(
-                    value for value in values if self._fits(value, parameter)
-                )
-        for noun in sorted(kinds, key=lambda noun: noun not in mentioned):
-            yield from islice(dict.fromkeys(kinds[noun]), _FIRST_VALUES)
-
-    def _bound(self, parameter: Parameter) -> list[object]:
-        """The minimum of a number without candidates; an upper bound (`x2`) is above the lower one (`x1`)."""
-        schema = resolve(parameter.schema, self._protocol)
-        least = schema.get("minimum")
-        if type_of(schema) not in ("integer", "number") or is_identifier(parameter.name):
-            return []
-        return [max(_numbered(parameter)[1] or 1, least if isinstance(least, int) else 1)]
 
     def _values_by_name(self, parameter: Parameter) -> Iterator[object]:
         parts = words(parameter.name)
@@ -261,16 +193,9 @@ class ObservedValues:
                 if self._fits(value, parameter):
                     yield value
 
-    def root_path(self, parameter: Parameter) -> str | None:
-        """`/` for an argument that takes a path of a file tree."""
-        text = type_of(resolve(parameter.schema, self._protocol)) in ("string", "")
-        return "/" if text and _PATH_WORDS.intersection(words(parameter.name)[-1:]) else None
-
-    def _listed_values(
-        self, tool: Tool, parameter: Parameter, place: str = ""
-    ) -> Iterator[tuple[Mapping[str, object], object]]:
+    def _listed_values(self, tool: Tool, parameter: Parameter) -> Iterator[tuple[Mapping[str, object], object]]:
         """The values in the list above a path argument, each with the arguments of that list."""
-        above = _list_path(tool, place or parameter.name)
+        above = _template(tool.path.partition(f"{{{parameter.name}}}")[0])
         names = {name: position for position, name in enumerate(_PARAMETER.findall(tool.path))}
         for template, replies in list(self._replies.items()):
             if _anonymous(template) != _anonymous(above):
@@ -304,23 +229,12 @@ def _link_pattern(tool: Tool) -> re.Pattern[str]:
     return re.compile(f"{text}$")
 
 
-def _numbered(parameter: Parameter) -> tuple[str, int]:
-    """The name of an argument without its trailing number, and that number or 0."""
-    text = parameter.name.rstrip("0123456789")
-    return (text.rstrip("_-"), int(parameter.name[len(text) :])) if text != parameter.name else (parameter.name, 0)
-
-
 def _field_words(name: str) -> tuple[str, ...]:
     """The words of the field that a filter compares: code of `code__iexact` and `filter[code][like]`."""
     parts = words(name)
     while len(parts) > 1 and parts[-1] in _LOOKUPS:
         parts = parts[:-1]
     return parts[1:] if len(parts) > 1 and parts[0] in _FILTERS else parts
-
-
-def _list_path(tool: Tool, place: str) -> str:
-    """The path of the list above a path argument."""
-    return _template(tool.path.partition(f"{{{place}}}")[0])
 
 
 def _template(path: str) -> str:

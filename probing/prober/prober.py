@@ -51,7 +51,6 @@ class Prober:
         permission: The tools that may be called; by default none that writes.
         iterations: Rounds after the first over the tools without an answer (the paper's beta).
         samples: Programs for a tool in each round (the paper's N).
-        chain: If responses of other tools may be used; without it each tool stands alone.
         budget_calls: The most requests in all; None for no limit. Created objects are removed beyond it.
         budget_tokens: The most tokens the model reads and writes; None for no limit.
         only: The tools to probe; others are called only for their values. All by default.
@@ -70,7 +69,6 @@ class Prober:
         permission: WritePermission | None = None,
         iterations: int = 4,
         samples: int = 3,
-        chain: bool = True,
         budget_calls: int | None = None,
         budget_tokens: int | None = None,
         only: Collection[str] = (),
@@ -90,7 +88,7 @@ class Prober:
         self._permission.created.extend(self.observations.created)
         self._permission.unremovable.extend(self.observations.unremovable)
         self._permission.on_change = self._save_created
-        self._iterations, self._samples, self._chain = iterations, samples, chain
+        self._iterations, self._samples = iterations, samples
         self._budget = budget_calls
         self._only = frozenset(protocol.tool(name).name for name in only or [tool.name for tool in protocol.tools])
         self._seed = seed
@@ -222,7 +220,7 @@ class Prober:
         demanded = len(self.observations.missing.get(tool.name, {}))
         tries_left = _EMPTY_RETRIES if tool.name in self.observations.empty_tools else None
         writer = ProgramWriter(tool, graph, self.observations, self._permission, self._samples)
-        for program, word in writer.programs() if self._chain else writer.unchained():
+        for program, word in writer.programs():
             if not self._is_worth(tool.name, program):
                 continue  # it failed before
             if tries_left is not None:
@@ -285,7 +283,7 @@ class Prober:
         tried: list[tuple[str, str]] = []
         for _ in range(self._samples):
             try:
-                sample = prober.probe(tool, graph, tried, chain=self._chain)
+                sample = prober.probe(tool, graph, tried)
             except LimitReached as reached:
                 self._limit_reached = str(reached)
                 return False
@@ -344,7 +342,7 @@ class Prober:
         problems = filter(None, [self.observations.unanswered.get(tool.name), problem])
         finding.outcome = "only_errors"
         finding.reason = "; ".join([*finding.errors, *problems]) or "no answer"
-        among = [name for name, finding in self.findings.items() if finding.is_complete] if self._chain else []
+        among = [name for name, finding in self.findings.items() if finding.is_complete]
         lacking = unprovided_arguments(tool, graph, among)
         if not finding.requests and (lacking or (not problem and _required_arguments(tool))):
             finding.outcome = "unreachable_argument"

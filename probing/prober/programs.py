@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 from typing import TypeAlias
 
-from atc.assist.language.question import Question
-from atc.assist.planning.planner import steps_to
 from atc.program.plan import (
     PLACEHOLDER,
     Call,
@@ -24,6 +22,7 @@ from atc.program.plan import (
     parts,
 )
 from atc.program.sketch import sketch
+from probing.prober.chain import steps_to
 from probing.prober.identifiers import name_reference, noun_of_path
 from probing.prober.observations import Observations
 from probing.prober.permission import WritePermission, created_identifier
@@ -80,12 +79,6 @@ class ProgramWriter:
         else:
             yield from self._reads_and_updates(among)
 
-    def unchained(self) -> Iterator[Program]:
-        """Programs without responses of other tools."""
-        if not unprovided_arguments(self.tool, self.graph, ()):
-            empty = replace(self, observations=Observations(self._protocol))
-            yield from empty._complete((Step("", empty._direct_call()),))
-
     @property
     def _protocol(self) -> Protocol:
         return self.observations.protocol
@@ -109,7 +102,7 @@ class ProgramWriter:
         yield from self._calls_with_values()
 
     def _steps(self, among: Collection[str]) -> tuple[Step, ...]:
-        steps = steps_to(self.graph, self.tool.name, among, Question(""))
+        steps = steps_to(self.graph, self.tool, among)
         return steps if len(steps) > 1 else (Step("", self._direct_call()),)
 
     def _without_unknown_options(self, expression: Expression) -> Expression:
@@ -154,8 +147,6 @@ class ProgramWriter:
             call = self._with_body(self._call(params, {**fixed, **values}))
             if PLACEHOLDER not in parts(call):
                 yield printing(call), ""
-        if len(unknown) == 1 and (top := self.observations.values.root_path(unknown[0])) is not None:
-            yield printing(self._call(params, {**fixed, unknown[0].argument: top})), ""
 
     def _call(self, params: Sequence[Parameter], values: Mapping[str, object]) -> Call:
         names = [param.argument for param in params if param.argument in values]

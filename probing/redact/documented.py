@@ -37,28 +37,18 @@ _OTHERWISE = re.compile(
 _ABOUT = frozenset(
     {"algorithm", "at", "by", "count", "created", "date", "description", "enabled", "expires", "expiry", "fingerprint"}
     | {"format", "hint", "href", "id", "kind", "label", "length", "link", "modified", "name", "note", "on", "owner"}
-    | {
-        "path",
-        "prefix",
-        "public",
-        "role",
-        "scope",
-        "size",
-        "state",
-        "status",
-        "time",
-        "title",
-        "ttl",
-        "type",
-        "updated",
-    }
-    | {"uri", "url", "user", "username", "uuid", "version"}
+    | {"path", "prefix", "public", "role", "scope", "size", "state", "status", "time", "title", "ttl", "type"}
+    | {"updated", "uri", "url", "user", "username", "uuid", "version"}
 )
 """Last words of the keys of a secret's record that hold no secret."""
 _CONTENTS = frozenset({"content", "data", "hash", "key", "material", "plaintext", "secret", "string", "token", "value"})
 """Last words of the keys that hold the secret itself."""
 _RECORDS = frozenset({"credential", "password", "secret", "token", "tsigkey"})
 """Last words of the name of a secret's schema."""
+_FILLERS = frozenset(
+    {"create", "detail", "dto", "patched", "read", "request", "response", "schema", "serializer", "write"}
+)
+"""Words in the name of a schema that say how it is used."""
 _KEYS = frozenset({"access", "api", "auth", "private", "secret", "service", "shared", "signing", "tsig"})
 """Words before `key` in the name of a secret's schema."""
 
@@ -169,19 +159,7 @@ def _describes_secret(text: str) -> bool:
 def _is_record(name: str) -> bool:
     """True for the name of a schema that holds a secret: `TSIGKey`, `ApiToken`, `PaginatedCredentialList` is none."""
     parts = [singular(part) for part in words(name)]
-    for filler in (
-        "request",
-        "response",
-        "create",
-        "detail",
-        "read",
-        "write",
-        "patched",
-        "dto",
-        "schema",
-        "serializer",
-    ):
-        parts = [part for part in parts if part != filler]
+    parts = [part for part in parts if part not in _FILLERS]
     if not parts or "page" in parts:
         return False
     return parts[-1] in _RECORDS or (parts[-1] == "key" and not _KEYS.isdisjoint(parts))

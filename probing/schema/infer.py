@@ -1,8 +1,7 @@
 """Infer a schema from observed responses: what they have in common, and no more than they are evidence for.
 
 `genson` merges the instances: the union of keys, required if always present, nullable. Maps with data as keys are told
-from objects with field names, and texts of one format get it. `infer_paper` is the ATC paper's Algorithm 2: the first
-element of each list, and type names.
+from objects with field names, and texts of one format get it.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from protocols.contracts.contract import infer_schema
 from protocols.model import Schema
 from protocols.text.words import is_identifier, words
 
-__all__ = ["MIN_SAMPLES", "infer", "infer_paper", "is_trivial"]
+__all__ = ["MIN_SAMPLES", "infer", "is_trivial"]
 
 MIN_SAMPLES = 3
 """Minimum of values for a common format, and of objects for a required key."""
@@ -34,7 +33,8 @@ _MIN_CODE_SAMPLES = 12
 """Minimum of observations for few different numbers to be whole codes."""
 _MAX_KINDS = 3
 """More values than this do not tell kinds of objects apart."""
-_TYPES = {bool: "boolean", int: "integer", float: "number", str: "string", type(None): "null"}
+_PLAIN_KEYS = frozenset({"additionalProperties", "description", "items", "nullable", "properties", "title", "type"})
+"""Keys of a schema that may say nothing but that there is an object or a list."""
 _MIN_DATA_KEYS = 6
 """Minimum of keys of a map."""
 _MIN_ALIKE_KEYS = 20
@@ -64,28 +64,11 @@ def is_trivial(schema: Schema | None) -> bool:
     """
     if schema is None:
         return True
-    other_keys = schema.keys() - {
-        "type",
-        "title",
-        "description",
-        "nullable",
-        "additionalProperties",
-        "properties",
-        "items",
-    }
+    other_keys = schema.keys() - _PLAIN_KEYS
     plain = schema.get("type") in (None, "object", "array") and not schema.get("properties")
     plain = plain and schema.get("additionalProperties") in (None, True, False)
     items = schema.get("items")
     return plain and not other_keys and (items is None or (isinstance(items, Mapping) and is_trivial(items)))
-
-
-def infer_paper(body: object) -> Schema:
-    """Algorithm 2: the fields of one response and their types; the first element of a list counts."""
-    if isinstance(body, Mapping):
-        return {"type": "object", "properties": {str(key): infer_paper(part) for key, part in body.items()}}
-    if isinstance(body, list):
-        return {"type": "array", **({"items": infer_paper(body[0])} if body else {})}
-    return {"type": _TYPES[type(body)]} if type(body) in _TYPES else {}
 
 
 def _refine(schema: dict[str, Any], values: Sequence[object], name: str = "") -> dict[str, Any]:
@@ -156,13 +139,9 @@ def _kind_schema(label: tuple[str, str], objects: Sequence[Mapping[str, object]]
 
 
 def _has_type(value: object, kind: object) -> bool:
-    names = {"object": Mapping, "array": list, "string": str, "boolean": bool, "null": type(None)}
     types = kind if isinstance(kind, list) else [kind]
-    if isinstance(value, bool):
-        return "boolean" in types
-    if isinstance(value, int | float):
-        return "number" in types or "integer" in types
-    return any(isinstance(value, names[name]) for name in types if name in names)
+    own = _json_type(value)
+    return own in types or (own == "number" and "integer" in types)
 
 
 def _is_map(objects: Sequence[Mapping[str, object]]) -> bool:

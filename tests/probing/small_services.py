@@ -4,8 +4,8 @@
   collections. It answers 200 to what is made, 204 to a few, and 500 after the row is stored to one.
 - Files: a server of files and running programs; names in place of identifiers, and errors in plain text.
 - Books: pages of `results`, and errors by field.
-- Registry: kinds and settings that are keys of an object, handles of several kinds, numbered arguments, a list that is
-  filtered by default, paths of files among the keys of a reply, and a POST that answers nothing.
+- Registry: kinds and settings that are keys of an object, a list that is filtered by default, and a POST that answers
+  nothing.
 """
 
 from __future__ import annotations
@@ -247,8 +247,8 @@ class Books(Small):
         return Answer(404, {"detail": "Not found."})
 
 
-def _get(*parameters: Mapping[str, Any], summary: str = "") -> dict[str, Any]:
-    return {"get": {"summary": summary, "parameters": list(parameters), "responses": {}}}
+def _get(*parameters: Mapping[str, Any]) -> dict[str, Any]:
+    return {"get": {"parameters": list(parameters), "responses": {}}}
 
 
 _UNTOLD = {"type": "array", "items": {"type": "object", "properties": {}, "additionalProperties": False}}
@@ -259,8 +259,6 @@ class Registry(Small):
     """People, places and the packages in a few rooms."""
 
     paths = {  # noqa: RUF012
-        "/rooms/{room_name}/downloads": _get(_parameter("room_name", "path")),
-        "/files/{room_name}/{path}": _get(_parameter("path", "path"), _parameter("room_name", "path")),
         "/rooms": {
             **_get(),
             "post": {
@@ -278,13 +276,6 @@ class Registry(Small):
         "/settings/{key}": _get(_parameter("key", "path")),
         "/places": _get(),
         "/people": {"get": {"responses": {"200": {"description": "OK", **_json(_UNTOLD)}}}},
-        "/living/{handle}": _get(_parameter("handle", "path"), summary="Tell whether a person is alive"),
-        "/kinship/{handle1}/{handle2}": _get(
-            _parameter("handle1", "path"), _parameter("handle2", "path"), summary="How two people are related"
-        ),
-        "/people/{handle}/years/{year1}/{year2}": _get(
-            _parameter("handle", "path"), _parameter("year1", "path", NUMBER), _parameter("year2", "path", NUMBER)
-        ),
         "/jobs": _get(_parameter("state", schema=_STATES)),
         "/jobs/{job_id}": _get(_parameter("job_id", "path", NUMBER)),
         "/places/search": {"get": {"parameters": [{**_parameter("q"), "required": True}], "responses": {}}},
@@ -297,7 +288,6 @@ class Registry(Small):
     def reply(self, received: Received, parts: list[str], query: dict[str, str]) -> Answer:
         people = [{"handle": f"i{number}", "name": name} for number, name in enumerate(("Ida", "Per", "Ola", "Eva"))]
         places = [{"handle": f"p{number}", "name": name} for number, name in enumerate(("Hamar", "Moss", "Voss"))]
-        handles = [str(person["handle"]) for person in people]
         types = {"birth": ["early", "late"], "move": ["inland", "abroad"], "visit": []}
         settings = {"MAIL_HOST": "mail.example"}
         match received.method, parts:
@@ -309,10 +299,6 @@ class Registry(Small):
                 return Answer(204)
             case "GET", ["rooms"]:
                 return Answer(200, [{"name": room, "public": True} for room in self.rooms])
-            case "GET", ["rooms", room, "downloads"]:  # of a room that there is not, too
-                return Answer(200, {"of": room, "files": {"linux/atlas-1.0.zip": 3} if room == "maps" else {}})
-            case "GET", ["files", "maps", *place] if "/".join(place) == "linux/atlas-1.0.zip":
-                return Answer(200, {"size": 77})
             case "GET", ["types"]:
                 return Answer(200, types)
             case "GET", ["types", name] if types.get(name):
@@ -325,12 +311,6 @@ class Registry(Small):
                 return Answer(200, [place for place in places if place["name"] == query["q"]])
             case "GET", ["people" | "places" as kind]:
                 return Answer(200, people if kind == "people" else places)
-            case "GET", ["living", handle] if handle in handles:
-                return Answer(200, {"living": True})
-            case "GET", ["kinship", first, second] if first != second and {first, second} <= set(handles):
-                return Answer(200, {"relation": "cousin"})
-            case "GET", ["people", handle, "years", first, second] if handle in handles and int(first) < int(second):
-                return Answer(200, [{"year": int(first), "event": "birth"}])
             case "GET", ["jobs"]:
                 job = {"id": 4, "task": "tidy up", "state": "done"}
                 held = [job] if query.get("state") == "done" else []

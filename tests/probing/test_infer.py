@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from probing.schema.infer import infer, infer_paper, is_trivial
+from probing.schema.infer import infer, is_trivial
 
 FILMS = [
     {"id": number, "name": f"Film {number}", "seen": f"2024-05-0{number}", "score": number * 2, "tag": None}
@@ -143,15 +143,3 @@ def test_a_schema_that_says_nothing_is_completed() -> None:
     assert all(map(is_trivial, (None, {}, {"type": "object"}, {"type": "array", "description": "All of them"})))
     assert not is_trivial({"type": "object", "additionalProperties": {"type": "integer"}})
     assert not is_trivial({"type": "string"})
-
-
-@pytest.mark.parametrize(
-    ("body", "properties"),
-    [
-        ([{"b": 1, "c": None}, {"b": "x"}], {"b": {"type": "integer"}, "c": {"type": "null"}}),
-        ([{"b": []}], {"b": {"type": "array"}}),
-        ([{"b": {"c": True}}], {"b": {"type": "object", "properties": {"c": {"type": "boolean"}}}}),
-    ],
-)
-def test_the_papers_algorithm_takes_the_first_element(body: object, properties: object) -> None:
-    assert infer_paper(body) == {"type": "array", "items": {"type": "object", "properties": properties}}
