@@ -24,7 +24,7 @@ from atc.apps.cli.options import (
 )
 from atc.profile import FEATURES
 from benchmarks.data_command import new, show
-from benchmarks.harness.options import WorkerOptions, settings_of
+from benchmarks.harness.options import WorkerOptions, repeat_option, settings_of
 from benchmarks.harness.registry import benchmarks
 from protocols.errors import UsageError
 
@@ -152,6 +152,7 @@ class _BenchOptions(WorkerOptions, SearchOptions, ModelOptions, _WorldOptions, S
         metavar="K",
         help="How many tools --retriever takes.",
     )
+    repeat: int | None = repeat_option()
     writes: Literal["allow", "deny", "simulate"] | None = option(
         "--writes",
         type=click.Choice(("allow", "deny", "simulate")),

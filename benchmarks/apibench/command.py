@@ -2,35 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from atc.apps.cli import print_json
-from atc.apps.cli.options import (
-    json_option,
-    limit_option,
-    model_option,
-    option,
-    record_option,
-    results_option,
-    reuse_option,
-    takes,
-)
+from atc.apps.cli.options import model_option, option, takes
+from benchmarks.harness.options import RunOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from benchmarks.apibench.run import GradedReply
+    from benchmarks.apibench.run import APIBenchEnvironment, APIBenchSettings
 
 __all__ = ["apibench"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class _APIBenchOptions:
+class _APIBenchOptions(RunOptions):
     """The command line of `atc bench apibench`."""
 
     documents: str = option(
@@ -50,11 +41,6 @@ class _APIBenchOptions:
         help="How many documents of a retriever are shown.",
     )
     model: str | None = model_option()
-    limit: int | None = limit_option("questions")
-    out: Path = results_option("questions")
-    record: Path | None = record_option()
-    reuse: Path | None = reuse_option()
-    as_json: bool = json_option("Print summary.json instead of the table.")
 
 
 @click.command()
@@ -67,21 +53,21 @@ def apibench(options: _APIBenchOptions) -> None:
     """
     from atc.apps.cli.model import offer_pull
     from atc.engines.names import identity
-    from atc.files import write_json
     from atc.models import default_model, open_model
     from atc.retrieval.encoder import encoder_digest
     from atc.retrieval.tool_index import ENCODERS
     from benchmarks.apibench.dataset import read_apibench
-    from benchmarks.apibench.run import APIBenchSettings, answer_questions, rankings
-    from benchmarks.apibench.summary import apibench_tables, summarize_replies
-    from benchmarks.harness.runner import prepare_folder
+    from benchmarks.apibench.run import APIBenchEnvironment, APIBenchSettings, rankings
+    from benchmarks.apibench.summary import APIBenchScorer, apibench_tables
+    from benchmarks.harness.command import run_all
+    from benchmarks.harness.runner import selected
     from benchmarks.tasks.datasets import answers_digest
 
     if options.documents in ("gold", "none") and options.top_k != 1:
         raise click.UsageError(f"--top-k is of a retriever, and --documents is {options.documents}: leave it out")
     name = identity(options.model or default_model())
     data = read_apibench()
-    questions = data.questions[: options.limit]
+    questions = selected(data.questions, options.half, options.limit)
     ranked = rankings(data, questions, options.documents)
     offer_pull(name)
     encoder = options.documents.removeprefix("hybrid:")
@@ -90,36 +76,18 @@ def apibench(options: _APIBenchOptions) -> None:
     settings = APIBenchSettings(
         "apibench", name, options.documents, options.top_k, {**data.files, **answers_digest(name), **trained}
     )
-    model = open_model(name, record=options.record, reuse=options.reuse)
-    try:
-        prepare_folder(options.out, settings)
-        replies = _watch(answer_questions(data, ranked, settings, options.out, model), len(questions))
-    finally:
-        model.close()
-    summary = {**summarize_replies(replies, settings), "date": datetime.now(UTC).date().isoformat()}
-    write_json(options.out / "summary.json", summary)
-    if options.as_json:
-        print_json(summary)
-        return
-    from rich.console import Console
 
-    from benchmarks.report.render import show
+    @contextmanager
+    def environment(run_settings: APIBenchSettings, folder: Path) -> Iterator[APIBenchEnvironment]:
+        with closing(open_model(name, record=options.record, reuse=options.reuse)) as model:
+            yield APIBenchEnvironment(data, run_settings, ranked, model)
 
-    show(apibench_tables(summary), (), Console())
+    for run in run_all({options.out: settings}, questions, environment, APIBenchScorer(), options):
+        if options.as_json:
+            print_json(run.summary)
+            continue
+        from rich.console import Console
 
+        from benchmarks.report.render import show
 
-def _watch(replies: Iterable[GradedReply], total: int) -> list[GradedReply]:
-    """Collect the answers; a bar on stderr shows how many are right."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    console = Console(stderr=True)
-    columns = (MofNCompleteColumn(), BarColumn(), TextColumn("{task.description}"), TimeRemainingColumn())
-    collected = []
-    with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
-        bar = progress.add_task("", total=total)
-        for reply in replies:
-            collected.append(reply)
-            right = sum(entry.outcome == "correct" for entry in collected)
-            progress.update(bar, advance=1, description=f"right {100 * right / len(collected):.1f} %")
-    return collected
+        show(apibench_tables(run.summary), (), Console())

@@ -1,32 +1,26 @@
-"""Ask all questions of APIBench and grade each answer, so that a run that was stopped goes on where it was.
-
-Each question is one JSON file in `tasks/`, which is taken again only for the very same request to the same model.
-"""
+"""Ask the questions of APIBench, and grade each answer by the call in it."""
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Literal
+from typing import Literal
 
-from atc.files import write_json
 from atc.models.base import Model, calls_functions
 from atc.retrieval.tool_index import ToolIndex, build_index
 from benchmarks.apibench.ask import api_request, ask
 from benchmarks.apibench.calls import matching_call, read_calls_in
-from benchmarks.apibench.dataset import APIBenchData, APIQuestion
-from protocols.errors import UsageError
+from benchmarks.apibench.dataset import APIBenchData, APIQuestion, CatalogueEntry
+from benchmarks.harness.parts import Outcome
 
-__all__ = ["APIBenchSettings", "GradedReply", "answer_questions", "grade", "rankings"]
+__all__ = ["APIBenchEnvironment", "APIBenchSettings", "GradedReply", "grade", "rankings"]
 
 _GOLD, _NO_DOCUMENTS = "gold", "none"
 """Sources of documents beside the encoders of an index."""
 
-Outcome = Literal["correct", "wrong", "hallucinated", "unparseable"]
+Grade = Literal["correct", "wrong", "hallucinated", "unparseable"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +44,7 @@ class GradedReply:
     retrieved documents, from 1; None where nothing is retrieved.
     """
 
-    id: str
-    outcome: Outcome
+    outcome: Grade
     exact: bool
     same_domain: bool
     rank: int | None
@@ -59,22 +52,24 @@ class GradedReply:
     completion_tokens: int
 
 
-def rankings(data: APIBenchData, questions: Sequence[APIQuestion], documents: str) -> list[list[int]]:
-    """For each question the places of all APIs, the nearest first; none without a retriever.
+def rankings(data: APIBenchData, questions: Sequence[APIQuestion], documents: str) -> dict[str, list[int]]:
+    """For each question, by its id, the places of all APIs, the nearest first; none without a retriever.
 
     Raises: UsageError: `documents` is neither an encoder nor gold nor none.
     """
     if documents in (_GOLD, _NO_DOCUMENTS):
-        return [[] for _ in questions]
+        return {question.id: [] for question in questions}
     with TemporaryDirectory(prefix="atc-apibench-") as scratch:
         folder = Path(scratch) / "index"
         build_index(folder, (entry.document(place) for place, entry in enumerate(data.catalogue)), documents)
         index = ToolIndex(folder)
         total = len(data.catalogue)
-        return [[int(hit.document.id) for hit in index.search(question.text, total)] for question in questions]
+        return {
+            question.id: [int(hit.document.id) for hit in index.search(question.text, total)] for question in questions
+        }
 
 
-def grade(data: APIBenchData, reference: int, call: str) -> tuple[Outcome, bool, bool]:
+def grade(data: APIBenchData, reference: int, call: str) -> tuple[Grade, bool, bool]:
     """Outcome of a call, whether it is exact, and whether its API is of the domain of the reference."""
     calls = read_calls_in(call)
     match = matching_call(calls, [entry.call for entry in data.catalogue])
@@ -87,62 +82,51 @@ def grade(data: APIBenchData, reference: int, call: str) -> tuple[Outcome, bool,
     return "correct", written.has_arguments(data.catalogue[reference].call), same_domain
 
 
-def answer_questions(
-    data: APIBenchData, ranked: Sequence[Sequence[int]], settings: APIBenchSettings, out: Path, model: Model
-) -> Iterator[GradedReply]:
-    """Yield the graded answer to each question that has a ranking, in order; what is stored is not asked again.
+@dataclass(frozen=True)
+class APIBenchEnvironment:
+    """Asks a model each question, with the documents that the settings name.
 
     Args:
-        ranked: As `rankings` gives them, for the first questions or for all.
-        out: A folder that `prepare_folder` made.
-    Raises:
-        ModelError: The model cannot be had; what it answered before is stored.
-        UsageError: A stored answer is damaged, or one cannot be written.
+        ranked: As `rankings` gives them, by question.
     """
-    for question, ranking in zip(data.questions[: len(ranked)], ranked, strict=True):
-        places = [question.reference] if settings.documents == _GOLD else ranking[: settings.top_k]
-        documents = [data.catalogue[place] for place in places]
-        request = api_request(question.text, documents, calls_functions(model))
-        key = _key(settings, [message.to_json() for message in request.messages], question.reference)
-        file = out / "tasks" / f"{question.id}.json"
-        stored = _read(file, key)
-        if stored is not None:
-            yield stored
-            continue
-        reply = ask(model, question.text, documents)
-        outcome, exact, same_domain = grade(data, question.reference, reply.call)
+
+    data: APIBenchData
+    settings: APIBenchSettings
+    ranked: Mapping[str, Sequence[int]]
+    model: Model
+
+    def key(self, task: APIQuestion) -> object:
+        """The request, and the reference that its answer is graded by."""
+        request = api_request(task.text, self._documents(task), calls_functions(self.model))
+        return [[message.to_json() for message in request.messages], task.reference]
+
+    def run(self, task: APIQuestion) -> Outcome:
+        """Ask one question, and grade the answer. Raises: ModelError: The model cannot be had."""
+        documents, ranking = self._documents(task), self.ranked[task.id]
+        reply = ask(self.model, task.text, documents)
+        outcome, exact, same_domain = grade(self.data, task.reference, reply.call)
         graded = GradedReply(
-            id=question.id,
             outcome=outcome,
             exact=exact,
             same_domain=same_domain,
-            rank=ranking.index(question.reference) + 1 if ranking else None,
+            rank=ranking.index(task.reference) + 1 if ranking else None,
             prompt_tokens=reply.usage.prompt_tokens,
             completion_tokens=reply.usage.completion_tokens,
         )
-        record = {name: value for name, value in asdict(reply).items() if name != "usage"}
-        texts = {
-            "question": question.text,
-            "reference": data.catalogue[question.reference].text,
+        record = {
+            "id": task.id,
+            "question": task.text,
+            "reference": self.data.catalogue[task.reference].text,
             "shown": [entry.text for entry in documents],
+            "reply": {name: value for name, value in asdict(reply).items() if name != "usage"},
+            "grade": asdict(graded),
         }
-        write_json(file, {"key": key, **texts, "reply": record, "grade": asdict(graded)})
-        yield graded
+        return Outcome(record)
 
+    def stop(self) -> None:
+        """Nothing is under way: one question is asked after another."""
 
-def _key(settings: APIBenchSettings, messages: Sequence[Mapping[str, Any]], reference: int) -> str:
-    parts = [asdict(settings), messages, reference]
-    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
-
-
-def _read(file: Path, key: str) -> GradedReply | None:
-    """The answer in a file, if it is one to this very request."""
-    try:
-        data = json.loads(file.read_text("utf-8"))
-        if data.get("key") != key:
-            return None
-        return GradedReply(**{field.name: data["grade"][field.name] for field in fields(GradedReply)})
-    except FileNotFoundError:
-        return None
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise UsageError(f"{file} cannot be read ({error}); remove it to have the question asked again") from None
+    def _documents(self, task: APIQuestion) -> list[CatalogueEntry]:
+        gold = self.settings.documents == _GOLD
+        places = [task.reference] if gold else self.ranked[task.id][: self.settings.top_k]
+        return [self.data.catalogue[place] for place in places]

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import fields
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from benchmarks.apibench.run import APIBenchSettings, GradedReply
+from benchmarks.apibench.run import GradedReply
 from benchmarks.report.stats import estimate
 from benchmarks.report.tables import TextTable
 
-__all__ = ["apibench_tables", "summarize_replies"]
+__all__ = ["APIBenchScorer", "apibench_tables", "summarize_replies"]
 
 _SHARES = {
     "accuracy": "right API",
@@ -29,7 +29,28 @@ _PUBLISHED = ("domain_accuracy", "hallucination")
 """What the published figures count."""
 
 
-def summarize_replies(replies: Sequence[GradedReply], settings: APIBenchSettings) -> dict[str, Any]:
+class APIBenchScorer:
+    """The scorer of graded answers."""
+
+    def figures(self, record: Mapping[str, Any], seconds: float) -> GradedReply:
+        """Its grade, as it is in its file."""
+        return GradedReply(**{field.name: record["grade"][field.name] for field in fields(GradedReply)})
+
+    def line(self, figures: GradedReply) -> str:
+        """What became of the call."""
+        return figures.outcome
+
+    def progress(self, figures: Sequence[GradedReply]) -> tuple[str, str]:
+        """How many are right so far."""
+        right = sum(reply.outcome == "correct" for reply in figures)
+        return f"right {100 * right / len(figures):.1f} %", ""
+
+    def summary(self, figures: Sequence[GradedReply]) -> dict[str, Any]:
+        """As `summarize_replies`."""
+        return summarize_replies(figures)
+
+
+def summarize_replies(replies: Sequence[GradedReply]) -> dict[str, Any]:
     """Shares of all questions in percent, each with its 95 % bootstrap interval; the keys are part of the interface.
 
     `recall@k` is the share of questions whose API is among the k nearest documents; None where nothing is retrieved.
@@ -46,7 +67,6 @@ def summarize_replies(replies: Sequence[GradedReply], settings: APIBenchSettings
     recall = {f"recall@{cut}": _interval([rank <= cut for rank in ranks]) if ranks else None for cut in _CUTS}
     tokens = {name: sum(getattr(reply, name) for reply in replies) for name in ("prompt_tokens", "completion_tokens")}
     return {
-        **asdict(settings),
         "n": len(replies),
         **{name: _interval(hits) for name, hits in shares.items()},
         **recall,

@@ -29,7 +29,7 @@ SettingsT = TypeVar("SettingsT", bound="DataclassInstance")
 
 @dataclass(frozen=True, slots=True)
 class CompletedRun(Generic[SettingsT, FiguresT]):
-    """A run whose tasks are all finished, in their order; `summary` is what `summary.json` has, without the date."""
+    """A run whose tasks are all finished, in their order; `summary` is what `summary.json` has."""
 
     folder: Path
     settings: SettingsT

@@ -16,25 +16,28 @@ if TYPE_CHECKING:
 
     SettingsT = TypeVar("SettingsT", bound=DataclassInstance)
 
-__all__ = ["RunOptions", "WorkerOptions", "settings_of"]
+__all__ = ["RunOptions", "WorkerOptions", "repeat_option", "settings_of"]
+
+
+def repeat_option() -> Any:
+    """`--repeat`, of benchmarks whose settings have `seed` and `repeat`."""
+    return option(
+        "--repeat",
+        type=click.IntRange(min=1),
+        metavar="K",
+        help="Run K times, into DIR/1 to DIR/K: the same tasks, with the seed of what is drawn from --seed on.",
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunOptions:
-    """Which tasks are run, how often, and where what comes of them goes."""
+    """Which tasks are run, and where what comes of them goes."""
 
     limit: int | None = limit_option("tasks")
     half: str | None = option(
         "--half",
         type=click.Choice(["even", "odd"]),
         help="Every other task: even from the first on, odd from the second.",
-    )
-    repeat: int | None = option(
-        "--repeat",
-        type=click.IntRange(min=1),
-        metavar="K",
-        help="Run K times, into DIR/1 to DIR/K: the same tasks in the same worlds, with the model's seed from --seed "
-        "on.",
     )
     out: Path = results_option("tasks")
     record: Path | None = record_option()

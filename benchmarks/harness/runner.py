@@ -131,15 +131,15 @@ def prepare_folder(out: Path, settings: DataclassInstance) -> None:
 
 
 def write_summary(folder: Path, figures: Mapping[str, Any], settings: DataclassInstance) -> dict[str, Any]:
-    """Write `summary.json`: figures, settings and the date. Gives it without the date, which differs from day to day.
+    """Write `summary.json`: figures, settings and the date. Gives what it holds.
 
     The seed in it is that of the run: `repeat` is added.
     """
     noted = asdict(settings)
     if "repeat" in noted:
         noted["seed"] += noted.pop("repeat")
-    summary = json.loads(json.dumps({**figures, **noted}))
-    write_json(folder / "summary.json", {**summary, "date": datetime.now(UTC).date().isoformat()})
+    summary = json.loads(json.dumps({**figures, **noted, "date": datetime.now(UTC).date().isoformat()}))
+    write_json(folder / "summary.json", summary)
     return dict(summary)
 
 
