@@ -23,8 +23,8 @@ from atc.apps.cli.options import (
     takes,
 )
 from atc.profile import FEATURES
-from benchmarks.data_command import new, show
 from benchmarks.harness.options import WorkerOptions, repeat_option, settings_of
+from benchmarks.harness.placed_group import PlacedGroup
 from benchmarks.harness.registry import benchmarks
 from protocols.errors import UsageError
 
@@ -410,31 +410,13 @@ def _environment(
     )
 
 
-@click.group()
+@click.group(
+    cls=PlacedGroup,
+    places={
+        "pull": "benchmarks.data_command:pull",
+        "show": "benchmarks.data_command:show",
+        "new": "benchmarks.learning.new_tasks_command:new",
+    },
+)
 def data() -> None:
     """Fetch the public files of benchmarks, show what they are made of, and make tasks for your own API."""
-
-
-data.add_command(new)
-data.add_command(show)
-
-
-@data.command()
-@click.argument(
-    "name", type=click.Choice(["restbench", "toolflow", "openapi", "stabletoolbench", "toolbench"]), metavar="NAME"
-)
-def pull(name: str) -> None:
-    """Fetch the files of NAME (restbench, toolflow, openapi, stabletoolbench or toolbench).
-
-    They go to $ATC_DATA, or to the cache folder.
-    """
-    from benchmarks.tasks.download import SOURCES, folders
-    from benchmarks.tasks.download import pull as fetch
-
-    target, sources = folders()[0], SOURCES[name]
-    got = fetch(name, target)
-    there = sum(len(source.files) for source in sources) - len(got)
-    say(f"{len(got)} files came, {there} were there: {target / name}")
-    for source in sources:
-        licence_file = next(place for place in source.files if "LICENSE" in place)
-        say(f"from {source.origin}, licence {source.licence} ({target / licence_file})")

@@ -32,7 +32,7 @@ _LAYERS = {
     """,
     "probing": "redact schema prober document export strip_responses evaluation drift live cli",
     "benchmarks": """
-        methods learning.pairs learning.memory learning.retriever worlds harness toolbench.corpus tasks run
+        methods worlds harness toolbench.corpus tasks run
         inspect_tasks report injection toolbench apibench
         manipulation.environment manipulation.function_environment manipulation.curl manipulation.curl_templates
         manipulation.http_environment manipulation.suite manipulation.criteria

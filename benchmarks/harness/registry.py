@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from atc.doors import doors, load
+from benchmarks.harness.placed_group import loaded_command
 
 if TYPE_CHECKING:
     import click
@@ -49,11 +49,7 @@ class Benchmark:
 
     def own_command(self) -> click.Command | None:
         """The command with options of its own; None of a benchmark that takes those of `atc bench`."""
-        if not self.command:
-            return None
-        module, _, name = self.command.partition(":")
-        command: click.Command = getattr(import_module(module), name)
-        return command
+        return loaded_command(self.command) if self.command else None
 
 
 def _whole_or_dev(*names: str) -> tuple[str, ...]:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import click
 
-from benchmarks.learning.adapter_command import adapter
-from benchmarks.learning.pairs_command import data
-from benchmarks.learning.sft_command import sft
+from benchmarks.harness.placed_group import PlacedGroup
 
 __all__ = ["train"]
 
 
-@click.group()
+@click.group(
+    cls=PlacedGroup,
+    places={
+        "adapter": "benchmarks.learning.adapter_command:adapter",
+        "data": "benchmarks.learning.pairs_command:data",
+        "sft": "benchmarks.learning.sft_command:sft",
+    },
+)
 def train() -> None:
     """Make training data, and train models with it."""
-
-
-train.add_command(adapter)
-train.add_command(data)
-train.add_command(sft)

@@ -14,8 +14,8 @@ from click.testing import CliRunner, Result
 
 from atc.agent import SIMULATED_NOW
 from atc.apps.cli import main
+from benchmarks.learning.new_tasks import TaskSettings, make_tasks
 from benchmarks.learning.pairs.trial import RealService
-from benchmarks.tasks.new_tasks import TaskSettings, make_tasks
 from protocols import load
 from protocols.errors import UsageError
 from protocols.simulator import Simulator
@@ -118,7 +118,7 @@ def test_the_same_seed_gives_the_same_tasks(tasks: Path, films: Path, tmp_path: 
     file = tmp_path / "own.json"
     command = ("data", "new", file, "--api", films, "--simulate", "--count", "5")
     with pytest.MonkeyPatch.context() as patch:  # ctrl-C, when the pairs are there and the tasks are not
-        patch.setattr("benchmarks.tasks.new_tasks.write_json", interrupt)
+        patch.setattr("benchmarks.learning.new_tasks.write_json", interrupt)
         assert atc(*command).exit_code == 130
     assert not file.exists() and len((tmp_path / "own.json.pairs.jsonl").read_text().splitlines()) == 5
     assert atc(*command).exit_code == 0
@@ -149,7 +149,7 @@ def test_a_real_service_is_read_and_not_written(films: Path, tmp_path: Path, mon
 
 def test_answers_that_change_make_no_task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A service that answers otherwise each time has no task in it; that is said, and no file is written."""
-    monkeypatch.setattr("benchmarks.tasks.new_tasks._ROUNDS", 1)
+    monkeypatch.setattr("benchmarks.learning.new_tasks._ROUNDS", 1)
     counter, lengths = itertools.count(1000), itertools.count(1)
 
     def city(request: Received) -> Answer:

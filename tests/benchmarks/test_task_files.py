@@ -14,7 +14,7 @@ from typing import Any
 import click
 import pytest
 
-from benchmarks.cli import data as data_commands
+from benchmarks.data_command import pull as pull_command
 from benchmarks.tasks.datasets import open_dataset
 from benchmarks.tasks.download import SOURCES, DownloadSource, pull
 from benchmarks.tasks.metrics import Gold
@@ -261,7 +261,7 @@ def test_a_python_without_pip_is_told(shelf: Path, tmp_path: Path, monkeypatch: 
 
 def test_every_name_of_the_command_has_pinned_sources_with_a_licence() -> None:
     """What `atc data pull` offers is what there is; each source has its licence file beside the data."""
-    offered = data_commands.commands["pull"].params[0].type
+    offered = pull_command.params[0].type
 
     assert isinstance(offered, click.Choice)
     assert set(offered.choices) == set(SOURCES)

@@ -9,7 +9,7 @@ import click
 
 from atc.apps.cli import print_json, say
 from atc.retrieval.tool_index import ENCODERS
-from benchmarks.toolbench.corpus.distances import DISTANCES
+from benchmarks.harness.placed_group import PlacedGroup
 from protocols.errors import UsageError
 
 if TYPE_CHECKING:
@@ -17,18 +17,26 @@ if TYPE_CHECKING:
 
     from atc.retrieval.tool_index import Hit, ToolDocument, ToolIndex
 
-__all__ = ["retrieve"]
+__all__ = ["build", "evaluate", "query", "retrieve"]
 
 _index = click.Path(file_okay=False, path_type=Path)
 _rerank = click.option("--rerank", metavar="DIR", help="A cross-encoder (sentence-transformers) for the first 20.")
 
 
-@click.group()
+@click.group(
+    cls=PlacedGroup,
+    places={
+        "build": "benchmarks.toolbench.retrieval.command:build",
+        "query": "benchmarks.toolbench.retrieval.command:query",
+        "train": "benchmarks.learning.retriever_command:train",
+        "eval": "benchmarks.toolbench.retrieval.command:evaluate",
+    },
+)
 def retrieve() -> None:
     """Index documented APIs and find those that a question needs."""
 
 
-@retrieve.command()
+@click.command()
 @click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
 @click.option("--out", required=True, type=_index, metavar="INDEX", help="The folder of the index; it grows.")
 @click.option(
@@ -47,7 +55,7 @@ def build(sources: tuple[str, ...], out: Path, encoder: str) -> None:
     say(f"{build_index(out, documents, encoder):,} documents in {out}")
 
 
-@retrieve.command()
+@click.command()
 @click.argument("index", type=_index)
 @click.argument("text")
 @click.option("-k", type=click.IntRange(min=1), default=5, show_default=True, help="How many.")
@@ -92,52 +100,7 @@ def _needed(index: ToolIndex, hits: Sequence[Hit], source: str) -> list[ToolDocu
     return [documents[name] for name in closed if name not in names]
 
 
-@retrieve.command()
-@click.argument("sources", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path), metavar="QUERIES...")
-@click.option("--out", required=True, type=_index, metavar="DIR", help="The folder of the encoder, with a card.")
-@click.option("--hold-out", type=click.Choice(DISTANCES), help="Keep a fifth out, and measure it: new in it is this.")
-@click.option("--base", default="base", show_default=True, help="A sentence transformer; `base` is the packaged one.")
-@click.option("--epochs", type=click.IntRange(min=1), default=4, show_default=True, help="Rounds over the questions.")
-@click.option("--seed", default=0, show_default=True, help="Of the order, and of what is kept out.")
-def train(sources: tuple[Path, ...], out: Path, hold_out: str | None, base: str, epochs: int, seed: int) -> None:
-    """Train an encoder on the questions of QUERIES (query files of ToolBench) and the APIs that they need.
-
-    `atc retrieve build … --encoder DIR` uses it, and `hybrid:DIR` adds its scores to those of the words.
-    """
-    from rich.console import Console
-    from rich.progress import Progress
-
-    from benchmarks.learning.retriever import EncoderTraining, train_encoder
-    from benchmarks.toolbench.retrieval.encoder_card import write_card
-    from benchmarks.toolbench.retrieval.experiment import measure_encoder, read_corpus
-    from benchmarks.toolbench.retrieval.hold_out import HoldOut
-    from benchmarks.toolbench.retrieval.hold_out import hold_out as split_off
-
-    if out.exists() and any(out.iterdir()):
-        raise UsageError(f"{out} is not empty; name a new folder")
-    documents, judged = read_corpus(sources)
-    split = HoldOut(tuple(judged), (), tuple(documents))
-    if hold_out:
-        split = split_off(documents, judged, hold_out, seed)
-    settings = EncoderTraining(epochs=epochs, seed=seed)
-    with Progress(console=Console(stderr=True)) as progress:
-        task = progress.add_task("training")
-        losses = train_encoder(
-            split.documents,
-            split.train,
-            out,
-            settings,
-            base,
-            lambda done, total, loss: progress.update(
-                task, completed=done, total=total, description=f"loss {loss:.3f}"
-            ),
-        )
-    figures = measure_encoder(documents, split.test, str(out)) if split.test else {}
-    write_card(out, sources, base, settings, hold_out, split, losses, figures)
-    print_json({"out": str(out), "steps": len(losses), "loss": losses[-1], "held_out": len(split.test), **figures})
-
-
-@retrieve.command("eval")
+@click.command("eval")
 @click.argument("index", type=_index)
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path), metavar="QUERIES...")
 @_rerank

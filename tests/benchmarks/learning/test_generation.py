@@ -11,10 +11,10 @@ import pytest
 from click.testing import CliRunner
 
 from atc.apps.cli import main
+from benchmarks.learning.generation.checks import InstructionChecks, SeenTexts
+from benchmarks.learning.generation.pool import PooledAPI, ToolPool, read_collections
+from benchmarks.learning.generation.writing import BadInstructionError, WrittenInstruction, read_text, read_values
 from benchmarks.toolbench.corpus.queries import read_queries
-from benchmarks.toolbench.generation.checks import InstructionChecks, SeenTexts
-from benchmarks.toolbench.generation.pool import PooledAPI, ToolPool, read_collections
-from benchmarks.toolbench.generation.writing import BadInstructionError, WrittenInstruction, read_text, read_values
 from benchmarks.toolbench.server.catalogue import Catalogue
 from tests.local_api import Answer, LocalAPI
 

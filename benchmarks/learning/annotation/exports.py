@@ -17,9 +17,9 @@ from typing import Any, Literal
 from atc import Agent
 from atc.prompting.conversation import PREFILL
 from atc.prompting.prompt import Opening
+from benchmarks.learning.annotation.solved import SolvedQuery
 from benchmarks.methods.formats import toolllama
 from benchmarks.methods.functions_dialogue import function_spec
-from benchmarks.toolbench.annotation.solved import SolvedQuery
 from benchmarks.toolbench.corpus.queries import query_protocol
 from protocols.model import Protocol
 

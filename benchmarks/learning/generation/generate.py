@@ -17,9 +17,9 @@ from typing import Any
 
 from atc.files import append_line, cut_unfinished, read_lines, write_json
 from atc.models import Model
-from benchmarks.toolbench.generation.checks import CHECKS, FORM, InstructionChecks, SeenTexts
-from benchmarks.toolbench.generation.pool import InstructionKind, ToolKey, ToolPool
-from benchmarks.toolbench.generation.writing import (
+from benchmarks.learning.generation.checks import CHECKS, FORM, InstructionChecks, SeenTexts
+from benchmarks.learning.generation.pool import InstructionKind, ToolKey, ToolPool
+from benchmarks.learning.generation.writing import (
     BadInstructionError,
     WrittenInstruction,
     ask_text,

@@ -61,7 +61,7 @@ def split(options: _SplitOptions) -> None:
     same, the queries are numbered anew.
     """
     from atc.files import make_folder, write_json
-    from benchmarks.toolbench.annotation.split import PARTS, SplitDistance, numbered, read_entries, split_queries
+    from benchmarks.learning.annotation.split import PARTS, SplitDistance, numbered, read_entries, split_queries
 
     if not options.dev + options.test < 1:
         raise click.UsageError("--dev and --test are shares, below 1 together: train.json has the rest")

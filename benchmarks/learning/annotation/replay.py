@@ -19,8 +19,8 @@ from atc.files import read_lines
 from atc.modes.actions import Action, BadActionError
 from atc.modes.api import ApiSession
 from atc.modes.rules import TryEnded
+from benchmarks.learning.annotation.exports import FINISH
 from benchmarks.methods.formats import toolllama
-from benchmarks.toolbench.annotation.exports import FINISH
 from benchmarks.toolbench.corpus.queries import ToolQuery, served_protocol
 from protocols.errors import APIError, ProtocolError, UsageError
 from sandbox import Limits, Sandbox

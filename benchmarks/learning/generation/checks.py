@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterable, Sequence
 from math import inf
 from typing import Any
 
-from benchmarks.toolbench.generation.pool import PooledAPI, required_names
-from benchmarks.toolbench.generation.writing import FEWEST_WORDS, WrittenInstruction
+from benchmarks.learning.generation.pool import PooledAPI, required_names
+from benchmarks.learning.generation.writing import FEWEST_WORDS, WrittenInstruction
 from benchmarks.toolbench.server.address import VirtualCall
 from benchmarks.toolbench.server.filtering import why_dropped
 from benchmarks.toolbench.server.upstream import Upstream

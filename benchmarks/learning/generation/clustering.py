@@ -12,7 +12,7 @@ from math import log
 from typing import TYPE_CHECKING
 
 from atc.retrieval.embeddings import embed
-from benchmarks.toolbench.generation.pool import ToolKey, ToolPool
+from benchmarks.learning.generation.pool import ToolKey, ToolPool
 from protocols.errors import UsageError
 from protocols.text.words import singular, words
 

@@ -25,10 +25,10 @@ from atc.apps.cli.options import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from benchmarks.learning.annotation.annotate import AnnotationCounts, Annotator
+    from benchmarks.learning.annotation.exports import ExportForm
     from benchmarks.run.settings import RunSettings
     from benchmarks.tasks.task_files import Task
-    from benchmarks.toolbench.annotation.annotate import AnnotationCounts, Annotator
-    from benchmarks.toolbench.annotation.exports import ExportForm
     from benchmarks.toolbench.evaluation.judge import Judge
 
 __all__ = ["annotate"]
@@ -132,8 +132,8 @@ def annotate(options: _AnnotateOptions) -> None:
 def _annotate(options: _AnnotateOptions, queries: Path, out: Path) -> None:
     from atc.engines.names import identity
     from atc.models import default_model
-    from benchmarks.toolbench.annotation.annotate import Annotator
-    from benchmarks.toolbench.annotation.exports import EXPORTS
+    from benchmarks.learning.annotation.annotate import Annotator
+    from benchmarks.learning.annotation.exports import EXPORTS
 
     default = EXPORTS if options.mode == "attribute" else EXPORTS[:2]
     forms = cast("tuple[ExportForm, ...]", options.forms or default)
@@ -210,8 +210,8 @@ def _judge(name: str, out: Path, stack: ExitStack) -> Judge:
 def _check(options: _AnnotateOptions, file: Path) -> None:
     """Replay an export; the exit code is 1 if a line gives another result."""
     from atc.agent import SIMULATED_NOW
-    from benchmarks.toolbench.annotation.annotate import QUERIES
-    from benchmarks.toolbench.annotation.replay import replay
+    from benchmarks.learning.annotation.annotate import QUERIES
+    from benchmarks.learning.annotation.replay import replay
     from benchmarks.toolbench.corpus.queries import read_queries
     from protocols.errors import UsageError
 

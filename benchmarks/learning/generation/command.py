@@ -26,8 +26,8 @@ from atc.apps.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from benchmarks.toolbench.generation.generate import InstructionRun
-    from benchmarks.toolbench.generation.pool import InstructionKind
+    from benchmarks.learning.generation.generate import InstructionRun
+    from benchmarks.learning.generation.pool import InstructionKind
     from benchmarks.toolbench.server.catalogue import Catalogue
     from benchmarks.toolbench.server.upstream import Upstream
 
@@ -67,8 +67,8 @@ def collections_(options: _CollectionOptions) -> None:
     {"collection": ["category/tool", …], …} with a note that it was made here.
     """
     from atc.files import write_json
-    from benchmarks.toolbench.generation.clustering import proposed_collections
-    from benchmarks.toolbench.generation.pool import COMMENT, ToolPool
+    from benchmarks.learning.generation.clustering import proposed_collections
+    from benchmarks.learning.generation.pool import COMMENT, ToolPool
 
     keep_sources(options.sources, options.out)
     pool = ToolPool(_catalogue(options.sources))
@@ -131,10 +131,10 @@ def generate(options: _GenerateOptions) -> None:
     from atc.engines.names import identity
     from atc.models import default_model, open_model
     from atc.models.budget import BudgetedModel
+    from benchmarks.learning.generation.generate import GenerationSettings
+    from benchmarks.learning.generation.generate import generate as write
+    from benchmarks.learning.generation.pool import ToolPool, read_collections
     from benchmarks.tasks.datasets import answers_digest
-    from benchmarks.toolbench.generation.generate import GenerationSettings
-    from benchmarks.toolbench.generation.generate import generate as write
-    from benchmarks.toolbench.generation.pool import ToolPool, read_collections
 
     if options.server and options.simulate:
         raise click.UsageError("--server and --simulate exclude each other: calls are tried in one place")

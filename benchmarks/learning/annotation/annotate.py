@@ -19,13 +19,13 @@ from atc.files import write_text
 from atc.modes import parse
 from benchmarks.harness.engines import thread_engine
 from benchmarks.harness.runner import Finished, Runner, prepare_folder
+from benchmarks.learning.annotation.exports import ExportForm, export
+from benchmarks.learning.annotation.solved import is_solvable, solved_query
 from benchmarks.report.summary import MetricsScorer, TaskResult
 from benchmarks.run.agent_environment import AgentEnvironment
 from benchmarks.run.settings import RunSettings
 from benchmarks.tasks.query_tasks import QueryProtocols, query_tasks
 from benchmarks.tasks.task_files import OfferedTask, Task, offered_tasks
-from benchmarks.toolbench.annotation.exports import ExportForm, export
-from benchmarks.toolbench.annotation.solved import is_solvable, solved_query
 from benchmarks.toolbench.corpus.published import published_answer, published_method, write_answers
 from benchmarks.toolbench.corpus.queries import ToolQuery, split_server
 from benchmarks.toolbench.evaluation.convert import convert
