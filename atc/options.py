@@ -206,7 +206,7 @@ class Options:
     )
     limits: Limits | None = None
     call_timeout: float | None = _flag(None, "network", "SECONDS", "amount", "shared resumable")
-    max_calls: int | None = _flag(None, "program", "N", "count", "shared resumable")
+    max_calls: int | None = _flag(None, "program", "N", "count", "shared resumable", names=("max_calls", "calls"))
     ca_file: str | Path | None = _flag(
         None, "network", "FILE", "place", "shared service", risk="trusts the authorities in {value}"
     )
@@ -235,7 +235,9 @@ class Options:
     store: Path | None = _flag(None, "prompt", "DIR", "folder", "shared unnoted")
     strict_sandbox: bool = _flag(False, "program", traits="shared")
     on_event: EventSink | None = None
-    writes: WritesPolicy | None = _flag(None, "program", None, get_args(WritesPolicy), "shared resumable")
+    writes: WritesPolicy | None = _flag(
+        None, "program", None, get_args(WritesPolicy), "shared resumable", risk="sends writes without asking"
+    )
     before_call: BeforeCall | None = None
     after_call: AfterCall | None = None
     confirm: Callable[[CallRecord], bool] | None = None

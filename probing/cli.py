@@ -16,6 +16,7 @@ from atc.apps.cli.documents import chosen, tell_reads
 from atc.apps.cli.options import (
     NetworkOptions,
     ServiceOptions,
+    agent_option,
     argument,
     check_api_options,
     json_option,
@@ -23,7 +24,6 @@ from atc.apps.cli.options import (
     out_file,
     takes,
 )
-from atc.apps.cli.patterns import pattern_option, read_option, without_option
 
 if TYPE_CHECKING:
     from atc.models import Model
@@ -86,13 +86,13 @@ class ProbeOptions(ServiceOptions, NetworkOptions, _DocumentOptions):
         help="Whether tools that may change something are called; own: to make objects that can be removed, and are, "
         "and on these  [default: deny; all with --simulate]",
     )
-    reads: tuple[str, ...] = read_option()
-    only: tuple[str, ...] = pattern_option(
-        "--only",
-        help_text="Find out about these operations alone, named as in `atc solve`; others are called for their values. "
+    reads: tuple[str, ...] = agent_option("reads")
+    only: tuple[str, ...] = agent_option(
+        "only",
+        help="Find out about these operations alone, named as in `atc solve`; others are called for their values. "
         "Repeatable.",
     )
-    without: tuple[str, ...] = without_option()
+    without: tuple[str, ...] = agent_option("without")
     iterations: int = option(
         "--iterations", type=click.IntRange(min=0), default=4, show_default=True, help="Rounds after the first."
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
@@ -14,22 +14,11 @@ from urllib.parse import urlsplit
 import click
 
 from atc.apps.cli import say
-from atc.apps.cli.config import BESIDE_RESUME, LIMITS
-from atc.apps.cli.limits import LimitOptions
-from atc.apps.cli.options import (
-    ModelOptions,
-    ProgramOptions,
-    SearchOptions,
-    api_option,
-    open_protocol,
-    option,
-    record_option,
-    strict_option,
-    tool_count,
-    writes_option,
-)
-from atc.apps.cli.reachable import check_server
+from atc.apps.cli.flags import FLAGS, flag_values, flags_with, for_chosen, with_values
+from atc.apps.cli.options import agent_options, api_option, option, record_option
+from atc.apps.cli.reachable import open_service
 from atc.apps.tui.text import for_stream, format_answer
+from atc.options import Options
 from protocols.naming import split_namespace
 from sandbox.truncation import one_line
 
@@ -43,69 +32,23 @@ if TYPE_CHECKING:
 
 __all__ = ["AgentOptions", "check_passwords", "load_api", "open_agent", "tell_message", "tell_solution"]
 
-_FOR_AGENT = [
-    "base_url",
-    "auth",
-    "headers",
-    "allow",
-    "seed",
-    "now",
-    "mode",
-    "max_reflections",
-    "profile",
-    "effort",
-    "tools",
-    "retriever",
-    "strict_sandbox",
-    "store",
-    *LIMITS,
-    *("call_timeout", "max_calls", "ca_file", "client_cert"),
-]
-"""The options that the agent takes as they are."""
-
-_NOTED = (
-    *("api", "simulate", "model", "writes", "only", "without", "reads"),
-    *(name for name in _FOR_AGENT if name != "store"),
-    *(entry.name for entry in fields(SearchOptions)),
-)
-"""What a journal keeps of the command."""
-
 
 @dataclass(frozen=True, kw_only=True)
-class AgentOptions(LimitOptions, SearchOptions, ModelOptions, ProgramOptions):
-    """The options of an agent."""
+class AgentOptions:
+    """The options of an agent, and what else the commands take that ask one."""
 
     api: tuple[str, ...] = api_option(
         "OpenAPI document or *.tools.json, as a file or a URL, functions:FILE.py, programs of `atc save` "
         "(saved:DIR), or an MCP server (mcp:stdio:COMMAND, mcp:URL); required unless a journal goes on."
     )
+    agent: Options = agent_options()
     threads: int | None = option(
         "--threads",
         type=click.IntRange(min=1),
         metavar="N",
         help="Threads of a local model  [default: $ATC_THREADS, else one a core, and a core less from four cores on]",
     )
-    tools: int | Literal["all"] | None = option(
-        "--tools",
-        type=tool_count,
-        metavar="N|all",
-        help="How many tools the model is shown  [default: as the profile says]",
-    )
-    retriever: str | None = option(
-        "--retriever",
-        type=click.Path(exists=True, file_okay=False),
-        metavar="INDEX",
-        help="Choose those tools by this index; see `atc retrieve build`.",
-    )
-    store: Path | None = option(
-        "--store",
-        type=click.Path(file_okay=False, path_type=Path),
-        metavar="DIR",
-        help="Keep in DIR what responses really hold and which programs answered, and go by that; see `atc contract`.",
-    )
     record: Path | None = record_option()
-    writes: Literal["ask", "allow", "deny", "simulate", "plan"] | None = writes_option("ask, and allow with --simulate")
-    strict_sandbox: bool = strict_option()
     verbose: bool = option(
         "-v", "--verbose", is_flag=True, help="Show all tools, programs, output, and defects of the document."
     )
@@ -121,30 +64,35 @@ class AgentOptions(LimitOptions, SearchOptions, ModelOptions, ProgramOptions):
         from atc.engines.names import identity
         from atc.models import default_model
 
-        api = tuple(_absolute(spec) for spec in self.api)
-        retriever, prices, ca_file = (
-            str(Path(place).expanduser().resolve()) if place else None
-            for place in (self.retriever, self.prices, self.ca_file)
-        )
-        files = (self.client_cert or "").split(",", 1)
-        client_cert = ",".join(str(Path(file).expanduser().resolve()) for file in files) if self.client_cert else None
-        places: dict[str, Any] = {"prices": prices, "ca_file": ca_file, "client_cert": client_cert}
-        return replace(self, api=api, retriever=retriever, model=identity(self.model or default_model()), **places)
+        values = {
+            name: ",".join(str(Path(part).expanduser().resolve()) for part in str(value).split(","))
+            for name, value in flag_values(self.agent).items()
+            if value is not None and FLAGS[name].kind in ("place", "certificate", "file", "index")
+        }
+        name = self.agent.model if isinstance(self.agent.model, str) else default_model()
+        agent = with_values(self.agent, values | {"model": identity(name)})
+        return replace(self, api=tuple(_absolute(spec) for spec in self.api), agent=agent)
 
     def to_note(self) -> Mapping[str, object]:
         """What a journal keeps of the command."""
-        return {**{name: getattr(self, name) for name in _NOTED}, "now": self.now.isoformat() if self.now else None}
+        values = {name: value for name, value in flag_values(self.agent).items() if name in _NOTED}
+        now = self.agent.now
+        return {"api": self.api, **values, "now": now.isoformat() if now else None}
 
     def with_noted(self, noted: object) -> Self | None:
-        """The same with what a journal kept of a command, but for `writes` and limits where they are given.
+        """The same with what a journal kept of a command, but for what a solve that goes on may be given anew.
 
         None if that is no note of a command.
         """
-        if not isinstance(noted, dict) or not {"api", "model"} <= noted.keys() <= set(_NOTED):
+        if not isinstance(noted, dict) or not {"api", "model"} <= noted.keys() <= {"api", *_NOTED}:
             return None
         now = datetime.fromisoformat(noted["now"]) if noted.get("now") else None
-        overrides = {name: value for name in ("writes", *BESIDE_RESUME) if (value := getattr(self, name))}
-        return replace(self, **{**noted, "now": now, **overrides})
+        given = flag_values(self.agent)
+        values = {**noted, "now": now, **{name: given[name] for name in flags_with("resumable") if given[name]}}
+        return replace(self, api=tuple(noted["api"]), agent=with_values(self.agent, values))
+
+
+_NOTED = frozenset(FLAGS).difference(flags_with("unnoted"))
 
 
 def check_passwords(specs: Sequence[str]) -> None:
@@ -159,17 +107,9 @@ def load_api(options: AgentOptions, *, check: bool) -> Protocol:
 
     Raises: UsageError, ProtocolError, APIError.
     """
-    from protocols.calls.auth import credential, header_of
-
-    protocol = open_protocol(options, asks=options.writes != "allow" and not options.simulate)
-    if check:
-        for text in options.headers:
-            header_of(text, protocol)
-        if not options.simulate:
-            for text in options.auth:
-                credential(text, protocol)
-            check_server(protocol, options.base_url, options.allow)
-    return protocol
+    agent = options.agent
+    asks = agent.writes != "allow" and not agent.simulate
+    return open_service(options.api, agent, asks=asks, check=check, verbose=options.verbose)
 
 
 @contextmanager
@@ -185,25 +125,25 @@ def open_agent(
     from atc.agent import Agent
     from atc.models import open_model
 
+    agent = options.agent
     with (
         closing(
-            open_model(options.model, record=options.record, seed=options.seed, keep=True, threads=options.threads)
+            open_model(str(agent.model), record=options.record, seed=agent.seed, keep=True, threads=options.threads)
         ) as model,
-        _simulated(protocol, options, query) as service,
+        _simulated(protocol, agent, query) as service,
         _traced(sink, options.otel) as on_event,
-        Agent(
-            protocol,
-            model,
+    ):
+        all_options = replace(
+            for_chosen(agent),
+            model=model,
             simulate=service,
             on_event=on_event,
-            writes=options.writes or ("allow" if options.simulate else "ask"),
+            writes=agent.writes or ("allow" if agent.simulate else "ask"),
             confirm=confirm,
             confirm_plan=confirm_plan,
-            search=options.search_settings(),
-            **{name: getattr(options, name) for name in _FOR_AGENT},
-        ) as agent,
-    ):
-        yield agent
+        )
+        with Agent(protocol, **vars(all_options)) as opened:
+            yield opened
 
 
 def tell_solution(
@@ -233,7 +173,7 @@ def _absolute(spec: str) -> str:
 
 
 @contextmanager
-def _simulated(protocol: Protocol, options: AgentOptions, query: str) -> Iterator[Session | Literal[False]]:
+def _simulated(protocol: Protocol, options: Options, query: str) -> Iterator[Session | Literal[False]]:
     """The simulated API in whose world is what the question takes for granted, if one is asked for."""
     if not options.simulate:
         yield False

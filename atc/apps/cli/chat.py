@@ -49,7 +49,7 @@ class _Options(AgentOptions):
     def resolved(self, journal: Journal) -> _Options:
         """The options of the chat: those of the command, else those that the journal has. Raises: UsageError."""
         if self.api:
-            check_api_options(self.simulate, self.base_url, self.auth)
+            check_api_options(self.agent.simulate, self.agent.base_url, self.agent.auth)
             if self.journal is not None:
                 check_passwords(self.api)
             return self.complete()
@@ -59,8 +59,8 @@ class _Options(AgentOptions):
         resolved = self.with_noted(noted)
         if resolved is None:
             raise UsageError(f"{self.journal} is damaged; move it away and start a new chat")
-        if resolved.auth:
-            say(f"signs in with what {self.journal} names: {', '.join(map(str, resolved.auth))}")
+        if resolved.agent.auth:
+            say(f"signs in with what {self.journal} names: {', '.join(resolved.agent.auth)}")
         return resolved
 
 
@@ -78,7 +78,7 @@ def chat(options: _Options) -> None:
     with Journal(options.journal) as journal, _ended_by_sigterm():
         options = options.resolved(journal)
         protocol = load_api(options, check=True)
-        offer_pull(str(options.model))
+        offer_pull(str(options.agent.model))
         conversation = _Conversation(options)
         questions = _questions()
         first = next(questions, None)

@@ -8,7 +8,8 @@ from pathlib import Path
 import click
 
 from atc.apps.cli import print_json, say
-from atc.apps.cli.options import DocumentOptions, argument, json_option, open_protocol, option, read_program, takes
+from atc.apps.cli.options import DocumentOptions, argument, json_option, option, read_program, takes
+from atc.apps.cli.reachable import open_protocol
 from atc.apps.tui.text import visible
 
 __all__ = ["check"]
@@ -46,7 +47,7 @@ def check(options: _Options) -> None:
     from protocols.contracts.store import ContractStore
     from protocols.dataflow.graph import ProtocolGraph
 
-    protocol = open_protocol(options)
+    protocol = open_protocol(options.api, options.agent)
     for operation in protocol.left_out:
         say(f"left out {operation.place or operation.title}: {operation.reason}")
     program = renamed(read_program(options.file), protocol.aliases)

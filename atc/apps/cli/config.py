@@ -19,11 +19,10 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from atc.apps.cli.flags import DEFAULTS, FLAGS, flag_names, flags_with
 from protocols.errors import UsageError
 
 __all__ = [
-    "BESIDE_RESUME",
-    "LIMITS",
     "NAME",
     "SHARED",
     "Config",
@@ -36,21 +35,11 @@ __all__ = [
 
 NAME = "atc.toml"
 
-SHARED = (
-    *("allow", "api", "auth", "base-url", "ca-file", "call-timeout", "client-cert", "effort", "max-calls", "max-cost"),
-    *("max-reflections", "max-seconds", "max-tokens", "mode", "model", "now", "only", "prices", "profile", "reads"),
-    *("seed", "simulate", "store", "strict-sandbox", "tools", "without", "writes"),
-)
+SHARED = tuple(sorted({"api", *(text for name in flags_with("shared") for text in flag_names(name))}))
 """The keys above all tables: options of several commands. Each command of this package takes those that it has; one
 that another package adds, such as a benchmark, takes the keys of its own table alone."""
 
-_OF_SERVICE = ("base_url", "auth", "headers", "allow", "only", "without", "reads", "ca_file", "client_cert")
-"""What belongs to the API that the file names, and not to any other."""
-
-LIMITS = ("max_tokens", "max_seconds", "max_cost", "prices")
-BESIDE_RESUME = (*LIMITS, "max_calls", "max_model_calls", "call_timeout")
-"""Limits that a solve may have larger when it goes on."""
-"""What limits a question; a journal knows it."""
+_BY_KEY = {text: flag for name, flag in FLAGS.items() for text in flag_names(name)}
 
 _EXPLICIT = (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT)
 _AUTH = re.compile(
@@ -179,7 +168,7 @@ def _defaults(
     for key, value in table.items():
         defaults |= _default(section, key, value, options[key], optional=False)
     if table.get("simulate") is True:  # for this command, in place of the service that all others ask
-        defaults = {name: value for name, value in defaults.items() if name not in ("base_url", "auth")}
+        defaults = {name: value for name, value in defaults.items() if name not in flags_with("real")}
     return defaults
 
 
@@ -223,7 +212,7 @@ def _checked(section: Section, key: str, value: Any, option: click.Option) -> An
         raise UsageError(f"{title} must be a number, not {_shown(value)}")
     if not isinstance(kind, click.types.IntParamType | click.types.FloatParamType):
         value = _text(title, value, kind)
-        if key == "auth" and not _AUTH.fullmatch(value):
+        if _kind(key) == "credential" and not _AUTH.fullmatch(value):
             raise UsageError(
                 f"{title} takes KIND:SOURCE such as bearer:env:MY_TOKEN (in capitals), never the secret itself"
             )
@@ -260,14 +249,14 @@ def _rebased(config: Config, key: str, value: str, option: click.Option) -> str:
     """The value with a relative path in it starting at the file's folder."""
     folder = config.folder
     metavar = option.metavar or ""
-    if key in ("auth", "header"):
-        kind, separator, path = value.partition(":file:")
-        return f"{kind}{separator}{folder / Path(path).expanduser()}" if separator else value
-    if key == "model":
+    if _kind(key) in ("credential", "header"):
+        start, separator, path = value.partition(":file:")
+        return f"{start}{separator}{folder / Path(path).expanduser()}" if separator else value
+    if _kind(key) == "model":
         scheme, _, rest = value.partition(":")
         parts = [str(folder / part) if (folder / part).exists() else part for part in rest.split("+")]
         return f"{scheme}:{'+'.join(parts)}" if rest else value
-    if key == "client-cert":
+    if _kind(key) == "certificate":
         return ",".join(str(folder / Path(part.strip()).expanduser()) for part in value.split(",", 1))
     if value in metavar.split("|") or not (isinstance(option.type, click.Path) or _PLACE.search(metavar)):
         return value
@@ -287,17 +276,19 @@ def settle(ctx: click.Context, values: Mapping[str, Any]) -> dict[str, Any]:
     from_file = {name for name in values if ctx.get_parameter_source(name) is ParameterSource.DEFAULT_MAP}
     dropped: set[str] = set()
     if "api" in explicit and _documents(values["api"]) != _documents((ctx.default_map or {}).get("api", values["api"])):
-        dropped.update(_OF_SERVICE)
+        dropped.update(flags_with("service"))
     if values.get("resume"):  # the journal knows
-        dropped.update(("writes", *BESIDE_RESUME))
+        dropped.update(flags_with("resumable"))
     if values.get("simulate") and "simulate" in explicit:
-        dropped.update(("base_url", "auth"))
-    if explicit & {"base_url", "auth"}:
+        dropped.update(flags_with("real"))
+    if explicit.intersection(flags_with("real")):
         dropped.add("simulate")
-    nothing: dict[str, Any] = dict.fromkeys(("auth", "headers", "allow", "only", "without", "reads"), ())
-    nothing |= dict.fromkeys((*BESIDE_RESUME, "base_url", "ca_file", "client_cert", "writes"))
-    empty = {**nothing, "simulate": False, "max_model_calls": 0}
-    return {name: empty[name] if name in dropped & from_file else value for name, value in values.items()}
+    return {name: DEFAULTS[name] if name in dropped & from_file else value for name, value in values.items()}
+
+
+def _kind(key: str) -> object:
+    """What the text of an option is, by its key; empty for one that only a command has."""
+    return _BY_KEY[key].kind if key in _BY_KEY else ""
 
 
 def _documents(api: object) -> list[str]:

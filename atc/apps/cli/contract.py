@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from atc.apps.cli import print_json
-from atc.apps.cli.options import DocumentOptions, argument, json_option, open_protocol, option, out_file, takes
+from atc.apps.cli.options import DocumentOptions, argument, json_option, option, out_file, takes
+from atc.apps.cli.reachable import open_protocol
 from atc.apps.tui.text import visible
 from protocols.errors import UsageError
 from sandbox.truncation import one_line
@@ -36,7 +37,7 @@ class _Options(DocumentOptions):
         """The document and the store."""
         from protocols.contracts.store import ContractStore
 
-        return open_protocol(self), ContractStore(self.store)
+        return open_protocol(self.api, self.agent), ContractStore(self.store)
 
 
 @dataclass(frozen=True, kw_only=True)

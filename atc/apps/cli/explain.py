@@ -3,47 +3,25 @@
 from __future__ import annotations
 
 from contextlib import closing
-from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import Literal
+from dataclasses import asdict, dataclass, replace
 
 import click
 
 from atc.apps.cli import print_json
-from atc.apps.cli.options import (
-    DocumentOptions,
-    argument,
-    json_option,
-    open_protocol,
-    option,
-    profile_option,
-    takes,
-    tool_count,
-)
+from atc.apps.cli.flags import for_chosen
+from atc.apps.cli.options import agent_options, api_option, argument, json_option, takes
+from atc.apps.cli.reachable import open_protocol
+from atc.options import Options
 from protocols.errors import ModelError, UsageError
 
 __all__ = ["explain"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Options(DocumentOptions):
+class _Options:
+    api: tuple[str, ...] = api_option(required=True)
     query: str = argument()
-    tools: int | Literal["all"] | None = option(
-        "--tools", type=tool_count, metavar="N|all", help="How many tools are shown  [default: as the profile says]"
-    )
-    store: Path | None = option(
-        "--store",
-        type=click.Path(file_okay=False, path_type=Path),
-        metavar="DIR",
-        help="Show the questions like QUERY that `atc solve --store DIR` answered.",
-    )
-    model: str | None = option(
-        "--model",
-        metavar="NAME",
-        help="Show what this model would be shown. Its tokens are counted where its tokenizer is on this machine, and "
-        "else estimated.",
-    )
-    profile: str | None = profile_option()
+    agent: Options = agent_options("document", "auth", "prompt", "model")
     as_json: bool = json_option("Print all of it as JSON.")
 
 
@@ -64,13 +42,13 @@ def explain(options: _Options) -> None:
     query = options.query.strip()
     if not query:
         raise UsageError("the question is empty")
-    api, model = open_protocol(options), options.model
-    with Agent(api, model=model, tools=options.tools, store=options.store, profile=options.profile) as agent:
+    model = options.agent.model
+    with Agent(open_protocol(options.api, options.agent), **vars(replace(for_chosen(options.agent), auth=()))) as agent:
         opened = agent.opening(query)
         total = len(agent.protocol.tools)
         aliases = agent.protocol.aliases
     messages = opened.messages()
-    counted = _counted(model, [message.content for message in messages]) if model else None
+    counted = _counted(str(model), [message.content for message in messages]) if model else None
     tokens = opened.tokens() if counted is None else counted
     if options.as_json:
         data = {

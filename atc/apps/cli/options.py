@@ -1,32 +1,31 @@
-"""The options of commands as dataclasses: each is declared once, and a command takes them as one object."""
+"""The options of commands as dataclasses: each is declared once, and a command takes them as one object.
+
+Those of an agent are declared in atc.options; a command takes them by their groups, as one `Options`.
+"""
 
 from __future__ import annotations
 
-import math
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 from click.core import ParameterSource
 
-from atc.apps.cli import CONFIG, say
-from atc.apps.cli.documents import chosen, completed_addresses, loaded, tell_reads
-from atc.apps.cli.patterns import only_option, read_option, without_option
-from atc.modes import modes, parse
+from atc.apps.cli import CONFIG
+from atc.apps.cli.flags import FLAGS, RealRange, click_settings, moment, tool_count, with_values
+from atc.options import Options, SearchSettings
 from protocols.errors import UsageError
-from protocols.naming import split_namespace
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-    from atc.options import SearchSettings
-    from protocols.model import Protocol
     from sandbox.egress.egress_rules import BaseURL
 
 __all__ = [
@@ -34,10 +33,11 @@ __all__ = [
     "DocumentOptions",
     "ModelOptions",
     "NetworkOptions",
-    "ProgramOptions",
     "RealRange",
     "SearchOptions",
     "ServiceOptions",
+    "agent_option",
+    "agent_options",
     "api_option",
     "argument",
     "check_api_options",
@@ -47,7 +47,6 @@ __all__ = [
     "limit_option",
     "model_option",
     "moment",
-    "open_protocol",
     "option",
     "out_file",
     "per_second",
@@ -56,34 +55,12 @@ __all__ = [
     "record_option",
     "results_option",
     "reuse_option",
-    "strict_option",
     "takes",
     "tool_count",
     "workers_option",
-    "writes_option",
 ]
 
 Values = TypeVar("Values", bound="DataclassInstance")
-WRITES = ("ask", "allow", "deny", "simulate", "plan")
-
-
-class RealRange(click.FloatRange):
-    """A finite number in a range."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        number = super().convert(value, param, ctx)
-        if not math.isfinite(number):
-            self.fail(f"{value!r} is no finite number", param, ctx)
-        return number
-
-
-def moment(text: str) -> datetime:
-    """A point in time in ISO 8601; UTC where it names no offset. Raises: click.BadParameter."""
-    try:
-        time = datetime.fromisoformat(text)
-    except ValueError:
-        raise click.BadParameter(f"{text!r} is no time; write it like 2024-06-01T12:00:00Z") from None
-    return time if time.tzinfo else time.replace(tzinfo=UTC)
 
 
 def out_file(text: str) -> Path:
@@ -117,33 +94,6 @@ def per_second(text: str) -> float:
     return rate
 
 
-def mode_name(text: str) -> str:
-    """A mode, or MODE@N. Raises: click.BadParameter."""
-    try:
-        parse(text)
-    except UsageError as error:
-        raise click.BadParameter(str(error)) from None
-    return text
-
-
-def tool_count(text: str) -> int | Literal["all"]:
-    """How many tools: a number from 1, or "all". Raises: click.BadParameter."""
-    if text == "all":
-        return "all"
-    if not text.isdecimal() or int(text) < 1:
-        raise click.BadParameter(f"{text!r} is neither a number from 1 nor `all`")
-    return int(text)
-
-
-def _base_urls(context: click.Context, parameter: click.Parameter, texts: tuple[str, ...]) -> BaseURL:
-    """The values of `--base-url`: None, one URL, or URLs by the name of their API. Raises: click.BadParameter."""
-    named = [split_namespace(text) for text in texts]
-    urls = dict(named)
-    if len(urls) < len(named):
-        raise click.BadParameter("it is given twice for the same API")
-    return urls[""] if list(urls) == [""] else urls or None
-
-
 class FlagNamedOption(click.Option):
     """An option whose variable may have the name of any of its flags: `--read` is `ATC_RUN_READ`, too."""
 
@@ -164,12 +114,38 @@ def argument(**settings: Any) -> Any:
     return field(metadata={"parameter": click.argument, "flags": (), "settings": settings})
 
 
+def agent_option(name: str, **settings: Any) -> Any:
+    """A field that is one option of an agent; `settings` in place of those of its declaration."""
+    declared = {**click_settings(name), **settings}
+    return option(*declared.pop("flags"), **declared)
+
+
+def agent_options(*names: str, writes: str = "", choices: tuple[str, ...] = ()) -> Any:
+    """A field with the `Options` of an agent: those of these names and groups, all of them by default.
+
+    Args:
+        writes: What --help says of the default of the policy.
+        choices: The policies that the command takes.
+    """
+    settings = {
+        name: click_settings(name) for name, flag in FLAGS.items() if not names or {name, flag.group} & {*names}
+    }
+    for declared in settings.values():
+        if isinstance(declared.get("type"), click.Choice):
+            declared["type"] = click.Choice(choices) if choices else declared["type"]
+            declared["help"] = (
+                re.sub(r"default: .*(?=\])", f"default: {writes}", declared["help"]) if writes else declared["help"]
+            )
+    return field(metadata={"agent": settings})
+
+
 def takes(options: type[Values]) -> Callable[[Callable[[Values], None]], Callable[..., None]]:
     """Give a command the options of a dataclass, and its function one object with their values.
 
     --help lists the fields in their order in the dataclass: those of its last base first. A field that a subclass
     defines anew keeps its place.
     """
+    agent = {entry.name: entry.metadata["agent"] for entry in fields(options) if "agent" in entry.metadata}
 
     def decorate(command: Callable[[Values], None]) -> Callable[..., None]:
         @wraps(command)
@@ -181,10 +157,19 @@ def takes(options: type[Values]) -> Callable[[Callable[[Values], None]], Callabl
 
                 values = settle(context, values)
                 announce(context, config, values)
-            command(options(**values))
+            parts = {
+                name: with_values(Options(), {key: values.pop(key) for key in settings})
+                for name, settings in agent.items()
+            }
+            command(options(**values, **parts))
 
         decorated: Callable[..., None] = called
         for entry in reversed(fields(options)):
+            if entry.name in agent:
+                for name, settings in reversed(agent[entry.name].items()):
+                    own = {key: value for key, value in settings.items() if key != "flags"}
+                    decorated = click.option(*settings["flags"], name, cls=FlagNamedOption, **own)(decorated)
+                continue
             how = entry.metadata
             settings = {**({"cls": FlagNamedOption} if how["parameter"] is click.option else {}), **how["settings"]}
             decorated = how["parameter"](*how["flags"], entry.name, **settings)(decorated)
@@ -215,13 +200,7 @@ def api_option(
 
 def model_option() -> Any:
     """`--model`: its engine and name."""
-    return option(
-        "--model",
-        metavar="NAME",
-        envvar="ATC_MODEL",
-        help="local:NAME[+ADAPTER], openvino:NAME, openai:NAME, hf:NAME[+ADAPTER] or replay:FILE  "
-        "[default: $ATC_MODEL, else local:qwen2.5-coder-1.5b]",
-    )
+    return agent_option("model")
 
 
 def record_option(whose: str = "model's answers", name: str = "model") -> Any:
@@ -262,242 +241,68 @@ def workers_option(what: str) -> Any:
     )
 
 
-def writes_option(default: str) -> Any:
-    """`--writes`; `default` is in words."""
-    return option(
-        "--writes",
-        type=click.Choice(WRITES),
-        help="Whether calls that may change something are sent: ask on the terminal, allow, deny, simulate (a "
-        "simulated API answers them, reads go to the real one), or plan (simulate them first, ask once about all of "
-        f"them, and then send these alone)  [default: {default}]",
-    )
-
-
 def profile_option() -> Any:
     """`--profile`: what the model is given and held to."""
-    return option(
-        "--profile",
-        metavar="tiny|small|large|FILE",
-        help="What the model is given and held to: prompt and output tokens, documentation, help. FILE is YAML with "
-        "`base:` and the fields to change  [default: large for openai:, tiny for smollm2-135m, else small]",
-    )
-
-
-def strict_option() -> Any:
-    """`--strict-sandbox` of commands that run a program."""
-    return option(
-        "--strict-sandbox", is_flag=True, help="Refuse to run programs where a layer of the sandbox is missing."
-    )
+    return agent_option("profile")
 
 
 @dataclass(frozen=True, kw_only=True)
 class DocumentOptions:
-    """The API that a command is about."""
+    """The API that a command is about; a credential is for an MCP server, which must be asked for its tools."""
 
     api: tuple[str, ...] = api_option(required=True)
-    auth: tuple[str, ...] = option(
-        "--auth",
-        metavar="KIND:SOURCE",
-        multiple=True,
-        help="A credential for an MCP server, which must be asked for its tools: as in `atc solve`. Repeatable.",
-    )
-    only: tuple[str, ...] = only_option()
-    without: tuple[str, ...] = without_option()
-
-
-@dataclass(frozen=True, kw_only=True)
-class OptionalDocumentOptions:
-    """The API that a command may be about; the commands say when."""
-
-    api: tuple[str, ...] = api_option()
-    only: tuple[str, ...] = only_option()
-    without: tuple[str, ...] = without_option()
-    reads: tuple[str, ...] = read_option()
-
-
-@dataclass(frozen=True, kw_only=True)
-class TargetOptions:
-    """Where calls go, and as whom."""
-
-    simulate: bool = option(
-        "--simulate", is_flag=True, help="Ask a simulated API on this machine instead of the real one."
-    )
-    auth: tuple[str, ...] = option(
-        "--auth",
-        metavar="KIND:SOURCE",
-        multiple=True,
-        help="A credential: bearer, basic, digest, header:NAME, query:NAME, cookie:NAME or a security scheme of the "
-        "document, then env:VAR, file:PATH or keyring:SERVICE/USER; or oauth2, sigv4 or hmac, then env:PREFIX or "
-        "file:PATH (docs/auth.md). "
-        "env:VAR passes a variable to an MCP server that is started. "
-        "Repeatable; shop=KIND:SOURCE for one of several APIs.",
-    )
+    agent: Options = agent_options("document", "auth")
 
 
 @dataclass(frozen=True, kw_only=True)
 class ClockOptions:
     """What a command would else take from chance and the clock."""
 
-    seed: int = option(
-        "--seed", type=int, default=0, show_default=True, help="Of the model, the simulated API and random."
-    )
-    now: datetime | None = option(
-        "--now",
-        type=moment,
-        metavar="TIME",
-        help="The time for prompt, program and simulated API  [default: the real time; 2024-06-01T12:00:00Z when "
-        "simulating and in bench]",
-    )
+    seed: int = agent_option("seed")
+    now: datetime | None = agent_option("now")
 
 
 @dataclass(frozen=True, kw_only=True)
 class NetworkOptions:
     """How calls reach the service, and how long one may take."""
 
-    call_timeout: float | None = option(
-        "--call-timeout",
-        type=RealRange(min=0, min_open=True),
-        metavar="SECONDS",
-        help="The time that one call may take; a longer one gives the program that much more time  [default: as long "
-        "as the program, 15]",
-    )
-    ca_file: str | None = option(
-        "--ca-file",
-        metavar="FILE",
-        help="Trust the authorities in this PEM file besides; for all APIs (docs/network.md).",
-    )
-    client_cert: str | None = option(
-        "--client-cert",
-        metavar="FILE[,KEY]",
-        help="Show this certificate to the servers of the API: a PEM file with its key, or two; for all APIs.",
-    )
+    call_timeout: float | None = agent_option("call_timeout")
+    ca_file: str | None = agent_option("ca_file")
+    client_cert: str | None = agent_option("client_cert")
 
 
 @dataclass(frozen=True, kw_only=True)
-class ServiceOptions(ClockOptions, TargetOptions):
-    """The service behind an API, real or simulated."""
+class ServiceOptions(ClockOptions):
+    """The service behind one API, real or simulated."""
 
-    base_url: str | None = option("--base-url", metavar="URL", help="Where the API is, if not where its document says.")
-
-
-@dataclass(frozen=True, kw_only=True)
-class ProgramOptions(NetworkOptions, ClockOptions, TargetOptions, OptionalDocumentOptions):
-    """What programs may reach."""
-
-    max_calls: int | None = option(
-        "--max-calls",
-        type=click.IntRange(min=1),
-        metavar="N",
-        help="Most calls of a program; the model is told  [default: 100]",
-    )
-
-    base_url: BaseURL = option(
-        "--base-url",
-        metavar="[NAME=]URL",
-        multiple=True,
-        callback=_base_urls,
-        help="Where the API is, if not where its document says; without a path it gets that of the document's server. "
-        "Repeatable: shop=URL for one of several APIs.",
-    )
-    headers: tuple[str, ...] = option(
-        "--header",
-        metavar="NAME:VALUE",
-        multiple=True,
-        help="A header of each request to the API. VALUE may be env:VAR, file:PATH or keyring:SERVICE/USER, and is a "
-        "secret then. Repeatable; shop=NAME:VALUE for one of several APIs.",
-    )
-    allow: tuple[str, ...] = option(
-        "--allow",
-        metavar="ORIGIN",
-        multiple=True,
-        help="A server (scheme, host and port) that programs may reach besides the API, also at a private address; "
-        "redirects of the API to it are followed. Credentials go there only without --api. Repeatable.",
-    )
+    simulate: bool = agent_option("simulate")
+    auth: tuple[str, ...] = agent_option("auth")
+    base_url: str | None = agent_option("base_url", metavar="URL", multiple=False, callback=None)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ModelOptions:
     """The model, and how it answers."""
 
-    model: str | None = model_option()
-    mode: str = option(
-        "--mode",
-        type=mode_name,
-        metavar="|".join(modes()),
-        default="attribute",
-        show_default=True,
-        help="What the model is told after a failure (the tool to blame, the error text only, nothing), or a method "
-        "to compare with; `plan` runs the planner without a model. MODE@N: up to N tries, until one is answered.",
-    )
-    max_reflections: int | None = option(
-        "--max-reflections",
-        type=click.IntRange(min=0),
-        metavar="N",
-        help="How often a failed program may be revised (attribute, naive)  [default: as the profile says]",
-    )
-    profile: str | None = profile_option()
-    effort: Literal["normal", "high"] = option(
-        "--effort",
-        type=click.Choice(("normal", "high")),
-        default="normal",
-        show_default=True,
-        help="high samples three further programs for an answer (attribute, naive, none), which write nothing new, and "
-        "doubts it where most of them answer or write otherwise.",
-    )
+    model: str | None = agent_option("model")
+    mode: str = agent_option("mode")
+    max_reflections: int | None = agent_option("max_reflections")
+    profile: str | None = agent_option("profile")
 
 
 @dataclass(frozen=True, kw_only=True)
 class SearchOptions:
     """How the modes search that make one call at a time."""
 
-    width: int = option(
-        "--width",
-        type=click.IntRange(min=1),
-        default=2,
-        show_default=True,
-        metavar="N",
-        help="Children of a node (dfsdt, dfs).",
-    )
-    depth: int | None = option(
-        "--depth",
-        type=click.IntRange(min=1),
-        metavar="N",
-        help="Messages on a path (react, dfsdt, dfs)  [default: 8 in a tree, no limit in react]",
-    )
-    max_observation: int = option(
-        "--max-observation",
-        type=click.IntRange(min=20),
-        default=400,
-        show_default=True,
-        metavar="TOKENS",
-        help="Tokens of an observation (react, dfsdt, dfs).",
-    )
-    max_model_calls: int = option(
-        "--max-model-calls",
-        type=click.IntRange(min=0),
-        default=0,
-        metavar="N",
-        help="Most model calls for a question, all tries together; a mode to compare with has a budget of its own, "
-        "which this replaces.",
-    )
-    compat: bool = option(
-        "--compat",
-        is_flag=True,
-        help="Search as ToolLLM's released code does, with its defects (react, dfsdt; see benchmarks.methods.dfsdt).",
-    )
-    format: str = option(
-        "--format",
-        default="auto",
-        show_default=True,
-        metavar="auto|text|functions|toolllama[:FILE]",
-        help="How single calls are written: as text, as the endpoint's tool calls, or as ToolLLaMA was trained (FILE: "
-        "a released answer file with its prompt); auto is tool calls where the model takes them.",
-    )
+    width: int = agent_option("width")
+    depth: int | None = agent_option("depth")
+    max_observation: int = agent_option("max_observation")
+    max_model_calls: int = agent_option("max_model_calls")
+    compat: bool = agent_option("compat")
+    format: str = agent_option("format")
 
     def search_settings(self) -> SearchSettings:
         """These options, as an agent takes them."""
-        from atc.options import SearchSettings
-
         return SearchSettings(**{entry.name: getattr(self, entry.name) for entry in fields(SearchSettings)})
 
 
@@ -511,24 +316,7 @@ def read_program(file: Path) -> str:
         ) from None
 
 
-def open_protocol(options: DocumentOptions | ProgramOptions, *, asks: bool = False) -> Protocol:
-    """The protocol that `--api` names, with the operations that the user chose.
-
-    `asks`: somebody may be asked about a write, or it is refused; then it is told what is taken to read.
-    Raises: as `load_specs`, and UsageError: A pattern fits no operation.
-    """
-    reads = options.reads if isinstance(options, ProgramOptions) else ()
-    verbose = bool(getattr(options, "verbose", False))
-    protocol = chosen(loaded(options.api, options.auth), options.only, options.without, reads, verbose=verbose)
-    if asks:
-        tell_reads(protocol, reads)
-    if verbose and isinstance(options, ProgramOptions):
-        for sentence in completed_addresses(protocol, options.base_url):
-            say(sentence)
-    return protocol
-
-
-def check_api_options(simulate: bool, base_url: BaseURL, auth: tuple[str, ...]) -> None:
+def check_api_options(simulate: object, base_url: BaseURL, auth: Iterable[str]) -> None:
     """Refuse what contradicts itself. Raises: click.UsageError."""
     urls = [base_url] if isinstance(base_url, str) else (base_url or {}).values()
     if any("@" in url.partition("//")[2].partition("/")[0] for url in urls):

@@ -1,4 +1,7 @@
-"""Whether somebody listens where an API is said to be: told before a model is asked."""
+"""The API of a command, opened: the document read, the credentials tried, and somebody listening where it is to be.
+
+All of that is told before a model is asked.
+"""
 
 from __future__ import annotations
 
@@ -7,17 +10,57 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from atc.apps.cli import say
+from atc.apps.cli.documents import chosen, completed_addresses, loaded, tell_reads
+from atc.apps.cli.options import check_api_options
 from protocols.errors import APIError, UsageError
 
 if TYPE_CHECKING:
+    from atc.options import Options
     from protocols.model import Protocol
     from sandbox.egress.egress_rules import BaseURL
     from sandbox.egress.proxies import ProxyRoute
 
-__all__ = ["check_server"]
+__all__ = ["check_server", "open_protocol", "open_service"]
 
 _PATIENCE = 5.0
 """Seconds to wait for a service to take a connection."""
+
+
+def open_protocol(api: Sequence[str], options: Options, *, asks: bool = False, verbose: bool = False) -> Protocol:
+    """The protocol that `--api` names, with the operations that the user chose.
+
+    `asks`: somebody may be asked about a write, or it is refused; then it is told what is taken to read.
+    Raises: as `load_specs`, and UsageError: A pattern fits no operation.
+    """
+    protocol = loaded(api, options.auth)
+    protocol = chosen(protocol, options.only, options.without, options.reads, verbose=verbose)
+    if asks:
+        tell_reads(protocol, options.reads)
+    for sentence in completed_addresses(protocol, options.base_url) if verbose else ():
+        say(sentence)
+    return protocol
+
+
+def open_service(
+    api: Sequence[str], options: Options, *, asks: bool, check: bool = True, verbose: bool = False
+) -> Protocol:
+    """The same; with `check` it is tried whether the credentials and the service can be had.
+
+    Raises: as `open_protocol`, and UsageError, APIError.
+    """
+    from protocols.calls.auth import credential, header_of
+
+    check_api_options(options.simulate, options.base_url, options.auth)
+    protocol = open_protocol(api, options, asks=asks, verbose=verbose)
+    if check:
+        for text in options.headers:
+            header_of(text, protocol)
+    if check and not options.simulate:
+        for text in options.auth:
+            credential(text, protocol)
+        check_server(protocol, options.base_url, options.allow)
+    return protocol
 
 
 def check_server(protocol: Protocol, base_url: BaseURL, allow: Sequence[str] = ()) -> None:

@@ -7,36 +7,37 @@ from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import click
 
 from atc.apps.cli import print_json, say
 from atc.apps.cli.confirm import WriteConfirmation, can_ask
 from atc.apps.cli.options import (
-    ProgramOptions,
     RealRange,
+    agent_options,
     api_option,
     argument,
     check_api_options,
     json_option,
-    open_protocol,
     option,
     read_program,
-    strict_option,
     takes,
-    writes_option,
 )
 from atc.apps.cli.planned_run import PlannedResult, run_planned
+from atc.apps.cli.reachable import open_protocol
 from atc.apps.tui.text import for_stream
+from atc.options import Options
 from protocols.errors import APIError, LimitReached, ProgramRefused
 from sandbox.records import Limits
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+    from datetime import datetime
 
     from atc.apps.saved.saved_program import SavedProgram
     from protocols.model import Protocol
+    from sandbox import Sandbox
     from sandbox.records import Run
 
 __all__ = ["run"]
@@ -46,13 +47,14 @@ _SECONDS = RealRange(min=0, min_open=True)
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Options(ProgramOptions):
+class _Options:
     file: Path = argument(type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path))
     arguments: tuple[str, ...] = argument(nargs=-1, type=click.UNPROCESSED, metavar="[--PARAMETER VALUE]...")
     api: tuple[str, ...] = api_option(
         "OpenAPI document, *.tools.json, functions:FILE.py, saved:DIR or an MCP server (mcp:stdio:COMMAND, mcp:URL); "
         "without it only --allow is reached."
     )
+    agent: Options = agent_options("document", "service", "program", "network", "clock", writes="allow")
     wall: float | None = option(
         "--wall",
         type=_SECONDS,
@@ -70,40 +72,30 @@ class _Options(ProgramOptions):
         metavar="MIB",
         help="Most MiB.",
     )
-    max_calls: int = option(
-        "--max-calls",
-        "--calls",
-        type=click.IntRange(min=1),
-        default=_DEFAULT.calls,
-        show_default=True,
-        metavar="N",
-        help="Most calls.",
-    )
-    writes: Literal["ask", "allow", "deny", "simulate", "plan"] | None = writes_option("allow")
-    strict_sandbox: bool = strict_option()
     as_json: bool = json_option("Print the run as JSON instead of what the program prints.")
     verbose: bool = option("-v", "--verbose", is_flag=True, help="Show each call, and the warnings, on stderr.")
 
     def limits(self) -> Limits:
         """What the program may use; a --wall that is given stands whatever one call may take."""
-        own = Limits(cpu=self.cpu, memory=self.memory, calls=self.max_calls)
-        limits = own.adjusted(self.call_timeout)
+        own = Limits(cpu=self.cpu, memory=self.memory)
+        limits = own.adjusted(self.agent.call_timeout, self.agent.max_calls)
         return limits if self.wall is None else replace(limits, wall=self.wall)
 
     def check(self) -> None:
         """Refuse what contradicts itself. Raises: click.UsageError."""
-        check_api_options(self.simulate, self.base_url, self.auth)
+        agent = self.agent
+        check_api_options(agent.simulate, agent.base_url, agent.auth)
         if self.api:
             return
-        if self.writes in ("simulate", "plan"):
-            raise click.UsageError(f"--writes {self.writes} needs --api SPEC: the simulated API is made from it")
-        if self.simulate or self.base_url:
-            raise click.UsageError(f"{'--simulate' if self.simulate else '--base-url'} needs --api SPEC")
-        if self.only or self.without or self.reads:
+        if agent.writes in ("simulate", "plan"):
+            raise click.UsageError(f"--writes {agent.writes} needs --api SPEC: the simulated API is made from it")
+        if agent.simulate or agent.base_url:
+            raise click.UsageError(f"{'--simulate' if agent.simulate else '--base-url'} needs --api SPEC")
+        if agent.only or agent.without or agent.reads:
             raise click.UsageError("--only, --without and --read need --api SPEC: they name its operations")
-        if self.headers:
+        if agent.headers:
             raise click.UsageError("--header needs --api SPEC: the headers are for its server alone")
-        if self.auth and not self.allow:
+        if agent.auth and not agent.allow:
             raise click.UsageError("--auth needs --api SPEC or --allow ORIGIN: there is nothing to sign in to")
 
 
@@ -126,47 +118,60 @@ def run(options: _Options) -> None:
     typed = options
     options, program, saved = _with_parameters(typed, read_program(typed.file))
     options.check()
-    protocol = open_protocol(options, asks=options.writes not in (None, "allow")) if options.api else None
+    agent, protocol = options.agent, None
+    if options.api:
+        asks = agent.writes not in (None, "allow")
+        protocol = open_protocol(options.api, agent, asks=asks, verbose=options.verbose)
     if saved is not None and protocol is not None:
         saved.check(protocol)
         _tell_sign_in(options, protocol, () if typed.api else options.api)
-    base_url, now = options.base_url, options.now
-    credentials = [credential(spec, protocol) for spec in options.auth]
-    headers = [header_of(spec, protocol) for spec in options.headers]
+    base_url, now = agent.base_url, agent.now
+    credentials = [credential(spec, protocol) for spec in agent.auth]
+    headers = [header_of(spec, protocol) for spec in agent.headers]
     if protocol is not None:
         protocol = without_headers(protocol, ((sent.namespace, sent.place[1]) for sent in headers))
 
     with ExitStack() as closing:
-        if options.simulate and protocol is not None:
+        if agent.simulate and protocol is not None:
             from atc.agent import SIMULATED_NOW
             from protocols.simulator import Simulator
 
             now = now or SIMULATED_NOW
-            simulator = closing.enter_context(Simulator(protocol, seed=options.seed, now=now))
+            simulator = closing.enter_context(Simulator(protocol, seed=agent.seed, now=now))
             base_url, credentials = simulator.base_urls, list(simulator.credentials)
         open_sandbox = partial(
             Sandbox,
             protocol,
             base_url=base_url,
-            allow=options.allow,
+            allow=agent.allow,
             credentials=[*credentials, *headers],
             limits=options.limits(),
-            seed=options.seed,
-            strict=options.strict_sandbox,
+            seed=agent.seed,
+            strict=agent.strict_sandbox,
             on_call=(lambda call: say(call_text(call))) if options.verbose else None,
-            network=open_network(options.ca_file, options.client_cert),
+            network=open_network(agent.ca_file, agent.client_cert),
         )
-        on_output = None if options.as_json else _pass_on
-        if options.writes == "plan":
-            assert protocol is not None  # options.check() refuses it otherwise
-            outcome = run_planned(program, protocol, open_sandbox, now, on_output)
-        else:
-            asks = options.writes == "ask" and can_ask()
-            writes = closing.enter_context(WriteConfirmation()) if asks else options.writes or "allow"
-            sandbox = closing.enter_context(open_sandbox(now=now, writes=writes, on_output=on_output))
-            outcome = PlannedResult(sandbox.run(program), None, "")
+        outcome = _outcome(options, program, protocol, open_sandbox, now)
     warned = protocol.warnings if protocol is not None and options.verbose else ()
     click.get_current_context().exit(_report(options, outcome, warned))
+
+
+def _outcome(
+    options: _Options,
+    program: str,
+    protocol: Protocol | None,
+    open_sandbox: Callable[..., Sandbox],
+    now: datetime | None,
+) -> PlannedResult:
+    """Run the program as the writes policy says."""
+    policy, on_output = options.agent.writes, None if options.as_json else _pass_on
+    if policy == "plan" and protocol is not None:
+        return run_planned(program, protocol, open_sandbox, now, on_output)
+    with ExitStack() as closing:
+        asks = policy == "ask" and can_ask()
+        writes = closing.enter_context(WriteConfirmation()) if asks else policy or "allow"
+        sandbox = closing.enter_context(open_sandbox(now=now, writes=writes, on_output=on_output))
+        return PlannedResult(sandbox.run(program), None, "")
 
 
 def _report(options: _Options, outcome: PlannedResult, warned: tuple[str, ...]) -> int:
@@ -213,10 +218,10 @@ def _tell_sign_in(options: _Options, protocol: Protocol, named: Sequence[str]) -
     """Say where the credentials go, for a program that has `named` its API itself."""
     from sandbox.egress.egress_rules import base_urls
 
-    urls = base_urls(options.base_url, protocol)
+    urls = base_urls(options.agent.base_url, protocol)
     documented = {namespace: [server.url for server in api.servers[:1]] for namespace, api in protocol.apis.items()}
     servers = [urls.get(namespace) or " ".join(first) for namespace, first in documented.items()]
-    if options.auth and named:
+    if options.agent.auth and named:
         say(f"signs in at {', '.join(filter(None, servers))}, the server of {', '.join(named)} in {options.file}")
 
 

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 import click
 
 from atc.apps.cli import say
-from atc.apps.cli.options import DocumentOptions, argument, open_protocol, option, out_file, takes
+from atc.apps.cli.options import DocumentOptions, argument, option, out_file, takes
+from atc.apps.cli.reachable import open_protocol
 from protocols.errors import UsageError
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def save(options: _Options) -> None:
     from atc.solution_file import read_solution
 
     reserved = [name.removeprefix("--").replace("-", "_") for parameter in run.params for name in parameter.opts]
-    protocol = open_protocol(options)
+    protocol = open_protocol(options.api, options.agent)
     saved = save_program(
         read_solution(options.file),
         protocol,

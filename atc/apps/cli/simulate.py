@@ -11,15 +11,15 @@ import click
 
 from atc.apps.cli.documents import chosen
 from atc.apps.cli.options import (
-    ClockOptions,
     RealRange,
+    agent_options,
     argument,
     option,
     out_file,
     per_second,
     takes,
 )
-from atc.apps.cli.patterns import only_option, without_option
+from atc.options import Options
 
 if TYPE_CHECKING:
     from protocols.simulator import Simulator
@@ -28,10 +28,9 @@ __all__ = ["simulate"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class _ServerOptions:
+class _Options:
     spec: str = argument()
-    only: tuple[str, ...] = only_option()
-    without: tuple[str, ...] = without_option()
+    agent: Options = agent_options("document", "clock")
     port: int = option("--port", type=click.IntRange(0, 65535), default=0, metavar="P", help="[default: any]")
     no_auth: bool = option("--no-auth", is_flag=True, help="Answer without a credential.")
     world: Path | None = option(
@@ -68,11 +67,6 @@ class _ServerOptions:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Options(ClockOptions, _ServerOptions):
-    """The server, then seed and clock."""
-
-
 @click.command()
 @takes(_Options)
 def simulate(options: _Options) -> None:
@@ -84,12 +78,12 @@ def simulate(options: _Options) -> None:
     from protocols import load
     from protocols.simulator import Simulator
 
-    protocol = chosen(load(options.spec), options.only, options.without)
+    protocol = chosen(load(options.spec), options.agent.only, options.agent.without)
     click.get_current_context().call_on_close(protocol.close)
     with Simulator(
         protocol,
-        seed=options.seed,
-        now=options.now,
+        seed=options.agent.seed,
+        now=options.agent.now,
         auth=not options.no_auth,
         world=options.world,
         latency=options.latency,

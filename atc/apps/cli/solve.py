@@ -14,8 +14,8 @@ from click.core import ParameterSource
 
 from atc.apps.cli import print_json, say
 from atc.apps.cli.asking import AgentOptions, check_passwords, load_api, open_agent, tell_message, tell_solution
-from atc.apps.cli.config import BESIDE_RESUME
 from atc.apps.cli.confirm import PlanConfirmation, WriteConfirmation, can_ask
+from atc.apps.cli.flags import FLAGS, flags_with
 from atc.apps.cli.model import offer_pull
 from atc.apps.cli.options import argument, check_api_options, json_option, option, out_file, takes
 from atc.apps.tui.plan import difference_lines
@@ -27,10 +27,6 @@ if TYPE_CHECKING:
 
 __all__ = ["solve"]
 
-_BESIDE_RESUME = {
-    *("resume", "threads", "writes", "refresh", "store", "record", *BESIDE_RESUME),
-    *("out", "strict", "as_json", "verbose", "otel"),
-}
 _LARGER = {name: f", with a larger --{name.replace('_', '-')}" for name in ("max_tokens", "max_cost")}
 _LARGER["limit"] = ", with the larger limit that it names"
 """What a solve needs to go on; what it used before counts."""
@@ -68,7 +64,7 @@ class _Options(AgentOptions):
             raise click.UsageError("Missing argument 'QUERY' (or --resume FILE).")
         if not self.api:
             raise click.UsageError("Missing option '--api' (or --resume FILE).")
-        check_api_options(self.simulate, self.base_url, self.auth)
+        check_api_options(self.agent.simulate, self.agent.base_url, self.agent.auth)
         if self.journal is None:
             return None
         check_passwords(self.api)
@@ -106,8 +102,8 @@ def solve(options: _Options) -> None:
             options = options.resumed(journal)
             if (data := recorded_solution(journal)) is not None:
                 context.exit(_tell(data, options))
-            if options.auth:
-                say(f"signs in with what {options.resume} names: {', '.join(map(str, options.auth))}")
+            if options.agent.auth:
+                say(f"signs in with what {options.resume} names: {', '.join(options.agent.auth)}")
         else:
             options = options.complete()
             journal.note("asked", {**options.to_note(), "query": options.query})
@@ -121,7 +117,7 @@ def _solved(options: _Options, journal: Journal) -> tuple[int, str]:
     """Solve the question and show the solution; the exit code, and the limit that it reached or its status."""
     from atc.apps.tui import open_view
 
-    query, model = str(options.query), str(options.model)
+    query, model = str(options.query), str(options.agent.model)
     solution: Solution | None = None
     on_screen = False
     exit_code = 0
@@ -161,11 +157,11 @@ def _solved(options: _Options, journal: Journal) -> tuple[int, str]:
 
 def _refuse_more(ctx: click.Context) -> None:
     """Beside --resume there is nothing to say about the question. Raises: click.UsageError."""
+    fixed = {"query", "api", "journal", *FLAGS}.difference(flags_with("resumable"), flags_with("unnoted"))
     named = [
         parameter
         for parameter in ctx.command.params
-        if parameter.name not in _BESIDE_RESUME
-        and ctx.get_parameter_source(str(parameter.name)) is ParameterSource.COMMANDLINE
+        if parameter.name in fixed and ctx.get_parameter_source(str(parameter.name)) is ParameterSource.COMMANDLINE
     ]
     if named:
         named.sort(key=lambda parameter: isinstance(parameter, click.Option))

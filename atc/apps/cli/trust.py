@@ -19,16 +19,15 @@ import click
 from click.core import ParameterSource
 
 from atc.apps.cli.config import Config
+from atc.apps.cli.flags import FLAGS, flags_with
 from protocols.errors import ATCError, UsageError
 from protocols.naming import split_namespace
 
 __all__ = ["announce", "destination", "risks", "trust"]
 
-_REAL_SERVICE = ("auth", "allow", "writes", "ca_file", "client_cert")
 _RUNS_CODE = ("functions:", "mcp:stdio:")
 _NO_DOCUMENT = (*_RUNS_CODE, "mcp:", "saved:")
 """Sources that no server is read from before the user has agreed to them."""
-_SIGNS_IN = ("auth", "headers", "client_cert")
 
 
 def announce(ctx: click.Context, config: Config, values: Mapping[str, Any]) -> None:
@@ -40,8 +39,10 @@ def announce(ctx: click.Context, config: Config, values: Mapping[str, Any]) -> N
         name: value for name, value in values.items() if ctx.get_parameter_source(name) is ParameterSource.DEFAULT_MAP
     }
     if values.get("simulate"):  # then nothing leaves this machine
-        used = {name: value for name, value in used.items() if name not in (*_REAL_SERVICE, "reads")}
-    own = [name for name in _SIGNS_IN if values.get(name) and name not in used and not values.get("simulate")]
+        used = {name: value for name, value in used.items() if name not in FLAGS or not FLAGS[name].risk}
+    own = [
+        name for name in flags_with("signs_in") if values.get(name) and name not in used and not values.get("simulate")
+    ]
     phrases = [*risks(used), *(destination(used) if own else ()), *_written(ctx, config, used)]
     if not phrases:
         return
@@ -78,20 +79,10 @@ def risks(used: Mapping[str, Any]) -> list[str]:
     apis = [str(api) for api in values.get("api", ())]
     phrases = [f"runs {api}" for api in apis if split_namespace(api)[1].lower().startswith(_RUNS_CODE)]
     where = _where(used) or "the API of the command line"
-    if "auth" in values:
-        phrases.append(f"signs in with {', '.join(values['auth'])} at {where}")
-    if "headers" in values:
-        phrases.append(f"sends the headers {', '.join(values['headers'])} to {where}")
-    if "client_cert" in values:
-        phrases.append(f"shows the certificate {used['client_cert']} to {where}")
-    if "ca_file" in values:
-        phrases.append(f"trusts the authorities in {used['ca_file']}")
-    if values.get("writes") == ("allow",):
-        phrases.append("sends writes without asking")
-    if "reads" in values:
-        phrases.append(f"takes {', '.join(values['reads'])} to change nothing")
-    if "allow" in values:
-        phrases.append(f"lets programs reach {', '.join(values['allow'])}")
+    for name, flag in FLAGS.items():
+        is_harmless = isinstance(flag.kind, tuple) and values.get(name) != ("allow",)
+        if flag.risk and name in values and not is_harmless:
+            phrases.append(flag.risk.format(value=", ".join(map(str, values[name])), where=where))
     if "resume" in values:  # a journal is as good as a command line
         phrases.append(f"goes on with {used['resume']}")
     return phrases + [f"{name.replace('_', '-')} = {used[name]}" for name in ("host", "key_file") if name in values]
