@@ -51,7 +51,7 @@ def serve(options: _Options) -> None:
     from atc.apps.mcp_server.service import ToolService
     from atc.apps.server.keys import read_keys
 
-    protocol, agent = options.opened()
+    protocol, agent = options.opened("deny")
     with ToolService(protocol, for_chosen(agent)) as service:
         server = create_server(service, version("atc-toolchain"))
         if options.transport == "stdio":

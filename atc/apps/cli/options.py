@@ -6,7 +6,6 @@ Those of an agent are declared in atc.options; a command takes them by their gro
 from __future__ import annotations
 
 import os
-import re
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields
@@ -131,11 +130,9 @@ def agent_options(*names: str, writes: str = "", choices: tuple[str, ...] = ()) 
         name: click_settings(name) for name, flag in FLAGS.items() if not names or {name, flag.group} & {*names}
     }
     for declared in settings.values():
-        if isinstance(declared.get("type"), click.Choice):
-            declared["type"] = click.Choice(choices) if choices else declared["type"]
-            declared["help"] = (
-                re.sub(r"default: .*(?=\])", f"default: {writes}", declared["help"]) if writes else declared["help"]
-            )
+        if isinstance(declared.get("type"), click.Choice) and writes:
+            declared["help"] = f"Whether calls that may change something are sent  [default: {writes}]"
+            declared["type"] = click.Choice(choices or declared["type"].choices)
     return field(metadata={"agent": settings})
 
 

@@ -52,7 +52,7 @@ def serve(options: _Options) -> None:
 
         prices = read_prices(Path(options.agent.prices) if options.agent.prices is not None else None)
         prices.required(identity(str(options.agent.model or default_model())))
-    _, agent = options.opened()
+    _, agent = options.opened("allow" if options.agent.simulate else "deny")
     settings = ServerSettings(options.api, agent, options.workers, options.journal.absolute())
     failures: list[ATCError] = []
     with bound(options.host, options.port) as listener, closing(RequestStore(settings.folder)) as store:

@@ -16,7 +16,7 @@ import click
 
 from atc.apps.cli.options import agent_options, api_option, check_api_options, option
 from atc.apps.cli.reachable import open_service
-from atc.options import Options
+from atc.options import Options, WritesPolicy
 from protocols.errors import UsageError
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class ServingOptions:
     agent: Options = agent_options(
         *("document", "service", "program", "network", "clock", "model", "mode", "limit"),
         choices=("allow", "deny", "simulate"),
-        writes="deny, and allow with --simulate",
+        writes="deny; for atc serve allow with --simulate",
     )
     host: str = option("--host", default="127.0.0.1", show_default=True, metavar="H", help="Address to listen at.")
     port: int = option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, metavar="P")
@@ -56,9 +56,12 @@ class ServingOptions:
         if missing:
             raise UsageError(f"{missing[0]} is not installed: pip install 'atc-toolchain[{extra}]'")
 
-    def opened(self) -> tuple[Protocol, Options]:
-        """The API and the options of its agents, by which nobody is asked. Raises: ATCError: It cannot be had."""
-        agent = replace(self.agent, writes=self.agent.writes or ("allow" if self.agent.simulate else "deny"))
+    def opened(self, otherwise: WritesPolicy) -> tuple[Protocol, Options]:
+        """The API and the options of its agents; `otherwise` is their policy if the command names none.
+
+        Raises: ATCError: The document, a credential or the service cannot be had.
+        """
+        agent = replace(self.agent, writes=self.agent.writes or otherwise)
         return open_service(self.api, agent, asks=agent.writes != "allow"), agent
 
 

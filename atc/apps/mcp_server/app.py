@@ -63,7 +63,7 @@ def create_server(service: ToolService, version: str) -> MCPServer[Any]:
         try:
             async for event in service.solve(query):
                 if isinstance(event, SolveEnded):
-                    return SolvedQuestion.of(event.solution)
+                    return SolvedQuestion.model_validate(event.solution)
                 if text := _progress(event):
                     done += 1
                     await context.report_progress(done, message=text)

@@ -7,18 +7,22 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
-from atc.assist.check.diagnostic import Diagnostic
 from atc.fault import Attribution, Fault
-from atc.solution import Solution
 from sandbox.body_store import LargeBody
-from sandbox.records import CallRecord, Run
+from sandbox.records import Run
 
 __all__ = ["CheckedProgram", "FoundTools", "ProgramRun", "SolvedQuestion", "ToolDocumentation"]
 
 
-class SolvedQuestion(BaseModel):
+class _Part(BaseModel):
+    """A part of a result, read from the record of the same names."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+
+class SolvedQuestion(_Part):
     """The answer to a question, and what speaks against it."""
 
     answer: str | None = Field(description="None where there is no answer; `message` then says why.")
@@ -31,20 +35,13 @@ class SolvedQuestion(BaseModel):
     message: str = Field(description="Why there is no answer.")
     attempts: int = Field(description="Programs that were tried.")
 
+    @field_validator("findings", "attempts", mode="before")
     @classmethod
-    def of(cls, solution: Solution) -> SolvedQuestion:
-        return cls(
-            answer=solution.answer,
-            standing=solution.standing,
-            findings=[finding.message for finding in solution.findings],
-            program=solution.program,
-            status=solution.status,
-            message=solution.message,
-            attempts=len(solution.attempts),
-        )
+    def _in_short(cls, value: Any, info: ValidationInfo) -> Any:
+        return len(value) if info.field_name == "attempts" else [finding.message for finding in value]
 
 
-class ProgramDiagnostic(BaseModel):
+class ProgramDiagnostic(_Part):
     """A mistake in a program."""
 
     line: int = Field(description="From 1.")
@@ -55,17 +52,13 @@ class ProgramDiagnostic(BaseModel):
     suggestion: str | None = Field(description="What was probably meant.")
 
 
-class CheckedProgram(BaseModel):
+class CheckedProgram(_Part):
     """The mistakes in a program that was not run; none where nothing was found."""
 
     diagnostics: list[ProgramDiagnostic]
 
-    @classmethod
-    def of(cls, diagnostics: list[Diagnostic]) -> CheckedProgram:
-        return cls(diagnostics=[ProgramDiagnostic.model_validate(entry.to_json()) for entry in diagnostics])
 
-
-class ProgramCall(BaseModel):
+class ProgramCall(_Part):
     """A call that a program made."""
 
     tool: str | None = Field(description="None for a request that is no operation of the API.")
@@ -76,21 +69,13 @@ class ProgramCall(BaseModel):
     refused: bool = Field(description="A write that is not allowed here, and was not sent.")
     response: Any = Field(description="Parsed JSON, or text; of a large one its beginning.")
 
+    @field_validator("response", mode="before")
     @classmethod
-    def of(cls, call: CallRecord) -> ProgramCall:
-        response = call.response.beginning if isinstance(call.response, LargeBody) else call.response
-        return cls(
-            tool=call.tool,
-            arguments=call.arguments,
-            line=call.line,
-            status=call.status,
-            error=call.error,
-            refused=call.refused,
-            response=response,
-        )
+    def _beginning(cls, value: Any) -> Any:
+        return value.beginning if isinstance(value, LargeBody) else value
 
 
-class ProgramFault(BaseModel):
+class ProgramFault(_Part):
     """What ended a program."""
 
     type: str = Field(description="The class of the exception, or LimitReached or ProgramRefused.")
@@ -98,12 +83,8 @@ class ProgramFault(BaseModel):
     line: int | None
     snippet: str = Field(description="The program around the line.")
 
-    @classmethod
-    def of(cls, fault: Fault) -> ProgramFault:
-        return cls(type=fault.type, message=fault.message, line=fault.line, snippet=fault.snippet)
 
-
-class BlamedCall(BaseModel):
+class BlamedCall(_Part):
     """The tool whose call made a program fail."""
 
     tool: str
@@ -130,16 +111,9 @@ class ProgramRun(BaseModel):
             outcome=run.outcome,
             output=run.stdout,
             errors=run.stderr,
-            calls=[ProgramCall.of(call) for call in run.calls],
-            fault=ProgramFault.of(fault) if fault is not None else None,
-            attribution=BlamedCall(
-                tool=str(attribution.tool),
-                call=attribution.call,
-                path=attribution.path,
-                evidence=list(attribution.evidence),
-            )
-            if attribution is not None and blamed
-            else None,
+            calls=[ProgramCall.model_validate(call) for call in run.calls],
+            fault=ProgramFault.model_validate(fault) if fault is not None else None,
+            attribution=BlamedCall.model_validate(attribution) if blamed else None,
             warnings=list(run.warnings),
         )
 

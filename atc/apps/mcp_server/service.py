@@ -116,8 +116,10 @@ class ToolService:
 
     def check_program(self, program: str) -> CheckedProgram:
         """The diagnostics of a program, which is not run."""
+
         program = renamed(program, self.protocol.aliases)
-        return CheckedProgram.of(check(program, Contract(self.protocol), graph=self._agent.graph))
+        diagnostics = check(program, Contract(self.protocol), graph=self._agent.graph)
+        return CheckedProgram.model_validate({"diagnostics": diagnostics})
 
     def run_program(self, program: str) -> ProgramRun:
         """Run a program with the tools as its functions."""

@@ -8,9 +8,8 @@ from rich.console import RenderableType
 from rich.rule import Rule
 from rich.text import Text
 
-from atc.apps.tui.code import program_code
+from atc.apps.tui.code import program_code, revision_code
 from atc.apps.tui.parts import ATTRIBUTION_REASONS, attribution_text, call_row, fault_text
-from atc.apps.tui.revision import revision_code
 from atc.apps.tui.text import visible
 from atc.fault import Attribution, Fault
 from sandbox.records import CallRecord

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from atc.apps.tui.code import revision_lines
 from atc.apps.tui.nodes import changed_line, node_line
 from atc.apps.tui.parts import (
     attribution_text,
@@ -17,7 +18,6 @@ from atc.apps.tui.parts import (
     summary_line,
 )
 from atc.apps.tui.plan import plan_lines
-from atc.apps.tui.revision import revision_lines
 from atc.apps.tui.text import visible
 from atc.events import (
     CallBegan,

@@ -31,7 +31,7 @@ from atc.apps.tui.parts import (
 )
 from atc.apps.tui.plan import plan_lines
 from atc.apps.tui.text import format_answer, shorten, visible
-from atc.apps.tui.tree import current_tree, tree_text
+from atc.apps.tui.tree import path_lines, tree_text
 from atc.events import (
     CallBegan,
     CallMade,
@@ -222,8 +222,8 @@ class LiveView:
         lines += [call_row(call) for call in turn.calls[-MESSAGE_SHOWN:]]
         height = self._console.height - 2  # the spinner has a line, and the cursor
         lines = lines[: max(height - TREE_LEAST, 0)]
-        tree = current_tree(search.nodes, search.changed, max(height - len(lines), 2))
-        return [tree, *map(_one_line, lines)]
+        path = path_lines(search.nodes, search.changed, max(height - len(lines), 2))
+        return [*path, *map(_one_line, lines)]
 
     def _grow(self, node: SearchNode) -> None:
         """Take a message into the tree, which then has its calls."""

@@ -16,7 +16,6 @@ __all__ = [
     "Stretch",
     "changed_line",
     "end_text",
-    "left_text",
     "node_line",
     "observed",
     "one_line",
@@ -43,8 +42,8 @@ TEXT_WIDTH = 300
 OBSERVATION_WIDTH = 160
 """Longest beginning of an observation shown, in characters."""
 
-_ENDS: frozenset[NodeOutcome] = frozenset({"give_up", "depth", "limit", "error"})
-"""The outcomes that say why the messages above were left."""
+FORK_LEVELS = 12
+"""Most levels of forks of a search that are indented."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,22 +109,6 @@ def end_text(node: SearchNode) -> str:
         return ""
     reason = _answer(node) if node.outcome == "answer" else one_line(node.why)
     return f"{sign} {word}: {reason}" if reason else f"{sign} {word}"
-
-
-def left_text(node: SearchNode, below: Sequence[SearchNode]) -> str:
-    """A branch in one line: how it ended, its length, why, and how it began.
-
-    Args:
-        below: All nodes below it, in their order.
-    """
-    sign, word = OUTCOMES[node.outcome]
-    ends = [end for end in below if end.outcome in _ENDS]
-    if not below:
-        head = end_text(node)
-    else:
-        reason = f" ({end_text(ends[-1])})" if ends else ""
-        head = f"{sign} {word} after {len(below) + 1} messages{reason}".strip()
-    return _joined([head, points(node), *map(step_signature, _calls(node)), one_line(node.thought)])
 
 
 def node_line(node: SearchNode, thought: int = TEXT_WIDTH) -> str:

@@ -117,7 +117,7 @@ class Serving:
         while "serving on " not in self.log:
             assert self.process.poll() is None and time.monotonic() < deadline, self.log
             time.sleep(0.05)
-        self.url = self.log.partition("serving on ")[2].strip()
+        self.url = self.log.partition("serving on ")[2].split()[0]
 
     def client(self, key: str | None = ALICE) -> httpx.Client:
         """A client with a key."""

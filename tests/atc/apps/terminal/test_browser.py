@@ -131,7 +131,7 @@ async def test_an_opened_solution(folder: Path) -> None:
     assert "❱ 4 print(names[0])" in attempts
     assert "✗ line 4: IndexError: list index out of range" in attempts
     assert 'to blame: GET_films_filmId_credits at ["crew"]' in attempts
-    assert '  3 + names = [person["name"] for person in credits["crew"] if person["job"] == "Director"]' in attempts
+    assert '+ names = [person["name"] for person in credits["crew"] if person["job"] == "Director"]' in attempts
     assert "program 2 · after GET_films_filmId_credits: what failed came from its response" in attempts
     assert "2 solutions" in back
 

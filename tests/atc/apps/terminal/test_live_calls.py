@@ -5,14 +5,15 @@ from __future__ import annotations
 import io
 from concurrent.futures import ThreadPoolExecutor
 
+import pytest
 from rich.console import Console
 
-from atc.apps.tui.lines import LineView
 from atc.apps.tui.live import LiveView
 from atc.events import CallBegan, CallMade, Event, ModelWaiting, ProgramWritten, RunEnded
 from atc.models import Usage
 from sandbox.records import CallRecord, Resources, Run
 
+CUT_OFF = Run("limit", "", "", None, (), Resources(0, 0, 0, 0), "wall")
 PROGRAM = "".join(f"GET_film({line})\n" for line in range(1, 10))
 
 
@@ -41,30 +42,23 @@ def test_the_line_of_a_call_is_marked() -> None:
     began = CallBegan(1, 0, "GET_film", 3)
     pending, answered = moving(view_of(began)), moving(view_of(began, CallMade(1, call(0))))
 
-    assert "line 3: GET_film is called · 0 s · 1,234 tokens so far" in pending
+    assert "line 3: GET_film is called · " in pending and "1,234 tokens so far" in pending
     assert "❱ 3 GET_film(3)" in pending
     assert "the program runs" in answered
     assert "❱ 3 GET_film(3)" in answered
 
 
-def test_calls_side_by_side() -> None:
-    """Of several calls under way the newest is named, and how many there are besides."""
-    calls = [CallBegan(1, number, "GET_film", 3 + number) for number in range(4)]
-    screen = moving(view_of(*calls, CallMade(1, call(3))))
-
-    assert "line 5: GET_film is called and 2 more" in screen
-
-
-def test_a_request_without_a_name_or_line() -> None:
-    """A URL is no tool, and the line of a call is not always known."""
-    assert "a request is sent" in moving(view_of(CallBegan(1, 0, None, None)))
-
-
-def test_the_end_of_a_run_leaves_no_call_under_way() -> None:
-    """A call that was cut off with its program is not named any more."""
-    run = Run("limit", "", "", None, (), Resources(0, 0, 0, 0), "wall")
-
-    assert "looking at how it went" in moving(view_of(CallBegan(1, 0, "GET_film", 3), RunEnded(1, run)))
+@pytest.mark.parametrize(
+    ("events", "status"),
+    [
+        ([*(CallBegan(1, number, "GET_film", 3 + number) for number in range(4)), CallMade(1, call(3))], "and 2 more"),
+        ([CallBegan(1, 0, None, None)], "a request is sent"),
+        ([CallBegan(1, 0, "GET_film", 3), RunEnded(1, CUT_OFF)], "looking at how it went"),
+    ],
+)
+def test_what_is_going_on(events: list[Event], status: str) -> None:
+    """Calls side by side are counted, a URL is no tool, and a call that was cut off is not named any more."""
+    assert status in moving(view_of(*events))
 
 
 def test_calls_from_many_threads_are_all_there() -> None:
@@ -75,13 +69,3 @@ def test_calls_from_many_threads_are_all_there() -> None:
             pass
 
     assert len(view._turn.calls) == 400
-
-
-def test_plain_lines_say_nothing_of_the_beginning() -> None:
-    """In a log a call has one line, when it was answered."""
-    written: list[str] = []
-    view = LineView(written.append)
-    view(CallBegan(1, 0, "GET_film", 3))
-    view(CallMade(1, call(0)))
-
-    assert written == ["attempt 1: 200     1 ms  GET_film(id=0)"]
