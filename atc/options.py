@@ -116,10 +116,10 @@ class Options:
             [default: as the profile says].
         base_url: Where the API is, if not where its document says; without a path it gets that of the document's
             server. Repeatable: shop=URL for one of several APIs. In Python a mapping by their names.
-        auth: A credential: bearer, basic, header:NAME, query:NAME, cookie:NAME or a security scheme of the document,
-            then env:VAR, file:PATH or keyring:SERVICE/USER; or oauth2:env:PREFIX, oauth2:file:PATH (docs/auth.md).
-            env:VAR passes a variable to an MCP server that is started. Repeatable; shop=KIND:SOURCE for one of several
-            APIs.
+        auth: A credential: bearer, basic, digest, header:NAME, query:NAME, cookie:NAME or a security scheme of the
+            document, then env:VAR, file:PATH or keyring:SERVICE/USER; or oauth2, sigv4 or hmac, then env:PREFIX or
+            file:PATH (docs/auth.md). env:VAR passes a variable to an MCP server that is started. Repeatable;
+            shop=KIND:SOURCE for one of several APIs.
         simulate: Ask a simulated API on this machine instead of the real one; no request leaves it. In Python also a
             session of one, a world of its own, which the agent closes.
         seed: Of the model, the simulated API and a program's random numbers.
