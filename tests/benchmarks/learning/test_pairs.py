@@ -250,13 +250,13 @@ def test_a_small_api_is_asked_until_there_are_enough(tmp_path: Path) -> None:
     result, nothing = (
         CliRunner().invoke(
             main,
-            ["train", "data", "--from-protocol", str(file), "--count", "60", "--out", str(out), "--processes", "1"],
+            ["train", "data", "--from-protocol", str(file), "--count", "24", "--out", str(out), "--processes", "1"],
         )
         for file, out in ((api, out), (empty, tmp_path / "none.jsonl"))
     )
 
     assert result.exit_code == 0, result.output
-    assert len(lines_of(out)) == 60
+    assert len(lines_of(out)) == 24
     assert nothing.exit_code == 2
     assert "nothing can be asked of 'Books': its document describes no response" in " ".join(nothing.stderr.split())
 
@@ -316,37 +316,6 @@ def test_command_refuses_the_file_of_other_settings(tmp_path: Path) -> None:
     assert out.read_bytes() == before
 
 
-def test_a_file_goes_on_with_the_same_exclusion(tmp_path: Path) -> None:
-    """Without it the pairs of excluded tasks would come after those that have none; a vain one is said."""
-    out, tasks, strange = tmp_path / "pairs.jsonl", tmp_path / "tasks.json", tmp_path / "strange.json"
-    tasks.write_text(json.dumps([{"query": "Who am I?", "solution": ["GET_me"]}]))
-    strange.write_text(json.dumps([{"query": "Who am I?", "solution": ["GET_nothing_of_the_kind"]}]))
-    command = ["train", "data", "--from-protocol", str(CINEMA), "--out", str(out)]
-    first, without, more = (
-        CliRunner().invoke(main, [*command, *options])
-        for options in (
-            ["--count", "2", "--exclude", str(tasks)],
-            ["--count", "4"],
-            ["--count", "4", "--exclude", str(tasks)],
-        )
-    )
-    counted = tmp_path / "counted.json"
-    counted.write_text(json.dumps([{"query": "Two?", "solution": [["GET_people", 2], "GET_films"]}]))
-    numbered = CliRunner().invoke(
-        main, [*command[:-1], str(tmp_path / "c.jsonl"), "--count", "1", "--exclude", str(counted)]
-    )
-    vain = CliRunner().invoke(
-        main, [*command[:-1], str(tmp_path / "b.jsonl"), "--count", "1", "--exclude", str(strange)]
-    )
-
-    assert (first.exit_code, without.exit_code, more.exit_code, len(lines_of(out))) == (0, 2, 0, 4)
-    assert "1 tasks are excluded" in first.stderr
-    assert numbered.exit_code == 0, numbered.output
-    assert "1 tasks are excluded" in numbered.stderr
-    assert "other tasks were excluded, or by an earlier version" in " ".join(without.stderr.split())
-    assert "none of the tasks of --exclude is of this API" in " ".join(vain.stderr.split())
-
-
 @pytest.mark.parametrize(
     "content",
     [
@@ -371,15 +340,10 @@ def test_a_file_of_something_else_is_left_alone(tmp_path: Path, content: str) ->
     [
         ("t.json", b"5", "is no task file: it must be a JSON list of tasks"),
         ("t.json", b"[1, 2]", "task 0: no `solution`; --exclude takes task files"),
-        ("t.json", b'[{"query": "?"}]', "task 0: no `solution`"),
         ("t.json", b'[{"solution": [5]}]', "task 0: 5 in `solution` is neither a call nor"),
         ("t.json", b'[{"solution": [["GET /films"]]}]', r"task 0: \['GET /films'\] in `solution` is neither"),
-        ("t.json", b'[{"solution": [["GET /films", "x"]]}]', "in `solution` is neither a call nor"),
-        ("t.json", b'[{"solution": [{}]}]', "in `solution` is neither a call nor"),
         ("t.json", b"\xff\xfe\0", "cannot be read as JSON"),
         ("t.json", b"[" * 100_000, "cannot be read as JSON: maximum recursion"),
-        ("t.yaml", b"\xff\xfe\0", "cannot be read as YAML"),
-        ("t.yaml", b"2024-13-45", "cannot be read as YAML: month must be"),
         ("t.yaml", b"tasks: 5", "it must hold a list of tasks"),
         ("t.yaml", b"- {solution: [5]}", "task 0: 5 in `solution` is neither"),
     ],
