@@ -9,16 +9,13 @@ names the certificates to trust, and the proxies (see sandbox.egress.proxies).
 from __future__ import annotations
 
 import contextlib
-import heapq
 import http.client
-import itertools
 import os
 import re
 import socket
 import ssl
 import tempfile
 import threading
-import time
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -37,7 +34,7 @@ from sandbox.egress.network import Network
 from sandbox.egress.proxies import ProxyRoute, proxy_for
 from sandbox.egress.stages import OVER, NoAnswerError, TooLargeError, TransportReply
 
-__all__ = ["PreparedRequest", "RequestError", "Transport", "deadline"]
+__all__ = ["PreparedRequest", "RequestError", "Transport"]
 
 CHUNK = 16 * 1024
 HEADING = 128 * 1024
@@ -92,7 +89,7 @@ class Transport:
             proxy = self._proxy(str(request.url))
             proxies = {urlsplit(str(request.url)).scheme: proxy.url} if proxy is not None else None
             timeout = (max(seconds, 0.001), max(seconds, 0.001))
-            with deadline(seconds, expire):
+            with _ending(seconds, expire):
                 adapter, verify = self._adapter(own), self._authorities
                 response = adapter.send(request, stream=True, timeout=timeout, verify=verify, proxies=proxies)
                 with response:
@@ -187,59 +184,16 @@ class Transport:
                 socket.socket.shutdown(connection, socket.SHUT_RDWR)  # of the plain socket, also below TLS
 
 
-class _Watchdog:
-    """A thread that sleeps until the next deadline of a request; one watches all of them."""
-
-    def __init__(self) -> None:
-        self._changed = threading.Condition()
-        self._due: list[tuple[float, int, list[Callable[[], None]]]] = []
-        self._number = itertools.count()
-        self._running = False
-
-    def add(self, seconds: float, on_expiry: list[Callable[[], None]]) -> None:
-        with self._changed:
-            entry = (time.monotonic() + seconds, next(self._number), on_expiry)
-            heapq.heappush(self._due, entry)
-            if not self._running:
-                threading.Thread(target=self._run, name="deadlines", daemon=True).start()
-                self._running = True
-            elif self._due[0] is entry:
-                self._changed.notify()
-
-    def _run(self) -> None:
-        while True:
-            with self._changed:
-                while self._due and not self._due[0][2]:
-                    heapq.heappop(self._due)
-                remaining = self._due[0][0] - time.monotonic() if self._due else None
-                if remaining is None or remaining > 0:
-                    self._changed.wait(remaining)
-                    continue
-                on_expiry = heapq.heappop(self._due)[2]
-            for call in on_expiry:
-                call()
-
-
-_watch = _Watchdog()
-
-
-def _restart_after_fork() -> None:
-    global _watch
-    _watch = _Watchdog()
-
-
-os.register_at_fork(after_in_child=_restart_after_fork)
-
-
 @contextmanager
-def deadline(seconds: float, on_expiry: Callable[[], None]) -> Iterator[None]:
-    """Call `late` from another thread if the block is not left within some seconds; it must not block."""
-    calls = [on_expiry]
-    _watch.add(seconds, calls)
+def _ending(seconds: float, on_expiry: Callable[[], None]) -> Iterator[None]:
+    """Call a function from another thread if the block is not left within some seconds; it must not block."""
+    timer = threading.Timer(seconds, on_expiry)
+    timer.daemon = True
+    timer.start()
     try:
         yield
     finally:
-        calls.clear()
+        timer.cancel()
 
 
 class _Adapter(HTTPAdapter):

@@ -13,7 +13,7 @@ __all__ = ["EXCLUDED_NAMES", "MODULES", "PACKAGES", "SUGGESTIONS"]
 MODULES = frozenset(
     """
     __future__ abc base64 bisect calendar collections collections.abc concurrent.futures contextlib copy csv
-    dataclasses datetime decimal enum fractions functools hashlib heapq html io itertools json json.decoder logging
+    dataclasses datetime decimal enum fractions functools hashlib heapq html io itertools json json.decoder
     math operator pprint random re requests requests.adapters requests.auth requests.exceptions requests.utils
     statistics string sys textwrap time typing urllib.parse uuid xml.etree.ElementTree zoneinfo
     """.split()
@@ -30,7 +30,6 @@ EXCLUDED_NAMES = {
     | {"global_enum", "global_enum_repr", "global_flag_repr", "global_str"},  # write into sys.modules
     "functools": {"singledispatch", "singledispatchmethod"},  # evaluate annotations
     "hashlib": {"file_digest"},
-    "logging": {"FileHandler", "captureWarnings", "currentframe", "setLogRecordFactory", "shutdown"},
     "random": {"SystemRandom"},
     "string": {"Formatter"},  # reads attributes that a format string names
     "typing": {"ForwardRef", "get_type_hints", "evaluate_forward_ref"},  # evaluate annotations
@@ -50,6 +49,7 @@ SUGGESTIONS = {
     "dotenv": "credentials are filled in for you; leave them out",
     "importlib": "write an import statement",
     "inspect": "it leads into the interpreter",
+    "logging": "use print, or print(text, file=sys.stderr)",
     "numpy": "use math, statistics and lists",
     "os": "there are no files and no environment; credentials are filled in for you, so leave them out",
     "pandas": "use lists, dicts and statistics",

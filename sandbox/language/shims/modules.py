@@ -11,7 +11,7 @@ from __future__ import annotations
 import importlib
 import sys
 from _thread import RLock
-from types import FunctionType, ModuleType, TracebackType
+from types import FunctionType, ModuleType
 
 from sandbox.language import guards
 from sandbox.language.names import is_dunder
@@ -290,72 +290,6 @@ def _functools(real: ModuleType) -> dict[str, object]:
     return {"total_ordering": total_ordering, "update_wrapper": update_wrapper, "wraps": wraps}
 
 
-def _logging(real: ModuleType) -> dict[str, object]:
-    def basic_config(**options: object) -> None:
-        if options.get("filename"):
-            raise ValueError("there are no files; log to stderr, or to stdout with stream=sys.stdout")
-        real.basicConfig(**options)
-
-    def formatted(self: Any, record: Any) -> object:
-        return guards.read(self._fmt, "format")(**{**(self._defaults or {}), **vars(record)})  # type: ignore[operator]
-
-    def find_caller(self: object, stack_info: bool = False, stacklevel: int = 1) -> tuple[str, int, str, str | None]:
-        """The line of the program that logs; files of the library are not shown."""
-        frame: Any = sys._getframe(1)
-        while frame is not None and frame.f_globals.get("__name__") != guards.OWN:
-            frame = frame.f_back
-        line, name = (frame.f_lineno, frame.f_code.co_name) if frame is not None else (0, "(unknown function)")
-        return "program.py", line, name, f"Stack: line {line}, in {name}" if stack_info else None
-
-    def plain_names(names: Any) -> None:
-        for name in dict(names):
-            if type(name) is not str or name.startswith("_"):
-                raise KeyError(f"{name!r} is not allowed in a log record")
-
-    make_log_record, make_record = real.makeLogRecord, real.Logger.makeRecord
-
-    def checked_log_record(values: Any) -> object:
-        plain_names(values)
-        return make_log_record(dict(values))
-
-    def checked_record(self: object, *values: Any, **options: Any) -> object:
-        extra = options.get("extra", values[8] if len(values) > 8 else None)
-        plain_names(extra or {})
-        return make_record(self, *values, **options)
-
-    default = real.Formatter()
-
-    def format_record(self: Any, record: object) -> object:
-        return guards.read(self.formatter or default, "format")(record)  # type: ignore[operator]
-
-    def format_records(self: Any, records: Any) -> str:
-        line: Any = guards.read(self.linefmt, "format")
-        return "".join([self.formatHeader(records), *map(line, records), self.formatFooter(records)])
-
-    real.Handler.format, real.BufferingFormatter.format = format_record, format_records
-    real.StreamHandler.emit = guards.of_its_class(real.StreamHandler, real.StreamHandler.emit)
-    real.StrFormatStyle._format = formatted
-    real.Formatter.formatException = _format_exception
-    real.Logger.findCaller = find_caller
-    real.Logger.makeRecord = checked_record
-    vars(real)["makeLogRecord"] = checked_log_record
-    return {"basicConfig": basic_config, "makeLogRecord": checked_log_record}
-
-
-def _format_exception(self: object, ei: Any) -> str:
-    """A traceback as the program's own lines; of one that is made up only what it is about."""
-    kind, error, trace = ei if type(ei) is tuple and len(ei) == 3 else (None, None, None)
-    lines = []
-    while type(trace) is TracebackType:
-        code = trace.tb_frame.f_code
-        if trace.tb_frame.f_globals.get("__name__") == guards.OWN:
-            lines.append(f"  line {trace.tb_lineno}, in {code.co_name}")
-        trace = trace.tb_next
-    head = ["Traceback (most recent call last):", *lines] if lines else []
-    name = kind.__name__ if isinstance(kind, type) else "None"
-    return "\n".join([*head, f"{name}: {error}" if error is not None else name])
-
-
 def _operator(real: ModuleType) -> dict[str, object]:
     def attrgetter(*names: str) -> Callable[[object], object]:
         def follow(target: object, path: str) -> object:
@@ -383,7 +317,6 @@ _REPLACED: dict[str, Callable[[ModuleType], dict[str, object]]] = {
     "dataclasses": dataclasses_parts,
     "enum": _enum,
     "functools": _functools,
-    "logging": _logging,
     "operator": _operator,
     "pprint": pprint_parts,
     "typing": lambda real: {"Type": guards.TYPE},  # the real one holds the real `type`
