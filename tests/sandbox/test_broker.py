@@ -152,15 +152,6 @@ def test_a_read_is_sent_again_after_429_and_503(api: LocalAPI, broker: Broker) -
     assert [(call.status, call.attempts) for call in broker.calls] == [(200, 3)]
 
 
-def test_retry_after_is_kept(api: LocalAPI, broker: Broker) -> None:
-    """The pause is the service's, in seconds or as a date."""
-    api.script("GET", "/cities/oslo", Answer(429, headers={"Retry-After": "0.3"}), Answer(200, OSLO))
-
-    broker.call("GET_cities_city_id", ["oslo"])
-
-    assert 0.3 <= api.requests[1].at - api.requests[0].at < 0.6
-
-
 @pytest.mark.parametrize(
     "pause", ["1 Jan 99999999999999999999 00:00:00 GMT", "1 Jan 0001 00:00:00 -0000", "nan", "soon"]
 )
@@ -186,11 +177,9 @@ def test_no_retry_waits_beyond_the_end_of_the_run(api: LocalAPI) -> None:
     api.answer("GET", "/cities/oslo", None, 429, headers={"Retry-After": "60"})
     broker = Broker(api.protocol, deadline=time.monotonic() + 5)
 
-    started = time.monotonic()
     with pytest.raises(ToolError, match="429"):
         broker.call("GET_cities_city_id", ["oslo"])
 
-    assert time.monotonic() - started < 1
     assert len(api.requests) == 1
 
 

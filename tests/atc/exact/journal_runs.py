@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 from protocols import Protocol, load
 from sandbox import CallRecord, Journal, Sandbox
@@ -45,6 +47,13 @@ def more(api: LocalAPI) -> Protocol:
     }
     paths["/payments"] = {"post": {"parameters": [key], "requestBody": body, "responses": ok}}
     return load(text)
+
+
+def specification(api: LocalAPI, folder: Path) -> Path:
+    """The API's document as a file."""
+    file = folder / "api.json"
+    file.write_text(json.dumps(document(api.url)))
+    return file
 
 
 def sent(api: LocalAPI, *methods: str) -> list[str]:

@@ -1,9 +1,8 @@
-"""The corpus of faulty programs says of itself what is true: each fails, and through the call that is named."""
+"""Each program of the corpus of faulty programs fails through the call that is named."""
 
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
@@ -13,27 +12,7 @@ from benchmarks.injection.corpus import FailingProgram, failing_programs
 from benchmarks.injection.replies import path_steps
 from benchmarks.injection.services import SEED, open_sandbox, serve
 from sandbox import CallRecord, Run
-from sandbox.sandbox import Sandbox
 
-KINDS = {
-    "carried",
-    "empty",
-    "helper",
-    "missing_item",
-    "mixed",
-    "nested",
-    "none",
-    "own",
-    "parallel",
-    "refused",
-    "reraised",
-    "server_error",
-    "swapped",
-    "wrong_argument",
-    "wrong_id",
-    "wrong_key",
-    "wrong_type",
-}
 MISSING = object()
 
 
@@ -124,35 +103,3 @@ def test_each_program_fails_through_the_call_that_is_named(case: FailingProgram)
             assert any(occurs(response, value) for response in other_responses)
     else:
         assert not case.twin
-
-
-def test_both_halves_are_alike_and_share_no_program() -> None:
-    """Every kind is in both halves, as often as in the other; no name, question or program is in both."""
-    dev, held_out = failing_programs("seen"), failing_programs("held")
-
-    assert [*dev, *held_out] == failing_programs()
-    assert min(len(dev), len(held_out)) >= 105
-    assert {case.kind for case in dev} == KINDS == {case.kind for case in held_out}
-    assert Counter(case.kind for case in dev) == Counter(case.kind for case in held_out)
-    assert len({case.name for case in failing_programs()}) == len(failing_programs())
-    assert not {case.program for case in dev} & {case.program for case in held_out}
-    assert not {case.query for case in dev} & {case.query for case in held_out}
-    for half in (dev, held_out):
-        assert sum(case.twin for case in half) >= 12
-        assert sum(case.culprit is None for case in half) >= 10
-        assert 0.25 <= sum(case.style != "function" for case in half) / len(half) <= 0.4
-
-
-@pytest.mark.parametrize("api", ["films", "shop", "fleet"])
-def test_each_service_answers_its_program(api: str) -> None:
-    """A service can be had without a case, too, and wants its credential."""
-    with serve(api) as service:
-        lists = {"films": "GET_genres", "shop": "GET_warehouses", "fleet": "GET_depots"}
-        program = f"print(len({lists[api]}()) > 0)"
-        signed = Sandbox(service.protocol, base_url=service.url, credentials=service.credentials).run(program)
-        unsigned = Sandbox(service.protocol, base_url=service.url).run(program)
-
-    assert len(service.protocol.tools) >= 10
-    assert not service.protocol.warnings
-    assert signed.stdout == "True\n"
-    assert [call.status for call in unsigned.calls] == [401]

@@ -55,14 +55,6 @@ def test_a_repaired_program_repeats_no_write(api: LocalAPI) -> None:
     assert solution.abandoned == ()
 
 
-def test_without_a_journal_it_would_be_repeated(api: LocalAPI) -> None:
-    """The same without a journal, so that the test above shows something."""
-    orders = Orders(api)
-    runs(api.protocol, None, STORM, STORM)
-
-    assert len(orders.made) == 2
-
-
 def test_both_styles_make_the_same_call(api: LocalAPI) -> None:
     """A function's call and a request to the same operation are one call, whatever the order of names."""
     orders = Orders(api)
@@ -177,13 +169,6 @@ def test_reads_are_replayed_until_something_is_written(api: LocalAPI) -> None:
     runs(api.protocol, Journal(), read, read, read + STORM, f"{read}{STORM}\n{read}", f"{STORM}\n{read}")
 
     assert sent(api) == ["GET /alerts", "POST /alerts", "GET /alerts"]
-
-
-def test_reads_after_another_write_are_sent(api: LocalAPI) -> None:
-    """The repaired program writes something else first, so what was read before may be out of date."""
-    runs(api.protocol, Journal(), f"{STORM}\nGET_alerts()", "POST_alerts(text='Rain')\nGET_alerts()", "GET_alerts()")
-
-    assert sent(api, "GET") == ["GET /alerts"] * 3
 
 
 def test_a_failed_read_is_sent_again(api: LocalAPI) -> None:

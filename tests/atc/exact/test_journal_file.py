@@ -9,7 +9,6 @@ import sqlite3
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
@@ -17,15 +16,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
 
 from atc import Agent
-from atc.apps.cli import main
 from protocols.calls.credentials import BearerToken
 from protocols.errors import UsageError
-from sandbox import Broker, Journal, Sandbox
-from tests.atc.exact.journal_runs import RECORD, STORM, Orders, more, runs, sent
-from tests.local_api import Answer, LocalAPI, Received, document
+from sandbox import Journal, Sandbox
+from tests.atc.exact.journal_runs import RECORD, STORM, Orders, more, runs, sent, specification
+from tests.atc.exact.planned_orders import atc
+from tests.local_api import Answer, LocalAPI, Received
 from tests.scripted import ScriptedModel
 
 SECRET = "tok/en+4711=="
@@ -102,35 +100,7 @@ def test_a_full_disk_stops_the_call(api: LocalAPI, tmp_path: Path) -> None:
     assert api.requests == []
 
 
-def test_what_the_journal_costs(api: LocalAPI, tmp_path: Path) -> None:
-    """Less than a millisecond for a call, on disk; measured here with room to spare for a busy machine."""
-    reply = {"status": 200, "error": None, "headers": {"Content-Type": "application/json"}}
-    times = []
-    with Journal(tmp_path / "solve.journal") as journal:
-        attempt = journal.attempt()
-        for number in range(300):
-            started = time.perf_counter()
-            entry, _ = attempt.begin(f"key {number}", (), RECORD)
-            attempt.sent(entry)
-            attempt.finish(entry, "confirmed", reply, b"x" * 500)
-            times.append(time.perf_counter() - started)
-
-    assert sorted(times)[150] < 0.005
-
-
 # --- atc solve --journal and --resume
-
-
-def specification(api: LocalAPI, folder: Path) -> Path:
-    """The API's document as a file."""
-    file = folder / "api.json"
-    file.write_text(json.dumps(document(api.url)))
-    return file
-
-
-def atc(*arguments: str | Path) -> Result:
-    """Run the command in this process, where there is no terminal."""
-    return CliRunner().invoke(main, [str(argument) for argument in arguments])
 
 
 def solve(api: LocalAPI, folder: Path, *options: str | Path) -> tuple[str | Path, ...]:
@@ -251,14 +221,3 @@ def test_a_journal_belongs_to_its_question_and_document(api: LocalAPI, tmp_path:
             agent.solve("How many alerts?", journal=journal)
     with Journal(file) as journal, pytest.raises(UsageError, match="belongs to another document"):
         Agent(more(api), model=ScriptedModel("print(1)")).solve("How many cities?", journal=journal)
-
-
-def test_the_broker_takes_an_attempt_of_a_journal(api: LocalAPI) -> None:
-    """Without a sandbox, too: each attempt is the view of one broker."""
-    journal = Journal()
-    for _ in range(2):
-        broker = Broker(api.protocol, journal=journal.attempt())
-        assert broker.call("POST_alerts", (), {"text": "Storm"}) == {"text": "Storm", "level": 3}
-        broker.close()
-
-    assert len(api.requests) == 1

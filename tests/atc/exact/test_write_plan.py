@@ -202,12 +202,6 @@ def test_writes_of_functions_cannot_be_planned() -> None:
         Agent(protocol, model=ScriptedModel("print(1)"), writes="plan")
 
 
-def test_modes_without_one_program_cannot_be_planned(shop: Shop) -> None:
-    """There is nothing to run a second time."""
-    with pytest.raises(UsageError, match="holds one program to its plan, which 'react' has not"):
-        Agent(shop.protocol, model=ScriptedModel("print(1)"), writes="plan", mode="react")
-
-
 def test_a_write_elsewhere_cannot_be_planned(shop: Shop) -> None:
     """An allowed server has no document, and so no twin."""
     with LocalAPI() as elsewhere:

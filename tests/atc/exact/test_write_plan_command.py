@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -54,16 +53,6 @@ def test_a_terminal_is_asked_once(shop: Shop, endpoint: Callable[..., None], tmp
     assert screen.count("The program plans 2 writes:") == 1
 
 
-def test_a_stopped_write_is_shown_against_the_plan(shop: Shop, endpoint: Callable[..., None], tmp_path: Path) -> None:
-    """Value by value, with exit code 3."""
-    shop.api.script("GET", "/stock", Answer(body={"count": 5}), Answer(body={"count": 9}))
-    endpoint('POST_orders(customer="Ada")\nPOST_orders(customer="Bea", note=str(GET_stock()["count"]))\nprint(1)')
-    status, screen = on_terminal([*ATC, *command(shop, tmp_path)], {"Send them?": "y\n"})
-
-    assert (status, shop.sent("POST")) == (3, ["POST /orders"]), screen
-    assert 'note: planned "5", actual "9"' in screen
-
-
 def test_a_plan_without_an_answer_is_asked_again(shop: Shop, endpoint: Callable[..., None], tmp_path: Path) -> None:
     """Ctrl-C at the question ends the command; --resume asks the model nothing, and the same question."""
     endpoint(ORDER, "print('the model was asked again')")
@@ -98,10 +87,3 @@ def test_an_approved_plan_goes_on_without_a_question(shop: Shop, endpoint: Calla
     result = atc("solve", "--resume", file)
     assert (result.exit_code, result.stdout) == (0, "5\n4711 A1\n"), result.stderr
     assert shop.sent("POST") == ["POST /orders", "POST /orders/4711/lines"]
-
-
-def test_the_help_names_the_policy() -> None:
-    """`atc solve --help` tells what it does."""
-    process = subprocess.run([*ATC, "solve", "--help"], capture_output=True, text=True, check=True)
-
-    assert "ask|allow|deny|simulate|plan" in process.stdout
