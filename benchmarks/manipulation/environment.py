@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from protocols.errors import UsageError
@@ -113,6 +114,7 @@ class Environment(ABC):
         metric: What the value of a score is.
         functions: All that a prompt may describe, in a fixed order.
         demonstrations: Each function is in one at least, except where the paper leaves some out.
+        tests: All of them, in a fixed order.
         max_tokens: Tokens of one answer (the paper's table of prompts).
         documents_shown: Functions in a prompt, None for all.
         stops: Texts that end an answer, beside those of every tool.
@@ -144,15 +146,15 @@ class Environment(ABC):
             raise ValueError("reset the environment with a test first")
         return self._test
 
-    @property
+    @cached_property
     @abstractmethod
     def functions(self) -> Sequence[FunctionDocument]: ...
 
-    @property
+    @cached_property
     @abstractmethod
     def demonstrations(self) -> Sequence[GoalAction]: ...
 
-    @property
+    @cached_property
     @abstractmethod
     def tests(self) -> Sequence[ManipulationTest]: ...
 
@@ -181,6 +183,15 @@ class Environment(ABC):
     @abstractmethod
     def score(self) -> TestScore:
         """Judge what was done since `reset`, by `act` or by calls of the tools."""
+
+    def replace_content(
+        self,
+        functions: Sequence[FunctionDocument],
+        demonstrations: Sequence[GoalAction],
+        tests: Sequence[ManipulationTest],
+    ) -> None:
+        """Take functions, demonstrations and tests from files in place of the environment's own."""
+        vars(self).update(functions=functions, demonstrations=demonstrations, tests=tests)  # as if they were computed
 
     def read_action(self, goal: str, action: str) -> GoalAction:
         """A goal and an action from files, with the functions called.

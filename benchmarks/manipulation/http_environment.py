@@ -124,12 +124,12 @@ class HTTPEnvironment(Environment):
     def new_service(self) -> LocalService:
         """A service in its first state."""
 
-    @property
+    @cached_property
     def functions(self) -> Sequence[FunctionDocument]:
         """One for each kind of call, as a curl line."""
         return [kind.document for kind in self.templates.kinds]
 
-    @property
+    @cached_property
     def demonstrations(self) -> Sequence[GoalAction]:
         """Two for each kind of call."""
         return self.templates.demonstrations

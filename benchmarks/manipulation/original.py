@@ -12,25 +12,17 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 from atc.files import read_lines
-from benchmarks.manipulation.environment import (
-    ActionResult,
-    Environment,
-    FunctionDocument,
-    GoalAction,
-    ManipulationTest,
-    TestScore,
-)
+from benchmarks.manipulation.environment import Environment, FunctionDocument, GoalAction, ManipulationTest
 from benchmarks.manipulation.suite import open_environment
 from protocols.errors import UsageError
-from protocols.model import Protocol
 
-__all__ = ["OriginalFiles", "function_of", "open_original", "original_digest", "read_examples", "read_text"]
+__all__ = ["open_original", "original_digest"]
 
 _EXAMPLE = re.compile(r"\s*Task:(?P<goal>.*?)^[ \t]*Action:[ \t]*\n?(?P<action>.*)", re.DOTALL | re.MULTILINE)
 _TESTS = "test.jsonl"
@@ -42,151 +34,82 @@ def open_original(name: str, folder: Path | None, *, compat: bool = False) -> En
     Raises: UsageError: There is no such task, its tests are more than texts, or a file is in another form.
     """
     environment = open_environment(name, compat=compat)
-    if folder is None:
-        return environment
-    with ExitStack() as unread:
-        unread.callback(environment.close)
-        original = OriginalFiles(environment, folder)
-        unread.pop_all()
-    return original
+    if folder is not None:
+        with ExitStack() as unread:
+            unread.callback(environment.close)
+            _read_into(environment, folder)
+            unread.pop_all()
+    return environment
 
 
-class OriginalFiles(Environment):
-    """An environment with functions, demonstrations and tests from files; the rest is that of the task's own.
-
-    A label counts where it scores full marks; a test needs one of that kind.
-
-    Args:
-        environment: Executes and scores; it is closed with this one.
-    Raises: UsageError: The tests of the task are more than texts, or a file is in another form.
-    """
-
-    def __init__(self, environment: Environment, folder: Path) -> None:
-        super().__init__(compat=environment.compat)
-        if not environment.readable:
-            raise UsageError(
-                f"the tests of {environment.name} need scene files, which are not read; leave out --files, or name "
-                "home, trip, weather, cat or virtualhome"
-            )
-        self._environment = environment
-        self.readable, self.figures = environment.readable, environment.figures
-        self.name, self.metric = environment.name, environment.metric
-        self.max_tokens, self.documents_shown = environment.max_tokens, environment.documents_shown
-        self.stops, self.steps, self.credentials = environment.stops, environment.steps, environment.credentials
-        self._functions = _read_functions(folder / "functions")
-        self._demonstrations = [self._read(*example) for example in read_examples(folder / "examples")]
-        self._tests = [
-            self._test_of(number, place, record)
-            for number, (place, record) in enumerate(_read_records(folder / _TESTS), 1)
-        ]
-
-    @property
-    def functions(self) -> Sequence[FunctionDocument]:
-        """One for each file of functions, by name."""
-        return self._functions
-
-    @property
-    def demonstrations(self) -> Sequence[GoalAction]:
-        """One for each file of examples, by their numbers."""
-        return self._demonstrations
-
-    @property
-    def tests(self) -> Sequence[ManipulationTest]:
-        """Those of the file, with the labels that run."""
-        return self._tests
-
-    def _read(self, file: Path, line: int, goal: str, action: str) -> GoalAction:
-        try:
-            return self._environment.read_action(goal, action)
-        except UsageError as error:
-            raise UsageError(f"{file}, line {line}: {error}") from None
-
-    def _test_of(self, number: int, place: str, record: Mapping[str, Any]) -> ManipulationTest:
-        goal, labels = record["prompt"].strip(), record["completion"]
-        actions, errors = [], []
-        state: Mapping[str, Any] = {}
-        for label in [labels] if isinstance(labels, str) else labels:
-            try:
-                action = self._environment.read_action(goal, label)
-                state = state or self._environment.state_of(number, action)
-                self._run(action, state)
-            except UsageError as error:
-                errors.append(str(error))
-            else:
-                actions.append(action)
-        if not actions:
-            raise UsageError(f"{place}: no label runs: {errors[0] if errors else '`completion` is empty'}")
-        return ManipulationTest(
-            f"{number:03}",
-            goal,
-            tuple(action.action for action in actions),
-            tuple(action.names for action in actions),
-            tuple(action.program for action in actions),
-            state,
+def _read_into(environment: Environment, folder: Path) -> None:
+    """Raises: UsageError: The tests of the task are more than texts, or a file is in another form."""
+    if not environment.readable:
+        raise UsageError(
+            f"the tests of {environment.name} need scene files, which are not read; leave out --files, or name home, "
+            "trip, weather, cat or virtualhome"
         )
+    functions = _read_functions(folder / "functions")
+    demonstrations = [_demonstration(environment, *example) for example in _read_examples(folder / "examples")]
+    records = enumerate(_read_records(folder / _TESTS), 1)
+    tests = [_test_of(environment, number, place, record) for number, (place, record) in records]
+    environment.replace_content(functions, demonstrations, tests)
 
-    def _run(self, action: GoalAction, state: Mapping[str, Any]) -> None:
-        """Raises: UsageError: The action does not run, or does not solve the test whose label it is."""
-        environment = self._environment
-        environment.reset(ManipulationTest("label", action.goal, (action.action,), (action.names,), state=state))
-        result = environment.act(action.action)
+
+def _demonstration(environment: Environment, file: Path, line: int, goal: str, action: str) -> GoalAction:
+    try:
+        return environment.read_action(goal, action)
+    except UsageError as error:
+        raise UsageError(f"{file}, line {line}: {error}") from None
+
+
+def _test_of(environment: Environment, number: int, place: str, record: Mapping[str, Any]) -> ManipulationTest:
+    """A test with those of its labels that score full marks; it needs one."""
+    goal, labels = record["prompt"].strip(), record["completion"]
+    actions, errors = [], []
+    state: Mapping[str, Any] = {}
+    for label in [labels] if isinstance(labels, str) else labels:
         try:
-            score = environment.score()
-        except ValueError as error:  # the environment does not take it as a label
-            raise UsageError(result.error or str(error)) from None
-        if result.error or score.value < 1:
-            raise UsageError(result.error or f"it is {score.failure} by the rules of {environment.name}")
+            action = environment.read_action(goal, label)
+            state = state or environment.state_of(number, action)
+            _run(environment, action, state)
+        except UsageError as error:
+            errors.append(str(error))
+        else:
+            actions.append(action)
+    if not actions:
+        raise UsageError(f"{place}: no label runs: {errors[0] if errors else '`completion` is empty'}")
+    return ManipulationTest(
+        f"{number:03}",
+        goal,
+        tuple(action.action for action in actions),
+        tuple(action.names for action in actions),
+        tuple(action.program for action in actions),
+        state,
+    )
 
-    def samples(self, count: int, seed: int) -> Sequence[GoalAction]:
-        """Those of the task's own templates."""
-        return self._environment.samples(count, seed)
 
-    def reset(self, test: ManipulationTest, seed: int = 0) -> str:
-        """Start a test. Returns: Its goal."""
-        return self._environment.reset(test, seed)
-
-    def protocol(self) -> Protocol:
-        """The tools of the task."""
-        return self._environment.protocol()
-
-    def act(self, text: str) -> ActionResult:
-        """Execute it as the task does."""
-        return self._environment.act(text)
-
-    def note_calls(self, names: Sequence[str]) -> None:
-        """Tell the task."""
-        self._environment.note_calls(names)
-
-    def read_action(self, goal: str, action: str) -> GoalAction:
-        """Read it as the task does."""
-        return self._environment.read_action(goal, action)
-
-    def state_of(self, number: int, action: GoalAction) -> Mapping[str, Any]:
-        """That of the task."""
-        return self._environment.state_of(number, action)
-
-    def score(self) -> TestScore:
-        """Judge as the task does."""
-        return self._environment.score()
-
-    def picture(self) -> str:
-        """That of the task."""
-        return self._environment.picture()
-
-    def close(self) -> None:
-        """Close the task's environment."""
-        self._environment.close()
+def _run(environment: Environment, action: GoalAction, state: Mapping[str, Any]) -> None:
+    """Raises: UsageError: The action does not run, or does not solve the test whose label it is."""
+    environment.reset(ManipulationTest("label", action.goal, (action.action,), (action.names,), state=state))
+    result = environment.act(action.action)
+    try:
+        score = environment.score()
+    except ValueError as error:  # the environment does not take it as a label
+        raise UsageError(result.error or str(error)) from None
+    if result.error or score.value < 1:
+        raise UsageError(result.error or f"it is {score.failure} by the rules of {environment.name}")
 
 
 def original_digest(folder: Path) -> dict[str, str]:
     """Name and SHA-256 of a folder: of the names and contents of all files that are read."""
     digest = hashlib.sha256()
     for file in [*_files(folder / "functions"), *_files(folder / "examples", "*.txt"), folder / _TESTS]:
-        digest.update(f"{file.relative_to(folder)}\0{read_text(file)}\0".encode())
+        digest.update(f"{file.relative_to(folder)}\0{_read_text(file)}\0".encode())
     return {"file": folder.resolve().name, "sha256": digest.hexdigest()}
 
 
-def read_text(file: Path) -> str:
+def _read_text(file: Path) -> str:
     """The text of a file. Raises: UsageError."""
     try:
         return file.read_text("utf-8")
@@ -194,13 +117,13 @@ def read_text(file: Path) -> str:
         raise UsageError(f"{file} cannot be read: {error}") from None
 
 
-def read_examples(folder: Path) -> Iterator[tuple[Path, int, str, str]]:
+def _read_examples(folder: Path) -> Iterator[tuple[Path, int, str, str]]:
     """File, line of the action, goal and action of each text in a folder, by the numbers in their names.
 
     Raises: UsageError: There is no text, or one of another form.
     """
     for file in _files(folder, "*.txt"):
-        text = read_text(file)
+        text = _read_text(file)
         example = _EXAMPLE.match(text)
         if example is None or not example["goal"].strip() or not example["action"].strip():
             raise UsageError(f"{file}, line 1: no demonstration; write `Task:` with a goal, then a line `Action:`")
@@ -218,7 +141,7 @@ def _files(folder: Path, pattern: str = "*") -> list[Path]:
     return sorted(listed, key=lambda file: ([int(number) for number in re.findall(r"\d+", file.stem)], file.name))
 
 
-def function_of(file: Path) -> str:
+def _function_of(file: Path) -> str:
     """The function that a file describes: its name, which may have dots of its own, as in `API.search`."""
     return re.sub(r"\.(txt|md|py|json|ya?ml)$", "", file.name)
 
@@ -227,18 +150,18 @@ def _read_functions(folder: Path) -> list[FunctionDocument]:
     """Raises: UsageError: There is no file, or one without a signature."""
     documents = []
     for file in _files(folder):
-        lines = [line.strip() for line in read_text(file).splitlines() if line.strip()]
+        lines = [line.strip() for line in _read_text(file).splitlines() if line.strip()]
         comment = [line.removeprefix("#").strip() for line in lines if line.startswith("#")]
         signature = [line for line in lines if not line.startswith("#")]
         if not signature:
             raise UsageError(f"{file}, line {len(lines) + 1}: no signature; write it in the line below the description")
-        documents.append(FunctionDocument(function_of(file), "\n".join(signature), "\n".join(comment)))
+        documents.append(FunctionDocument(_function_of(file), "\n".join(signature), "\n".join(comment)))
     return documents
 
 
 def _read_records(file: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Place and data of each test. Raises: UsageError: The file cannot be read, or a line is in another form."""
-    if not read_text(file).strip():
+    if not _read_text(file).strip():
         raise UsageError(f"{file} has no test")
     for line_place, record in read_lines(file, growing=False):
         match record:

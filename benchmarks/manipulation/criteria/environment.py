@@ -62,7 +62,7 @@ class CriteriaEnvironment(FunctionEnvironment):
     def _templates(self) -> CriteriaTemplates:
         return CriteriaTemplates.read(self.folder / "templates.yaml")
 
-    @property
+    @cached_property
     def demonstrations(self) -> Sequence[GoalAction]:
         """Written one by one."""
         return self._templates.demonstrations

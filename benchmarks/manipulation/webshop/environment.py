@@ -56,6 +56,7 @@ class WebShop(Environment):
     """
 
     name = "webshop"
+    functions = _FUNCTIONS
     metric = "reward"
     steps = MOST_STEPS
 
@@ -63,11 +64,6 @@ class WebShop(Environment):
         super().__init__(compat=compat)
         self._session: ShopSession | None = None
         self._unread = 0
-
-    @property
-    def functions(self) -> Sequence[FunctionDocument]:
-        """The two actions."""
-        return _FUNCTIONS
 
     @cached_property
     def _training(self) -> Sequence[tuple[ShopGoal, Trajectory]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from xml.etree import ElementTree
@@ -54,16 +53,6 @@ def scene() -> Scene:
     return scene
 
 
-def test_counts_are_the_papers(tabletop: Tabletop) -> None:
-    """32 functions, 74 demonstrations, 15 types with seven tests each; no functions in a prompt."""
-    kinds = Counter(test.state["type"] for test in tabletop.tests)
-
-    assert (len(tabletop.functions), len(tabletop.demonstrations)) == (32, 74)
-    assert (len(kinds), set(kinds.values())) == (15, {7})
-    assert len({test.goal for test in tabletop.tests}) == 105
-    assert (tabletop.documents_shown, tabletop.max_tokens, tabletop.stops) == (0, 256, ("#", "objects = ["))
-
-
 def test_the_first_tests_have_all_types(tabletop: Tabletop) -> None:
     """`--limit 15` takes one test of each of the 15 types of instruction."""
     assert len({test.state["type"] for test in tabletop.tests[:15]}) == 15
@@ -81,15 +70,6 @@ def test_setups_have_the_papers_numbers_of_objects(tabletop: Tabletop) -> None:
         assert all((a[0] - b[0]) ** 2 + (a[1] - b[1]) ** 2 >= 0.15**2 for a, b in pairs)
 
 
-def test_each_function_is_in_a_demonstration(tabletop: Tabletop) -> None:
-    """There are no documents, so that a model learns of them there alone; no goal of a test is among them."""
-    instructions = {shown.goal.splitlines()[1] for shown in tabletop.demonstrations}
-    names = {name for shown in tabletop.demonstrations for name in shown.names}
-
-    assert names == {document.name for document in tabletop.functions}
-    assert not instructions & {test.goal.splitlines()[1] for test in tabletop.tests}
-
-
 def test_demonstrations_run_wherever_their_objects_lie(tabletop: Tabletop) -> None:
     """In three layouts each ends without an error, whatever the conditions in it come to."""
     grid = [[x, y] for x in (-0.2, 0.0, 0.2) for y in (-0.7, -0.5, -0.3)]
@@ -102,16 +82,6 @@ def test_demonstrations_run_wherever_their_objects_lie(tabletop: Tabletop) -> No
             assert not tabletop.error, (shown.action, tabletop.error)
 
 
-def test_every_label_scores_in_the_sandbox(tabletop: Tabletop) -> None:
-    """Each is a program that runs and reaches its goal; nothing is reached before."""
-    for test in tabletop.tests:
-        for label in test.labels:
-            tabletop.reset(test)
-            assert tabletop.score().value == 0.0
-            assert tabletop.act(label).error == ""
-            assert tabletop.score().value == 1.0, test.id
-
-
 def test_another_seed_lays_the_objects_elsewhere(tabletop: Tabletop) -> None:
     """The same seed lays them in the same places again, and the labels hold of every layout."""
     for test in tabletop.tests:
@@ -122,17 +92,6 @@ def test_another_seed_lays_the_objects_elsewhere(tabletop: Tabletop) -> None:
             assert outcome(tabletop, test, test.labels[-1], seed).value == 1.0, (test.id, seed)
         assert layouts[1] == layouts[3]
         assert layouts[0] != layouts[1] != layouts[2]
-
-
-def test_tests_and_samples_follow_from_their_seed(tabletop: Tabletop) -> None:
-    """A second environment has the same ones; samples are demonstrations in other colours, and none is a test."""
-    again = Tabletop()
-    samples = tabletop.samples(200, seed=3)
-
-    assert again.tests == tabletop.tests
-    assert list(samples) == list(again.samples(200, seed=3)) != list(again.samples(200, seed=4))
-    assert len({sample.goal for sample in samples}) == 200
-    assert not {sample.goal for sample in samples} & {test.goal for test in tabletop.tests}
 
 
 def test_samples_end_where_all_colours_are_used() -> None:
@@ -157,23 +116,6 @@ def test_no_mutant_of_any_label_scores(tabletop: Tabletop) -> None:
                 scored.append((test.id, kind))
 
     assert (scored, len(kinds)) == ([], 16)
-
-
-@pytest.mark.parametrize(
-    "kind",
-    [
-        "arguments exchanged",
-        "the first move off in x",
-        "the first move off in y",
-        "other blocks",
-        "the others moved, too",
-    ],
-)
-def test_mutants_that_do_what_is_asked_are_right(tabletop: Tabletop, kind: str) -> None:
-    """A tower of two has no order, a line may be longer, and a place be taken by any of the blocks."""
-    cases = [(test, program) for test in tabletop.tests for name, program in mutants(test.labels[0]) if name == kind]
-
-    assert any(outcome(tabletop, test, program).value for test, program in cases if equal(kind, test))
 
 
 def test_failures_are_classed_in_the_papers_order(tabletop: Tabletop) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from benchmarks.manipulation.environment import TestScore
-from benchmarks.manipulation.virtualhome.activities import read_activities, spelled
+from benchmarks.manipulation.virtualhome.activities import read_activities
 from benchmarks.manipulation.virtualhome.environment import VirtualHome, likeness
 from benchmarks.manipulation.virtualhome.grounding import agent_functions, call_error, ground
 from sandbox import Sandbox
@@ -63,18 +63,6 @@ def test_all_that_is_written_can_be_executed() -> None:
     }
 
     assert errors == {""}
-
-
-def test_every_label_scores_full_marks() -> None:
-    """A generator that writes any of the accepted programs has 100 % on all tests, and twice the same."""
-    right = {"executable": 1.0, "empty": 0.0, "executable LCS": 1.0}
-    for number, test in enumerate(HOME.tests):
-        for label, names, program in zip(test.labels, test.names, test.programs, strict=True):
-            HOME.reset(test)
-            first = HOME.act(label)
-            assert first.names == names
-            assert HOME.score() == scored(label, number) == TestScore(1.0, "", right)
-            assert scored(program, number).value == 1
 
 
 def _swapped(lines: list[str]) -> list[str]:
@@ -181,21 +169,3 @@ def test_programs_make_the_lines() -> None:
     assert "takes no object 'bathrom_cabinet'; it takes bathroom_cabinet" in error.message
     assert HOME.score().failure == "non-executable"
     assert HOME.score().value > 0
-
-
-def test_samples() -> None:
-    """The paper's 512 samples are all different, those of a seed are the same each time, and none is a test's."""
-    samples = HOME.samples(512, 7)
-    tested = {label for test in HOME.tests for label in test.labels}
-
-    assert len({(sample.goal, sample.action) for sample in samples}) == len(samples) == 512
-    assert samples == HOME.samples(512, 7) != HOME.samples(512, 8)
-    assert not tested & {sample.action for sample in samples}
-    assert samples[0].program == spelled(
-        [(line.name.removeprefix("Agent."), *_objects(line.text)) for line in ground(samples[0].action)], quoted=True
-    )
-
-
-def _objects(line: str) -> list[str]:
-    inside = line.partition("(")[2].rstrip(")")
-    return inside.split(", ") if inside else []
