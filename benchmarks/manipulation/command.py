@@ -18,7 +18,7 @@ from atc.apps.cli.options import (
     profile_option,
     takes,
 )
-from benchmarks.harness.options import RunOptions, settings_of
+from benchmarks.harness.options import RunOptions, repeat_option, settings_of
 from benchmarks.manipulation.suite import TASKS
 
 if TYPE_CHECKING:
@@ -114,6 +114,7 @@ class _ManipulationOptions(RunOptions):
     )
     model: str | None = model_option()
     limit: int | None = limit_option("tests of each task")
+    repeat: int | None = repeat_option()
 
 
 @click.command(epilog="\b\nTasks: " + ", ".join(TASKS))

@@ -28,7 +28,7 @@ from benchmarks.manipulation.webshop.oracle import (
     split_action,
     trajectory,
 )
-from benchmarks.manipulation.webshop.pages import plain_text, render, rich_text
+from benchmarks.manipulation.webshop.pages import plain_text, rich_text
 from benchmarks.manipulation.webshop.session import MOST_STEPS, ShopSession, ShopTools
 from protocols import Protocol
 from protocols.errors import UsageError
@@ -145,10 +145,6 @@ class WebShop(Environment):
         executed = bool(session.called) and not self._unread
         failure = "" if value == 1 else failure_of(executed, session.called, self.test)
         return TestScore(value, failure, {"success": float(success), "steps": float(session.steps)})
-
-    def picture(self) -> str:
-        """The last page, with the actions below it."""
-        return render(self._session.page, self._session.actions) if self._session else ""
 
 
 def _length(steps: Trajectory) -> tuple[int, int]:

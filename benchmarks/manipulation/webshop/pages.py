@@ -1,10 +1,9 @@
-"""The pages of the shop, as rows of texts and buttons, and what they look like as rich text, plain text and HTML."""
+"""The pages of the shop, as rows of texts and buttons, and what they look like as rich and as plain text."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 
 from benchmarks.manipulation.webshop.catalogue import Product
 
@@ -22,7 +21,6 @@ __all__ = [
     "item_page",
     "last_page",
     "plain_text",
-    "render",
     "results_page",
     "rich_text",
     "rows_text",
@@ -131,40 +129,3 @@ def plain_text(page: ShopPage) -> str:
     """All that is to be read, without marks."""
     parts = (part.text for row in page.rows for part in row)
     return " [SEP] ".join([SHOP, "Instruction:", page.instruction, *parts])
-
-
-_STYLE = """
-:root {
-  color-scheme: light dark;
-  --back: #fff; --text: #1b1f24; --line: #8c959f; --button: #f0f3f6; --chosen: #00735a;
-}
-@media (prefers-color-scheme: dark) {
-  :root { --back: #14171b; --text: #e6e8eb; --line: #6b737c; --button: #262b32; --chosen: #4fd1ac; }
-}
-body { margin: 1rem; background: var(--back); color: var(--text); font: 15px/1.6 system-ui, sans-serif; }
-h1 { font-size: 1.2rem; margin: 0; }
-blockquote { margin: .5rem 0; padding: .2rem .8rem; border-left: 3px solid var(--line); }
-b { display: inline-block; margin: .1rem; padding: .05rem .6rem; border: 1px solid var(--line); border-radius: 4px;
-  background: var(--button); font-weight: normal; }
-b.chosen { border: 2px solid var(--chosen); color: var(--chosen); font-weight: 700; }
-p { margin: .2rem 0; }
-""".strip()
-
-
-def render(page: ShopPage, actions: Sequence[str] = ()) -> str:
-    """A page as an HTML document, with the actions that led to it."""
-    rows = "\n".join(f"<p>{' '.join(map(_element, row))}</p>" for row in page.rows)
-    taken = "".join(f"<li><code>{escape(action)}</code></li>" for action in actions)
-    notice = f"<p><i>{escape(page.notice)}</i></p>\n" if page.notice else ""
-    return (
-        f'<!doctype html>\n<html lang="en"><meta charset="utf-8"><title>{SHOP}</title>\n<style>\n{_STYLE}\n</style>\n'
-        f"<body><h1>{SHOP}</h1>\n<blockquote>{escape(page.instruction)}</blockquote>\n{notice}{rows}\n"
-        + (f"<hr>\n<ol>{taken}</ol>\n" if taken else "")
-        + "</body></html>\n"
-    )
-
-
-def _element(part: PagePart) -> str:
-    if not part.button:
-        return escape(part.text)
-    return f"<b{' class=chosen' if part.chosen else ''}>{escape(part.text)}</b>"

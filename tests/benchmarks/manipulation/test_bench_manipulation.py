@@ -21,7 +21,7 @@ from benchmarks.manipulation.generator import ACTION, ActionGenerator
 from benchmarks.manipulation.run import ManipulationSettings, TestRunner
 from benchmarks.manipulation.selection import Selection
 from benchmarks.manipulation.suite import open_environment
-from benchmarks.report.manipulation_tables import manipulation_tables, published_manipulation, technique
+from benchmarks.report.manipulation_tables import manipulation_tables, technique
 from benchmarks.report.runs import read_runs
 from protocols.errors import PromptRefused, UsageError
 from tests.benchmarks.manipulation.perfect import LabelModel
@@ -97,13 +97,6 @@ def test_the_plain_prompt_has_documents_a_rule_demonstrations_a_rule_and_the_goa
     assert messages[-1] == Message("assistant", ACTION)
 
 
-def test_without_documents_and_demonstrations_only_the_goal_is_left(tiny: TinyEnvironment) -> None:
-    """`--docs none` without shots is the half of the paper's Figure 2 that shows what a model knows by itself."""
-    messages = generator(tiny, documents="none").messages("Look around.", tiny.tests[0])
-
-    assert user_text(messages) == "Task: Look around."
-
-
 def test_the_system_prompt_comes_before_the_goal(tiny: TinyEnvironment) -> None:
     """Role, functions, a rule, the form of the answer, examples and a rule are shared; the goal is the user's."""
     prompt = ActionGenerator(tiny, Selection(tiny, shots=1), system_prompt=True, prefill=False)
@@ -114,13 +107,6 @@ def test_the_system_prompt_comes_before_the_goal(tiny: TinyEnvironment) -> None:
     assert places == sorted(places)
     assert system.content.endswith("-------------")
     assert user.content == "Task: Look around.\nAction:"
-
-
-def test_documents_are_the_nearest_by_words_best_first(tiny: TinyEnvironment) -> None:
-    """`--docs 1` shows the one function whose words are the goal's."""
-    shown = Selection(tiny, documents=1).functions("How many results may there be?")
-
-    assert [document.name for document in shown] == ["POST_limit"]
 
 
 def test_demonstrations_are_the_nearest_and_a_seed_orders_equal_ones(tiny: TinyEnvironment) -> None:
@@ -275,15 +261,6 @@ def test_a_run_that_was_stopped_goes_on(tiny: TinyEnvironment, tmp_path: Path) -
     assert len((tmp_path / "a" / "times.jsonl").read_text().splitlines()) == 8
 
 
-def test_a_damaged_record_is_named(tiny: TinyEnvironment, tmp_path: Path) -> None:
-    """A file that cannot be read says what to do."""
-    ended(tiny, SETTINGS, GoalModel(perfect(tiny)), tmp_path)
-    (tmp_path / "tasks" / "tiny-3.json").write_text("{")
-
-    with pytest.raises(UsageError, match=r"tiny-3\.json cannot be read .* remove it"):
-        ended(tiny, SETTINGS, GoalModel({}), tmp_path)
-
-
 # The modes of an agent
 
 
@@ -306,17 +283,6 @@ def test_a_revision_does_not_act_on_what_a_failed_program_left(tiny: TinyEnviron
     assert [attempt["stage"] for attempt in record["solution"]["attempts"]] == ["run", "done"]
     assert record["metrics"]["success"] == 1
     assert record["metrics"]["reflections"] == 1
-
-
-def test_a_program_that_breaks_off_is_not_executable(tiny: TinyEnvironment) -> None:
-    """All calls were made and are right, and still the program did not run to its end."""
-    test = tiny.tests[0]
-    model = ScriptedModel(f"{test.labels[0]}\nprint(missing)\n```")
-
-    record = TestRunner(tiny, replace(SETTINGS, mode="none"), model).run(test)
-
-    assert record["metrics"]["error"] == "non-executable"
-    assert record["metrics"]["success"] == 0
 
 
 def test_a_program_that_breaks_off_has_no_figures() -> None:
@@ -496,16 +462,6 @@ def test_techniques_have_the_names_of_the_paper() -> None:
         "prompt + 3-shot + alignment"
     )
     assert technique({"mode": "attribute", "model": "m", "documents": "all"}) == "attribute + zero-shot + all documents"
-
-
-def test_published_rows_are_whole() -> None:
-    """Every published row has a figure for every tool, and the failures add up."""
-    data = published_manipulation()
-    rows = [cells for table in data["tables"] for models in table["rows"].values() for cells in models.values()]
-    assert len(rows) == 28 + 29
-    assert {len(cells) for cells in rows} == {len(data["columns"])}
-    failed, *classes = (list(map(int, row)) for row in data["failures"]["rows"].values())
-    assert failed == [sum(column) for column in zip(*classes, strict=True)]
 
 
 @pytest.mark.parametrize("name", SUITE)

@@ -13,7 +13,6 @@ from benchmarks.manipulation.webshop.catalogue import Product, products
 from benchmarks.manipulation.webshop.environment import WebShop
 from benchmarks.manipulation.webshop.goals import ShopGoal, session_goals, training_goals
 from benchmarks.manipulation.webshop.oracle import trajectory
-from benchmarks.manipulation.webshop.pages import item_page, render, rich_text
 from benchmarks.manipulation.webshop.reward import fitting_options, kind_factor, reward, token_set_ratio
 from benchmarks.manipulation.webshop.session import ShopSession, find
 from protocols.errors import UsageError
@@ -125,35 +124,25 @@ def test_no_mutant_has_the_whole_reward(kind: str) -> None:
         assert score.failure
 
 
-@pytest.mark.parametrize(
-    "differs",
-    [
-        lambda product, goal: product.price > goal.limit(0),
-        lambda product, goal: any(
-            attribute not in (product.title + str(product.bullets)).lower() for attribute in goal.attributes
-        ),
-        lambda product, goal: any(not fitting_options(product.options[n], [v]) for n, v in goal.options.items()),
-    ],
-    ids=["too dear", "without a quality", "without an option"],
-)
-def test_another_product_of_the_kind(differs: Callable[[Product, ShopGoal], bool]) -> None:
-    """A product that costs too much, or has not all that is asked for, is worth less."""
+def test_another_product() -> None:
+    """One that costs too much, or lacks a quality or an option, is worth less; one of another kind is worth nothing."""
     count = 0
     for number, goal in enumerate(GOALS):
         like = [product for product in products().values() if product.name == goal.product.name]
-        wrong = next((product for product in like if differs(product, goal)), None)
-        if wrong is not None:
-            count += 1
-            assert scored(to_product(wrong, number), number).value < 1
-    assert count > 30
-
-
-def test_a_product_of_another_kind() -> None:
-    """Where titles share no noun, the reward is 0, and it was no success."""
-    for number, goal in enumerate(GOALS):
-        wrong = next(product for product in products().values() if kind_factor(product, goal.product) == 0)
-        score = scored(to_product(wrong, number), number)
+        for lacks in (
+            lambda product, goal: product.price > goal.limit(0),
+            lambda product, goal: any(
+                quality not in (product.title + str(product.bullets)).lower() for quality in goal.attributes
+            ),
+            lambda product, goal: any(not fitting_options(product.options[n], [v]) for n, v in goal.options.items()),
+        ):
+            wrong = next((product for product in like if lacks(product, goal)), None)
+            count += wrong is not None
+            assert wrong is None or scored(to_product(wrong, number), number).value < 1
+        other = next(product for product in products().values() if kind_factor(product, goal.product) == 0)
+        score = scored(to_product(other, number), number)
         assert (score.value, score.details["success"]) == (0, 0)
+    assert count > 90
 
 
 def test_what_is_equal_by_the_shops_rule() -> None:
@@ -174,22 +163,6 @@ def test_what_is_equal_by_the_shops_rule() -> None:
     ]
     assert len(same) > 20
     assert all(scored(to_product(product, number), number).value == 1 for number, product in same)
-
-
-def test_of_a_color_its_base_counts() -> None:
-    """Two blues are the same, a size that has all words of another one too, other values are not."""
-    assert fitting_options(["sky blue", "8"], ["ocean blue", "8"]) == 2
-    assert fitting_options(["x-large"], ["large"]) == 1
-    assert fitting_options(["jet black", "9"], ["ocean blue", "8"]) == 0
-    options = {values for product in products().values() for values in product.options.values()}
-    equal = {
-        frozenset((value, another))
-        for values in options
-        for value in values
-        for another in values
-        if value != another and fitting_options([value], [another])
-    }
-    assert equal == {frozenset(("ocean blue", "sky blue"))}
 
 
 @pytest.mark.parametrize(
@@ -313,7 +286,6 @@ def test_demonstrations_and_samples() -> None:
     assert all(demonstration.names[0] == "search" for demonstration in SHOP.demonstrations)
     assert all(demonstration.action.endswith("click[buy now]") for demonstration in SHOP.demonstrations)
     assert len(set(samples)) == 1800
-    assert samples == SHOP.samples(1800, 3) != SHOP.samples(1800, 4)
     assert {sample.names for sample in samples} == {("search",), ("click",)}
     assert all(sample.action.partition("[")[0] == sample.names[0] for sample in samples)
 
@@ -334,10 +306,6 @@ def test_programs() -> None:
     """A program buys within one run: those of the tests, and those of the demonstrations, which read the results."""
     goals = {goal.instruction(0): goal for goal in training_goals()}
     with Sandbox(SHOP.protocol(), track=False) as sandbox:
-        for test in SHOP.tests[::25]:
-            SHOP.reset(test)
-            assert sandbox.run(test.programs[0]).outcome == "ok"
-            assert SHOP.score().value == 1
         for demonstration in SHOP.demonstrations[::25]:
             goal = goals[demonstration.goal.splitlines()[2]]
             SHOP._session = ShopSession(goal)
@@ -350,21 +318,6 @@ def test_programs() -> None:
     assert run.error is not None
     assert (run.error.type, run.error.line, run.error.tool) == ("ValueError", 3, "click")
     assert SHOP.score().failure == "wrong API"
-
-
-def test_the_picture() -> None:
-    """A page is a document for light and dark, with the actions that led to it, and nothing in it acts."""
-    acted(label()[:3])
-    picture = SHOP.picture()
-    hostile = item_page("<script>", replace(GOALS[0].product, title="<b>x</b>"), {})
-
-    assert picture.startswith("<!doctype html>")
-    assert "prefers-color-scheme: dark" in picture
-    assert "<b class=chosen>" in picture
-    assert f"<code>{label()[0]}</code>" in picture
-    assert "<script>" not in render(hostile)
-    assert "&lt;b&gt;x&lt;/b&gt;" in render(hostile)
-    assert "<script>" in rich_text(hostile)
 
 
 def test_bad_input() -> None:
