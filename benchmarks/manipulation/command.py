@@ -112,6 +112,7 @@ class _ManipulationOptions(RunOptions):
     seed: int = option(
         "--seed", default=0, show_default=True, help="Of the tools, and of the order of equally near demonstrations."
     )
+    repeat: int | None = repeat_option()
     model: str | None = model_option()
     limit: int | None = limit_option("tests of each task")
     repeat: int | None = repeat_option()

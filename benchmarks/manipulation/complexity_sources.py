@@ -14,7 +14,7 @@ from benchmarks.manipulation.complexity import Combination, Complexity, Complexi
 from benchmarks.manipulation.function_environment import called_functions
 from benchmarks.manipulation.original import open_original, original_digest
 from benchmarks.manipulation.suite import TASKS
-from benchmarks.report.complexity_tables import published_complexity
+from benchmarks.report.published import published
 from benchmarks.report.runs import RunFolder
 from benchmarks.tasks.datasets import open_dataset
 from benchmarks.tasks.task_files import Task
@@ -79,7 +79,7 @@ def run_errors(run: RunFolder, task: Complexity) -> dict[str, float]:
 
 
 def _suite_complexity(name: str, files: Path | None) -> Complexity:
-    data = published_complexity()
+    data = published("complexity")
     with closing(open_original(name.removeprefix(f"{SUITE}-"), files)) as environment:
         functions = data["options"].get(environment.name, len(environment.functions))
         combinations = [

@@ -20,7 +20,7 @@ from typing import Any, Literal
 from benchmarks.manipulation.combinations import combination
 from benchmarks.manipulation.complexity import distance
 from benchmarks.manipulation.environment import Environment, FunctionDocument, GoalAction, ManipulationTest
-from benchmarks.report.complexity_tables import published_complexity
+from benchmarks.report.published import published
 from protocols.errors import UsageError
 
 __all__ = ["RETRIEVERS", "DocumentCount", "Selection", "check_retriever", "shown_example", "shown_functions"]
@@ -101,7 +101,7 @@ class Selection:
 
     def _oracle(self, test: ManipulationTest) -> int:
         """The place of the demonstration nearest to any label of a test; of equal ones, the first by the seed."""
-        pool = published_complexity()["options"].get(self.environment.name, len(self.environment.functions))
+        pool = published("complexity")["options"].get(self.environment.name, len(self.environment.functions))
         order = _shuffled(len(self.environment.demonstrations), self.seed)
         distances = [
             min(

@@ -76,30 +76,25 @@ def report(
     from atc.files import to_json
     from atc.models.prices import read_prices
     from benchmarks.report.comparison import compare
-    from benchmarks.report.complexity_tables import published_complexity
     from benchmarks.report.judges import agreement_tables, judge_agreement
-    from benchmarks.report.manipulation_tables import MANIPULATION, published_manipulation
     from benchmarks.report.page import page
+    from benchmarks.report.published import published
     from benchmarks.report.render import markdown, show
     from benchmarks.report.runs import read_runs
-    from benchmarks.report.tables import paper, paper_tables, tables
-    from benchmarks.report.toolbench_tables import published_toolbench, read_evaluations
+    from benchmarks.report.tables import paper_tables, tables
+    from benchmarks.report.toolbench_tables import read_evaluations
 
     names = [_grade(read_runs(folders), judge) for judge in dict.fromkeys(judges)]
     comparison = compare(read_runs(folders), read_prices(price_file))
     evaluations = read_evaluations(evaluated)
-    published = paper_tables(comparison.runs, evaluations) if with_paper else []
+    papers = paper_tables(comparison.runs, evaluations) if with_paper else []
     agreement = judge_agreement([compared.run for compared in comparison.runs], names)
-    report_tables = [*(tables(comparison) if folders else []), *agreement_tables(agreement), *published]
+    report_tables = [*(tables(comparison) if folders else []), *agreement_tables(agreement), *papers]
     if as_json:
         data = comparison.to_json()
         if with_paper:
-            data["published"] = {
-                **paper(),
-                "toolbench": published_toolbench(),
-                "complexity": published_complexity(),
-                MANIPULATION: published_manipulation(),
-            }
+            others = {name: published(name) for name in ("toolbench", "complexity", "manipulation")}
+            data["published"] = {**published("paper"), **others}
         data |= {"judges": [row.to_json() for row in agreement]} if agreement else {}
         if evaluations:
             data["evaluations"] = evaluations

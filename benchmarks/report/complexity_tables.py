@@ -3,33 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
-from importlib.resources import files
-from typing import Any
 
-import yaml
-
+from benchmarks.report.published import published
 from benchmarks.report.stats import spearman
 
-__all__ = ["complexity_rows", "correlation_rows", "published_complexity", "published_scores", "recomputed"]
-
-
-@cache
-def published_complexity() -> Mapping[str, Any]:
-    """The published figures, as they stand in `complexity.yaml`."""
-    data: Mapping[str, Any] = yaml.safe_load(files(__package__).joinpath("complexity.yaml").read_text("utf-8"))
-    return data
+__all__ = ["complexity_rows", "correlation_rows", "published_scores", "recomputed"]
 
 
 def published_scores(examples: str = "demonstrations") -> Mapping[str, float]:
     """The published scores by task, by the calls of `demonstrations` or of training `samples`."""
-    data = published_complexity()
+    data = published("complexity")
     return dict(zip(data["tasks"], data[examples]["scores"], strict=True))
 
 
 def complexity_rows() -> list[tuple[str, ...]]:
     """The published scores: source, then a figure for each task."""
-    data = published_complexity()
+    data = published("complexity")
     return [
         (f"{data[examples]['table']}, {examples}", *map(str, data[examples]["scores"]))
         for examples in ("demonstrations", "samples")
@@ -38,7 +27,7 @@ def complexity_rows() -> list[tuple[str, ...]]:
 
 def recomputed() -> dict[str, float | None]:
     """Spearman's correlation of the published scores with the published error rates, by model."""
-    data = published_complexity()
+    data = published("complexity")
     scores = published_scores()
     first = [scores[task] for task in data["correlated"]]
     return {model: spearman(first, [100 - rate for rate in rates]) for model, rates in data["three_shot"].items()}
@@ -46,7 +35,7 @@ def recomputed() -> dict[str, float | None]:
 
 def correlation_rows() -> list[tuple[str, ...]]:
     """Spearman's correlation as published and as worked out from the published rows: score, then a model each."""
-    data = published_complexity()
+    data = published("complexity")
     models = list(data["three_shot"])
     rows = [(f"{name}, published", *(str(row[model]) for model in models)) for name, row in data["correlation"].items()]
     figures = recomputed()

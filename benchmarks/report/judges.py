@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
 
 from benchmarks.report.grades import Grades, read_judges, solution_key
 from benchmarks.report.runs import RunFolder
+from benchmarks.report.stats import cohens_kappa
 from benchmarks.report.text_table import TextTable
 
-__all__ = ["JudgeAgreement", "agreement_tables", "cohens_kappa", "judge_agreement"]
+__all__ = ["JudgeAgreement", "agreement_tables", "judge_agreement"]
 
 _RUBRIC = ("executability", "utility")
 
@@ -36,20 +36,6 @@ class JudgeAgreement:
         return asdict(self)
 
 
-def cohens_kappa(first: Sequence[Hashable], second: Sequence[Hashable]) -> float | None:
-    """Cohen's kappa of two lists of labels for the same things; None where it is not defined.
-
-    Unweighted: of grades 1 to 3, a difference of 2 counts as one of 1.
-    """
-    total = len(first)
-    if not total:
-        return None
-    observed = sum(a == b for a, b in zip(first, second, strict=True)) / total
-    counts = Counter(second)
-    expected = sum(number * counts[label] for label, number in Counter(first).items()) / total**2
-    return (observed - expected) / (1 - expected) if expected < 1 else None
-
-
 def judge_agreement(runs: Sequence[RunFolder], judges: Sequence[str]) -> list[JudgeAgreement]:
     """Each pair of judges, by the names of their models, on each part of the rubric.
 
@@ -70,7 +56,7 @@ def judge_agreement(runs: Sequence[RunFolder], judges: Sequence[str]) -> list[Ju
             ]
             pairs = [pair for pair in both if None not in pair]
             same = sum(a == b for a, b in pairs) / len(pairs) if pairs else None
-            kappa = cohens_kappa([a for a, _ in pairs], [b for _, b in pairs])
+            kappa = cohens_kappa(pairs)
             rows.append(JudgeAgreement(first, second, measure, len(pairs), same, kappa))
     return rows
 

@@ -10,17 +10,14 @@ import statistics
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
 from typing import Any
 
-import yaml
-
+from benchmarks.report.published import published
 from benchmarks.report.runs import RunFolder, TaskRecord
 from benchmarks.report.stats import estimate
 from benchmarks.report.text_table import TextTable
 
-__all__ = ["MANIPULATION", "manipulation_tables", "published_manipulation", "published_tables", "technique"]
+__all__ = ["MANIPULATION", "manipulation_tables", "published_tables", "technique"]
 
 MANIPULATION = "manipulation"
 """The benchmark in the settings of a run."""
@@ -234,16 +231,9 @@ def _mean(values: Sequence[float]) -> str:
     return f"{statistics.fmean(values):.3f}" if values else "-"
 
 
-@cache
-def published_manipulation() -> Mapping[str, Any]:
-    """The published figures, as they stand in `manipulation.yaml`."""
-    data: Mapping[str, Any] = yaml.safe_load(files(__package__).joinpath("manipulation.yaml").read_text("utf-8"))
-    return data
-
-
 def published_tables() -> list[TextTable]:
     """The published figures, labelled as published."""
-    data = published_manipulation()
+    data = published("manipulation")
     tables = [
         TextTable(
             _title(table),

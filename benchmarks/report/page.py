@@ -17,7 +17,6 @@ from atc.apps.page.environment import page_environment
 from benchmarks.report.comparison import BenchmarkReport, ComparedRun, gold_rows, group_rows
 from benchmarks.report.figures import Group
 from benchmarks.report.plots import Bar, Plot, Point, bars, lines, mark, scatter
-from benchmarks.report.risk import risk_coverage
 from benchmarks.report.runs import TaskRecord
 from benchmarks.report.stats import estimate
 from benchmarks.report.tables import TextTable, percent
@@ -116,23 +115,7 @@ def _plots(runs: Sequence[ComparedRun]) -> list[tuple[str, Plot]]:
         errors = _group_bars(runs, group_rows(runs, lambda figures: figures.by_error), _error_bar)
         title = "Failed tasks by category (ours, as in Figure 6b)"
         plots.append((title, bars(errors, "category", "of the failed %")))
-    risks = [_risk_points(compared) for compared in runs]
-    if any(risks):
-        title = "Wrong answers over the answers that are accepted (ours)"
-        plots.append((title, lines(risks, "answers accepted, %", "wrong %", most=100)))
     return plots
-
-
-def _risk_points(compared: ComparedRun) -> list[Point]:
-    return [
-        Point(
-            100 * point.coverage,
-            100 * point.risk,
-            f"{compared.run.name}: of {point.answers} answers with at most {point.findings} findings "
-            f"{percent(point.risk)} are wrong",
-        )
-        for point in risk_coverage(task.metrics for task in compared.tasks)
-    ]
 
 
 def _cost_point(compared: ComparedRun) -> Point:

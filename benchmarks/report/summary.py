@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import statistics
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.report.risk import warned_shares
 from benchmarks.tasks.metrics import Metrics, mean, percent
 
 if TYPE_CHECKING:
@@ -127,7 +126,7 @@ def summarize(results: Sequence[TaskResult]) -> dict[str, Any]:
         "usable_turns": round(100 * sum(task.usable_turns for task in metrics) / turns, 2) if turns else None,
         "correct": percent(verdicts) if verdicts else None,
         "false_success": percent(judged) if judged else None,
-        **warned_shares(metrics),
+        **_warned_shares(metrics),
         "reflections": reflections,
         "tokens_per_solved": round(sum(task.tokens for task in metrics) / solved, 1) if solved else None,
         "by_gold_calls": {
@@ -137,6 +136,23 @@ def summarize(results: Sequence[TaskResult]) -> dict[str, Any]:
         "errors": dict(sorted(Counter(task.error for task in metrics if task.error).items())),
         "seconds": round(statistics.median(result.seconds for result in results), 2) if results else 0.0,
     }
+
+
+def _warned_shares(metrics: Iterable[Metrics]) -> dict[str, float | None]:
+    """In percent: wrong answers with a warning, right ones with one, wrong ones among the supported, and these of all.
+
+    None where there are no such answers.
+    """
+    judged = [task for task in metrics if task.false_success is not None and task.standing is not None]
+    wrong, right = ([task for task in judged if task.correct is correct] for correct in (False, True))
+    supported = [task for task in judged if task.standing == "supported"]
+    shares = {
+        "wrong_warned": [task.standing != "supported" for task in wrong],
+        "right_warned": [task.standing != "supported" for task in right],
+        "risk": [not task.correct for task in supported],
+        "coverage": [task.standing == "supported" for task in judged],
+    }
+    return {name: percent(values) if values else None for name, values in shares.items()}
 
 
 def _cell(summary: Mapping[str, Any], name: str) -> str:

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
-from importlib.resources import files
 from typing import Any
 
-import yaml
-
 from benchmarks.report.comparison import BenchmarkReport, ComparedRun, gold_rows, group_rows
-from benchmarks.report.complexity_tables import complexity_rows, correlation_rows, published_complexity
+from benchmarks.report.complexity_tables import complexity_rows, correlation_rows
 from benchmarks.report.figures import Unit, measures
 from benchmarks.report.manipulation_tables import MANIPULATION, manipulation_tables, published_tables
+from benchmarks.report.published import published
 from benchmarks.report.stats import Difference, Estimate
 from benchmarks.report.text_table import TextTable
-from benchmarks.report.toolbench_tables import published_toolbench, toolbench_rows
+from benchmarks.report.toolbench_tables import toolbench_rows
 
-__all__ = ["TextTable", "paper", "paper_tables", "percent", "tables"]
+__all__ = ["TextTable", "paper_tables", "percent", "tables"]
 
 _PUBLISHED = ("restbench-tmdb", "restbench-spotify", "toolflow")
 """The benchmarks that papers published Success, Path and Prec for."""
@@ -53,19 +50,12 @@ def tables(report: BenchmarkReport) -> list[TextTable]:
     return report_tables
 
 
-@cache
-def paper() -> Mapping[str, Any]:
-    """The papers' published figures, kept apart from ours and never shown without that word."""
-    data: Mapping[str, Any] = yaml.safe_load(files(__package__).joinpath("paper.yaml").read_text("utf-8"))
-    return data
-
-
 def _published_rows(benchmark: str) -> Iterator[tuple[str, ...]]:
     """The published rows of a benchmark, by its name in `atc bench`, in the order of the tables; often none.
 
     `toolflow-weather` and the like are parts of `toolflow`, with whose figures they are shown.
     """
-    for table in paper()["success"]:
+    for table in published("paper")["success"]:
         for name in _PUBLISHED:
             if benchmark == name or benchmark.startswith(f"{name}-"):
                 for method, figures in table.get(name, {}).items():
@@ -78,7 +68,7 @@ def paper_tables(runs: Sequence[ComparedRun], evaluations: Sequence[Mapping[str,
     Args:
         evaluations: Summaries of `atc eval`, which are put below ToolBench's tables.
     """
-    data = paper()
+    data = published("paper")
     names = dict.fromkeys(str(compared.run.config["benchmark"]) for compared in runs)
     if evaluations or not names:
         names = (names or dict.fromkeys(() if evaluations else (*_PUBLISHED, MANIPULATION))) | {_TOOLBENCH: None}
@@ -114,7 +104,7 @@ def paper_tables(runs: Sequence[ComparedRun], evaluations: Sequence[Mapping[str,
 
 
 def _toolbench_tables(evaluations: Sequence[Mapping[str, Any]]) -> list[TextTable]:
-    data = published_toolbench()
+    data = published("toolbench")
     remark = "Ours are by the judge that is named, on the queries of the run; what is published was not measured by us."
     toolbench_tables = []
     for table in data["tables"]:
@@ -127,7 +117,7 @@ def _toolbench_tables(evaluations: Sequence[Mapping[str, Any]]) -> list[TextTabl
 
 
 def _complexity_tables() -> list[TextTable]:
-    data = published_complexity()
+    data = published("complexity")
     models = tuple(data["three_shot"])
     spread = f"Spearman's correlation with error rates ({', '.join(data['correlated'])})"
     return [

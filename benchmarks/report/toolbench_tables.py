@@ -4,25 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-import yaml
-
+from benchmarks.report.published import published
 from protocols.errors import UsageError
 
-__all__ = ["published_toolbench", "read_evaluations", "toolbench_rows"]
+__all__ = ["read_evaluations", "toolbench_rows"]
 
 _NEEDED = ("method", "subset", "edition", "measure", "judge", "rate", "n", "compat")
-
-
-@cache
-def published_toolbench() -> Mapping[str, Any]:
-    """The published figures, as they stand in `toolbench.yaml`."""
-    data: Mapping[str, Any] = yaml.safe_load(files(__package__).joinpath("toolbench.yaml").read_text("utf-8"))
-    return data
 
 
 def read_evaluations(folders: Iterable[Path]) -> list[Mapping[str, Any]]:
@@ -49,7 +39,7 @@ def toolbench_rows(table: Mapping[str, Any], evaluations: Sequence[Mapping[str, 
 def _ours(table: Mapping[str, Any], summary: Mapping[str, Any]) -> tuple[str, ...]:
     """One evaluation as a row; a subset that has no column stands in the last one, and is named."""
     columns = table["columns"]
-    column = published_toolbench()["subsets"].get(summary["subset"])
+    column = published("toolbench")["subsets"].get(summary["subset"])
     place = columns.index(column) if column in columns else len(columns) - 1
     rate = "-" if summary["rate"] is None else f"{100 * summary['rate']:.1f}"
     # The second figure of a cell is a win rate, and FAC beside SoPR.

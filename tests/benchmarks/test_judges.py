@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from sklearn.metrics import cohen_kappa_score
 
 from atc.apps.cli import main
-from benchmarks.report.judges import cohens_kappa
+from benchmarks.report.stats import cohens_kappa
 from tests.benchmarks.report_runs import task, write_run
 
 FIRST = [3, 3, 2, 1, 3, 2, 2, 1]
@@ -20,11 +20,14 @@ SECOND = [3, 2, 2, 1, 3, 2, 3, 3]
 
 def test_kappa_is_that_of_the_library() -> None:
     """Cohen's kappa as scikit-learn has it; undefined where chance alone agrees in full, or nothing was graded."""
-    assert cohens_kappa(FIRST, SECOND) == pytest.approx(cohen_kappa_score(FIRST, SECOND))
-    assert cohens_kappa(FIRST, FIRST) == 1
-    assert cohens_kappa([1, 2], [2, 1]) == pytest.approx(-1)
-    assert cohens_kappa([3, 3], [3, 3]) is None
-    assert cohens_kappa([], []) is None
+    pairs = list(zip(FIRST, SECOND, strict=True))
+    assert cohens_kappa(pairs) == pytest.approx(cohen_kappa_score(FIRST, SECOND))
+    assert [cohens_kappa(labels) for labels in ([(1, 1), (2, 2)], [(1, 2), (2, 1)], [(3, 3)], [])] == [
+        1,
+        -1,
+        None,
+        None,
+    ]
 
 
 def test_two_judges_are_compared(tmp_path: Path, endpoint: Callable[..., None]) -> None:

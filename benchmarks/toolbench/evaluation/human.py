@@ -1,7 +1,6 @@
 """How far a judge agrees with people, and how far either agrees with itself.
 
-Source: ToolLLM (arXiv:2307.16789), appendix B.1, for agreement; its sources for bias and variance; Cohen (1960) for
-kappa.
+Source: ToolLLM (arXiv:2307.16789), appendix B.1, for agreement; its sources for bias and variance.
 """
 
 from __future__ import annotations
@@ -11,14 +10,14 @@ import json
 import statistics
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
-from benchmarks.report.stats import estimate
+from benchmarks.report.stats import cohens_kappa, estimate
 from protocols.errors import UsageError
 
-__all__ = ["Agreement", "agreement", "kappa", "read_labels"]
+__all__ = ["Agreement", "agreement", "read_labels"]
 
 _PASS = {"passed": "Passed", "pass": "Passed", "solved": "Passed", "failed": "Failed", "fail": "Failed"}
 _WORDS: Mapping[str, Mapping[str, str]] = {
@@ -48,10 +47,6 @@ class Agreement:
     variance: float | None
     people_variance: float | None
     kappa: float | None
-
-    def to_json(self) -> dict[str, Any]:
-        """Plain data for `json.dumps`."""
-        return asdict(self)
 
 
 def read_labels(file: Path, kind: Literal["pass", "win"]) -> dict[str, list[str]]:
@@ -112,7 +107,7 @@ def agreement(judged: Mapping[str, Sequence[str]], people: Mapping[str, Sequence
         bias=statistics.fmean(bias),
         variance=statistics.fmean(map(statistics.pvariance, ours)),
         people_variance=statistics.fmean(map(statistics.pvariance, theirs)),
-        kappa=kappa([(mine[0], yours[0]) for mine, yours in majorities if len(mine) == len(yours) == 1]),
+        kappa=cohens_kappa([(mine[0], yours[0]) for mine, yours in majorities if len(mine) == len(yours) == 1]),
     )
 
 
@@ -124,15 +119,3 @@ def _most(labels: Sequence[str]) -> list[str]:
 def _score(label: str, people: Sequence[str]) -> float:
     most = _most(people)
     return 1 / len(most) if label in most else 0.0
-
-
-def kappa(pairs: Sequence[tuple[str, str]]) -> float | None:
-    """Cohen's kappa of two raters; None without pairs, and where chance alone would make them agree."""
-    if not pairs:
-        return None
-    n = len(pairs)
-    first, second = Counter(pair[0] for pair in pairs), Counter(pair[1] for pair in pairs)
-    by_chance = sum(first[label] * second[label] for label in first) / n**2
-    if by_chance == 1:
-        return None
-    return (sum(a == b for a, b in pairs) / n - by_chance) / (1 - by_chance)

@@ -117,7 +117,7 @@ def evaluate(index: Path, files: tuple[Path, ...], rerank: str | None, as_json: 
     from atc.retrieval.tool_index import ToolIndex
     from benchmarks.toolbench.retrieval.documents import read_judged
     from benchmarks.toolbench.retrieval.encoder_card import trained_questions
-    from benchmarks.toolbench.retrieval.evaluation import averaged, published, question_figures
+    from benchmarks.toolbench.retrieval.evaluation import averaged, published_retriever, question_figures
 
     opened, reranker = ToolIndex(index), Reranker(rerank) if rerank else None
     judged = {file.stem: read_judged(file) for file in files}
@@ -143,9 +143,9 @@ def evaluate(index: Path, files: tuple[Path, ...], rerank: str | None, as_json: 
         rows["all"] = averaged([row for figures in results.values() for row in figures])
     if as_json:
         facts = {"encoder": opened.encoder, "rerank": rerank, "documents": len(opened.documents)}
-        print_json({**facts, **rows, "published": published()})
+        print_json({**facts, **rows, "published": published_retriever()})
         return
-    _print_figures(rows, published())
+    _print_figures(rows, published_retriever())
 
 
 def _print_figures(rows: Mapping[str, Mapping[str, float]], elsewhere: Mapping[str, Any]) -> None:

@@ -7,11 +7,11 @@ from typing import Any
 
 from atc.retrieval.reranker import Reranker
 from atc.retrieval.tool_index import RetrievalQuery, ToolIndex
+from benchmarks.report.published import published
 from benchmarks.report.stats import estimate
-from benchmarks.report.toolbench_tables import published_toolbench
 from benchmarks.toolbench.retrieval.ranking import ndcg, recall
 
-__all__ = ["CUTS", "averaged", "published", "question_figures"]
+__all__ = ["CUTS", "averaged", "published_retriever", "question_figures"]
 
 CUTS = {"ndcg": (1, 3, 5, 10), "recall": (5, 10)}
 """The measures, each with the numbers of first documents that it is worked out for."""
@@ -36,9 +36,9 @@ def averaged(figures: Sequence[Mapping[str, float]]) -> dict[str, float]:
     return {**means, "n": float(len(figures)), "low": interval.low or 0.0, "high": interval.high or 0.0}
 
 
-def published() -> Mapping[str, Any]:
+def published_retriever() -> Mapping[str, Any]:
     """ToolLLM's Table 2, as it stands in `benchmarks/report/toolbench.yaml`: `source`, `title`, `columns`, `rows`."""
     table: Mapping[str, Any] = next(
-        table for table in published_toolbench()["tables"] if table.get("name") == "retriever"
+        table for table in published("toolbench")["tables"] if table.get("name") == "retriever"
     )
     return table

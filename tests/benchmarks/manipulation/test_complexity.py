@@ -15,7 +15,8 @@ from benchmarks.manipulation.complexity import Combination, ComplexityTest, comp
 from benchmarks.manipulation.complexity_sources import named_complexity
 from benchmarks.manipulation.environment import GoalAction, ManipulationTest
 from benchmarks.manipulation.virtualhome.environment import VirtualHome
-from benchmarks.report.complexity_tables import published_complexity, recomputed
+from benchmarks.report.complexity_tables import recomputed
+from benchmarks.report.published import published
 from benchmarks.report.stats import spearman
 from tests.benchmarks.report_runs import metrics, task, write_run
 
@@ -63,7 +64,7 @@ def test_published_correlations() -> None:
     figures = {model: round(value, 4) for model, value in recomputed().items() if value is not None}
 
     assert figures == {"GPT-4": 0.2, "LLaMA-30b": 1.0, "CodeGen-16B": 1.0, "StarCoder": 0.9}
-    assert published_complexity()["correlation"]["complexity"]["StarCoder"] == 0.7
+    assert published("complexity")["correlation"]["complexity"]["StarCoder"] == 0.7
 
 
 def test_ranks_of_equal_values() -> None:

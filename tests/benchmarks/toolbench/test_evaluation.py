@@ -17,7 +17,7 @@ from click.testing import CliRunner
 
 from atc.apps.cli import main
 from benchmarks.toolbench.evaluation.evaluate import judge_run
-from benchmarks.toolbench.evaluation.human import agreement, kappa, read_labels
+from benchmarks.toolbench.evaluation.human import agreement, read_labels
 from benchmarks.toolbench.evaluation.published import PASS_COLUMNS, STATUS_COLUMNS, WIN_COLUMNS
 from benchmarks.toolbench.evaluation.sources import read_ids
 from protocols.errors import UsageError
@@ -333,15 +333,6 @@ def test_agreement_as_in_the_papers_appendix() -> None:
     assert compared_labels.variance == pytest.approx((0 + 0.1875 + 0) / 3)
     assert compared_labels.kappa == 1
     assert agreement({"1": ["Passed"]}, {}).agreement is None
-
-
-def test_kappa_of_two_raters() -> None:
-    """A textbook case, and the cases where there is none."""
-    pairs = [("yes", "yes")] * 20 + [("yes", "no")] * 5 + [("no", "yes")] * 10 + [("no", "no")] * 15
-
-    assert kappa(pairs) == pytest.approx(0.4)
-    assert kappa([]) is None
-    assert kappa([("yes", "yes")]) is None
 
 
 def test_labels_of_people_are_read_in_three_forms(endpoint_judge: JudgeServer, tmp_path: Path) -> None:
