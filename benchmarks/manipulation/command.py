@@ -115,7 +115,6 @@ class _ManipulationOptions(RunOptions):
     repeat: int | None = repeat_option()
     model: str | None = model_option()
     limit: int | None = limit_option("tests of each task")
-    repeat: int | None = repeat_option()
 
 
 @click.command(epilog="\b\nTasks: " + ", ".join(TASKS))
