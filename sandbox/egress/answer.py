@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
+from typing import Any
 
 from protocols.functions.values import plain
 from sandbox.body_store import MEMORY_LIMIT, LargeBody, beginning, store_body
@@ -44,8 +45,10 @@ class Answerer:
     redactor: Redaction
     signer: Signer
 
-    def answer(self, sent: Sent) -> BrokerReply:
-        """Record what came of a call. Raises: LimitExceeded: A limit ended it."""
+    def answer(self, sent: Sent, **facts: Any) -> BrokerReply:
+        """Record what came of a call, with further facts. Raises: LimitExceeded: A limit ended it."""
+        if facts:
+            self.recorder.note(sent.bound.call, **facts)
         outcome = sent.outcome
         if isinstance(outcome, FunctionResult):
             return self._result(sent, outcome)

@@ -114,7 +114,6 @@ class Broker:
     def until(self, deadline: float) -> None:
         """Move the end, for a caller that makes one call at a time and thinks in between."""
         self._allowance.deadline = deadline
-        self._simulated.until(deadline)
 
     def cancel(self) -> None:
         """End every call that is under way; when this returns, each has its record."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -31,11 +31,6 @@ class Redaction:
         """Texts without a secret; they are looked through together, and one by one only where there is one."""
         together = "\n".join(texts)
         return list(texts) if self.text(together) == together else [self.text(text) for text in texts]
-
-    def pairs(self, pairs: Mapping[str, str]) -> dict[str, str]:
-        """Names and values without a secret."""
-        texts = self.texts([*pairs, *pairs.values()])
-        return dict(zip(texts[: len(pairs)], texts[len(pairs) :], strict=True))
 
     def value(self, value: Any) -> Any:
         """A value whose texts and names are without a secret."""
