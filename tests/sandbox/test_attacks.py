@@ -191,28 +191,6 @@ def test_a_documented_override_does_not_make_a_write_of_a_read(api: LocalAPI, na
     assert [name.lower() in request.headers for request in api.requests] in ([False], [])
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "X-Forwarded-Uri",
-        "X-Original-Uri",
-        "X-Original-Host",
-        "X-Host",
-        "X-Forwarded-Server",
-        "X-HTTP-Verb-Override",
-        "HTTP-Method-Override",
-        "X-Envoy-Original-Path",
-        "X-Http-Host-Override",
-        "_method",
-        "Destination",
-        "X_Forwarded_Uri",
-    ],
-)
-def test_no_header_stands_for_another_request(api: LocalAPI, name: str) -> None:
-    broker = Broker(api.protocol)
-    broker.request("GET", f"{api.url}/cities/oslo", headers={name: "DELETE"})
-
-    assert "DELETE" not in api.requests[0].headers.values()
 
 
 @pytest.mark.parametrize(

@@ -174,14 +174,14 @@ def attempt(call, *args, **options):
 GROWTH = """
 import sys, threading
 from protocols import load
-from sandbox import Limits, Sandbox
+from sandbox import Journal, Limits, Sandbox
 from tests.local_api import document
 
 def peak():
     with open("/proc/self/status") as status:
         return next(int(line.split()[1]) for line in status if line.startswith("VmHWM:")) // 1024
 
-sandbox = Sandbox(load(document(sys.argv[1])), limits=Limits(wall=120, cpu=60))
+sandbox = Sandbox(load(document(sys.argv[1])), limits=Limits(wall=120, cpu=60), journal=Journal())
 sandbox.run("GET_cities_city_id('oslo')")
 before = peak()
 run = sandbox.run(sys.argv[2])
@@ -218,7 +218,7 @@ print(peak() - before, run.outcome, run.limit, len(run.calls))
     ],
 )  # fmt: skip
 def test_the_host_hardly_grows_whatever_a_program_does(api: LocalAPI, program: str, end: str) -> None:
-    """Large and deep replies, large requests, endless headers and names, much output: 80 MiB at the most."""
+    """Large and deep replies, large requests, endless headers and names, much output: 80 MiB, with a journal."""
     api.answer("GET", "/cities/headers", {}, headers={f"X{number}": "a" * 65_000 for number in range(90)})
     api.answer("GET", "/cities/line", raw=b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + b"1" * 100_000_000)
     packed = zlib.compress(zlib.compress(b"x" * 400_000_000))

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import subprocess
-import sys
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -207,38 +205,6 @@ def test_large_and_odd_replies_are_replayed_as_they_were(api: LocalAPI) -> None:
 
     assert first == second
     assert len(sent(api)) == 5
-
-
-def test_the_host_hardly_grows_by_a_journal(api: LocalAPI) -> None:
-    """Two runs with sixty replies of 4 MB each: they lie in a file, in the journal too."""
-    api.answer("GET", "/cities/huge", b'["' + b"x" * 4_000_000 + b'"]')
-    program = "with ThreadPoolExecutor(8) as pool: list(pool.map(GET_cities_city_id, ['huge'] * 60))"
-    text = f"from concurrent.futures import ThreadPoolExecutor\n{program}"
-    process = subprocess.run([sys.executable, "-c", GROWTH, api.url, text], capture_output=True, text=True, check=False)
-
-    assert process.returncode == 0, process.stderr
-    grown, outcomes = process.stdout.split(" ", 1)
-    assert (outcomes.strip(), len(sent(api))) == ("ok True ok True", 61)
-    assert int(grown) <= 64
-
-
-GROWTH = """
-import sys
-from protocols import load
-from sandbox import Journal, Sandbox
-from tests.local_api import document
-
-def peak():
-    with open("/proc/self/status") as status:
-        return next(int(line.split()[1]) for line in status if line.startswith("VmHWM:")) // 1024
-
-sandbox = Sandbox(load(document(sys.argv[1])), journal=Journal())
-sandbox.run("GET_cities_city_id('oslo')")
-before = peak()
-runs = [sandbox.run(sys.argv[2]) for _ in range(2)]
-replayed = [all(call.replayed for call in run.calls) for run in runs]
-print(peak() - before, *(word for run, old in zip(runs, replayed) for word in (run.outcome, old == (run is runs[1]))))
-"""
 
 
 # --- Writes whose outcome is not known

@@ -42,6 +42,21 @@ def test_without_a_terminal_the_list_is_printed(shop: Shop, endpoint: Callable[.
     assert read_solution(out).write_plan is not None
 
 
+def test_a_run_is_asked_once(shop: Shop, tmp_path: Path) -> None:
+    """`atc run`, too; what the program prints is shown once, of the run that sent."""
+    (tmp_path / "shop.json").write_text(json.dumps(shop_document(shop.api.url)))
+    (tmp_path / "program.py").write_text(ORDER)
+    arguments = ["run", str(tmp_path / "program.py"), "--api", str(tmp_path / "shop.json"), "--writes", "plan"]
+    nobody = atc(*arguments, "--json")
+    assert (nobody.exit_code, shop.sent()) == (3, [])
+    assert len(json.loads(nobody.stdout)["write_plan"]["writes"]) == 2
+
+    status, screen = on_terminal([*ATC, *arguments], {"Send them?": "y\n"})
+
+    assert (status, shop.sent("POST")) == (0, ["POST /orders", "POST /orders/4711/lines"]), screen
+    assert (screen.count("[y/N]"), screen.count("4711 A1"), screen.count(" A1\r\n")) == (1, 1, 1)
+
+
 def test_a_terminal_is_asked_once(shop: Shop, endpoint: Callable[..., None], tmp_path: Path) -> None:
     """One question for both writes, below the list."""
     endpoint(ORDER)
