@@ -1,15 +1,10 @@
-"""The two corpora: programs that fail by themselves, and right ones that faults are put into.
+"""The corpus of programs that fail by themselves, as a model might write them, with the call to blame.
 
-`seen.txt` and `held.txt` have programs that fail, as a model might write them, with the call to blame: attribution is
-measured with them. To blame is, for a value that is missing, empty or of the wrong type, the call whose response it is
-in; for a call that the service refuses because of an argument, that call; for an identifier of the wrong kind of thing,
-the call that it was taken from; for a 5xx, the call that got it; for all else nobody but the program.
+Attribution is measured with it. To blame is, for a value that is missing, empty or of the wrong type, the call whose
+response it is in; for a call that the service refuses because of an argument, that call; for an identifier of the wrong
+kind of thing, the call that it was taken from; for a 5xx, the call that got it; for all else nobody but the program.
 
-`own.txt` has questions of ours with a right program each, `written.txt` what a model wrote for the tasks of `atc bench
-tiny`: the inspection of answers is measured with them. Every second program of each file is held, unless it says that
-it was seen. What a model wrote wrong was seen.
-
-A section of these files is a line `### name`, lines `key: value`, an empty line, and a program.
+A section of `seen.txt` and `held.txt` is a line `### name`, lines `key: value`, an empty line, and a program.
 """
 
 from __future__ import annotations
@@ -23,21 +18,16 @@ from pathlib import Path
 from typing import Literal
 
 from benchmarks.injection.replies import Amendment, CannedReply, RequestPattern, path_steps
-from benchmarks.tasks.datasets import open_dataset
-from benchmarks.tasks.references import Reference, find_reference
 from sandbox import CallRecord
 
-__all__ = ["DATA", "FailingProgram", "Half", "Origin", "Script", "failing_programs", "scripts"]
+__all__ = ["DATA", "FailingProgram", "Half", "failing_programs"]
 
 Half = Literal["seen", "held"]
 """The half to look at while rules are worked on, and the half for the figures at the end."""
 
-Origin = Literal["ours", "model"]
-
 DATA = Path(__file__).parent / "data"
 _HEADER = re.compile(r"(?P<key>[a-z]+): (?P<value>.+)")
 _KEYS = {"kind", "api", "query", "culprit", "call", "chosen", "second", "path", "twin", "answer", "amend"}
-_CLAIM = "import json\n\nprint(json.dumps({}))\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,23 +65,6 @@ class FailingProgram:
             name, value = self.chosen
             return next((call for call in of_culprit if str(call.arguments.get(name)) == value), None)
         return next((call for call in of_culprit if call.index == self.call), None)
-
-
-@dataclass(frozen=True, slots=True)
-class Script:
-    """A question about one of the APIs with a program, and the reference that says whether an answer is right.
-
-    `task` is what its world is made for: the task of the benchmark, or its own name.
-    """
-
-    name: str
-    half: Half
-    origin: Origin
-    api: str
-    task: str
-    query: str
-    program: str
-    reference: Reference
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,33 +140,3 @@ def _amendment(text: str) -> Amendment:
     method, path, place, value = text.split(" ", 3)
     values = () if value == "removed" else (json.loads(value),)
     return Amendment(RequestPattern.read(f"{method} {path}"), path_steps(place), values)
-
-
-@lru_cache(maxsize=1)
-def scripts() -> tuple[Script, ...]:
-    """All of them, in the order of the files. Raises: ValueError: A file is not as it should be."""
-    return (*_own_scripts(), *_written_scripts())
-
-
-def _own_scripts() -> Iterator[Script]:
-    for place, section in enumerate(_sections("own.txt")):
-        headers, name, program = section.headers, section.name, section.program
-        after = headers.get("after") == "yes"
-        claim = _CLAIM.format(headers["claim"])
-        reference = Reference(claim if after else f"{program}\n{claim}", after)
-        yield Script(name, _half(place), "ours", headers["api"], name, headers["query"], program, reference)
-
-
-def _written_scripts() -> Iterator[Script]:
-    tasks = {task.id: task for task in open_dataset("tiny", None, ()).tasks}
-    for place, section in enumerate(_sections("written.txt")):
-        task = tasks[section.headers["task"]]
-        reference = find_reference("tiny", task.query)
-        if reference is None:
-            raise ValueError(f"written.txt, {section.name}: there is no reference for the task {task.id}")
-        half = "seen" if section.headers.get("half") == "seen" else _half(place)
-        yield Script(section.name, half, "model", task.domain, task.id, task.query, section.program, reference)
-
-
-def _half(place: int) -> Half:
-    return "held" if place % 2 else "seen"

@@ -138,23 +138,17 @@ class Amendment:
         return changed
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class FixedReplies:
-    """Canned replies to some requests, and amended ones to others; `prefix` is the service's own path.
-
-    With `number` only one request is answered so: that of the number, from 0, among those with a canned reply.
-    """
+    """Canned replies to some requests, and amended ones to others; `prefix` is the service's own path."""
 
     answers: Iterable[CannedReply]
     amendments: Iterable[Amendment] = ()
     prefix: str = ""
-    number: int | None = None
-    count: int = 0
 
     def __call__(self, request: Request, forward: Forward) -> Reply:
         canned = next((answer for answer in self.answers if answer.pattern.fits(request, self.prefix)), None)
-        self.count += canned is not None
-        if canned is not None and (self.number is None or self.count == self.number + 1):
+        if canned is not None:
             return canned.encoded()
         reply = status, data, kind, headers = forward(request.target)
         changes = [change for change in self.amendments if change.pattern.fits(request, self.prefix)]
