@@ -7,10 +7,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal
 
-from jsonschema import Draft202012Validator, ValidationError
+from jsonschema import ValidationError
 
 from probing.prober.prober import Prober
 from probing.strip_responses import strip_responses
+from protocols.bounded import validator_class
 from protocols.errors import APIError, LimitReached
 from protocols.json_path import Step, subscripts
 from protocols.model import Protocol, Tool
@@ -98,7 +99,7 @@ def _statuses(tool: Tool, requests: int, works: bool, statuses: Mapping[str, str
 
 
 def _bodies(tool: str, schema: Mapping[str, object], bodies: Sequence[object]) -> Iterator[ContractChange]:
-    validator = Draft202012Validator(dict(schema))
+    validator = validator_class()(dict(schema))
     for body in bodies:
         for error in map(_deepest_cause, validator.iter_errors(body)):
             if error.validator in _SYNTAX_KEYWORDS:  # redacted values may differ in detail

@@ -64,7 +64,7 @@ def is_binary(schema: object) -> bool:
     """True if a schema describes raw bytes, and no text that stands for them."""
     if not isinstance(schema, Mapping) or "contentEncoding" in schema:
         return False
-    variants = [part for word in ("anyOf", "oneOf", "allOf") for part in cast("list[Any]", schema.get(word) or ())]
+    variants = [part for word in ("anyOf", "allOf") for part in cast("list[Any]", schema.get(word) or ())]
     content = schema.get("contentMediaType")
     named = schema.get("format") == "binary" or (isinstance(content, str) and media_kind(content) == "bytes")
     return named or any(map(is_binary, variants))

@@ -27,7 +27,7 @@ __all__ = [
     "wrapper_of",
 ]
 
-_COMPOSITION_KEYWORDS = frozenset({"$ref", "allOf", "anyOf", "oneOf"})
+_COMPOSITION_KEYWORDS = frozenset({"$ref", "allOf", "anyOf"})
 _MAX_DEPTH = 6
 _MAX_RECURSION = 2
 _MAX_FIELDS = 2000
@@ -67,7 +67,7 @@ def resolve(schema: Schema, protocol: Protocol) -> Schema:
 
 
 def variants(schema: Schema, protocol: Protocol, enclosing: tuple[int, ...] = ()) -> Iterator[Schema]:
-    """The schema itself and what its oneOf, anyOf and allOf allow, each resolved.
+    """The schema itself and what its anyOf and allOf allow, each resolved.
 
     A recursive variant is entered once; `enclosing` are the ids of the schemas around it.
     """
@@ -75,7 +75,7 @@ def variants(schema: Schema, protocol: Protocol, enclosing: tuple[int, ...] = ()
     if id(schema) in enclosing:
         return
     yield schema
-    for word in ("oneOf", "anyOf", "allOf"):
+    for word in ("anyOf", "allOf"):
         for part in cast("list[Schema]", schema.get(word) or []):
             yield from variants(part, protocol, (*enclosing, id(schema)))
 
@@ -91,9 +91,8 @@ def declared_types(schema: Schema) -> tuple[str, ...]:
 def json_types(schema: Schema) -> tuple[str, ...]:
     """The JSON types that a schema names, without null."""
     kinds = list(declared_types(schema))
-    for word in ("oneOf", "anyOf"):
-        for part in cast("list[Schema]", schema.get(word) or []):
-            kinds.extend(json_types(part))
+    for part in cast("list[Schema]", schema.get("anyOf") or []):
+        kinds.extend(json_types(part))
     return tuple(dict.fromkeys(kind for kind in kinds if kind != "null"))
 
 
@@ -104,7 +103,7 @@ def scalar_types(schema: Schema, protocol: Protocol) -> tuple[str, ...]:
 
 
 def is_expandable(schema: Schema, protocol: Protocol) -> bool:
-    """True if a value is an object or a scalar that refers to one: `oneOf: [integer, object]`."""
+    """True if a value is an object or a scalar that refers to one: `anyOf: [integer, object]`."""
     if not (schema.keys() & _COMPOSITION_KEYWORDS or isinstance(schema.get("type"), list)):
         return False
     return bool(scalar_types(schema, protocol)) and bool(properties_of(schema, protocol))

@@ -19,7 +19,7 @@ ORDER = ("protocols", "sandbox", "atc", "probing", "benchmarks")
 
 _LAYERS = {
     "protocols": """
-        errors patterns bounded json_path text naming media_types functions model schema_fields documents calls mcp
+        errors private_files patterns bounded json_path text naming media_types functions model schema_fields documents calls mcp
         schemes sources combined choice dataflow contracts render simulator.analysis simulator.world simulator.http
         simulator samples
     """,

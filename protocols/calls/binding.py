@@ -267,7 +267,7 @@ class _Binder:
             absent = [name for name in properties if name in needed and name in by_name and name not in own]
             self._check_required([replace(by_name[name], required=True) for name in absent], {}, kwargs)
             content = own
-            if body.schema.keys() & {"oneOf", "anyOf", "allOf", "not", "if", "minProperties", "dependentRequired"}:
+            if body.schema.keys() & {"anyOf", "allOf", "not", "if", "minProperties", "dependentRequired"}:
                 self._check_body(body, content, "the body")
         if family(body.media_type) == "json" and has_bytes(content):
             for parameter, _ in assigned_fields:

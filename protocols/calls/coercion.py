@@ -78,14 +78,13 @@ def _coerced(value: Any, schema: object, definitions: Mapping[str, object]) -> A
         return value
     if isinstance(reference := schema.get("$ref"), str):
         return _coerced(value, definitions.get(reference.rpartition("/")[2]), definitions)
-    for key in ("anyOf", "oneOf"):
-        branches = schema.get(key)
-        if isinstance(branches, list) and "type" not in schema:
-            fitting = [branch for branch in branches if find_violation(value, branch, {}) is None]
-            if fitting:
-                return _coerced(value, fitting[0], definitions)
-            changed = [(branch, _coerced(value, branch, definitions)) for branch in branches]
-            return next((new for branch, new in changed if find_violation(new, branch, {}) is None), value)
+    branches = schema.get("anyOf")
+    if isinstance(branches, list) and "type" not in schema:
+        fitting = [branch for branch in branches if find_violation(value, branch, {}) is None]
+        if fitting:
+            return _coerced(value, fitting[0], definitions)
+        changed = [(branch, _coerced(value, branch, definitions)) for branch in branches]
+        return next((new for branch, new in changed if find_violation(new, branch, {}) is None), value)
     types = declared_types(schema)
     if isinstance(value, bytes):
         return _read_bytes(value, schema)

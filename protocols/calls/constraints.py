@@ -27,7 +27,7 @@ _PLAIN_KEYWORDS = frozenset({
 _SOFT = frozenset(
     {"required", "enum", "const", "pattern", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"}
 )
-_SOFT |= {"minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties", "multipleOf", "oneOf"}
+_SOFT |= {"minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties", "multipleOf"}
 """Keywords that documents often have wrong; the service is the judge of them."""
 
 _ARTICLES = {"integer": "an integer", "array": "a list", "object": "a dict", "boolean": "True or False", "null": "None"}
@@ -173,9 +173,7 @@ def _validator(key: _SchemaIdentity) -> Any:
 
     base = validator_class()
     texts = base.TYPE_CHECKER.redefine("string", lambda _, value: isinstance(value, str | bytes))
-    # Branches overlap in most documents; that several of them fit is no mistake of a program.
-    own = {"required": _required_in_request, "oneOf": base.VALIDATORS["anyOf"]}
-    sending = extend(base, own, type_checker=texts)  # type: ignore[no-untyped-call]
+    sending = extend(base, {"required": _required_in_request}, type_checker=texts)  # type: ignore[no-untyped-call]
     return sending({**key.schema, "$defs": dict(key.definitions)} if key.definitions else dict(key.schema))
 
 

@@ -6,15 +6,13 @@ at each use. The new one is then written back to the file before the access toke
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import re
-import tempfile
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -24,6 +22,7 @@ from protocols.calls.credentials import Credential, RequestToSign
 from protocols.calls.redaction import redact
 from protocols.calls.secret_sources import SecretSource
 from protocols.errors import APIError, ATCError, UsageError
+from protocols.private_files import folder_locked, write_private
 
 __all__ = ["OAuth2Client", "OAuth2Token", "names_client", "read_oauth2"]
 
@@ -132,7 +131,7 @@ class OAuth2Client:
         if self._refresh_token is None or self._file is None:
             return self._accept(self._ask(None))
         path = Path(self._file.place)
-        with _locked(path.parent):
+        with self._alone(path.parent):
             content = self._file.json_object(_FIELDS)
             newest = content.get("refresh_token") or self._refresh_token  # another process may have used ours
             self._remember(newest)
@@ -142,8 +141,28 @@ class OAuth2Client:
             self._remember(rotated)
             self._refresh_token = rotated
             if rotated != content.get("refresh_token"):
-                _write_private(path, {**content, "refresh_token": rotated})
+                self._keep(path, {**content, "refresh_token": rotated})
             return token
+
+    @contextmanager
+    def _alone(self, folder: Path) -> Iterator[None]:
+        """One process at a time; a refresh token may be good for one use. Raises: UsageError."""
+        with ExitStack() as stack:
+            try:
+                stack.enter_context(folder_locked(folder))
+            except OSError as error:
+                text = f"the folder {folder} cannot be opened: {error.strerror}"
+                raise UsageError(f"--auth oauth2:file: {text}") from None
+            yield
+
+    def _keep(self, path: Path, content: Mapping[str, object]) -> None:
+        try:
+            write_private(path, json.dumps(content, indent=2) + "\n")
+        except OSError as error:
+            raise UsageError(
+                f"--auth oauth2:file: the new refresh token cannot be written to {path}: {error.strerror}; the old one "
+                "may be used up"
+            ) from None
 
     def _remember(self, secret: str) -> None:
         if secret not in self._fetched:
@@ -246,40 +265,3 @@ def _checked(option: str, settings: _Settings) -> _Settings:
     if not host or not (parts.scheme == "https" or (parts.scheme == "http" and _LOOPBACK.fullmatch(host))):
         raise UsageError(f"{option}: the token URL must begin with https:// (http:// is for this machine alone)")
     return settings
-
-
-@contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """One process at a time; a refresh token may be good for one use."""
-    try:
-        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    except OSError as error:
-        raise UsageError(f"--auth oauth2:file: the folder {folder} cannot be opened: {error.strerror}") from None
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)
-
-
-def _write_private(path: Path, content: Mapping[str, object]) -> None:
-    """Write a JSON file as a whole, readable for its owner alone. Raises: UsageError."""
-    temporary: Path | None = None
-    try:
-        descriptor, name = tempfile.mkstemp(prefix=f".{path.name[:50]}.", suffix=".tmp", dir=path.parent)  # mode 0600
-        temporary = Path(name)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            json.dump(content, file, indent=2)
-            file.write("\n")
-            file.flush()
-            os.fsync(descriptor)
-        temporary.replace(path)
-        temporary = None
-    except OSError as error:
-        raise UsageError(
-            f"--auth oauth2:file: the new refresh token cannot be written to {path}: {error.strerror}; the old one may "
-            "be used up"
-        ) from None
-    finally:
-        if temporary is not None:
-            temporary.unlink(missing_ok=True)

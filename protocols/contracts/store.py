@@ -6,12 +6,9 @@ holds JSON schemas inferred from bodies, never the bodies themselves.
 
 from __future__ import annotations
 
-import fcntl
 import json
-import os
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
@@ -19,6 +16,7 @@ from protocols.contracts.contract import Contract, ValueType, infer_schema
 from protocols.errors import UsageError
 from protocols.json_path import Step, subscripts
 from protocols.model import Protocol, Schema
+from protocols.private_files import folder_locked, write_private
 
 __all__ = ["SIMULATED", "ContractDrift", "ContractStore", "ObservedEdge", "ToolObservations", "contract_drift"]
 
@@ -116,7 +114,7 @@ class ContractStore:
         edges = list(edges)
         if not replies and not edges:
             return
-        with self._locked(protocol):
+        with self._locked():
             observed, stored_edges = self._read(protocol)
             flow = {replace(edge, times=0): edge.times for edge in stored_edges}
             for edge in edges:
@@ -137,26 +135,19 @@ class ContractStore:
         tools = {name: asdict(observations) for name, observations in sorted(observed.items())}
         data: dict[str, object] = {"format": FORMAT, "api": protocol.title, "document": protocol.digest, "tools": tools}
         data["edges"] = [asdict(edge) for edge in edges]
-        descriptor, name = tempfile.mkstemp(dir=self.folder, suffix=".part")
         try:
-            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-                file.write(json.dumps(data, ensure_ascii=False, indent=1) + "\n")
-            Path(name).replace(self.file(protocol))
+            write_private(self.file(protocol), json.dumps(data, ensure_ascii=False, indent=1) + "\n")
         except OSError as error:
-            with suppress(OSError):
-                Path(name).unlink()
             raise UsageError(f"{self.file(protocol)} cannot be written: {error.strerror or error}") from None
 
     @contextmanager
-    def _locked(self, protocol: Protocol) -> Iterator[None]:
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            lock = (self.folder / f"{self.file(protocol).stem}.lock").open("a")
-            os.fchmod(lock.fileno(), 0o600)
-        except OSError as error:
-            raise UsageError(f"{self.folder} cannot be written: {error.strerror or error}") from None
-        with lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+    def _locked(self) -> Iterator[None]:
+        with ExitStack() as stack:
+            try:
+                self.folder.mkdir(parents=True, exist_ok=True)
+                stack.enter_context(folder_locked(self.folder))
+            except OSError as error:
+                raise UsageError(f"{self.folder} cannot be written: {error.strerror or error}") from None
             yield
 
 

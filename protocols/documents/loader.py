@@ -13,7 +13,6 @@ from typing import Any
 from protocols.documents import openapi
 from protocols.documents.path_fixes import RepairedPaths, repair_paths
 from protocols.documents.source import METHODS, DocumentSet, display_name, parse, read
-from protocols.documents.spec_fixes import repair
 from protocols.documents.split_files import joined
 from protocols.errors import ProtocolError, UsageError
 from protocols.functions.source_file import SCHEME, read_functions
@@ -77,14 +76,7 @@ def _build(content: Any, data: bytes, uri: str, name: str, digest: str) -> Proto
     if not isinstance(document.get("paths"), Mapping) or not document["paths"]:
         missing = "there are no `paths`, `endpoints` or `api_list` in it"
         raise ProtocolError(f"{name}: {missing}, so there is nothing to call")
-    repaired, warnings = repair(document)
-    version = str(document.get("openapi"))
-
-    def prepared(linked: Any) -> Any:
-        """A linked document, repaired; its defects are not counted."""
-        return repair(linked, version=version)[0] if isinstance(linked, Mapping) else linked
-
-    protocol = openapi.protocol(repaired, DocumentSet(repaired, uri, name, prepare=prepared), digest)
+    protocol = openapi.protocol(document, DocumentSet(document, uri, name), digest)
     left_out = [
         *(replace(operation, place=f"{name}{operation.place}") for operation in fixes.left_out),
         *(
@@ -92,8 +84,8 @@ def _build(content: Any, data: bytes, uri: str, name: str, digest: str) -> Proto
             for operation in protocol.left_out
         ),
     ]
-    newer = ["OpenAPI 3.2 is read as far as 3.1 goes"] if version.startswith("3.2") else []
-    notes = (_with_original_pointers(text, original_pointers) for text in (*warnings, *protocol.warnings))
+    newer = ["OpenAPI 3.2 is read as far as 3.1 goes"] if str(document.get("openapi")).startswith("3.2") else []
+    notes = (_with_original_pointers(text, original_pointers) for text in protocol.warnings)
     listed = (f"left out {operation.place}: {operation.reason}" for operation in left_out)
     return replace(protocol, warnings=(*newer, *fixes.warnings, *notes, *listed), left_out=tuple(left_out))
 

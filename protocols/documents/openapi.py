@@ -24,6 +24,7 @@ from protocols.documents.paths import (
 )
 from protocols.documents.schemas import SchemaReader, object_properties
 from protocols.documents.source import METHODS, DocumentSet, mapping_or_empty, pointer
+from protocols.documents.spec_fixes import is_true, named_properties, parameter_schema, retyped
 from protocols.documents.statements import only_reads, wanted_prefix, why_unusable
 from protocols.documents.tool_files import ARGUMENT, FIXED, NAME
 from protocols.errors import ProtocolError
@@ -184,7 +185,7 @@ class _Builder:
             responses=tuple(self._responses(operation.get("responses"), base)),
             servers=self._own_servers(servers) if servers else self.servers,
             security=security,
-            deprecated=operation.get("deprecated") is True,
+            deprecated=is_true(operation, "deprecated", self.notes),
             operation_id=str(operation.get("operationId") or ""),
             tags=tuple(map(str, tags)) if isinstance(tags := operation.get("tags"), list) else (),
         )
@@ -334,7 +335,7 @@ class _Builder:
             self.notes[f"the style {style[:30]!r} is unknown, and was read as {_STYLES[location]}"] += 1
             style = _STYLES[location]
         content = raw.get("content")
-        described: Any = raw
+        described: Any = {**raw, "schema": parameter_schema(raw, self.notes)}
         if isinstance(content, Mapping) and content:
             media_type, described = next(iter(content.items()))
             style = "json" if family(str(media_type)) == "json" else style
@@ -342,7 +343,7 @@ class _Builder:
             schema = self.schemas.read(described["schema"], base) if described.get("schema") is not None else {}
         except ProtocolError as error:
             raise ProtocolError(f"parameter {name!r}: {error}") from None
-        examples = self._examples(described, base)
+        examples = self._examples(described, base, schema)
         if examples and "examples" not in schema:
             schema = {**schema, "examples": list(examples)}
         if FIXED in raw:
@@ -355,23 +356,23 @@ class _Builder:
             name=name,
             argument=argument_name(str(raw.get(ARGUMENT) or name)),
             location=cast(Location, location),
-            required=location == "path" or raw.get("required") is True,
+            required=location == "path" or is_true(raw, "required", self.notes),
             schema=accepted,
             description=description,
             style=style,
-            explode=bool(raw["explode"]) if "explode" in raw else style == "form",
-            reserved=(raw.get("allowReserved") is True and location == "query")
+            explode=is_true(raw, "explode", self.notes) if "explode" in raw else style == "form",
+            reserved=(is_true(raw, "allowReserved", self.notes) and location == "query")
             or (raw.get("x-multi-segment") is True and location == "path"),
         )
 
-    def _examples(self, holder: Mapping[str, Any], base: str) -> tuple[object, ...]:
-        """The examples of a media type or parameter, `example` first, without external ones."""
+    def _examples(self, holder: Mapping[str, Any], base: str, schema: Schema) -> tuple[object, ...]:
+        """The examples of a media type or parameter, `example` first, in the types of its schema; no external ones."""
         examples: list[object] = [holder["example"]] if "example" in holder else []
         for raw in mapping_or_empty(holder.get("examples")).values():
             with suppress(ProtocolError):  # examples are optional
                 example, _ = self._resolved(raw, base)
                 examples += [example["value"]] if "value" in example else []
-        return tuple(examples)
+        return tuple(retyped(example, schema, self.schemas.definitions, self.notes) for example in examples)
 
     def _body(self, raw: object, base: str) -> Body | None:
         """The body in the preferred media type, with the others that differ in form. Raises: ProtocolError."""
@@ -395,12 +396,13 @@ class _Builder:
         schema: Schema = self.schemas.read(media["schema"], base) if media.get("schema") is not None else {}
         if family(media_type) in ("lines", "sequence") and schema.get("type") != "array":
             schema = {"type": "array", "items": {} if schema.get("type") == "string" else schema}
-        examples = self._examples(media, base) or _as_tuple(schema.get("examples"))
+        examples = self._examples(media, base, schema) or _as_tuple(schema.get("examples"))
+        schema = self._named(schema, examples)
         named = mapping_or_empty(schema.get("xml")).get("name") or _component_name(media.get("schema"))
         return Body(
             media_type="application/json" if media_type == "*/*" else media_type,
             schema=schema,
-            required=body.get("required") is True,
+            required=is_true(body, "required", self.notes),
             description=str(body.get("description") or "").strip(),
             example=examples[0] if examples else None,
             encoding=dict(_encodings(media.get("encoding"))),
@@ -423,22 +425,27 @@ class _Builder:
             except (ProtocolError, RecursionError) as error:
                 self.notes[f"the response {status} of an operation cannot be used: {_reason(error)}"] += 1
                 continue
-            examples = self._examples(media, where) if media_type is not None else ()
+            examples = self._examples(media, where, schema or {}) if media_type is not None else ()
+            examples = examples or _as_tuple((schema or {}).get("examples"))
             yield Response(
                 status=status.upper() if status != "default" else status,
                 description=str(response.get("description") or "").strip(),
                 media_type=media_type,
-                schema=schema,
-                examples=examples or _as_tuple((schema or {}).get("examples")),
+                schema=schema and self._named(schema, examples),
+                examples=examples,
                 headers=headers,
                 media_types=tuple(mapping_or_empty(response.get("content"))),
             )
+
+    def _named(self, schema: Schema, examples: Sequence[object]) -> Schema:
+        """The schema without empty names of properties, which examples may explain."""
+        return named_properties(schema, examples, self.notes) if self.schemas.is_nameless else schema
 
     def _headers(self, raw: object, base: str) -> Iterator[tuple[str, Schema]]:
         for name, raw_header in mapping_or_empty(raw).items():
             header, where = self._resolved(raw_header, base)
             if name.lower() != "content-type":
-                schema = self.schemas.read(header["schema"], where) if header.get("schema") is not None else {}
+                schema = self.schemas.read(parameter_schema(header, self.notes) or {}, where)
                 text = str(header.get("description") or "").strip()
                 yield name, {**schema, "description": text} if text else schema
 

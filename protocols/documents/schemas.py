@@ -10,26 +10,27 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, TypeGuard
 
 from protocols.documents.source import DocumentSet
+from protocols.documents.spec_fixes import repaired, retyped
 from protocols.errors import ProtocolError
 from protocols.model import Schema
 from protocols.naming import fold
-from protocols.patterns import is_bounded
 from protocols.schema_fields import declared_types
 
 __all__ = ["SchemaReader", "merge", "object_properties"]
 
-_MAPS = frozenset({"properties", "patternProperties", "dependentSchemas"})
-_LISTS = frozenset({"oneOf", "anyOf", "prefixItems"})
+_MAPS = frozenset({"properties", "dependentSchemas"})
+_LISTS = frozenset({"anyOf", "oneOf", "prefixItems"})
 _SINGLE = frozenset({"items", "additionalProperties", "not", "contains", "propertyNames", "if", "then", "else"})
 _SINGLE |= {"unevaluatedItems", "unevaluatedProperties"}
-_HANDLED_ELSEWHERE = frozenset({"allOf", "nullable", "example"})  # read on their own; so is all that begins with `$`
+_HANDLED_ELSEWHERE = frozenset({"allOf", "nullable", "example"})
+"""Read on their own; so is all that begins with `$`."""
 _HANDLED_ELSEWHERE |= {"definitions", "dependencies", "contentSchema", "externalDocs", "collectionFormat"}
 _LOWER_BOUNDS = frozenset({"minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"})
 _UPPER_BOUNDS = frozenset({"maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties"})
-_CONJOINED = frozenset({"oneOf", "anyOf", "not", "pattern", "if"})
+_CONJOINED = frozenset({"anyOf", "not", "pattern", "if"})
 _TYPES = frozenset({"string", "number", "integer", "boolean", "object", "array", "null"})
 _MAX_REFERENCE_DEPTH = 24
 _MAX_DEPTH = 150
@@ -71,6 +72,10 @@ _VALID: dict[str, Callable[[Any], bool]] = {
 """By keyword, whether JSON Schema 2020-12 (or OpenAPI 3.0, for exclusive limits) allows a value."""
 
 
+def _is_text(value: object) -> TypeGuard[str]:
+    return isinstance(value, str)
+
+
 def _is_list_of_names(value: object) -> bool:
     """True for a list of distinct strings."""
     return isinstance(value, list) and all(isinstance(name, str) for name in value) and len(set(value)) == len(value)
@@ -94,6 +99,8 @@ class SchemaReader:
         self._depth = 0
         self._names: dict[str, str] = {}
         self.definitions: dict[str, Schema] = {}
+        self.is_nameless = False
+        """True once a property with an empty name was read."""
 
     def read(self, raw: object, base: str) -> Schema:
         """The schema `raw` of the document at `base`. Raises: ProtocolError: It is invalid."""
@@ -131,6 +138,7 @@ class SchemaReader:
             self._depth -= 1
 
     def _read_object(self, raw: Mapping[str, Any], base: str) -> Schema:
+        raw = repaired(raw, self._notes)
         all_of = raw.get("allOf")
         parts = [self._resolve(str(raw["$ref"]), base)] if "$ref" in raw else []
         parts += [self._read(part, base) for part in all_of] if isinstance(all_of, list) else []
@@ -185,14 +193,16 @@ class SchemaReader:
                 continue
             if key in _VALID and not _VALID[key](value):
                 self._notes[f"`{key}: {str(value)[:60]}` is not valid in a schema and was ignored"] += 1
-            elif key == "pattern" and not is_bounded(value):
-                continue
-            elif key == "patternProperties" and not all(map(is_bounded, map(str, value))):
+            elif key == "patternProperties":  # names are matched with no pattern: any other property may come
                 open_ended = True
             elif key in _MAPS:
+                self.is_nameless |= "" in value
                 out[key] = {name: self._read(part, base) for name, part in value.items()}
             elif key == "items" and isinstance(value, list):
                 out["prefixItems"] = [self._read(part, base) for part in value]
+            elif key == "oneOf":  # its branches overlap in most documents, and exclude nothing
+                branches = {"anyOf": [self._read(part, base) for part in value]}
+                out = {**out, **({"allOf": [branches]} if "anyOf" in raw else branches)}
             elif key in _LISTS:
                 out[key] = [self._read(part, base) for part in value]
             elif key in _SINGLE:
@@ -200,11 +210,11 @@ class SchemaReader:
             elif key == "discriminator":
                 out[key] = {"propertyName": value["propertyName"]}
             elif key == "required":
-                out[key] = list(dict.fromkeys(name for name in value if isinstance(name, str)))
+                out |= {key: names} if (names := list(dict.fromkeys(filter(_is_text, value)))) else {}
             else:
                 out[key] = value
         if open_ended:
-            out.pop("additionalProperties", None)
+            out["additionalProperties"] = True
         for limit in ("Minimum", "Maximum"):  # OpenAPI 3.0 and Swagger 2.0: a switch beside `minimum`
             exclusive = out.get(f"exclusive{limit}")
             if isinstance(exclusive, bool):
@@ -220,11 +230,13 @@ class SchemaReader:
 
     def _finished(self, schema: Schema, raw: Mapping[str, Any]) -> Schema:
         out = _simplified(dict(schema))
-        if "type" not in out and not out.keys() & {"$ref", "oneOf", "anyOf", "allOf", "enum", "const", "not"}:
+        if "type" not in out and not out.keys() & {"$ref", "anyOf", "allOf", "enum", "const", "not"}:
             if "properties" in out:
                 out["type"] = "object"
             elif "items" in out or "prefixItems" in out:
                 out["type"] = "array"
+        if "examples" in out:
+            out["examples"] = retyped(out["examples"], {"items": out}, self.definitions, self._notes)
         if raw.get("nullable") is True or raw.get("x-nullable") is True:
             out = _nullable(out)
         return out
@@ -245,21 +257,19 @@ def object_properties(schema: Schema) -> tuple[dict[str, Schema], frozenset[str]
         inner, needed = object_properties(part)
         properties = {**inner, **properties}
         required |= needed
-    for key in ("oneOf", "anyOf"):
-        alternatives = [branch for branch in _subschemas(schema, key) if not _is_null(branch)]
-        objects = [branch for branch in alternatives if declared_types(branch) != ("array",)]
-        branches = [object_properties(branch) for branch in objects or alternatives]
-        if not branches:
-            continue
-        if not all(inner for inner, _ in branches) and not properties:
-            return {}, frozenset()
-        for inner, _ in branches:
-            for name, property_schema in inner.items():
-                earlier = properties.setdefault(name, property_schema)
-                if earlier is not property_schema and earlier != property_schema:
-                    properties[name] = {"anyOf": [earlier, property_schema]}
-        required |= frozenset.intersection(*(needed for _, needed in branches))
-    return properties, required
+    alternatives = [branch for branch in _subschemas(schema, "anyOf") if not _is_null(branch)]
+    objects = [branch for branch in alternatives if declared_types(branch) != ("array",)]
+    branches = [object_properties(branch) for branch in objects or alternatives]
+    if not branches:
+        return properties, required
+    if not all(inner for inner, _ in branches) and not properties:
+        return {}, frozenset()
+    for inner, _ in branches:
+        for name, property_schema in inner.items():
+            earlier = properties.setdefault(name, property_schema)
+            if earlier is not property_schema and earlier != property_schema:
+                properties[name] = {"anyOf": [earlier, property_schema]}
+    return properties, required | frozenset.intersection(*(needed for _, needed in branches))
 
 
 def _subschemas(schema: Schema, key: str) -> list[Schema]:
@@ -284,11 +294,10 @@ def _nullable(schema: Schema) -> dict[str, object]:
     if "type" in out:
         out["type"] = _type_keyword([*declared_types(out), "null"])
         return _with_null(out)
-    for key in ("anyOf", "oneOf"):
-        branches = out.get(key)
-        if isinstance(branches, list):
-            out[key] = branches if _NULL in branches else [*branches, _NULL]
-            return out
+    branches = out.get("anyOf")
+    if isinstance(branches, list):
+        out["anyOf"] = branches if _NULL in branches else [*branches, _NULL]
+        return out
     if "$ref" in out or "allOf" in out:
         return {"anyOf": [out, _NULL]}
     return _with_null(out)
@@ -304,37 +313,22 @@ def _with_null(out: dict[str, object]) -> dict[str, object]:
 
 def _simplified(schema: dict[str, object]) -> dict[str, object]:
     """Equivalent shorter alternatives: a single branch, a value or null, bare types, constants."""
-    for key in ("anyOf", "oneOf"):
-        branches = schema.get(key)
-        if not isinstance(branches, list) or not branches:
-            continue
-        rest = {name: value for name, value in schema.items() if name not in (key, "discriminator")}
-        values = [branch for branch in branches if not _is_null(branch)]
-        if len(values) == 1 and not {"$ref", "allOf"} & values[0].keys():
-            if rest.get("type") == "object" and "null" in declared_types(values[0]):
-                del rest["type"]
-            simplified = dict(merge(values[0], rest)) if rest else dict(values[0])
-            schema = _nullable(simplified) if len(values) < len(branches) else simplified
-        elif all(branch.keys() <= {"type", "title", "description"} and declared_types(branch) for branch in branches):
-            if "type" in rest:
-                schema = rest
-            elif key == "anyOf" or _are_disjoint(branches):
-                schema = {
-                    "type": _type_keyword([name for branch in branches for name in declared_types(branch)]),
-                    **rest,
-                }
-        elif all(
-            "const" in branch and branch.keys() <= {"const", "title", "description", "type"} for branch in branches
-        ):
-            types = _type_keyword([name for branch in branches for name in declared_types(branch)])
-            schema = {**({"type": types} if types else {}), "enum": [branch["const"] for branch in branches], **rest}
+    branches = schema.get("anyOf")
+    if not isinstance(branches, list) or not branches:
+        return schema
+    rest = {name: value for name, value in schema.items() if name not in ("anyOf", "discriminator")}
+    values = [branch for branch in branches if not _is_null(branch)]
+    if len(values) == 1 and not {"$ref", "allOf"} & values[0].keys():
+        if rest.get("type") == "object" and "null" in declared_types(values[0]):
+            del rest["type"]
+        simplified = dict(merge(values[0], rest)) if rest else dict(values[0])
+        return _nullable(simplified) if len(values) < len(branches) else simplified
+    types = _type_keyword([name for branch in branches for name in declared_types(branch)])
+    if all(branch.keys() <= {"type", "title", "description"} and declared_types(branch) for branch in branches):
+        return rest if "type" in rest else {"type": types, **rest}
+    if all("const" in branch and branch.keys() <= {"const", "title", "description", "type"} for branch in branches):
+        return {**({"type": types} if types else {}), "enum": [branch["const"] for branch in branches], **rest}
     return schema
-
-
-def _are_disjoint(branches: list[Schema]) -> bool:
-    """True if no value matches two of these bare types."""
-    names = [name for branch in branches for name in declared_types(branch)]
-    return len(set(names)) == len(names) and not {"integer", "number"} <= set(names)
 
 
 def merge(first: Schema, second: Schema) -> Schema:

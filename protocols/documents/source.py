@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,12 +24,10 @@ if TYPE_CHECKING:
 __all__ = [
     "METHODS",
     "DocumentSet",
-    "at_pointer",
     "display_name",
     "mapping_or_empty",
     "parse",
     "pointer",
-    "pointer_keys",
     "read",
 ]
 
@@ -210,35 +208,18 @@ def pointer(*keys: object) -> str:
     return "#" + "".join("/" + str(key).replace("~", "~0").replace("/", "~1") for key in keys)
 
 
-def pointer_keys(ref: str) -> list[str]:
-    """The keys of a JSON pointer that `pointer` wrote."""
-    return [key.replace("~1", "/").replace("~0", "~") for key in ref[2:].split("/")]
-
-
-def at_pointer(document: object, keys: Iterable[str]) -> Any:
-    """The value in a document behind some keys; None if there is none."""
-    node: Any = document
-    for key in keys:
-        node = node.get(key) if isinstance(node, Mapping) else None
-    return node
-
-
 class DocumentSet:
     """A document and those it refers to, each read once.
 
     Args:
-        content: The document, already repaired.
+        content: The document.
         uri: Its origin; empty if unknown, and then relative references fail.
         name: Its name in messages.
-        prepare: Applied to every linked document.
     """
 
-    def __init__(
-        self, content: object, uri: str, name: str = "document", prepare: Callable[[Any], Any] = lambda content: content
-    ) -> None:
+    def __init__(self, content: object, uri: str, name: str = "document") -> None:
         self.uri = uri
         self.name = name
-        self._prepare = prepare
         self._linked: dict[str, Any] = {}
         self._missing: dict[str, ProtocolError] = {}
         self._registry = self._new_registry(content)
@@ -280,7 +261,7 @@ class DocumentSet:
         if not on_web and Path(_file_path(uri)).exists() and not Path(_file_path(uri)).is_file():
             raise ProtocolError(f"{uri}: a document may point to files only")
         data, _ = read(uri)
-        return self._prepare(parse(data, uri))
+        return parse(data, uri)
 
     def lookup(self, ref: str, base: str) -> tuple[Any, str, str]:
         """The target of `ref`, a reference in the document at `base`.

@@ -173,7 +173,7 @@ def _holds_results(schema: Schema, depth: int = 0) -> bool:
     if not _READ_COUNTS.isdisjoint(properties):
         return True
     parts = [*properties.values()] if depth < 1 else []
-    parts += [part for key in ("allOf", "anyOf", "oneOf") for part in schema.get(key) or ()]  # type: ignore[attr-defined]
+    parts += [part for key in ("allOf", "anyOf") for part in schema.get(key) or ()]  # type: ignore[attr-defined]
     return any(isinstance(part, Mapping) and _holds_results(part, depth + 1) for part in parts)
 
 

@@ -201,36 +201,20 @@ def _responses(endpoint: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any
 
 
 def _schema_of(example: object) -> Any:
-    """The schema of an example, without required keys."""
+    """The schema of an example, without required keys and types of which nothing is known."""
     from genson import SchemaBuilder
 
     builder = SchemaBuilder(schema_uri=None)
     builder.add_object(json.loads(json.dumps(example)))
-    return _without_required(builder.to_schema())
+    return _loosened(builder.to_schema())
 
 
-def _without_required(schema: Any) -> Any:
+def _loosened(schema: Any) -> Any:
     if not isinstance(schema, dict):
-        return schema
-    new = {key: value for key, value in schema.items() if key != "required"}
-    kinds = new.get("type")
-    if kinds == "null":
+        return [_loosened(part) for part in schema] if isinstance(schema, list) else schema
+    if schema.get("type") == "null":
         return {}  # other values are unknown
-    if isinstance(kinds, list):  # OpenAPI 3.0 has no lists of types
-        del new["type"]
-        non_null = [kind for kind in kinds if kind != "null"]
-        if len(non_null) == 1:
-            new["type"] = non_null[0]
-        else:
-            new["anyOf"] = [{"type": kind} for kind in non_null]
-        new["nullable"] = "null" in kinds
-    if isinstance(new.get("properties"), dict):
-        new["properties"] = {name: _without_required(inner) for name, inner in new["properties"].items()}
-    if "items" in new:
-        new["items"] = _without_required(new["items"])
-    if isinstance(new.get("anyOf"), list):
-        branches = [_without_required(branch) for branch in new["anyOf"]]
-        new["anyOf"] = [branch for branch in branches if branch]
-        if len(new["anyOf"]) < len(branches):
-            new["nullable"] = True
+    new = {key: _loosened(value) for key, value in schema.items() if key not in ("required", "properties")}
+    if "properties" in schema:
+        new["properties"] = {name: _loosened(part) for name, part in schema["properties"].items()}
     return new

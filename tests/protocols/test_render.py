@@ -29,12 +29,6 @@ def test_a_tool_is_a_signature_a_sentence_hints_and_a_shape(cinema: ProtocolGrap
     ]
 
 
-def test_a_hint_names_only_tools_that_are_shown(cinema: ProtocolGraph) -> None:
-    text = render([cinema.protocol.tool("GET_people_personId")], cinema)
-
-    assert "GET_people(" not in text
-
-
 def test_objects_returned_by_several_tools_are_written_once(cinema: ProtocolGraph) -> None:
     """A film is described in one line before the tools; the lists of films just name it."""
     tools = [cinema.protocol.tool(name) for name in ("GET_films", "GET_films_top_rated", "GET_me_watchlist")]
@@ -43,13 +37,6 @@ def test_objects_returned_by_several_tools_are_written_once(cinema: ProtocolGrap
     assert text.startswith("Film = {filmId:int, title,")
     assert text.count("posterUrl") == 1
     assert text.count("films:[Film]") == 3
-
-
-def test_tools_without_details_keep_their_signature(cinema: ProtocolGraph) -> None:
-    text = render(cinema.protocol.tools, cinema, details=["GET_people"])
-
-    assert "\nPOST_films_filmId_reviews(filmId: int, stars: int, text: str) -> {reviewId, filmId," in text
-    assert text.count("\n  ->") == 1
 
 
 def test_where_an_identifier_comes_from_is_told_once_of_tools_in_one_line(cinema: ProtocolGraph) -> None:

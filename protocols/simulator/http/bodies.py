@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any, cast
 
+from protocols.bounded import validator_class
 from protocols.schema_fields import declared_types
 from protocols.simulator.analysis.response_shape import ResponseShape, fits
 from protocols.simulator.analysis.world_schema import GENERIC, label_of
@@ -430,11 +431,11 @@ class ResponseBodies:
 
     def _allowed(self, value: object, part: ResponseShape) -> bool:
         """True if an object or list, with all its contents, may stand at a place."""
-        from jsonschema import Draft202012Validator  # here, for it takes a tenth of a second and is seldom needed
-
-        checker = Draft202012Validator.FORMAT_CHECKER
+        validator = validator_class()
         schemas = [self.schema.protocol.standalone(check) for check in part.checks]
-        return not schemas or any(Draft202012Validator(s, format_checker=checker).is_valid(value) for s in schemas)
+        return not schemas or any(
+            validator(schema, format_checker=validator.FORMAT_CHECKER).is_valid(value) for schema in schemas
+        )
 
     def _plain_object(
         self,

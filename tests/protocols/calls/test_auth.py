@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import html
 import json
-import time
 from pathlib import Path
 from urllib.parse import quote
 
@@ -13,7 +12,7 @@ import pytest
 
 from protocols import Protocol, UsageError, load
 from protocols.calls.auth import credential
-from protocols.calls.credentials import ANY_REQUEST, APIKey, BasicLogin, BearerToken, Credential, for_scheme
+from protocols.calls.credentials import ANY_REQUEST, APIKey, BasicLogin, BearerToken, Credential
 from protocols.calls.redaction import holds_secret, redact, redact_stream
 
 SAMPLES = Path(__file__).parents[2] / "samples"
@@ -67,12 +66,6 @@ def test_a_security_scheme_of_the_document_says_itself_where_the_key_goes(librar
     assert applied(credential("oauth:env:MY_TOKEN", library))[0]["Authorization"] == f"Bearer {SECRET}"
     assert applied(credential("login:env:MY_LOGIN", library))[0]["Authorization"].startswith("Basic ")
     assert credential("key:env:MY_TOKEN", library).scheme == "key"
-
-
-def test_a_credential_can_be_made_for_any_scheme(library: Protocol) -> None:
-    for scheme in library.security_schemes:
-        headers, query, cookies = applied(for_scheme(scheme, "ann:1234"))
-        assert "ann:1234" in str([headers, query, cookies]) or "Basic YW5uOjEyMzQ=" in str(headers)
 
 
 @pytest.mark.parametrize(
@@ -322,26 +315,3 @@ def test_the_parts_of_a_header_are_removed_too(header: str) -> None:
     header_credential = APIKey(header, "header", "Authorization")
 
     assert redact("invalid: k3y-0123456789, ann", [header_credential]) == "invalid: [secret], ann"
-
-
-@pytest.mark.parametrize(
-    "spec", ["bearer:env:ghp_hunter2hunter2", "bearer:file:hunter2.hunter2", "bearer:file:hunter2/x+y"]
-)
-def test_a_secret_in_place_of_a_name_is_not_repeated(spec: str) -> None:
-    """Who gives the token where the variable or file belongs must not find it in a log."""
-    with pytest.raises(UsageError) as caught:
-        credential(spec, None)
-
-    assert "hunter2" not in str(caught.value)
-
-
-def test_secrets_are_found_fast() -> None:
-    """In a reply of 5 MB, whatever is in it, in well under a second; measured with room for a busy machine."""
-    chosen = [BearerToken(KEY), BasicLogin("ann:s3cr/t value+ü")]
-    page = b'<a href="/x?a=1&amp;b=2">&#39;x&#x2F;y&quot;</a> %41bc Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ== \\u0041 '
-    parts = [page * 700] * (5_000_000 // (len(page) * 700))
-    list(redact_stream(parts[:1], chosen))
-    started = time.process_time()
-
-    assert b"".join(redact_stream(parts, chosen)) == b"".join(parts)
-    assert time.process_time() - started < 3

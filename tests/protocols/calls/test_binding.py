@@ -6,14 +6,10 @@ import datetime
 import json
 import subprocess
 import sys
-import threading
-from collections.abc import Iterator
 from decimal import Decimal
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-import requests
 
 from protocols import Protocol, ToolError, load
 from protocols.calls.binding import bind, signature
@@ -196,27 +192,6 @@ def test_a_value_is_taken_where_its_text_is_what_is_asked_for(
     assert type(value) is type(expected)
 
 
-def test_switches_and_numbers_are_written_as_the_web_does() -> None:
-    protocol = api([{"name": name, "in": "query", "schema": {}} for name in ("a", "b", "c")])
-
-    assert put(protocol, a=True, b=1.5, c=[1, False]).query == (("a", "true"), ("b", "1.5"), ("c", "1"), ("c", "false"))
-
-
-def test_lists_and_objects_are_joined_by_style(harbour: Protocol) -> None:
-    call = bind(harbour.tool("GET_ships"), (), {"flags": ["no", "se"], "berth": [1, 2], "port": ["oslo", "bergen"]})
-    assert call.query == (("flags", "no|se"), ("berth", "1"), ("berth", "2"), ("port", "oslo,bergen"))
-
-    styles = [("simple", False), ("label", True), ("matrix", True), ("matrix", False)]
-    listed = {"type": "array", "items": {"type": "string"}}
-    parameters = [
-        {"name": f"p{i}", "in": "path", "required": True, "style": style, "explode": explode, "schema": listed}
-        for i, (style, explode) in enumerate(styles)
-    ]
-    protocol = api([*parameters], "/x/{p0}/{p1}/{p2}/{p3}")
-    items = ["a", "b,c"]
-    assert put(protocol, items, items, items, items).path == "/x/a,b%2Cc/.a.b%2Cc/;p2=a;p2=b%2Cc/;p3=a,b%2Cc"
-
-
 def test_properties_of_an_object_body_are_arguments_and_body_passes_a_whole(library: Protocol) -> None:
     tool = library.tool("POST_books")
 
@@ -274,32 +249,6 @@ def test_where_a_body_property_has_a_parameters_name_the_argument_fills_the_para
     assert (both.query, sent_json(both)) == ((("ids", "a"),), {"ids": ["b"]})
 
 
-def test_a_body_that_is_not_asked_for_may_be_left_out_as_a_whole() -> None:
-    schema = {"type": "object", "required": ["device"], "properties": {"device": {"type": "string"}, "n": {}}}
-    protocol = api([], body={"content": {"application/json": {"schema": schema}}})
-
-    assert put(protocol).content is None
-    with pytest.raises(ToolError, match="missing 1 required argument: 'device'"):
-        put(protocol, n=1)
-
-
-@pytest.mark.parametrize(
-    ("encoding", "sent"),
-    [
-        ({}, b"tags=a&tags=b"),
-        ({"style": "form"}, b"tags=a&tags=b"),
-        ({"explode": False}, b"tags=a,b"),
-        ({"style": "pipeDelimited"}, b"tags=a%7Cb"),
-    ],
-)
-def test_lists_in_a_form_are_repeated_or_joined(encoding: dict[str, object], sent: bytes) -> None:
-    schema = {"type": "object", "properties": {"tags": {"type": "array", "items": {"type": "string"}}}}
-    media = {"schema": schema, "encoding": {"tags": encoding}}
-    protocol = api([], body={"content": {"application/x-www-form-urlencoded": media}})
-
-    assert put(protocol, tags=["a", "b"]).content == (sent, "application/x-www-form-urlencoded")
-
-
 def test_lists_in_a_swagger_form_are_joined_unless_it_says_multi() -> None:
     field = {"in": "formData", "type": "array", "items": {"type": "string"}}
     parameters = [{**field, "name": "some"}, {**field, "name": "more", "collectionFormat": "multi"}]
@@ -319,52 +268,6 @@ def test_a_required_body_is_sent_even_if_it_is_empty() -> None:
 
     assert put(api([], body={**media, "required": True})).content == (b"{}", "application/json")
     assert put(api([], body=media)).content is None
-
-
-class Echo(BaseHTTPRequestHandler):
-    def do_POST(self) -> None:
-        form = self.rfile.read(int(self.headers["Content-Length"]))
-        self.send_response(200)
-        self.end_headers()
-        self.wfile.write(self.headers["Content-Type"].encode() + b"\n" + form)
-
-    do_PUT = do_POST  # noqa: N815
-
-    def log_message(self, format: str, *args: object) -> None:
-        pass
-
-
-@pytest.fixture
-def echo() -> Iterator[str]:
-    """A server that answers with the Content-Type and the body it got."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Echo)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_address[1]}"
-    server.shutdown()
-    server.server_close()
-
-
-def sent(base: str, call: BoundCall) -> str:
-    content = call.content
-    assert content is not None
-    data, media_type = content
-    return requests.request(
-        call.tool.method, base + call.path, data=data, headers={"Content-Type": media_type}, timeout=5
-    ).text
-
-
-def test_forms_and_files_arrive_at_a_server(library: Protocol, echo: str) -> None:
-    loan = bind(library.tool("POST_loans"), (), {"book": "a&b", "days": "14", "notes": ["x", "y z"]})
-    assert sent(echo, loan) == "application/x-www-form-urlencoded\nbook=a%26b&days=14&notes=x&notes=y+z"
-
-    cover = bind(library.tool("PUT_books_bookId_cover_format"), ("1", "png"), {"image": b"\x89PNG", "caption": "ü"})
-    arrived = sent(echo, cover)
-    assert arrived.startswith("multipart/form-data; boundary=")
-    assert 'name="image"; filename="image"\r\nContent-Type: image/png' in arrived
-    assert 'name="caption"\r\n\r\n' in arrived
-    assert cover.content == cover.content, "equal calls give equal bytes"
-
-    assert sent(echo, bind(library.tool("PUT_notes"), (), {"body": "free text"})) == "text/plain\nfree text"
 
 
 def test_a_request_finds_its_tool_and_literal_segments_come_first(library: Protocol, harbour: Protocol) -> None:

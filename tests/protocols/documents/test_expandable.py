@@ -13,7 +13,6 @@ from protocols.dataflow.graph import ProtocolGraph
 from protocols.model import Protocol
 from protocols.render import render
 from protocols.schema_fields import fields
-from tests.atc.assist.planning.sketches import plan_sketch
 from tests.protocols.documents.expandable import MUSEUM, document
 
 
@@ -85,56 +84,6 @@ def test_an_identifier_is_read_before_it_is_made(museum: Protocol) -> None:
     best, *_ = graph_of(load(described)).providers("GET_items_lenders_id", "id")
 
     assert (best.tool, best.path) == ("GET_items_lenders", ("docs", 0, "id"))
-
-
-def test_what_the_question_names_is_not_made(museum: Protocol) -> None:
-    names = [tool.name for tool in museum.tools]
-    changing = 'Set the status of the painting "Red Vase" to lost.'
-
-    assert plan_sketch(graph_of(museum), "POST_items_paintings", names, changing) == []
-    assert plan_sketch(graph_of(museum), "POST_items_paintings", names, 'Create a painting called "Red Vase".') != []
-
-
-def test_a_relation_stands_for_what_it_refers_to(museum: Protocol) -> None:
-    sources = graph_of(museum).providers("GET_items_lenders_id", "id")
-
-    assert ("GET_items_paintings", ("data", 0, "lender")) in {(source.tool, source.path) for source in sources}
-    assert graph_of(museum).reference("PATCH_items_paintings_id", "lender") is not None
-
-
-def test_an_optional_search_is_left_out(museum: Protocol) -> None:
-    graph = graph_of(museum)
-    lines = plan_sketch(
-        graph, "GET_items_lenders_id", [tool.name for tool in museum.tools], 'Who is the lender "Hanabi Cycle"?'
-    )
-
-    assert graph.hint("GET_items_rooms_id", "id") == 'id: int — from GET_items_rooms()["data"][0]["id"]'
-    assert lines == [
-        'lender = next(lender for lender in GET_items_lenders()["data"] if lender["name"] == "Hanabi Cycle")',
-        'details = GET_items_lenders_id(id=lender["id"])',
-    ]
-
-
-def test_an_example_goes_over_a_relation(museum: Protocol) -> None:
-    question = 'Who is the lender of the painting "Red Vase"?'
-    lines = plan_sketch(graph_of(museum), "GET_items_lenders_id", [tool.name for tool in museum.tools], question)
-
-    assert 'if painting["name"] == "Red Vase")' in lines[0]
-    assert lines[-1] == 'details = GET_items_lenders_id(id=lender["lender"])'
-
-
-def test_a_body_that_may_be_a_list_shows_the_fields_of_one(museum: Protocol) -> None:
-    arguments = [parameter.argument for parameter in museum.tool("POST_items_paintings").arguments]
-
-    assert arguments == ["name", "status", "lender", "room"]
-
-
-def test_a_write_sets_what_the_question_speaks_of(museum: Protocol) -> None:
-    question = 'Set the status of the painting "Red Vase" to lost.'
-    lines = plan_sketch(graph_of(museum), "PATCH_items_paintings_id", [tool.name for tool in museum.tools], question)
-
-    assert "status=" in lines[-1]
-    assert "name=" not in lines[-1]
 
 
 def test_many_collections_that_refer_to_one_another_take_no_longer() -> None:

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
 from atc import Agent
-from atc.apps.cli import main
 from protocols import load
 from protocols.errors import ToolError
 from protocols.model import Protocol
@@ -57,15 +54,6 @@ def test_a_program_calls_it_so(museum: Protocol) -> None:
     assert (run.stdout, [call.tool for call in run.calls]) == ("Hanabi\n", ["GET_items_lenders_id"])
 
 
-def test_a_model_may_call_it_so(museum: Protocol) -> None:
-    model = ScriptedModel('```python\nprint(readLender(id=7)["data"]["name"])\n```')
-    with Agent(museum, model=model) as agent:
-        solution = agent.solve("What is the name of lender 7?")
-
-    assert solution.answer == "Hanabi"
-    assert solution.program == 'print(GET_items_lenders_id(id=7)["data"]["name"])'
-
-
 def test_a_name_of_the_program_stays_its_own(museum: Protocol) -> None:
     program = "readLender = 3\nprint(readLender)"
     model = ScriptedModel(f"```python\n{program}\n```")
@@ -81,15 +69,3 @@ def test_a_tool_left_out_is_left_out_by_both_names(museum: Protocol) -> None:
     assert run.error is not None
     assert run.error.type == "NameError"
     assert ToolError.__name__ not in run.error.message
-
-
-def test_explain_shows_both_names(museum: Protocol, tmp_path: Path) -> None:
-    spec = tmp_path / "museum.json"
-    spec.write_text(__import__("json").dumps(document("http://museum.example")))
-
-    result = CliRunner().invoke(
-        main, ["explain", "Which lenders are there?", "--api", str(spec)], env={"COLUMNS": "160"}
-    )
-
-    assert result.exit_code == 0, result.output
-    assert "readLender" in result.output

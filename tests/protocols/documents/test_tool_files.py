@@ -129,7 +129,7 @@ def test_bodies_and_warnings_are_those_of_any_document(trams: Protocol) -> None:
     ticket = bind(trams.tool("POST_ticket"), (), {"zone": "3"})
 
     assert ticket.content == (b'{"zone": 3}', "application/json")
-    assert any("types in another spelling, first at #/endpoints/0/parameters/0" in text for text in trams.warnings)
+    assert any("a type in another spelling (" in text for text in trams.warnings)
 
 
 def test_an_endpoint_that_cannot_be_used_is_left_out_by_its_place_in_the_file(tmp_path: Path) -> None:

@@ -9,10 +9,8 @@ from typing import Any
 import pytest
 
 from atc import Agent
-from atc.assist.rules.write_reasons import is_dated
 from atc.solution import Solution
 from protocols import Protocol
-from sandbox.records import CallRecord
 from tests.scripted import ScriptedModel
 
 SETTERS = 'form.begin("oak")\nform.set_day(Day(2, 6, 2025))\nform.set_length(4)'
@@ -96,61 +94,3 @@ def test_a_write_that_nobody_asked_for_is_told_where_writes_are_known() -> None:
 
     assert protocol.tells_writes and not Protocol.from_functions({"form": Form(), "Day": Day}).tells_writes
     assert solution.status == "refused"
-
-
-def test_a_prompt_of_functions_shows_functions() -> None:
-    """Its example calls no operation of a service, and no sketch guesses what a function is told."""
-    _, model = solve(SETTERS, "Set the length to 4 metres.")
-
-    text = "\n".join(message.content for message in model.asked[0])
-    assert "desk.lend(" in text and "GET_" not in text
-    assert "How they are called" not in text
-
-
-def test_a_revision_shows_all_of_a_few_functions() -> None:
-    """The functions that a program lacks are there, and the example is one of functions."""
-    solution, model = solve("form.begin(3)", "Order oak.", (), 'form.begin("oak")')
-
-    text = "\n".join(message.content for message in model.asked[1])
-    assert solution.answer == "called form.begin"
-    assert all(name in text for name in ("form.begin(", "form.submit(", "desk.lend(")) and "GET_" not in text
-
-
-def test_an_example_has_plain_functions_where_all_are() -> None:
-    """A model that sees `desk.lend` would call `desk.add` for `add`."""
-
-    def add(left: int, right: int) -> int:
-        """The sum of two numbers."""
-        return left + right
-
-    model = ScriptedModel("print(add('1', 2))\n```", "print(add(1, 2))\n```")
-    solution = Agent(Protocol.from_functions([add]), model=model, writes="allow").solve("What is 1 and 2?")
-
-    texts = ["\n".join(message.content for message in messages) for messages in model.asked]
-    assert solution.answer == "3"
-    assert all("lend(" in text and "desk." not in text for text in texts) and len(texts) == 2
-
-
-@pytest.mark.parametrize(
-    ("program", "dated"),
-    [
-        ("form.set_day(Day(2, 6, 2025))", True),
-        ("form.set_day(Day(day=6, month=2, year=2025))", True),
-        ('form.set_day("2025-02-06")', True),
-        ("form.set_day(Day(2, 7, 2025))", False),
-        ("form.set_day(Day(2, 6))", False),
-        ("form.set_day(Day(2, 6, 2025, 1))", False),
-    ],
-)
-def test_dates_are_compared_by_their_parts(program: str, dated: bool) -> None:
-    """A date of the question is used where a value of a class has its numbers, or a text in another form."""
-    assert is_dated("2025/02/06", program) is dated
-    assert not is_dated("2.6", program)
-
-
-def test_a_date_that_was_computed_is_seen_in_the_call() -> None:
-    """The arguments that a function got count as well."""
-    day: dict[str, object] = {"day": {"month": 2, "day": 6, "year": 2025}}
-    call = CallRecord(0, "form.set_day", "CALL", "function:form.set_day", day, 1, 200, 1.0, 1, "function")
-
-    assert is_dated("2025/02/06", "form.set_day(day)", [call])

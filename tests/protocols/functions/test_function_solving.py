@@ -13,7 +13,6 @@ from atc.apps.cli import main
 from atc.assist.check import check
 from protocols import UsageError, load
 from protocols.contracts.contract import Contract
-from tests.atc_command import start
 from tests.protocols.functions.shop import Cart, shop
 from tests.scripted import ScriptedModel
 
@@ -105,20 +104,6 @@ def test_an_agent_revises_what_a_function_refused(source: str) -> None:
     assert "counter.add(number: int) -> int — Add a number to the counter." in model.asked[0][-2].content
 
 
-@pytest.mark.parametrize("mode", ["react", "codeact"])
-def test_single_steps_call_functions(source: str, mode: str) -> None:
-    """A mode of single calls uses the same names."""
-    answers = {
-        "react": ["Action: counter.add(3)", "Action: finish(answer='3')"],
-        "codeact": ["```python\nprint(counter.add(3))\n```", "Answer: 3"],
-    }
-
-    solution = Agent(load(source), model=ScriptedModel(*answers[mode]), mode=mode, writes="allow").solve("Add three.")
-
-    assert [call.tool for attempt in solution.attempts for call in attempt.calls] == ["counter.add"]
-    assert solution.answer == "3"
-
-
 SHAPES = '''
 import functools
 from typing import NamedTuple
@@ -166,23 +151,6 @@ def test_commands_take_a_file_of_functions(source: str, tmp_path: Path) -> None:
     assert simulate.exit_code == 2 and "there is nothing to simulate" in simulate.output
 
 
-def test_values_may_be_named_tuples_and_models(tmp_path: Path) -> None:
-    """As a dataclass may; and a function that remembers its results is a function. A wrong value is refused."""
-    file = tmp_path / "shapes.py"
-    file.write_text(SHAPES)
-    program = tmp_path / "program.py"
-    program.write_text("spot = moved(Spot(1, 2))\nprint(spot, spot.y, double(4), cost(Item(name='pen', price=1.5)))")
-    wrong = tmp_path / "wrong.py"
-    wrong.write_text("print(cost(Item(name='pen', price=-1)))")
-
-    run, refused = (
-        CliRunner().invoke(main, ["run", str(path), "--api", f"functions:{file}"]) for path in (program, wrong)
-    )
-
-    assert (run.exit_code, run.stdout.strip()) == (0, "Spot(x=2, y=2) 2 8 1.5"), run.output
-    assert refused.exit_code == 1 and "greater than 0" in refused.output
-
-
 def test_what_functions_print_is_not_printed_by_the_program(tmp_path: Path) -> None:
     """It goes to stderr, so that stdout is the program's own, or JSON."""
     functions, program = tmp_path / "tools.py", tmp_path / "program.py"
@@ -228,18 +196,6 @@ def late() -> int:
     import neighbour_of_parts
     return neighbour_of_parts.NUMBER
 '''
-
-
-def test_parts_of_one_name_and_late_imports_are_taken(tmp_path: Path) -> None:
-    """Private functions and the parts of a property may share a name; a function may import a file beside its own."""
-    (tmp_path / "parts.py").write_text(PARTS)
-    (tmp_path / "neighbour_of_parts.py").write_text("NUMBER = 7")
-    program = tmp_path / "program.py"
-    program.write_text("print(shop.price(3), late())")
-
-    stdout, stderr = start("run", program, "--api", f"functions:{tmp_path / 'parts.py'}").communicate()
-
-    assert stdout == "number 6 7\n", stderr
 
 
 def test_a_python_file_without_its_scheme_is_told_how_it_is_named(tmp_path: Path) -> None:

@@ -36,14 +36,6 @@ def test_hints_and_docstrings_describe_a_tool() -> None:
     assert tool.success is not None and tool.success.description == "The things in the cart."
 
 
-def test_public_methods_are_tools_and_others_are_not() -> None:
-    """Methods come in the order of their definition; value classes that hints name come behind them."""
-    names = [tool.name for tool in shop(Cart()).tools]
-
-    methods = ["add", "total", "limit", "sort", "tagged", "broken"]
-    assert names == [*(f"cart.{name}" for name in methods), "find", "Amount", "Tag"]
-
-
 def test_only_those_named_in_reads_read() -> None:
     """A function writes, unless `reads` names it, with or without its object."""
     protocol = shop(Cart())
@@ -306,18 +298,6 @@ def test_a_result_that_cannot_be_read_says_why(
     assert called is not None
     with pytest.raises(ResultError, match=message):
         called.call(arguments)
-
-
-def test_a_text_for_one_branch_of_a_union_says_what_it_must_be() -> None:
-    """Not that it must be a text, which it is."""
-    with pytest.raises(ToolError, match="argument 'day' must be a date, not 'soon'"):
-        bind(Protocol.from_functions([create]).tool("create"), ["a"], {"day": "soon"})
-
-
-def test_reads_names_functions() -> None:
-    """A name that no function has is an error."""
-    with pytest.raises(UsageError, match="reads names 'nothing'"):
-        Protocol.from_functions([find], reads=["nothing"])
 
 
 def test_a_set_becomes_a_list_in_a_fixed_order() -> None:

@@ -9,9 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from atc.assist.check import check
 from protocols import Protocol, load
-from protocols.contracts.contract import Contract
 from sandbox import Sandbox
 
 HERE = Path(__file__).parent
@@ -73,16 +71,6 @@ def test_a_failure_is_one_whatever_its_structured_content(odd: Protocol) -> None
     assert "no such part" in run.error.message
 
 
-@pytest.mark.parametrize("tool", ["a_failure_in_data", "a_failure_in_a_word"])
-def test_a_failure_without_a_text_says_its_structured_content(odd: Protocol, tool: str) -> None:
-    """Rather than that there is no reason."""
-    with Sandbox(odd, writes="allow") as sandbox:
-        run = sandbox.run(f"{tool}()")
-
-    assert run.error is not None
-    assert "out of parts" in run.error.message
-
-
 @pytest.fixture(scope="module")
 def loose() -> Iterator[Protocol]:
     protocol = load(spec("odd_server.py", "--loose"))
@@ -117,14 +105,6 @@ def test_what_a_schema_does_not_take_is_refused(loose: Protocol, call: str) -> N
 
     assert run.error is not None
     assert call.partition("(")[0] in run.error.message
-
-
-def test_the_check_knows_what_a_schema_takes(loose: Protocol) -> None:
-    """A program with such arguments is not held back before it runs."""
-    contract = Contract(loose)
-
-    assert check("print(free(day=1), partly_free(name='a', size=2), numbers(one=1))", contract) == []
-    assert [diagnostic.tool for diagnostic in check("print(closed(day=1))", contract)] == ["closed"]
 
 
 def test_a_tool_that_is_listed_wrongly_is_left_out(loose: Protocol) -> None:

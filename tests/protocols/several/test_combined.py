@@ -183,15 +183,6 @@ def test_a_base_url_names_its_api(two: TwoAPIs) -> None:
         Sandbox(load(document(SHOP, two.shop.url, "Shop")), base_url={"shop": two.shop.url})
 
 
-def test_one_api_may_have_a_name_too(two: TwoAPIs) -> None:
-    """`--api shop=SPEC` alone is a combination of one."""
-    protocol = combine({"shop": document(SHOP, two.shop.url, "Shop")})
-
-    assert protocol.namespaces == ("shop",)
-    with pytest.raises(UsageError, match="combined already"):
-        combine({"all": protocol})
-
-
 def test_functions_are_one_of_the_apis(two: TwoAPIs, tmp_path: Path) -> None:
     """Functions of a Python file run in this process; their values go to the other APIs, and a credential nowhere."""
     (tmp_path / "own.py").write_text('def first() -> int:\n    """Give the first customer."""\n    return 7\n')

@@ -86,12 +86,6 @@ def test_a_program_over_two_apis_is_checked(apis: tuple[str, ...]) -> None:
     assert "is not of this API" not in atc("check", "program.py", *apis).stdout
 
 
-def test_the_prompt_shows_tools_of_both(apis: tuple[str, ...]) -> None:
-    tools = json.loads(atc("explain", QUESTION, *apis, "--json").stdout)["tools"]
-
-    assert {"shop__GET_orders", "crm__GET_customers_customer_id"} <= set(tools)
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -118,13 +112,6 @@ def test_what_is_wrong_is_named(
         assert result.exit_code == 2, result.stderr
         assert message in " ".join(result.stderr.split()), result.stderr
         assert "hunter2" not in result.stderr
-
-
-def test_a_header_needs_an_api(apis: tuple[str, ...]) -> None:
-    result = atc("run", "program.py", "--header", "X-A: b", "--allow", "http://127.0.0.1:9")
-
-    assert result.exit_code == 2
-    assert "--header needs --api SPEC" in result.stderr
 
 
 def test_a_token_server_that_is_down_is_an_api_that_is_down(

@@ -131,19 +131,6 @@ def test_a_hook_gives_a_reason_or_nothing(api: LocalAPI) -> None:
     assert api.requests == []
 
 
-def test_hooks_run_in_modes_that_make_one_call_at_a_time(api: LocalAPI) -> None:
-    """A method that asks for single calls goes through the same hooks."""
-    seen: list[str | None] = []
-    text = "Thought: look\nAction: GET_alerts\nAction Input: {}"
-    done = 'Thought: done\nAction: Finish\nAction Input: {"return_type": "give_answer", "final_answer": "calm"}'
-    with Agent(
-        api.protocol, model=ScriptedModel(text, done), mode="react", before_call=lambda call: seen.append(call.tool)
-    ) as agent:
-        agent.solve("Which alerts are there?")
-
-    assert seen == ["GET_alerts"]
-
-
 def test_a_replayed_call_does_not_leave(api: LocalAPI) -> None:
     """The second program repeats the first call, which the journal answers: the hook before it is not asked again."""
     before: list[CallRecord] = []
@@ -154,11 +141,3 @@ def test_a_replayed_call_does_not_leave(api: LocalAPI) -> None:
 
     assert len(before) == 1
     assert [call.replayed for call in after] == [False, True]
-
-
-def test_the_options_are_in_the_signature() -> None:
-    """Editors show them."""
-    import inspect
-
-    names = set(inspect.signature(Agent).parameters)
-    assert {"before_call", "after_call", "headers"} <= names

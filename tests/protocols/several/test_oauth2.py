@@ -92,15 +92,6 @@ def test_a_refused_token_is_renewed_once(tokens: TokenServer, api: LocalAPI, pro
     assert [call.attempts for call in run.calls] == [2]
 
 
-def test_a_service_that_refuses_every_token_is_asked_twice(tokens: TokenServer, api: LocalAPI) -> None:
-    """The second 401 is the program's to see."""
-    api.answer("GET", "/alerts", {"message": "no"}, 401)
-    run = Sandbox(api.protocol, credentials=[credential("oauth2:env:SHOP", api.protocol)]).run(LIST)
-
-    assert bearers(api) == ["token-1-c0de", "token-2-c0de"]
-    assert [call.status for call in run.calls] == [401]
-
-
 def test_a_replayed_call_needs_no_token(tokens: TokenServer, api: LocalAPI) -> None:
     """What the journal answers is not sent, so nobody is asked for a token."""
     with Journal() as journal:
@@ -163,13 +154,6 @@ def test_the_newest_refresh_token_in_the_file_counts(tokens: TokenServer, tmp_pa
     second.sign(ANY_REQUEST)
 
     assert [form["refresh_token"] for form in tokens.forms] == ["refresh-0-beef", "refresh-1-beef"]
-
-
-def test_a_refresh_token_that_stays_leaves_the_file_alone(tokens: TokenServer, tmp_path: Path) -> None:
-    path = _file(tokens, tmp_path)
-    credential(f"oauth2:file:{path}", None).sign(ANY_REQUEST)
-
-    assert path.stat().st_mode & 0o777 == 0o644
 
 
 def test_a_file_may_hold_a_client_without_a_refresh_token(tokens: TokenServer, tmp_path: Path) -> None:

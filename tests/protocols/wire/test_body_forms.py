@@ -59,59 +59,6 @@ def test_forms_have_brackets_where_the_document_asks_for_them(run: Run, service:
     )
 
 
-def test_parts_of_a_multipart_form_have_their_content_type(run: Run, service: Service) -> None:
-    """An object is application/json, a file what its encoding says, each item of a list a part of its own."""
-    schema = {
-        "type": "object",
-        "properties": {"meta": {"type": "object"}, "files": {"type": "array", "items": {**TEXT, "format": "binary"}}},
-    }
-    encoding = {"files": {"contentType": "image/gif, image/png"}}
-    document = writes({"multipart/form-data": {"schema": schema, "encoding": encoding}})
-
-    result = run(document, "POST_cards(meta={'a': [1]}, files=['x', 'y'])")
-
-    assert result.exit_code == 0, result.output
-    parts = service.arrived[0].body.split(b"\r\n--")
-    assert [b"Content-Type: application/json\r\n\r\n" in part for part in parts[:3]] == [True, False, False]
-    assert [b"Content-Type: image/gif\r\n\r\n" in part for part in parts[:3]] == [False, True, True]
-
-
-def test_a_body_documented_as_xml_is_xml(run: Run, service: Service) -> None:
-    """Names, attributes, wrappers and namespaces are those of the `xml` keywords."""
-    schema = {
-        "type": "object",
-        "xml": {"name": "book", "namespace": "https://books.example/ns", "prefix": "b"},
-        "properties": {
-            "id": {"type": "integer", "xml": {"attribute": True}},
-            "title": TEXT,
-            "tags": {"type": "array", "xml": {"wrapped": True}, "items": {**TEXT, "xml": {"name": "tag"}}},
-            "notes": {"type": "array", "items": TEXT},
-        },
-    }
-    document = writes({"application/xml": {"schema": schema}})
-
-    result = run(document, "POST_cards(id=7, title='A < B', tags=['x', 'y'], notes=['n'])")
-
-    assert result.exit_code == 0, result.output
-    root = ElementTree.fromstring(service.arrived[0].body)
-    assert service.arrived[0].headers["content-type"] == "application/xml"
-    assert (root.tag, root.attrib) == ("{https://books.example/ns}book", {"id": "7"})
-    assert [root.findtext("title"), root.findtext("notes")] == ["A < B", "n"]
-    assert [tag.text for tag in root.findall("tags/tag")] == ["x", "y"]
-
-
-def test_lines_texts_and_bytes_are_sent_under_their_own_name(run: Run, service: Service) -> None:
-    """NDJSON is a line for each item, and a text is sent as it is."""
-    lines = writes({"application/x-ndjson": {"schema": {"type": "array", "items": {}}}}, "/lines")
-    text = writes({"text/csv": {"schema": TEXT}}, "/text")
-
-    result = run({**lines, **text}, "POST_lines(body=[{'a': 1}, {'a': 2}])\nPOST_text(body='a,b\\n1,2')")
-
-    assert result.exit_code == 0, result.output
-    assert [request.body for request in service.arrived] == [b'{"a": 1}\n{"a": 2}\n', b"a,b\n1,2"]
-    assert [request.headers["content-type"] for request in service.arrived] == ["application/x-ndjson", "text/csv"]
-
-
 def test_what_a_media_type_cannot_say_is_refused_by_name(run: Run, service: Service) -> None:
     """A dict for a text, an empty list in a form: the argument is named, and nothing is sent."""
     form = {"type": "object", "properties": {"tags": {"type": "array", "items": TEXT}}}

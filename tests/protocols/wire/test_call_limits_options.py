@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -97,20 +95,6 @@ def test_a_longer_call_gives_a_solve_more_time(service: Service) -> None:
     assert Limits().adjusted(5).wall == 15
 
 
-def test_the_model_is_told_how_many_calls_it_may_make(service: Service) -> None:
-    """A number of the user's own is in the prompt; that of a strong model always is."""
-    document = {"openapi": "3.0.3", "info": {"title": "Report", "version": "1"}, "paths": REPORT}
-    prompts = []
-    cases: list[dict[str, Any]] = [{"max_calls": 7}, {"profile": "large"}, {}]
-    for options in cases:
-        with Agent(load(document), ScriptedModel(), base_url=service.url, **options) as agent:
-            prompts.append(agent.opening("What is the name?").messages()[0].content)
-
-    assert "at most 7 calls" in prompts[0]
-    assert "at most 100 calls" in prompts[1]
-    assert "calls" not in prompts[2].rpartition("Today")[2]
-
-
 @pytest.mark.parametrize(
     ("program", "says"),
     [
@@ -132,23 +116,3 @@ def test_too_many_calls_tell_items_from_pages(run: Run, program: str, says: str)
     assert result.exit_code == 4
     assert f"the program made more than the 4 calls allowed, {says}" in result.stderr
     assert run(ITEMS, program, "--max-calls", "9").exit_code == 0
-
-
-def test_the_options_may_stand_in_a_configuration_file(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`atc.toml` has them above its tables, for every command."""
-    monkeypatch.delenv("ATC_CONFIG", raising=False)
-    run(ITEMS, "")
-    Path("atc.toml").write_text("max-calls = 2\ncall-timeout = 5\n")
-    result = run(ITEMS, "for n in range(9): GET_items_id(n)")
-
-    assert result.exit_code == 4
-    assert "more than the 2 calls allowed" in result.stderr
-
-
-def test_no_calls_at_all_is_no_limit(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Refused on the command line and in the file, for each command."""
-    assert run(REPORT, PROGRAM, "--max-calls", "0").exit_code == 2
-    Path("atc.toml").write_text("max-calls = 0\n")
-    monkeypatch.setenv("ATC_CONFIG", "atc.toml")
-    result = run(REPORT, PROGRAM)
-    assert (result.exit_code, "max-calls" in result.stderr) == (2, True), result.stderr

@@ -16,9 +16,8 @@ from atc.apps.mcp_server.service import ToolService
 from atc.options import Options
 from protocols import combine, load
 from protocols.choice import choose
-from protocols.errors import ToolError, UsageError
+from protocols.errors import UsageError
 from sandbox import Journal
-from sandbox.egress.broker import Broker
 from tests.protocols.wire.conftest import Run
 from tests.protocols.wire.service import Service
 from tests.scripted import ScriptedModel
@@ -218,14 +217,6 @@ def test_a_program_that_catches_the_error_is_told_why(run: Run, service: Service
     calls = [(call["method"], call["status"], call["attempts"], call["error"]) for call in solution["calls"]]
     assert calls == [("POST", None, 0, line) for line in lines]
     assert service.lines == []
-
-
-def test_the_broker_refuses_it() -> None:
-    """Whoever calls it, with the reason."""
-    protocol = choose(load(DOCUMENT), without=["DELETE"])
-
-    with pytest.raises(ToolError, match="can't be called: it was left out by --without DELETE"):
-        Broker(protocol, base_url="http://127.0.0.1:9").call("DELETE_boats_id", ["7"])
 
 
 def test_an_agent_does_not_know_of_it() -> None:

@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import asdict
-from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from atc import Agent
-from atc.apps.cli import main
 from protocols import load
 from protocols.calls.credentials import APIKey
 from protocols.combined import combine
 from sandbox import Journal, Sandbox
 from tests.protocols.wire.conftest import Run
 from tests.protocols.wire.service import Arrived, Service
-from tests.scripted import ScriptedModel
 
 OK = {"responses": {"200": {"description": "OK.", "content": {"application/json": {"schema": {"type": "object"}}}}}}
 PATHS = {
@@ -101,15 +94,6 @@ def test_a_cookie_goes_where_and_as_long_as_its_attributes_say(
 
     assert done.exit_code == 0
     assert [request.path for request in service.arrived if "cookie" in request.headers] == sent
-
-
-def test_a_service_on_localhost_may_name_its_domain(run: Run, service: Service) -> None:
-    """As developers' servers do."""
-    local = service.url.replace("127.0.0.1", "localhost")
-    handle = sets("sid=1; Path=/; Domain=localhost")
-    done = run(PATHS, "POST_login(); print(GET_me()['name'])", "--base-url", local, handle=handle)
-
-    assert done.stdout == "Ada\n"
 
 
 def test_a_later_reply_replaces_and_removes_cookies(run: Run, service: Service) -> None:
@@ -218,22 +202,6 @@ def test_a_replayed_login_signs_in_again(service: Service) -> None:
         run = sandbox.run("POST_login(); print(GET_me()['name'])")
 
     assert (run.stdout, service.lines) == ("Ada\n", ["POST /login", "GET /me"])
-
-
-def test_a_script_of_its_own_is_signed_in_too(
-    service: Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As `atc save --standalone` writes it."""
-    monkeypatch.chdir(tmp_path)
-    service.handle = sets(LOGIN)  # type: ignore[assignment]
-    Path("api.json").write_text(json.dumps(DOCUMENT | {"servers": [{"url": service.url}]}))
-    model = ScriptedModel("POST_login()\nprint(GET_me()['name'])")
-    with Agent(load("api.json"), model, writes="allow", ablate=["challenge", "check"]) as agent:
-        Path("solution.json").write_text(json.dumps(agent.solve("Post a login, and tell my name.").to_json()))
-    CliRunner().invoke(main, ["save", "solution.json", "-o", "me.py", "--api", "api.json", "--standalone"])
-    done = subprocess.run([sys.executable, "me.py"], capture_output=True, text=True, timeout=60, check=True)
-
-    assert (done.stdout, done.stderr) == ("Ada\n", "")
 
 
 def test_a_service_that_sets_cookies_without_end(run: Run, service: Service) -> None:

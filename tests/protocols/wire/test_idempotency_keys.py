@@ -124,23 +124,3 @@ def test_a_saved_program_draws_its_keys_anew(
     assert len(of_the_solve) == 3
     assert len(set(keys(service))) == 9
     assert "recorded-key-2" not in Path("pay.py").read_text()
-
-
-def test_a_key_that_the_program_computes_stays(
-    service: Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It may be the same for the calls of a loop on purpose."""
-    monkeypatch.chdir(tmp_path)
-    program = """
-import uuid
-key = str(uuid.uuid4())
-for _ in range(2):
-    paid = POST_payments(amount=3, Idempotency_Key=key)["paid"]
-print(paid)
-"""
-    assert saved(service, program).exit_code == 0
-    service.arrived.clear()
-    CliRunner().invoke(main, ["run", "pay.py", "--writes", "allow"])
-
-    assert len(keys(service)) == 2
-    assert len(set(keys(service))) == 1

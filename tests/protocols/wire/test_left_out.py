@@ -10,7 +10,6 @@ from click.testing import CliRunner
 
 from atc.apps.cli import main
 from protocols import load
-from protocols.errors import ProtocolError
 from tests.protocols.wire.conftest import Run
 from tests.protocols.wire.service import Service
 
@@ -56,11 +55,6 @@ def test_what_is_no_method_is_told(run: Run) -> None:
     assert "calls with the method QUERY are not supported (1)" in line
     assert result.exit_code == 1
     assert "QUERY_boats() can't be called: it was left out of the document: calls with" in result.stderr
-
-
-def test_nothing_is_told_of_a_whole_document(run: Run) -> None:
-    """Where every operation is a tool, there is no such line."""
-    assert run({"/boats": {"get": GET}}, "GET_boats()").stderr == ""
 
 
 def test_who_calls_a_broken_operation_is_told_why(run: Run, service: Service) -> None:
@@ -187,16 +181,6 @@ def test_a_missing_file_is_told(run: Run) -> None:
 
     assert result.exit_code == 0
     assert "1 of 2 operations is left out: docks.json points to nothing" in result.stderr
-
-
-def test_a_document_from_the_web_reads_no_local_file(service: Service, tmp_path: Path) -> None:
-    """Not for its paths either."""
-    (tmp_path / "boats.json").write_text(json.dumps({"get": GET}))
-    document = {"openapi": "3.0.3", "info": {}, "paths": {"/boats": {"$ref": f"file://{tmp_path}/boats.json"}}}
-    service.handle = lambda request: (200, {}, document)
-
-    with pytest.raises(ProtocolError, match="may not point to a local file"):
-        load(f"{service.url}/spec.json")
 
 
 @pytest.mark.parametrize(

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
 from atc import Agent
-from atc.apps.cli import main
 from protocols import combine, load
 from protocols.errors import UsageError
 from protocols.simulator import Simulator
@@ -156,19 +152,6 @@ def test_a_variable_without_a_value_is_named(url: str, variables: dict[str, Any]
         Sandbox(protocol)
 
 
-def test_the_command_names_it_too(tmp_path: Path) -> None:
-    """Before anything is sent, with exit code 2."""
-    server = {"url": "https://{tenant}.example.com:{port}/api", "variables": {"port": {"default": "443"}}}
-    document = {"openapi": "3.0.3", "info": {"title": "T", "version": "1"}, "servers": [server]}
-    (tmp_path / "spec.json").write_text(json.dumps({**document, "paths": {"/boats": {"get": OK}}}))
-    (tmp_path / "program.py").write_text("GET_boats()")
-    result = CliRunner().invoke(main, ["run", str(tmp_path / "program.py"), "--api", str(tmp_path / "spec.json")])
-
-    assert result.exit_code == 2
-    assert "the server https://{tenant}.example.com:443/api of the document has no value for {tenant}" in result.stderr
-    assert "--base-url" in result.stderr
-
-
 def test_a_server_with_a_value_is_taken_before_one_without(service: Service) -> None:
     """The base URL of a run is the first that can be used; with a base URL only the path counts."""
     servers = [{"url": "https://{tenant}.example.com/v9"}, {"url": f"{service.url}/v2"}]
@@ -176,13 +159,6 @@ def test_a_server_with_a_value_is_taken_before_one_without(service: Service) -> 
     with Sandbox(protocol, allow=[service.url]) as sandbox:
         assert sandbox.run("GET_b()").error is None
     assert service.lines == ["GET /v2/b"]
-
-
-def test_a_variable_of_a_path_may_be_empty(run: Run, service: Service) -> None:
-    """It is a value like any other there."""
-    server = {"url": "https://harbour.example/{stage}", "variables": {"stage": {"default": ""}}}
-    assert run({"servers": [server], "paths": {"/boats": {"get": OK}}}, "GET_boats()").exit_code == 0
-    assert service.lines == ["GET /boats"]
 
 
 # --- Paths
@@ -212,16 +188,6 @@ def test_the_query_of_a_template_is_no_part_of_the_path(
     assert result.exit_code == 0, result.stderr
     assert sorted(service.lines[0].partition("?")[2].split("&")) == sorted(sent.partition("?")[2].split("&"))
     assert service.lines[0].partition("?")[0] == f"GET {sent.partition('?')[0]}"
-
-
-def test_a_template_addresses_its_operation_by_url(run: Run, service: Service) -> None:
-    """And an integer is still checked."""
-    listed = [parameter("id", "path"), parameter("page", "query", type="integer")]
-    document = {"/boats/{id}{?page}": {"get": {**OK, "parameters": listed}}}
-
-    assert run(document, f'import requests\nrequests.get("{service.url}/boats/x?page=1")').exit_code == 0
-    assert service.lines == ["GET /boats/x?page=1"]
-    assert run(document, "GET_boats_id('x', page='many')").exit_code == 1
 
 
 def test_a_path_of_two_slashes_is_left_out_with_the_reason(run: Run, service: Service) -> None:

@@ -32,7 +32,6 @@ def in_query(name: str, schema: dict[str, object], **more: object) -> dict[str, 
 
 
 DEEP = in_query("q", {"type": "object"}, style="deepObject")
-JOINED: dict[str, object] = {"style": "spaceDelimited", "explode": False}
 
 
 @pytest.mark.parametrize(

@@ -9,13 +9,11 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from atc import Agent
 from atc.apps.cli import main
 from protocols import load
 from protocols.choice import choose
 from tests.protocols.wire.conftest import Run
 from tests.protocols.wire.service import Arrived, Service
-from tests.scripted import ScriptedModel
 
 LIST = {"type": "object", "properties": {"hits": {"type": "array", "items": {"type": "object"}}}}
 
@@ -138,18 +136,6 @@ def test_a_path_that_may_be_that_of_a_write_is_a_write(run: Run, service: Servic
     assert run(paths, other, "--writes", "deny").exit_code == 0
 
 
-def test_an_agent_takes_them(service: Service) -> None:
-    """`Agent(reads=…)` solves with it under `deny`."""
-    protocol = load({"openapi": "3.0.3", "info": {}, "paths": {"/report": {"post": operation()}}})
-    model = ScriptedModel('print(len(POST_report(text="x")["hits"]))')
-    service.handle = search
-
-    with Agent(protocol, model, base_url=service.url, writes="deny", reads=["POST /report"]) as agent:
-        solution = agent.solve("How many hits has x?")
-    assert solution.answer == "1"
-    assert not solution.calls[0].writes
-
-
 def test_a_file_that_declares_reads_must_be_trusted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It lets writes through, so a stranger's atc.toml may not do it unasked."""
     monkeypatch.chdir(tmp_path)
@@ -226,30 +212,3 @@ def test_no_other_method_is_taken_to_read(method: str) -> None:
 
     assert protocol.tools[0].writes
     assert not choose(protocol, reads=["/boats/search"]).tools[0].writes
-
-
-def test_a_probe_tells_what_it_takes_to_read(service: Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It calls such operations without a permission, unless `--read none` takes that back."""
-    monkeypatch.chdir(tmp_path)
-    paths = {"/boats/report": {"post": {**operation(), "x-reads": True}}}
-    spec = {"openapi": "3.0.3", "info": {"title": "Harbour", "version": "1"}, "paths": paths}
-    Path("spec.json").write_text(json.dumps(spec), encoding="utf-8")
-    command = ["probe", "spec.json", "-o", "out.yaml", "--base-url", service.url, "--model", "none"]
-    result = CliRunner().invoke(main, command)
-    asked = len(service.lines)
-    taken_back = CliRunner().invoke(main, [*command, "--read", "none"])
-
-    assert "taken to change nothing, by what the document says: POST_boats_report; --read none" in result.stderr
-    assert asked and len(service.lines) == asked
-    assert "taken to change nothing" not in taken_back.stderr
-
-
-def test_the_variable_has_the_name_of_the_flag(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`ATC_RUN_READ` as well as `ATC_RUN_READS`, with patterns between commas."""
-    paths = {"/boats/report": {"post": operation()}, "/boats/sum": {"post": operation()}}
-    program = 'POST_boats_report(text="x")\nPOST_boats_sum(text="x")'
-    assert run(paths, program, "--writes", "deny").exit_code == 3
-    for name in ("ATC_RUN_READ", "ATC_RUN_READS"):
-        with monkeypatch.context() as patch:
-            patch.setenv(name, "POST /boats/report,POST /boats/sum")
-            assert run(paths, program, "--writes", "deny").exit_code == 0

@@ -6,8 +6,6 @@ import json
 
 import pytest
 
-from atc.fault import Fault
-from atc.prompting.conversation import said
 from sandbox.egress.reasons import service_message
 from tests.protocols.wire.conftest import Run
 
@@ -216,42 +214,10 @@ def test_a_reason_has_600_characters_at_most_and_the_body_is_whole(run: Run) -> 
     assert done.stdout == "600 … 30\n"
 
 
-def test_a_revision_reads_the_whole_reason() -> None:
-    """The model needs the last wrong field as much as the first."""
-    reason = service_message({"errors": {f"field{n}": ["is wrong"] for n in range(60)}})
-    message = f'POST_orders: 422 Unprocessable Entity — the service said "{reason}" (POST /orders)'
-
-    assert len(reason) == 600
-    assert message in said(Fault("run", "ToolError", message))
-
-
 @pytest.mark.parametrize("body", [None, [], {}, 5, True, [[[]]], {"error": None}, {"errors": [None, 4]}, "", "<"])
 def test_a_body_without_a_reason_is_no_error_of_ours(body: object) -> None:
     """Whatever JSON comes, the status stands."""
     assert isinstance(service_message(body), str)
-
-
-def test_json_under_another_name_is_read_too(run: Run) -> None:
-    """Some services label their errors as text."""
-    body = json.dumps({"errors": {"day": ["is no date"]}})
-    done = run(PATHS, "POST_orders()", handle=_order(400, body, "text/plain"))
-
-    assert 'the service said "day: is no date"' in done.stderr
-
-
-@pytest.mark.parametrize(
-    ("body", "reason"),
-    [
-        (
-            {"Message": "The order is wrong.", "OrderState": {"order.Day": ["missing"], "order.Size": ["too big"]}},
-            "order.Day: missing; order.Size: too big; The order is wrong.",
-        ),
-        ({"title": "No.", "links": {"self": ["here"]}}, "No."),
-    ],
-)
-def test_lists_beside_a_message_are_those_of_fields(body: object, reason: str) -> None:
-    """Under whatever name a framework has for them, but for those of machines."""
-    assert service_message(body) == reason
 
 
 @pytest.mark.parametrize("status", [401, 403])

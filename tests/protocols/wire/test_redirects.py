@@ -231,14 +231,6 @@ def test_a_redirect_to_https_is_told_and_not_followed(run: Run, service: Service
     assert "--allow" not in done.stderr
 
 
-def test_a_path_of_the_same_server_that_the_document_lacks_is_not_reached(run: Run, service: Service) -> None:
-    """A page of the service's own, say for signing in."""
-    done = run(PATHS, "GET_items()", handle=to(302, "/login?next=/items"))
-
-    assert f"it redirects to {service.url}/login, which is no operation of this API" in done.stderr
-    assert service.lines == ["GET /items"]
-
-
 def test_a_file_of_the_same_server_is_reached_if_that_is_allowed(run: Run, service: Service) -> None:
     """Unsigned, as anywhere else outside the API; a write does not get there."""
     options = ["--header", "X-Key: key-of-mine"]
@@ -348,20 +340,3 @@ def test_a_write_that_breaks_off_behind_a_redirect_is_not_sent_again(service: Se
 
     assert "it was not sent again" in second
     assert service.lines == ["POST /items", "POST /items/"]
-
-
-def test_a_location_in_utf_8_leads_where_it_says(run: Run, service: Service) -> None:
-    """Its bytes are those of UTF-8, percent-encoded or not."""
-    ok = {"responses": {"200": {"description": "OK"}}}
-    name = {"name": "name", "in": "path", "required": True, "schema": {"type": "string"}}
-    doc = {"/start": {"get": ok}, "/towns/{name}": {"parameters": [name], "get": ok}}
-    raw = "/towns/Łódź".encode().decode("latin-1")
-
-    result = run(
-        doc,
-        "print(GET_start())",
-        handle=lambda request: (302, {"Location": raw}, b"") if request.path == "/start" else (200, {}, 1),
-    )
-
-    assert (result.exit_code, result.output) == (0, "1\n")
-    assert service.lines == ["GET /start", "GET /towns/%C5%81%C3%B3d%C5%BA"]

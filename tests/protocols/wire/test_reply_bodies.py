@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.protocols.wire.conftest import Run
-from tests.protocols.wire.service import Arrived, Service
+from tests.protocols.wire.service import Service
 
 
 def document(media_type: str | None = None, schema: object = None, method: str = "get") -> dict[str, Any]:
@@ -123,17 +123,6 @@ def test_a_broken_line_in_the_middle_is_an_error(run: Run) -> None:
     assert "GET_report: the reply is not JSON" in result.stderr
 
 
-def test_events_stay_text(run: Run) -> None:
-    """`text/event-stream` is a text of lines."""
-    body = "data: 1\n\ndata: 2\n\n"
-
-    result = run(
-        document("text/event-stream"), "print(GET_report().count('data'))", handle=reply("text/event-stream", body)
-    )
-
-    assert (result.exit_code, result.output) == (0, "2\n")
-
-
 CHARSETS = ["iso-8859-1", "windows-1252", "utf-8", "utf-16", "iso-8859-15"]
 ASIAN = ["shift_jis", "euc-jp", "iso-2022-jp", "gb18030", "big5", "euc-kr"]
 
@@ -246,16 +235,3 @@ def test_a_request_accepts_what_is_documented(run: Run, service: Service, media_
     run({"/report": {"get": {"responses": {"200": response}}}}, "GET_report()")
 
     assert service.arrived[0].headers["accept"] == accept
-
-
-def test_the_one_of_several_media_types_that_came_counts(run: Run) -> None:
-    """Where both JSON and CSV are documented, the label tells them apart."""
-    content: dict[str, Any] = {"application/json": {"schema": ROW}, "text/csv": {"schema": {"type": "string"}}}
-    doc = {"/report": {"get": {"responses": {"200": {"description": "OK", "content": content}}}}}
-
-    def handle(request: Arrived) -> Any:
-        return 200, {"Content-Type": "text/csv"}, "7"
-
-    result = run(doc, "print(repr(GET_report()))", handle=handle)
-
-    assert (result.exit_code, result.output) == (0, "'7'\n")

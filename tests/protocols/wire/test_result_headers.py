@@ -8,8 +8,6 @@ from typing import Any
 
 import pytest
 
-from atc.assist.check import check
-from protocols.contracts.contract import Contract
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.documents.loader import load
 from protocols.render import render
@@ -201,44 +199,3 @@ def test_the_prompt_shows_the_headers_that_say_something(tmp_path: Path) -> None
     assert "  .headers: X-Total-Count (All jobs.), Link (Next page.)\n" in text
     assert "RateLimit" not in text
     assert text.count(".headers:") == 4
-
-
-def test_the_check_lets_a_program_read_headers(tmp_path: Path) -> None:
-    """Also of a typed dict; of a function without headers it says that there are none."""
-    protocol = load(_document(tmp_path))
-    program = (
-        'a = GET_jobs_id("7")\nprint(a["id"], a.headers["ETag"], GET_jobs().headers.get("Link"), POST_jobs().headers)'
-    )
-
-    assert check(program, Contract(protocol)) == []
-    assert [d.line for d in check('print(GET_plain().headers["ETag"])', Contract(protocol))] == [1]
-
-
-@pytest.mark.parametrize(
-    ("kind", "body", "shown"), [("integer", 4, "5 int 4 {4: 1}"), ("number", 0.5, "1.5 float 0.5")]
-)
-def test_numbers_have_headers(run: Run, kind: str, body: float, shown: str) -> None:
-    """They count, print and travel as any others."""
-    response = {"description": "OK", "headers": headers(X_Unit="Of it."), **content({"type": kind})}
-    doc = {"/size": {"get": {"responses": {"200": response}}, "post": {"responses": {"200": response}}}}
-    program = """
-        import json
-        size = GET_size()
-        print(size + 1, type(size).__name__, json.dumps(size), {size: 1}, size.headers["x-unit"], f"{size:.1f}")
-    """
-
-    result = run(doc, program, handle=lambda request: (200, {"X-Unit": "m"}, body))
-
-    assert result.exit_code == 0, result.stderr
-    assert result.output.startswith(shown)
-    assert result.output.endswith(f" m {body:.1f}\n")
-
-
-def test_true_and_false_have_no_headers(run: Run) -> None:
-    """They are what they are; there is no other `True`."""
-    response = {"description": "OK", "headers": headers(X_Unit="Of it."), **content({"type": "boolean"})}
-    doc = {"/flag": {"get": {"responses": {"200": response}}}}
-
-    result = run(doc, "print(GET_flag() is True)", handle=lambda request: (200, {"X-Unit": "m"}, True))
-
-    assert (result.exit_code, result.output) == (0, "True\n")

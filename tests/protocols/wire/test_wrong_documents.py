@@ -4,10 +4,6 @@ from __future__ import annotations
 
 import json
 
-from atc.assist.check import check
-from atc.assist.check.precheck import fault_of, further_problems
-from protocols import load
-from protocols.contracts.contract import Contract
 from tests.atc.exact.test_writes import ATC, on_terminal
 from tests.protocols.wire.conftest import Run
 from tests.protocols.wire.service import Service
@@ -84,16 +80,6 @@ def test_null_in_a_patch_is_never_left_out_without_a_word(run: Run, service: Ser
     assert [json.loads(request.body) for request in service.arrived] == [{"name": "x", "ttl": None}] * 2
 
 
-def test_branches_that_overlap_are_no_mistake(run: Run, service: Service) -> None:
-    """Most documents have alternatives of which several fit the same value."""
-    branches = [{"type": "object", "properties": {name: {"type": "string"}}} for name in ("a", "b")]
-    body = {"content": {"application/json": {"schema": {"oneOf": branches}}}}
-    document = {"/x": {"post": {"requestBody": body, "responses": {"200": {"description": "ok"}}}}}
-
-    assert run(document, "POST_x(body={'a': 'x'})").exit_code == 0
-    assert json.loads(service.arrived[0].body) == {"a": "x"}
-
-
 def test_a_simulated_call_is_taken_too(run: Run, service: Service) -> None:
     """Who insists is answered by the simulated API, and nothing says that it was sent."""
     for arguments in ("name='x'", "name='long', ttl=1", "name='x', ttl=1, kind='c'"):
@@ -130,14 +116,3 @@ def test_all_that_the_document_says_is_told_at_once(run: Run, service: Service) 
     assert line.count("PATCH_records(): ") == line.count("make the same call again") == 1
     assert [json.loads(request.body) for request in service.arrived] == [{"name": "long", "kind": "c"}]
     assert "'ttl' must be an integer" in run(DOCUMENT, TWICE.format("name='long', ttl='soon'")).stdout
-
-
-def test_the_check_before_the_run_says_what_to_do() -> None:
-    """Once in a message, and of what may be sent; not of what stays refused."""
-    contract = Contract(load({"openapi": "3.0.3", "info": {}, "paths": DOCUMENT}))
-    for arguments, helps in (("name='x'", 1), ("name='long', ttl=1", 1), ("name='long', kind='c'", 1), ("nam='x'", 0)):
-        program = f"PATCH_records({arguments})"
-        diagnostics = check(program, contract)
-        fault, _ = fault_of(program, diagnostics)
-        text = " ".join([fault.message, *further_problems(diagnostics)])
-        assert text.count("if the document is wrong, make the same call again") == helps, text
