@@ -18,6 +18,8 @@ from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import CancelledError, Future
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from contextlib import AbstractContextManager, suppress
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 from protocols.calls.credentials import Credential, RequestToSign, ServerVariable
@@ -64,26 +66,24 @@ _DIES_WITH_US = (
 Result = TypeVar("Result")
 
 
+@dataclass(frozen=True)
 class ServerListing:
-    """What a server says of itself, and its tools in its order."""
+    """What a server says of itself, and its tools in its order.
 
-    def __init__(
-        self,
-        title: str,
-        version: str,
-        instructions: str,
-        tools: Sequence[types.Tool],
-        warnings: Sequence[str] = (),
-        broken: Sequence[tuple[str, str]] = (),
-    ) -> None:
-        self.title = title
-        self.version = version
-        self.instructions = instructions
-        self.tools = tuple(tools)
-        self.warnings = tuple(warnings)
-        self.broken = tuple(broken)
-        """The names of what is listed and is no tool, and what is wrong with each."""
-        self.contracts = {tool.name: _contract(tool) for tool in tools}
+    `broken` are the names of what is listed and is no tool, and what is wrong with each.
+    """
+
+    title: str
+    version: str
+    instructions: str
+    tools: tuple[types.Tool, ...]
+    warnings: tuple[str, ...] = ()
+    broken: tuple[tuple[str, str], ...] = ()
+
+    @cached_property
+    def contracts(self) -> dict[str, object]:
+        """What a program and the writes policy rely on, by tool."""
+        return {tool.name: _contract(tool) for tool in self.tools}
 
     def differs_in(self, later: ServerListing) -> str | None:
         """The name of a tool that is gone or another one in a later listing; None if there is none."""
@@ -91,7 +91,6 @@ class ServerListing:
 
 
 def _contract(tool: types.Tool) -> object:
-    """What a program and the writes policy rely on."""
     return tool.input_schema, tool.output_schema, tool.annotations is not None and tool.annotations.read_only_hint
 
 
@@ -343,7 +342,8 @@ class _Session:
         title = (info.title or info.name) if info is not None else self._address.text
         version = info.version if info is not None else ""
         instructions = self._client.instructions or ""
-        return ServerListing(title, version, instructions, tools, [warning] if problem else (), tuple(broken.items()))
+        warnings = (warning,) if problem else ()
+        return ServerListing(title, version, instructions, tuple(tools), warnings, tuple(broken.items()))
 
     async def _tools(self, broken: dict[str, str]) -> tuple[list[types.Tool], str]:
         """The tools of all pages; where the pages have no end, those so far and what is wrong. `broken` gets others."""
