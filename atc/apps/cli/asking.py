@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 import click
 
 from atc.apps.cli import say
+from atc.apps.cli.confirm import Asker, can_ask
 from atc.apps.cli.flags import FLAGS, flag_values, flags_with, for_chosen, with_values
 from atc.apps.cli.options import agent_options, api_option, option, record_option
 from atc.apps.cli.reachable import open_service
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
     from atc.events import Event, EventSink
     from protocols.model import Protocol
     from protocols.simulator import Session
-    from sandbox import CallRecord
-    from sandbox.egress.write_plan import WritePlan
 
 __all__ = ["AgentOptions", "check_passwords", "load_api", "open_agent", "tell_message", "tell_solution"]
 
@@ -113,14 +112,7 @@ def load_api(options: AgentOptions, *, check: bool) -> Protocol:
 
 
 @contextmanager
-def open_agent(
-    options: AgentOptions,
-    protocol: Protocol,
-    query: str,
-    sink: EventSink,
-    confirm: Callable[[CallRecord], bool] | None,
-    confirm_plan: Callable[[WritePlan], bool] | None,
-) -> Iterator[Agent]:
+def open_agent(options: AgentOptions, protocol: Protocol, query: str, sink: EventSink, asker: Asker) -> Iterator[Agent]:
     """The agent of the options; `query` is what a simulated world takes for granted. Raises: ATCError."""
     from atc.agent import Agent
     from atc.models import open_model
@@ -139,8 +131,8 @@ def open_agent(
             simulate=service,
             on_event=on_event,
             writes=agent.writes or ("allow" if agent.simulate else "ask"),
-            confirm=confirm,
-            confirm_plan=confirm_plan,
+            confirm=asker.write if can_ask() else None,
+            confirm_plan=asker.plan if can_ask() else None,
         )
         with Agent(protocol, **vars(all_options)) as opened:
             yield opened

@@ -17,7 +17,7 @@ import click
 
 from atc.apps.cli import say
 from atc.apps.cli.asking import AgentOptions, check_passwords, load_api, open_agent, tell_message, tell_solution
-from atc.apps.cli.confirm import PlanConfirmation, WriteConfirmation, can_ask
+from atc.apps.cli.confirm import Confirmation
 from atc.apps.cli.model import offer_pull
 from atc.apps.cli.options import check_api_options, json_option, option, out_file, takes
 from protocols.errors import ATCError, UsageError
@@ -84,9 +84,8 @@ def chat(options: _Options) -> None:
         first = next(questions, None)
         if first is None:
             return
-        confirm, confirm_plan = (conversation.confirm, conversation.confirm_plan) if can_ask() else (None, None)
         with (
-            open_agent(options, protocol, first, conversation.sink, confirm, confirm_plan) as agent,
+            open_agent(options, protocol, first, conversation.sink, conversation) as agent,
             agent.chat(journal) as dialogue,
         ):
             journal.note(_NOTE, options.to_note())
@@ -102,21 +101,20 @@ class _Conversation:
         self.exit_code = 0
         self._options = options
         self._view: SolveView | None = None
-        self._writes: WriteConfirmation | None = None
-        self._plans: PlanConfirmation | None = None
+        self._confirmation = Confirmation()
 
     def sink(self, event: Event) -> None:
         """Show an event of the question that is under way."""
         if self._view is not None:
             self._view.sink(event)
 
-    def confirm(self, call: CallRecord) -> bool:
+    def write(self, call: CallRecord) -> bool:
         """Ask about a write."""
-        return self._writes is not None and self._writes(call)
+        return self._confirmation.write(call)
 
-    def confirm_plan(self, plan: WritePlan) -> bool:
+    def plan(self, plan: WritePlan) -> bool:
         """Ask about planned writes."""
-        return self._plans is not None and self._plans(plan)
+        return self._confirmation.plan(plan)
 
     def ask(self, dialogue: Chat, line: str, hidden: tuple[str, ...]) -> None:
         """Answer a line; what goes wrong is told, and the chat goes on."""
@@ -137,8 +135,7 @@ class _Conversation:
         quiet = options.as_json and not options.verbose
         with (
             open_view(quiet=quiet, verbose=options.verbose, stdout=not options.as_json) as view,
-            WriteConfirmation(view.pause) as self._writes,
-            PlanConfirmation(view.pause) as self._plans,
+            Confirmation(view.pause, query) as self._confirmation,
         ):
             self._view = view
             solution = dialogue.ask(query, refresh=refresh)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import contextlib
 import itertools
 import json
-import re
 import select
 import sys
 import termios
 import threading
+import typing
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from types import TracebackType
@@ -17,11 +17,12 @@ from typing import Self
 
 import click
 
-from atc.apps.tui.plan import MOST, WIDEST, plan_lines, unhidden
+from atc.apps.tui.plan import MOST, WIDEST, place_text, plan_lines, shortened, unhidden
+from protocols.json_path import Step
 from sandbox.egress.write_plan import WritePlan
 from sandbox.records import CallRecord
 
-__all__ = ["PlanConfirmation", "WriteConfirmation", "can_ask"]
+__all__ = ["Asker", "Confirmation", "can_ask"]
 
 _FEW = 8
 """Values that leave the request in sight, which else is shown once more."""
@@ -35,11 +36,25 @@ def can_ask() -> bool:
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
-class _Confirmation:
-    """Asks one question at a time, until the block ends; `pause` keeps what else is drawn out of the way."""
+class Asker(typing.Protocol):
+    """Who is asked about a write, and about a plan of writes."""
 
-    def __init__(self, pause: Callable[[], AbstractContextManager[None]] = nullcontext) -> None:
+    def write(self, call: CallRecord) -> bool: ...
+
+    def plan(self, plan: WritePlan) -> bool: ...
+
+
+class Confirmation:
+    """Asks about one thing at a time, until the block ends.
+
+    Args:
+        pause: Keeps what else is drawn out of the way.
+        query: The question of the user, which is shown beside a write; empty where there is none.
+    """
+
+    def __init__(self, pause: Callable[[], AbstractContextManager[None]] = nullcontext, query: str = "") -> None:
         self._pause = pause
+        self._query = query
         self._over = threading.Event()
 
     def __enter__(self) -> Self:
@@ -47,6 +62,20 @@ class _Confirmation:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self._over.set()
+
+    def write(self, call: CallRecord) -> bool:
+        """Whether the write may be sent."""
+        arguments = list(itertools.islice(_value_lines((), call.arguments), MOST + 1))
+        if len(arguments) > MOST:
+            arguments = [*arguments[:MOST], "and more values, which are NOT shown here"]
+        request = f"  {call.method} {call.url}"
+        asked = [f"You asked: {shortened(self._query)}"] if self._query else []
+        lines = [*asked, f"The program wants to write: {call.tool or call.method}", request, *arguments]
+        return self._confirmed([*lines, *([request] if len(arguments) > _FEW else [])], "Send it?")
+
+    def plan(self, plan: WritePlan) -> bool:
+        """Whether the writes in `plan.asked` may be sent."""
+        return self._confirmed(plan_lines(plan), "Send them?" if len(plan.asked) > 1 else "Send it?")
 
     def _confirmed(self, lines: Sequence[str], question: str) -> bool:
         """Whether the answer is y or yes; anything else is a no."""
@@ -62,44 +91,14 @@ class _Confirmation:
         return False
 
 
-class WriteConfirmation(_Confirmation):
-    """Asks about one write at a time."""
-
-    def __call__(self, call: CallRecord) -> bool:
-        """Whether the write may be sent."""
-        arguments = _argument_lines(call.arguments)
-        request = f"  {call.method} {call.url}"
-        lines = [f"The program wants to write: {call.tool or call.method}", request, *arguments]
-        return self._confirmed([*lines, *([request] if len(arguments) > _FEW else [])], "Send it?")
-
-
-class PlanConfirmation(_Confirmation):
-    """Asks about all planned writes at once."""
-
-    def __call__(self, plan: WritePlan) -> bool:
-        """Whether the writes in `plan.asked` may be sent."""
-        return self._confirmed(plan_lines(plan), "Send them?" if len(plan.asked) > 1 else "Send it?")
-
-
-def _argument_lines(arguments: Mapping[str, object]) -> list[str]:
+def _value_lines(place: tuple[Step, ...], value: object) -> Iterator[str]:
     """Each value in a line of its own, cut by itself: a long one does not hide the others."""
-    lines = list(itertools.islice(_lines("", arguments), MOST + 1))
-    return lines if len(lines) <= MOST else [*lines[:MOST], "and more values, which are NOT shown here"]
-
-
-def _lines(place: str, value: object) -> Iterator[str]:
-    text = json.dumps(value, ensure_ascii=False, default=str)
-    if isinstance(value, Mapping) and value and (not place or len(text) > WIDEST):
+    is_long = len(json.dumps(value, ensure_ascii=False, default=str)) > WIDEST
+    if isinstance(value, Mapping) and value and (not place or is_long):
         for name, part in value.items():
-            plain = str(name) if _NAME.fullmatch(str(name)) else json.dumps(str(name), ensure_ascii=False)
-            plain = plain if len(plain) <= WIDEST else f"{plain[:WIDEST]}…"
-            yield from _lines(f"{place}.{plain}" if place else plain, part)
-    elif isinstance(value, list | tuple) and value and len(text) > WIDEST:
+            yield from _value_lines((*place, str(name)), part)
+    elif isinstance(value, list | tuple) and value and is_long:
         for index, part in enumerate(value):
-            yield from _lines(f"{place}[{index}]", part)
+            yield from _value_lines((*place, index), part)
     elif place:
-        cut_text = text if len(text) <= WIDEST else f"{text[:WIDEST]}… ({len(text)} characters)"
-        yield f"{place}: {cut_text}"
-
-
-_NAME = re.compile(r"[A-Za-z_][\w.-]*( [\w.-]+)?", re.ASCII)
+        yield f"{place_text(place)}: {shortened(value)}"

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from atc.apps.cli import say
-from atc.apps.cli.confirm import PlanConfirmation, can_ask
+from atc.apps.cli.confirm import Confirmation, can_ask
 
 if TYPE_CHECKING:
     from atc.events import Event
@@ -62,8 +62,8 @@ def run_planned(
         elif on_output is not None:
             on_output(stream, text)
 
-    with Journal() as journal, PlanConfirmation() as confirm:
-        gate = WriteGate(WriteLedger(), journal, protocol, None, confirm if can_ask() else None, show_plan)
+    with Journal() as journal, Confirmation() as confirmation:
+        gate = WriteGate(WriteLedger(), journal, protocol, None, confirmation.plan if can_ask() else None, show_plan)
         with open_sandbox(
             now=now or datetime.now(UTC), journal=journal, writes=gate.ledger, on_output=pass_on
         ) as sandbox:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from atc.apps.cli import print_json, say
-from atc.apps.cli.confirm import WriteConfirmation, can_ask
+from atc.apps.cli.confirm import Confirmation, can_ask
 from atc.apps.cli.options import (
     RealRange,
     agent_options,
@@ -169,7 +169,7 @@ def _outcome(
         return run_planned(program, protocol, open_sandbox, now, on_output)
     with ExitStack() as closing:
         asks = policy == "ask" and can_ask()
-        writes = closing.enter_context(WriteConfirmation()) if asks else policy or "allow"
+        writes = closing.enter_context(Confirmation()).write if asks else policy or "allow"
         sandbox = closing.enter_context(open_sandbox(now=now, writes=writes, on_output=on_output))
         return PlannedResult(sandbox.run(program), None, "")
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +12,7 @@ from click.core import ParameterSource
 
 from atc.apps.cli import print_json, say
 from atc.apps.cli.asking import AgentOptions, check_passwords, load_api, open_agent, tell_message, tell_solution
-from atc.apps.cli.confirm import PlanConfirmation, WriteConfirmation, can_ask
+from atc.apps.cli.confirm import Confirmation
 from atc.apps.cli.flags import FLAGS, flags_with
 from atc.apps.cli.model import offer_pull
 from atc.apps.cli.options import argument, check_api_options, json_option, option, out_file, takes
@@ -116,6 +114,7 @@ def solve(options: _Options) -> None:
 def _solved(options: _Options, journal: Journal) -> tuple[int, str]:
     """Solve the question and show the solution; the exit code, and the limit that it reached or its status."""
     from atc.apps.tui import open_view
+    from atc.apps.unsolved import unsolved
 
     query, model = str(options.query), str(options.agent.model)
     solution: Solution | None = None
@@ -129,16 +128,8 @@ def _solved(options: _Options, journal: Journal) -> tuple[int, str]:
             open_view(
                 quiet=options.as_json and not options.verbose, verbose=options.verbose, stdout=not options.as_json
             ) as view,
-            WriteConfirmation(view.pause) as confirm,
-            PlanConfirmation(view.pause) as confirm_plan,
-            open_agent(
-                options,
-                protocol,
-                query,
-                view.sink,
-                confirm if can_ask() else None,
-                confirm_plan if can_ask() else None,
-            ) as agent,
+            Confirmation(view.pause, query) as confirmation,
+            open_agent(options, protocol, query, view.sink, confirmation) as agent,
         ):
             on_screen = view.answer
             of_document = agent.protocol.warnings
@@ -150,7 +141,7 @@ def _solved(options: _Options, journal: Journal) -> tuple[int, str]:
     except (ATCError, KeyboardInterrupt, click.Abort) as error:
         exit_code = error.exit_code if isinstance(error, ATCError) else 130
         # A second ctrl-C, while things are closed, must not lose what the first one left.
-        solution = solution or _unsolved(query, model, exit_code, str(error) or "interrupted")
+        solution = solution or unsolved(query, model, exit_code, str(error) or "interrupted")
     code = _tell({**solution.to_json(), "exit_code": exit_code}, options, on_screen=on_screen, hidden=of_document)
     return code, solution.limit or solution.status
 
@@ -182,14 +173,3 @@ def _tell(data: Mapping[str, Any], options: _Options, *, on_screen: bool = False
     if options.out:
         write_json(options.out, solution, private=True)
     return 1 if options.strict and solution.get("standing") == "doubtful" else int(data["exit_code"])
-
-
-def _unsolved(query: str, model: str, exit_code: int, message: str) -> Solution:
-    """The solution of a solve that ended before its first attempt."""
-    from atc.models import Usage
-    from atc.solution import EXIT_CODES, Solution, Status
-
-    status: Status = next((status for status, code in EXIT_CODES.items() if code == exit_code), "failed")
-    versions = {"atc": version("atc-toolchain"), "python": platform.python_version(), "model": model}
-    seconds = {"total": 0.0, "model": 0.0, "run": 0.0}
-    return Solution(query, status, None, (), (), Usage(), seconds, versions, message)

@@ -17,8 +17,9 @@ from atc.apps.server.metrics import ServerMetrics
 from atc.apps.server.pool import SolverPool
 from atc.apps.server.requests import BadRequestError, SolveRequest
 from atc.apps.server.settings import GRACE, ServerSettings
-from atc.apps.server.solver import ended_with, unsolved
+from atc.apps.server.solver import ended_with
 from atc.apps.server.store import RequestStore, StoredSolve
+from atc.apps.unsolved import unsolved
 from atc.engines.names import identity
 from atc.models import default_model
 from atc.models.prices import read_prices
@@ -212,5 +213,5 @@ class SolveService:
             self._submit(live, job.events)
             return
         reason = "the process of this solve ended; what it has written until then is not undone"
-        solution = unsolved(job.query, self._model, "failed", reason)
+        solution = unsolved(job.query, self._model, 1, reason)
         self._on_message(ended_with(job.id, solution.to_json()))

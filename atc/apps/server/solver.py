@@ -8,7 +8,6 @@ from __future__ import annotations
 import gc
 import json
 import os
-import platform
 import signal
 import threading
 import traceback
@@ -16,7 +15,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import asdict, replace
 from functools import partial
-from importlib.metadata import version
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any
 
@@ -25,12 +23,12 @@ from atc.apps.server.compute_turn import ComputeTurn
 from atc.apps.server.messages import Cancel, Cancelled, Ended, Job, JobEvent, Message, Postponed, Ready, Refused
 from atc.apps.server.model_queue import queued
 from atc.apps.server.settings import ServerSettings
+from atc.apps.unsolved import unsolved
 from atc.engines.names import identity
 from atc.events import Event, EventSink, SolveEnded
 from atc.interruption import Interruption
-from atc.models import Model, Usage, default_model, open_model
+from atc.models import Model, default_model, open_model
 from atc.resume import recorded_solution
-from atc.solution import EXIT_CODES, Solution, Status
 from protocols.choice import choose
 from protocols.combined import load_specs
 from protocols.errors import ATCError
@@ -41,7 +39,7 @@ from sandbox.pool import workers
 if TYPE_CHECKING:
     from protocols.simulator import Session, Simulator
 
-__all__ = ["SolverAgents", "ended_with", "main", "unsolved"]
+__all__ = ["SolverAgents", "ended_with", "main"]
 
 
 def main(settings: ServerSettings, connection: Connection) -> None:
@@ -170,15 +168,7 @@ class _SolverProcess:
             self._send(JobEvent(job.id, type(event).__name__, _json(asdict(event))))
 
     def _failed(self, job: Job, exit_code: int, message: str) -> Ended:
-        status: Status = next((status for status, code in EXIT_CODES.items() if code == exit_code), "failed")
-        return ended_with(job.id, unsolved(job.query, self._agents.model_name, status, message).to_json())
-
-
-def unsolved(query: str, model: str, status: Status, message: str) -> Solution:
-    """The solution of a solve that ended before its first attempt."""
-    versions = {"atc": version("atc-toolchain"), "python": platform.python_version(), "model": model}
-    seconds = {"total": 0.0, "model": 0.0, "run": 0.0}
-    return Solution(query, status, None, (), (), Usage(), seconds, versions, message)
+        return ended_with(job.id, unsolved(job.query, self._agents.model_name, exit_code, message).to_json())
 
 
 def ended_with(id: str, data: dict[str, Any]) -> Ended:

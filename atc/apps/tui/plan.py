@@ -11,7 +11,7 @@ from atc.apps.tui.text import visible
 from protocols.json_path import Step, readable_path
 from sandbox.egress.write_plan import PlannedValue, PlannedWrite, WriteDifference, WritePlan
 
-__all__ = ["MOST", "WIDEST", "difference_lines", "plan_lines", "unhidden"]
+__all__ = ["MOST", "WIDEST", "difference_lines", "place_text", "plan_lines", "shortened", "unhidden"]
 
 WIDEST = 200
 """Characters of one value that are shown; its name and how long it is are shown in any case."""
@@ -47,9 +47,9 @@ def difference_lines(difference: WriteDifference) -> list[str]:
     if difference.number is None:
         lines.append("  no such write is left in the approved plan")
     for value in difference.values[:MOST]:
-        planned = "(none)" if value.planned is None else _shortened(value.planned)
-        actual = "(none)" if value.actual is None else _shortened(value.actual)
-        lines.append(f"  {_place(value.place)}: planned {planned}, actual {actual}")
+        planned = "(none)" if value.planned is None else shortened(value.planned)
+        actual = "(none)" if value.actual is None else shortened(value.actual)
+        lines.append(f"  {place_text(value.place)}: planned {planned}, actual {actual}")
     return [unhidden(line) for line in lines]
 
 
@@ -63,7 +63,7 @@ def unhidden(line: str) -> str:
 def _write_lines(write: PlannedWrite, plan: WritePlan) -> Iterator[str]:
     yield _request_line(write)
     for value in write.values[:MOST]:
-        yield f"     {_place(value.place)}: {_shortened(value.value)}  ({_origin(value, plan)})"
+        yield f"     {place_text(value.place)}: {shortened(value.value)}  ({_origin(value, plan)})"
     if len(write.values) > MOST:
         yield "     and more values, which are NOT shown here"
 
@@ -86,7 +86,7 @@ def _origin(value: PlannedValue, plan: WritePlan) -> str:
     return {"question": "from the question", "program": "of the program", "unknown": "origin unknown"}[value.origin]
 
 
-def _place(place: tuple[Step, ...]) -> str:
+def place_text(place: tuple[Step, ...]) -> str:
     """The name of a value: `order.items[0].id`; a name that is no plain one in quotes."""
     text = ""
     for step in place:
@@ -99,7 +99,8 @@ def _place(place: tuple[Step, ...]) -> str:
     return text
 
 
-def _shortened(value: object) -> str:
+def shortened(value: object) -> str:
+    """A value as JSON, cut where it is long, with its length then."""
     text = json.dumps(value, ensure_ascii=False, default=str)
     return text if len(text) <= WIDEST else f"{text[:WIDEST]}… ({len(text)} characters)"
 

@@ -12,7 +12,7 @@ from contextlib import contextmanager, redirect_stderr
 
 import pytest
 
-from atc.apps.cli.confirm import WriteConfirmation
+from atc.apps.cli.confirm import Confirmation
 from sandbox import Broker, CallRecord
 from tests.local_api import LocalAPI
 
@@ -55,7 +55,7 @@ def question(call: CallRecord, monkeypatch: pytest.MonkeyPatch) -> str:
     with terminal(monkeypatch) as typing, redirect_stderr(io.StringIO()) as screen:
         timer = threading.Timer(0.3, os.write, (typing, b"n\n"))
         timer.start()
-        assert WriteConfirmation()(call) is False
+        assert Confirmation().write(call) is False
         timer.join()
     return screen.getvalue()
 
@@ -67,7 +67,7 @@ def test_what_was_typed_before_the_question_is_no_answer(monkeypatch: pytest.Mon
         os.write(typing, b"y\ny\n")
         timer = threading.Timer(0.5, os.write, (typing, b"n\n"))
         timer.start()
-        assert WriteConfirmation()(call) is False
+        assert Confirmation().write(call) is False
         timer.join()
 
 

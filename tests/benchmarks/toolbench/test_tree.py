@@ -20,12 +20,12 @@ from atc import Agent
 from atc.apps.cli import main
 from atc.apps.tui.lines import LineView
 from atc.apps.tui.live import LiveView
-from atc.apps.tui.screenshot import PICTURES, draw
 from atc.apps.tui.tree import tree_text
 from atc.events import Event, ModelProgress, ModelWaiting, NodeChanged, SolveEnded, SolveStarted
 from atc.models import Progress, Usage
 from atc.search_tree import NodeOutcome, SearchNode, SearchStep
 from atc.solution import Solution
+from docs.pictures import PICTURES, draw
 from tests.benchmarks.report_runs import solution as record
 from tests.benchmarks.report_runs import task, write_run
 from tests.browser import open_browser

@@ -15,9 +15,9 @@ from textual.widgets import DataTable, Static, TabPane
 from atc.apps.cli import main
 from atc.apps.tui.browser import SolutionBrowser
 from atc.apps.tui.response_tree import CallTree
-from atc.apps.tui.screenshot import PICTURES, solved
 from atc.files import write_json
 from atc.solution import Solution
+from docs.pictures import PICTURES, solved
 from tests.atc.apps.terminal.pty_screen import PtyScreen
 
 ATC = str(Path(sys.executable).with_name("atc"))

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from atc.apps.tui.screenshot import PICTURES, solved
 from atc.apps.tui.stored import stored_solutions
 from atc.files import write_json
 from atc.solution import Solution
 from atc.solution_file import read_solution
 from benchmarks.run.agent_environment import record_of_solution
+from docs.pictures import PICTURES, solved
 from protocols.errors import UsageError
 
 

@@ -1,4 +1,4 @@
-"""Draw the views of solves as SVG: `python -m atc.apps.tui.screenshot docs`.
+"""Draw the views of solves as SVG: `python docs/pictures.py`.
 
 `terminal.svg` has one revision, `doubtful.svg` an answer that the model insists on, `tree.svg` the tree of a search,
 and `tui.svg` a stored solution in `atc tui`.
@@ -8,7 +8,6 @@ The cinema sample is simulated and the model is scripted. Pictures of the same s
 from __future__ import annotations
 
 import asyncio
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from io import StringIO
@@ -127,8 +126,7 @@ def draw_browser(picture: _Picture) -> str:
 
 
 if __name__ == "__main__":
-    docs = Path(sys.argv[1])
-    docs.mkdir(parents=True, exist_ok=True)
+    docs = Path(__file__).parent
     for name, picture in PICTURES.items():
         write_text(docs / name, draw(picture.mode, picture.messages))
     write_text(docs / "tui.svg", draw_browser(PICTURES["terminal.svg"]))
