@@ -99,3 +99,21 @@ def test_the_running_line_and_a_smaller_window(endpoint: Callable[..., None], tm
     assert "Oslo" in screen.scrolled
     assert any(line.startswith("doubtful: ") for line in screen.scrolled)
     assert b"of-the-test" not in screen.sent
+
+
+def test_the_question_stands_beside_the_write(endpoint: Callable[..., None], tmp_path: Path) -> None:
+    """With `--writes ask` whoever confirms sees what was asked; after a no nothing is sent, and the exit code is 3."""
+    endpoint('print(POST_alerts(text="Storm"))')
+    with LocalAPI() as api:
+        (tmp_path / "api.json").write_text(json.dumps(document(api.url)))
+        command = [ATC, "solve", "Warn everybody of the storm", "--api", str(tmp_path / "api.json"), "--writes", "ask"]
+        command += ["--auth", "bearer:env:TOKEN", "--model", "openai:scripted"]
+        with PtyScreen(command, env={"TOKEN": "of-the-test"}) as screen:
+            screen.wait("Send it? [y/N]")
+            shown = "\n".join(screen.lines)
+            screen.press("n\r")
+            assert screen.finish() == 3
+        assert api.requests == []
+
+    assert 'You asked: "Warn everybody of the storm"' in shown
+    assert "The program wants to write: POST_alerts" in shown and 'text: "Storm"' in shown
