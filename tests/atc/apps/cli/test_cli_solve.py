@@ -62,22 +62,6 @@ def test_solve_repairs_and_writes_the_solution(films: Path, endpoint: Callable[.
     assert [file.name for file in tmp_path.iterdir()] == ["solution.json"]
 
 
-def test_solve_verbose_shows_programs(films: Path, endpoint: Callable[..., None]) -> None:
-    """-v adds the programs to the log."""
-    endpoint(RIGHT)
-
-    assert '    film = GET_search_film(query="The Long Tide")["results"][0]' in solve(films, "-v").stderr
-
-
-def test_solve_shows_what_was_wrong_before_a_run(films: Path, endpoint: Callable[..., None]) -> None:
-    """A program that is not run is told of like any that fails."""
-    endpoint(RIGHT.replace('["results"][0]', '["results"][0]["director"]'), RIGHT)
-    result = solve(films, "-v", "--profile", "small")
-
-    assert result.exit_code == 0, result.stderr
-    assert "to blame: GET_search_film (seen before anything ran)" in result.stderr
-
-
 def test_solve_that_fails(films: Path, endpoint: Callable[..., None], tmp_path: Path) -> None:
     """Without an answer the reason is one line on stderr, the exit code 1, and the attempts are in --out."""
     endpoint(WRONG)
@@ -109,16 +93,6 @@ def test_solve_with_a_model_that_cannot_be_reached(
     assert "atc: http://127.0.0.1:9 cannot be reached" in result.stderr
     assert solution["status"] == "model_error"
     assert solution["attempts"] == []
-
-
-def test_solve_without_the_model_file(films: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A local model that is not on disk: one message with the command that fetches it, exit code 5."""
-    monkeypatch.setenv("ATC_HOME", str(tmp_path))
-    result = atc("solve", QUESTION, "--api", films, "--simulate", "--out", tmp_path / "s.json")
-
-    assert result.exit_code == 5
-    assert "atc model pull local:qwen2.5-coder-1.5b" in result.stderr
-    assert json.loads((tmp_path / "s.json").read_text())["status"] == "model_error"
 
 
 def test_solve_with_an_unknown_model(films: Path) -> None:
@@ -198,20 +172,6 @@ def test_solve_on_a_terminal(films: Path, endpoint: Callable[..., None]) -> None
     assert seen.count("␛]0;owned␇") >= 1
     assert "\x1b]0;owned" not in seen
     assert seen.count("\x1b[1m␛]0;owned␇") == 1, "the answer is the one line in bold; frames may show the output, too"
-
-
-def test_recorded_answers_play_back(films: Path, endpoint: Callable[..., None], tmp_path: Path) -> None:
-    """What --record keeps, replay:FILE answers without any model; another question is a miss with its hash."""
-    endpoint(RIGHT)
-    tape = tmp_path / "tape.jsonl"
-    first = solve(films, "--record", tape)
-    again = atc("solve", QUESTION, "--api", films, "--simulate", "--model", f"replay:{tape}")
-    other = atc("solve", "Something else?", "--api", films, "--simulate", "--model", f"replay:{tape}")
-
-    assert first.exit_code == again.exit_code == 0
-    assert first.stdout == again.stdout
-    assert other.exit_code == 5
-    assert "no answer to the request" in other.stderr
 
 
 def test_interrupted_solve_keeps_what_there_is(films: Path, endpoint: Callable[..., None], tmp_path: Path) -> None:

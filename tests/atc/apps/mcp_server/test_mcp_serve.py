@@ -258,14 +258,6 @@ def test_a_server_that_cannot_be_is_told(options: list[str], code: int, message:
     assert result.exit_code == code and message in " ".join(result.output.split())
 
 
-def test_without_the_extra_the_command_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The SDK is a package that not everybody has."""
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    result = CliRunner().invoke(main, ["mcp", "serve", "--api", CINEMA])
-
-    assert result.exit_code == 2 and "pip install 'atc-toolchain[mcp]'" in result.output
-
-
 def test_nobody_can_be_asked() -> None:
     """A policy that asks is refused where nobody sits."""
     with pytest.raises(UsageError, match="nobody can be asked here"):

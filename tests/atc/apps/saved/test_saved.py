@@ -148,16 +148,6 @@ def test_what_the_question_says_becomes_a_parameter(weather: LocalAPI, tmp_path:
     assert [request.query for request in weather.requests] == [(("query", "Bergen"),), (("units", "imperial"),)]
 
 
-def test_a_variable_names_its_parameter(weather: LocalAPI, tmp_path: Path) -> None:
-    """`place = "Oslo"` at the top becomes the parameter `place`; an option's name is not taken."""
-    program = 'place = "Oslo"\nseed = GET_cities(query=place)["results"]\nprint(place, seed[0]["id"])'
-    solve(weather, tmp_path, program, "What is the id of Oslo?")
-    save(tmp_path)
-
-    assert "def hot(place: str='Oslo') -> None:" in (tmp_path / "hot.py").read_text()
-    assert run(weather, tmp_path, "--place", "Oslo").stdout == "Oslo osl\n"
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -221,15 +211,6 @@ def test_a_changed_api_is_told(weather: LocalAPI, tmp_path: Path) -> None:
         assert message in result.stderr
         assert "has changed since" in result.stderr
     assert weather.requests == []
-
-
-def test_other_changes_of_an_api_do_not_matter(weather: LocalAPI, tmp_path: Path) -> None:
-    """What the program does not use may go, and what is optional may come."""
-    solve(weather, tmp_path)
-    save(tmp_path)
-    changed(tmp_path, lambda data: data["paths"].pop("/alerts"))
-
-    assert run(weather, tmp_path).stdout == "Days in Oslo over 20 degrees: Mon, Wed\n"
 
 
 def test_a_file_chooses_no_code_to_run(weather: LocalAPI, tmp_path: Path) -> None:

@@ -56,25 +56,6 @@ def serving(api: LocalAPI, model: ProgramEndpoint, tmp_path_factory: pytest.Temp
         yield serving
 
 
-def test_a_server_takes_a_choice_of_operations(api: LocalAPI, tmp_path: Path, model: ProgramEndpoint) -> None:
-    """A tag is chosen once by the command and once by the agent: the second time it still fits."""
-    (tmp_path / "spec.json").write_text(json.dumps(tagged(document(api.url))))
-    choice = [*options(api, tmp_path), "--without", "Alerts", "--only", "Cities"]
-    choice[1] = str(tmp_path / "spec.json")
-    with start_serving(tmp_path, choice, environment(model)) as serving, serving.client() as client:
-        reply = client.post("/v1/solve", json={"query": "What is the name of the city oslo?"})
-
-    assert reply.json()["answer"] == "Oslo"
-
-
-def tagged(spec: dict[str, Any]) -> dict[str, Any]:
-    """The document with the first part of each path as its tag."""
-    for path, item in spec["paths"].items():
-        for operation in (item[method] for method in item.keys() & {"get", "post", "put", "patch", "delete"}):
-            operation["tags"] = [path.split("/")[1].title()]
-    return spec
-
-
 def test_a_question_is_answered_with_its_solution(serving: Serving) -> None:
     """The reply is the Solution as `atc solve --json` prints it; its Location leads to it later on."""
     with serving.client() as client:

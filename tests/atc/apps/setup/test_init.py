@@ -157,25 +157,6 @@ def test_deletions_are_left_out_unless_they_are_wanted() -> None:
     assert atc("run", "program.py", "--simulate").exit_code == 0
 
 
-def test_a_key_that_wants_a_prefix() -> None:
-    """The description of an API key in Authorization says what its value begins with."""
-    scheme = {"type": "apiKey", "in": "header", "name": "Authorization", "description": "`Authorization: Token <key>`"}
-    parts = document(components={"securitySchemes": {"key": scheme}}, security=[{"key": []}])
-    Path("openapi.json").write_text(json.dumps(parts))
-
-    result = atc("init", "openapi.json")
-    assert 'the value of ORDER_DESK_31M_API_KEY begins with "Token "' in result.stderr
-
-
-def test_operations_left_out_are_told() -> None:
-    """At the first contact with a document, too."""
-    parts = document(servers=[{"url": "https://api.example"}])
-    parts["paths"]["/count"]["post"] = {"parameters": [{"in": "query"}], "responses": {}}
-    Path("openapi.json").write_text(json.dumps(parts))
-
-    assert "1 of 2 operations is left out: a parameter has no name" in atc("init", "openapi.json").stderr
-
-
 def test_the_doctor_says_what_a_file_comes_to() -> None:
     """The tools of the API, what is left out of it, and the address with the path of the document."""
     parts = document(servers=[{"url": "/v2"}])

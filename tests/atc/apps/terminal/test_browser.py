@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from textual.pilot import Pilot
-from textual.widgets import DataTable, Static, TabPane
+from textual.widgets import DataTable, TabPane
 
 from atc.apps.cli import main
 from atc.apps.tui.browser import SolutionBrowser
@@ -160,21 +160,6 @@ async def test_calls_open_down_to_a_value(folder: Path) -> None:
 
 
 @pytest.mark.anyio
-async def test_the_tree_of_a_search(folder: Path, search: Solution) -> None:
-    """A search has a pane of its own, and other solutions have none."""
-    file = folder / "run" / "tasks" / "t1.json"
-    async with SolutionBrowser(file).run_test(size=(80, 24)) as pilot:
-        await panes(pilot)
-        await pilot.press("4")
-        await pilot.pause()
-        screen = shown(pilot)
-
-    assert "3 Calls  4 Search  q Quit" in screen
-    assert f"search · {len(search.tree)} messages" in screen
-    assert "↩ gave up: the identifier has to come from" in screen
-
-
-@pytest.mark.anyio
 async def test_filter_and_sort(folder: Path) -> None:
     """Words of question, status, standing or file choose rows; `s` sorts by the next column; escape ends the filter."""
     app = SolutionBrowser(folder)
@@ -237,33 +222,6 @@ async def test_nothing_from_a_file_drives_the_terminal(tmp_path: Path, repaired:
     assert all("␛[2J[red]Who?[/red]" in screen for screen in screens)
     assert "[red]a.json" in screens[0]
     assert not any("\x1b" in screen for screen in screens)
-
-
-@pytest.mark.anyio
-async def test_a_large_folder_is_there_at_once(tmp_path: Path) -> None:
-    """The first rows appear while the others are read; further rows come as the cursor goes down."""
-    for number in range(1500):
-        write_json(tmp_path / f"{number:05}.json", {"query": f"question {number}", "status": "failed", "attempts": []})
-    app = SolutionBrowser(tmp_path)
-    async with app.run_test(size=(80, 24)) as pilot:
-        listed = await loaded(pilot)
-        assert 24 < len(listed) < 1000
-        await pilot.press("ctrl+end")
-        await pilot.pause()
-        assert len(rows(app)) > len(listed)
-        assert "1,500 solutions" in shown(pilot)
-
-
-@pytest.mark.anyio
-async def test_an_empty_folder_says_what_fills_it(tmp_path: Path) -> None:
-    """The commands that write solutions are named."""
-    async with SolutionBrowser(tmp_path).run_test(size=(80, 24)) as pilot:
-        await loaded(pilot)
-        assert not pilot.app.query_one(DataTable).display
-        text = str(pilot.app.query_one("#empty", Static).render())
-
-    assert "No solutions in" in text
-    assert "atc solve" in text and "--out" in text and "atc bench" in text
 
 
 def test_without_a_terminal_it_says_so(tmp_path: Path) -> None:

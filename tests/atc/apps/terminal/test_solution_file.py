@@ -13,7 +13,6 @@ from atc.apps.tui.stored import stored_solutions
 from atc.files import write_json
 from atc.solution import Solution
 from atc.solution_file import read_solution
-from benchmarks.run.agent_environment import record_of_solution
 from docs.pictures import PICTURES, solved
 from protocols.errors import UsageError
 
@@ -33,18 +32,6 @@ def test_a_solution_comes_back_whole(solution: Solution, tmp_path: Path) -> None
 
     assert json.loads(json.dumps(again.to_json())) == json.loads(file.read_text())
     assert (again.standing, again.evidence, again.flow) == (solution.standing, solution.evidence, solution.flow)
-
-
-def test_a_task_of_a_run_comes_back_without_times(solution: Solution, tmp_path: Path) -> None:
-    """The record of a task has no times; all else is there."""
-    file = tmp_path / "task.json"
-    write_json(file, {"id": "t1", "metrics": {}, "solution": record_of_solution(solution, None)})
-    again = read_solution(file)
-
-    assert again.answer == solution.answer
-    assert [attempt.program for attempt in again.attempts] == [attempt.program for attempt in solution.attempts]
-    assert {call.ms for attempt in again.attempts for call in attempt.calls} == {0.0}
-    assert again.tree == solution.tree
 
 
 @pytest.fixture(scope="module")

@@ -92,16 +92,6 @@ def test_the_page_in_a_browser(page: Path, browser: Browser) -> None:
 
 
 @pytest.mark.browser
-def test_the_page_fits_a_phone_and_the_dark(page: Path) -> None:
-    """Nothing is wider than a narrow window; where dark colours are asked for, the text is light on dark."""
-    with open_browser(width=500, dark=True) as phone:
-        phone.open(page)
-
-        assert phone.run("return document.documentElement.scrollWidth <= innerWidth")
-        assert phone.run("return getComputedStyle(document.body).backgroundColor") == "rgb(20, 23, 27)"
-
-
-@pytest.mark.browser
 def test_a_reply_that_is_markup_does_nothing(weather: LocalAPI, tmp_path: Path, browser: Browser) -> None:
     """Replies, programs, errors and answers are text; nothing of them runs, loads or ends the page's elements."""
     weather.answer("GET", "/cities", {EVIL: [{"name": EVIL, "\u202ex": "\x1b[2J"}]})

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -20,7 +19,7 @@ from opentelemetry.trace import SpanKind, StatusCode
 
 from atc import Agent
 from atc.apps.cli import main
-from atc.apps.tracing import SpanSink, export_spans
+from atc.apps.tracing import SpanSink
 from tests.local_api import LocalAPI
 from tests.scripted import ScriptedModel
 
@@ -132,19 +131,6 @@ def test_a_solve_is_a_tree_of_spans(weather: LocalAPI) -> None:
     assert all(span.status.status_code != StatusCode.ERROR for span in traced.spans)
 
 
-def test_a_call_takes_as_long_as_the_service(weather: LocalAPI) -> None:
-    """Times come from the call: a service that waits is seen in its span, within that of the run."""
-    weather.answer("GET", "/cities", {"results": [{"name": "Oslo"}]}, wait=0.3)
-    traced = Traced()
-
-    solve(weather, traced, GOOD)
-
-    (call,), (run,) = traced.named("execute_tool GET_cities"), traced.named("run")
-    assert call.start_time and call.end_time and run.start_time and run.end_time
-    assert 0.3e9 <= call.end_time - call.start_time < 2e9
-    assert run.start_time <= call.start_time < call.end_time <= run.end_time
-
-
 def test_a_failed_attempt_is_an_error_that_names_the_tool(weather: LocalAPI) -> None:
     """The stage that failed has the status ERROR, the kind of the fault, and the tool to blame."""
     traced = Traced()
@@ -164,18 +150,6 @@ def test_a_failed_attempt_is_an_error_that_names_the_tool(weather: LocalAPI) -> 
     assert attributes(rejected)["error.type"] == "404"
 
 
-def test_a_solve_without_an_answer_is_an_error(weather: LocalAPI) -> None:
-    """The model has no further answer: the span of the solve and that of its last model call say so."""
-    traced = Traced()
-
-    assert solve(weather, traced) is None
-
-    assert [(span.name, attributes(span)["error.type"]) for span in traced.spans] == [
-        ("invoke_agent atc", "model_error"),
-        ("chat scripted", "model_error"),
-    ]
-
-
 def test_nothing_private_is_in_a_span(weather: LocalAPI) -> None:
     """No question, argument, header, reply, printed text or error message; also where the attempts fail."""
     weather.answer("GET", "/alerts", {"message": f"{SECRET} of {PRIVATE}"}, status=422)
@@ -188,17 +162,6 @@ def test_nothing_private_is_in_a_span(weather: LocalAPI) -> None:
     text = "".join(span.to_json() for span in traced.spans)
     assert "execute_tool GET_alerts" in text
     assert not [word for word in (SECRET, PRIVATE, "Oslo", "/cities", "mayor") if word in text]
-
-
-def test_single_calls_are_below_the_solve(weather: LocalAPI) -> None:
-    """In a mode without programs, model calls and tool calls follow one another."""
-    traced = Traced()
-    call = 'Thought: search\nAction: GET_cities\nAction Input: {"query": "Oslo"}'
-
-    solve(weather, traced, call, "Thought: done\nAction: finish\nAction Input: Oslo", mode="react")
-
-    assert ("invoke_agent atc", "execute_tool GET_cities") in traced.tree()
-    assert "check" not in {span.name for span in traced.spans}
 
 
 def test_several_solves_keep_apart(weather: LocalAPI) -> None:
@@ -337,19 +300,3 @@ def test_a_collector_that_is_down_or_refuses_is_one_line(
     assert url in err
     assert SECRET not in err
     assert "Traceback" not in err
-
-
-def test_the_last_spans_wait_for_a_bounded_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A collector that does not answer holds up nothing for longer than said."""
-    monkeypatch.setattr("atc.apps.tracing.FLUSH_SECONDS", 0.5)
-    warnings: list[str] = []
-    with collector(wait=30) as (url, _), LocalAPI() as api:
-        api.answer("GET", "/cities", {"results": [{"name": "Oslo"}]})
-        monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", url)
-        with export_spans(warnings.append) as sink:
-            Agent(api.protocol, ScriptedModel(GOOD), on_event=sink).solve("Which city?")
-            started = time.monotonic()
-        took = time.monotonic() - started
-
-    assert 0.4 < took < 3
-    assert len(warnings) == 1 and "does not answer in time" in warnings[0]
