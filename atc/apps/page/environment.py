@@ -15,7 +15,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from atc.apps.tui.nodes import FORK_LEVELS, end_text, points, step_signature, stretches, trials
+from atc.apps.tui.nodes import end_text, points, step_signature, stretches, trials
 from atc.apps.tui.text import shorten, visible
 from atc.models.prices import dollars
 from atc.program.edits import line_diff
@@ -23,6 +23,9 @@ from atc.search_tree import SearchNode, SearchStep
 from protocols.json_path import readable_path
 
 __all__ = ["page_environment"]
+
+FORK_LEVELS = 12
+"""Most levels of forks of a search that are indented."""
 
 MAX_CHARACTERS = 1200
 """Characters that are shown of arguments, responses and output, unless a page shows them whole."""

@@ -42,9 +42,6 @@ TEXT_WIDTH = 300
 OBSERVATION_WIDTH = 160
 """Longest beginning of an observation shown, in characters."""
 
-FORK_LEVELS = 12
-"""Most levels of forks of a search that are indented."""
-
 
 @dataclass(frozen=True, slots=True)
 class Stretch:

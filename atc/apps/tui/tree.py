@@ -6,13 +6,13 @@ A chain of messages stands in one column, and only a fork indents. So a long sea
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
-from rich.console import Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.text import Text
 from rich.tree import Tree
 
 from atc.apps.tui.nodes import (
-    FORK_LEVELS,
     OUTCOMES,
     Stretch,
     end_text,
@@ -40,6 +40,9 @@ _STYLES: Mapping[NodeOutcome, str] = {
 SHORT_THOUGHT = 32
 """Characters of a thought that shares its line with the calls."""
 
+_LABEL_WIDTH = 40
+"""Columns that are left to a message; forks that need more are not indented further."""
+
 
 def tree_text(nodes: Sequence[SearchNode]) -> RenderableType:
     """All messages of a search, a tree for each try.
@@ -50,11 +53,11 @@ def tree_text(nodes: Sequence[SearchNode]) -> RenderableType:
     """
     by_trial = trials(nodes)
     several = len(by_trial) > 1
-    return Group(*(_tree(part, _title(part, trial, several or trial > 1)) for trial, part in by_trial.items()))
+    return Group(*(_Drawn(part, _title(part, trial, several or trial > 1)) for trial, part in by_trial.items()))
 
 
 def path_lines(nodes: Sequence[SearchNode], changed: int, height: int) -> list[RenderableType]:
-    """A title, and the last messages of the path that a search is on, a line each.
+    """A title, the last messages of the path that a search is on, a line each, and the last one whole.
 
     Args:
         nodes: Those of one try, in the order of their messages.
@@ -64,22 +67,33 @@ def path_lines(nodes: Sequence[SearchNode], changed: int, height: int) -> list[R
     last = next(node for node in nodes if node.id == changed)
     goes_on = last.outcome not in ("give_up", "depth", "abandoned")
     path = path_to(nodes, last.id if goes_on else last.parent)
+    room = max(height - 1, 1)
+    whole = _node_lines(path[-1], has_children=False)[:room] if path else []
+    before = path[max(len(path) - 1 - room + len(whole), 0) : -1]
     lines = [
         Text.assemble((f"{node.id} ", "bold"), (node_line(node, SHORT_THOUGHT), _STYLES.get(node.outcome, "")))
-        for node in path[-max(height - 1, 1) :]
+        for node in before
     ]
-    return [_cut([_title(nodes, last.trial, last.trial > 1), *lines][:height])]
+    return [_cut([_title(nodes, last.trial, last.trial > 1), *lines, *whole])]
 
 
-def _tree(nodes: Sequence[SearchNode], title: Text) -> Tree:
-    with_children = {node.parent for node in nodes}
-    tree = Tree(_cut([title]), guide_style="dim")
-    pending = [(tree, stretch) for stretch in stretches(nodes, FORK_LEVELS)]
-    while pending:
-        parent, stretch = pending.pop(0)
-        added = parent.add(_cut(_stretch_lines(stretch, with_children)))
-        pending += [(added, fork) for fork in stretch.forks]
-    return tree
+@dataclass(frozen=True)
+class _Drawn:
+    """A tree that is drawn for the width that it is given."""
+
+    nodes: Sequence[SearchNode]
+    title: Text
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        with_children = {node.parent for node in self.nodes}
+        tree = Tree(_cut([self.title]), guide_style="dim")
+        levels = max((options.max_width - _LABEL_WIDTH) // 4, 1)
+        pending = [(tree, stretch) for stretch in stretches(self.nodes, levels)]
+        while pending:
+            parent, stretch = pending.pop(0)
+            added = parent.add(_cut(_stretch_lines(stretch, with_children)))
+            pending += [(added, fork) for fork in stretch.forks]
+        yield tree
 
 
 def _stretch_lines(stretch: Stretch, with_children: set[int]) -> Iterator[Text]:

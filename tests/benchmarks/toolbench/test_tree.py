@@ -270,30 +270,15 @@ def test_the_whole_tree_fits_the_width(nodes: list[SearchNode], width: int) -> N
     assert sorted(map(int, starts)) == sorted(entry.id for entry in nodes)
 
 
-def test_the_path_is_in_full_and_other_branches_are_a_line() -> None:
-    """On 80 by 24: thoughts, calls and observations of the path; of a branch how it ended, its length, and why."""
+def test_the_path_is_shown_and_its_last_message_whole() -> None:
+    """On 80 by 24: the messages of the path in a line each, the last one with its observation; no other branch."""
     branch = [node(2, 1, "abandoned"), node(3, 2), node(4, 3, "give_up", why="no such city", steps=())]
     nodes = [node(1, 0), *branch, node(5, 1), node(6, 5)]
     screen = "\n".join(moving([*map(NodeChanged, nodes)]))
 
-    for number in (1, 5, 6):
-        assert f"{number} thought {number} " in screen
-        assert f'GET_cities(query="city {number}")' in screen
-        assert f"→ observation {number} " in screen
-    assert "2 ⊘ abandoned after 3 messages (↩ gave up: no such city)" in screen
+    assert all(f"{number} thought {number} " in screen for number in (1, 5, 6))
+    assert "→ observation 6 " in screen
     assert "thought 3" not in screen
-
-
-def test_a_long_path_shrinks_from_its_beginning() -> None:
-    """The last message is in full; the first ones are a line each, or only counted."""
-    screen = moving([*map(NodeChanged, chain(12))])
-    longer = moving([*map(NodeChanged, chain(60))])
-
-    assert any("1 thought 1 " in line for line in screen)
-    assert "→ observation 12" in "\n".join(screen)
-    assert "→ observation 1 " not in "\n".join(screen)
-    assert "of the path are not shown" in longer[1]
-    assert "→ observation 60" in "\n".join(longer)
 
 
 @pytest.mark.parametrize(
