@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -18,15 +17,6 @@ from atc.apps.tui.stored import DAMAGED, StoredSolution, stored_solutions
 from atc.apps.tui.text import shorten, visible
 
 __all__ = ["SolutionBrowser"]
-
-PAGE = 300
-"""Rows that the table gets at a time: more when the cursor comes near its end."""
-
-BATCH_SECONDS = 0.2
-"""How often files that were read appear."""
-
-FILTER_SECONDS = 0.15
-"""Pause in typing after which the list is filtered."""
 
 EMPTY = """No solutions in {folder}.
 
@@ -123,34 +113,17 @@ class SolutionBrowser(App[None]):
 
     @work(thread=True)
     def _load(self) -> None:
-        worker = get_current_worker()
-        batch: list[StoredSolution] = []
-        left_out, since = 0, time.monotonic()
-        for stored in stored_solutions(self._place):
-            if worker.is_cancelled:
-                return
-            if stored is None:
-                left_out += 1
-            else:
-                batch.append(stored)
-            if batch and time.monotonic() - since > BATCH_SECONDS:
-                self.call_from_thread(self._take, batch, left_out)
-                batch, left_out, since = [], 0, time.monotonic()
-        if not worker.is_cancelled:
-            self.call_from_thread(self._take, batch, left_out, last=True)
+        entries = list(stored_solutions(self._place))
+        if not get_current_worker().is_cancelled:
+            self.call_from_thread(self._take, entries)
 
-    def _take(self, batch: Sequence[StoredSolution], left_out: int, *, last: bool = False) -> None:
-        """Add solutions that were read; the order is kept up by file while more are coming, and made at the end."""
-        self._all += batch
-        self._left_out += left_out
-        self.loading_files = not last
-        self._listed += [stored for stored in batch if stored.has(self.filter_words)]
-        if last and self._order != "file":
-            self._fill()
-        else:
-            self._add_page(up_to=PAGE)
-            self._describe()
-        if last and len(self._all) == 1 and not self._place.is_dir():
+    def _take(self, entries: Sequence[StoredSolution | None]) -> None:
+        """List what was read; None stands for a JSON file that is no solution."""
+        self._all = [stored for stored in entries if stored is not None]
+        self._left_out = len(entries) - len(self._all)
+        self.loading_files = False
+        self._fill()
+        if len(self._all) == 1 and not self._place.is_dir():
             self.push_screen(SolutionScreen(self._all[0]))
 
     # The list
@@ -167,20 +140,15 @@ class SolutionBrowser(App[None]):
         table.add_column(Text("question"), width=max(room, 12), key="question")
         for name, width in _COLUMNS.items():
             table.add_column(Text(name), width=width, key=name)
-        self._add_page(up_to=PAGE)
-        if cursor in self._listed[:PAGE]:
+        for stored in self._listed:
+            table.add_row(*_cells(stored))
+        if cursor in self._listed:
             table.move_cursor(row=self._listed.index(cursor))
         self._describe()
 
-    def _add_page(self, up_to: int) -> None:
-        """Give the table its rows up to a place."""
-        table = self._table
-        for stored in self._listed[table.row_count : up_to]:
-            table.add_row(*_cells(stored))
-
     def _current(self) -> StoredSolution | None:
         row = self._table.cursor_row
-        return self._listed[row] if 0 <= row < min(len(self._listed), self._table.row_count) else None
+        return self._listed[row] if 0 <= row < len(self._listed) else None
 
     def _describe(self) -> None:
         """The heading, the line below the list, and the text in place of an empty one."""
@@ -205,10 +173,8 @@ class SolutionBrowser(App[None]):
 
     # What the user does
 
-    def on_data_table_row_highlighted(self, event: DataTable.RowHighlighted) -> None:
-        """Show the file of the row, and add rows before the cursor comes to the last one."""
-        if event.cursor_row >= self._table.row_count - PAGE // 10:
-            self._add_page(up_to=self._table.row_count + PAGE)
+    def on_data_table_row_highlighted(self) -> None:
+        """Show the file of the row."""
         self._describe()
 
     def on_data_table_row_selected(self) -> None:
@@ -235,9 +201,9 @@ class SolutionBrowser(App[None]):
         field.focus()
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Filter when the typing pauses."""
-        words = event.value
-        self.set_timer(FILTER_SECONDS, lambda: self._apply(words))
+        """Filter by what is typed."""
+        self.filter_words = event.value
+        self._fill()
 
     def on_input_submitted(self) -> None:
         """Go back to the list."""
@@ -257,11 +223,6 @@ class SolutionBrowser(App[None]):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """The keys of the list are not those of an opened solution."""
         return action not in ("filter", "sort") or len(self.screen_stack) == 1
-
-    def _apply(self, words: str) -> None:
-        if words == self.query_one("#filter", Input).value and words != self.filter_words:
-            self.filter_words = words
-            self._fill()
 
 
 def _cells(stored: StoredSolution) -> list[Text]:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 
 from rich.console import Group, RenderableType
 from rich.rule import Rule
 from rich.text import Text
-from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import VerticalScroll
 from textual.screen import Screen
 from textual.widgets import Footer, Static, TabbedContent, TabPane, Tabs
-from textual.worker import get_current_worker
 
 from atc.apps.tui.attempt import attempt_parts, revision_reason
 from atc.apps.tui.parts import call_row, evidence_lines, flow_lines, indented, standing_text, summary_line
@@ -59,26 +58,16 @@ class SolutionScreen(Screen[None]):
         yield Static(Text("reading …", style="dim"), id="state")
         yield Footer()
 
-    def on_mount(self) -> None:
-        """Read the file while the screen is shown already."""
-        self._read()
-
-    @work(thread=True)
-    def _read(self) -> None:
-        try:
-            result: Solution | str = read_solution(self._stored.file)
-        except UsageError as error:
-            result = str(error)
-        if not get_current_worker().is_cancelled:
-            self.app.call_from_thread(self.run_worker, self._show_result(result))
-
-    async def _show_result(self, result: Solution | str) -> None:
+    async def on_mount(self) -> None:
+        """Read the file."""
         state = self.query_one("#state", Static)
-        if isinstance(result, str):
-            state.update(Text(f"{visible(result)}\n\nWrite the file anew, or move it away."))
+        try:
+            solution = await asyncio.to_thread(read_solution, self._stored.file)
+        except UsageError as error:
+            state.update(Text(f"{visible(str(error))}\n\nWrite the file anew, or move it away."))
             return
         tabs = TabbedContent(initial="answer")
-        for name, content in _panes(result):
+        for name, content in _panes(solution):
             tabs.compose_add_child(TabPane(name.capitalize(), content, id=name))
         await self.mount(tabs, before=state)
         await state.remove()
