@@ -7,19 +7,20 @@ string passes the escaping, and signs take the place of characters that act.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
+from pydantic import TypeAdapter
 
 from atc.apps.tui.nodes import end_text, points, step_signature, stretches, trials
 from atc.apps.tui.text import shorten, visible
 from atc.models.prices import dollars
 from atc.program.edits import line_diff
-from atc.search_tree import SearchNode, SearchStep
+from atc.search_tree import SearchNode
 from protocols.json_path import readable_path
 
 __all__ = ["page_environment"]
@@ -102,14 +103,4 @@ def _program_lines(attempt: Mapping[str, Any]) -> list[ProgramLine]:
 
 def _tree(solution: Mapping[str, Any]) -> dict[int, list[SearchNode]]:
     """The messages of a search by its tries; empty where the mode wrote programs."""
-    names = {field.name for field in fields(SearchNode)}
-    return trials(
-        SearchNode(**{name: value for name, value in data.items() if name in names} | {"steps": _steps(data)})
-        for data in solution.get("tree", ())
-    )
-
-
-def _steps(data: Mapping[str, Any]) -> tuple[SearchStep, ...]:
-    names = {field.name for field in fields(SearchStep)}
-    steps: Sequence[Mapping[str, Any]] = data.get("steps", ())
-    return tuple(SearchStep(**{name: value for name, value in step.items() if name in names}) for step in steps)
+    return trials(TypeAdapter(list[SearchNode]).validate_python(solution.get("tree", ())))

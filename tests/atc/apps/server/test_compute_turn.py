@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import pytest
 
 from atc import Agent
 from atc.apps.server.compute_turn import ComputeTurn
-from atc.models import Completion, Message
-from atc.modes import modes
-from atc.options import SearchSettings
 from tests.local_api import Answer, LocalAPI, Received
 from tests.scripted import ScriptedModel
 
@@ -23,34 +20,6 @@ def weather() -> Iterator[LocalAPI]:
     with LocalAPI() as api:
         api.answer("GET", "/cities", {"results": [{"id": "osl", "name": "Oslo"}]})
         yield api
-
-
-class _WaitingModel(ScriptedModel):
-    """Notes whether the solve has its turn while it waits for the model, and says the same again and again."""
-
-    def __init__(self, answer: str, turn: ComputeTurn) -> None:
-        super().__init__(answer)
-        self.turn = turn
-        self.had_turn: list[bool] = []
-
-    def complete(self, messages: Sequence[Message], *, stop: Sequence[str] = (), max_tokens: int = 1024) -> Completion:
-        self.had_turn.append(self.turn.held)
-        self.answers *= 2
-        return super().complete(messages)
-
-
-@pytest.mark.parametrize("mode", [mode for mode in modes() if mode != "plan"])
-def test_no_mode_keeps_its_turn_while_it_waits_for_the_model(weather: LocalAPI, mode: str) -> None:
-    with ComputeTurn() as turn:
-        model = _WaitingModel(f"Thought: look.\nAction: {PROGRAM}\n```python\n{PROGRAM}\n```", turn)
-        agent = Agent(
-            weather.protocol, model=model, mode=mode, on_event=turn.follow, search=SearchSettings(max_model_calls=4)
-        )
-        agent.solve("Which city is called Oslo?")
-
-    assert len(model.had_turn) > 0
-    assert not any(model.had_turn)
-    assert not turn.held
 
 
 def test_a_service_that_waits_holds_up_nobody(weather: LocalAPI) -> None:

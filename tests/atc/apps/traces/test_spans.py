@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -65,8 +65,8 @@ def attributes(span: ReadableSpan) -> dict[str, object]:
     return dict(span.attributes or {})
 
 
-def solve(api: LocalAPI, traced: Traced, *programs: str, mode: str = "attribute") -> str | None:
-    agent = Agent(api.protocol, ScriptedModel(*programs), mode=mode, auth=["bearer:env:TOKEN"], on_event=traced.sink)
+def solve(api: LocalAPI, traced: Traced, *programs: str) -> str | None:
+    agent = Agent(api.protocol, ScriptedModel(*programs), auth=["bearer:env:TOKEN"], on_event=traced.sink)
     return agent.solve(f"Which city is {PRIVATE} the mayor of?").answer
 
 
@@ -212,15 +212,13 @@ def test_a_broken_span_processor_breaks_no_solve(weather: LocalAPI) -> None:
 
 
 @contextmanager
-def collector(status: int = 200, wait: float = 0.0) -> Iterator[tuple[str, list[ExportTraceServiceRequest]]]:
+def collector(status: int) -> Iterator[tuple[str, list[ExportTraceServiceRequest]]]:
     """A collector on localhost: its URL, and what it got."""
     requests: list[ExportTraceServiceRequest] = []
-    over = threading.Event()
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
-            over.wait(wait)
             if self.path == "/v1/traces":
                 requests.append(ExportTraceServiceRequest.FromString(body))
             self.send_response(status)
@@ -236,7 +234,6 @@ def collector(status: int = 200, wait: float = 0.0) -> Iterator[tuple[str, list[
     try:
         yield f"http://127.0.0.1:{server.server_port}", requests
     finally:
-        over.set()
         server.shutdown()
         server.server_close()
         thread.join()
@@ -252,51 +249,29 @@ def run_solve(weather: LocalAPI, tmp_path: Path, *options: str) -> tuple[int, st
     return result.exit_code, result.stdout, result.stderr
 
 
+@pytest.mark.parametrize(("status", "options"), [(200, ["--otel"]), (403, ["--otel"]), (200, [])])
 def test_spans_reach_a_collector(
-    weather: LocalAPI, tmp_path: Path, endpoint: object, monkeypatch: pytest.MonkeyPatch
+    status: int,
+    options: list[str],
+    weather: LocalAPI,
+    tmp_path: Path,
+    endpoint: Callable[..., None],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """`atc solve --otel` sends the spans to where the standard variable says, by the end of the command."""
-    assert callable(endpoint)
+    """`atc solve --otel` sends the spans to where the standard variable says, by the end of the command; one that
+    refuses is told in a line without the password of the URL. The variable alone turns nothing on."""
     endpoint(GOOD)
-    with collector() as (url, requests):
-        monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", url)
-        code, out, err = run_solve(weather, tmp_path, "--otel")
-
-    assert (code, out) == (0, "Oslo\n")
-    assert "spans" not in err
-    (resource,) = [spans for request in requests for spans in request.resource_spans]
-    spans = [span for scope in resource.scope_spans for span in scope.spans]
-    assert {span.name for span in spans} >= {"invoke_agent atc", "chat scripted", "run", "execute_tool GET_cities"}
-    named = {entry.key: entry.value.string_value for entry in resource.resource.attributes}
-    assert named["service.name"] == "atc"
-    assert SECRET not in str(requests)
-
-
-def test_without_the_option_nothing_is_sent(
-    weather: LocalAPI, tmp_path: Path, endpoint: object, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The variable alone, which a whole machine may have set, turns nothing on."""
-    assert callable(endpoint)
-    endpoint(GOOD)
-    with collector() as (url, requests):
-        monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", url)
-        assert run_solve(weather, tmp_path)[0] == 0
-
-    assert requests == []
-
-
-def test_a_collector_that_is_down_or_refuses_is_one_line(
-    weather: LocalAPI, tmp_path: Path, endpoint: object, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The answer comes all the same, with a warning that holds no password of the URL."""
-    assert callable(endpoint)
-    endpoint(GOOD)
-    with collector(status=403) as (url, _):
+    with collector(status) as (url, requests):
         monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", url.replace("//", f"//me:{SECRET}@"))
-        code, out, err = run_solve(weather, tmp_path, "--otel")
+        code, out, err = run_solve(weather, tmp_path, *options)
 
     assert (code, out) == (0, "Oslo\n")
-    assert err.count("spans were lost") == 1
-    assert url in err
-    assert SECRET not in err
-    assert "Traceback" not in err
+    assert SECRET not in err and "Traceback" not in err
+    assert err.count("spans were lost") == (status == 403) and (url in err) == (status == 403)
+    assert SECRET not in str(requests) and bool(requests) == bool(options)
+    if options and status == 200:
+        (resource,) = [spans for request in requests for spans in request.resource_spans]
+        spans = [span for scope in resource.scope_spans for span in scope.spans]
+        assert {span.name for span in spans} >= {"invoke_agent atc", "chat scripted", "run", "execute_tool GET_cities"}
+        named = {entry.key: entry.value.string_value for entry in resource.resource.attributes}
+        assert named["service.name"] == "atc"
