@@ -323,14 +323,6 @@ def test_files_are_found_under_atc_data(
     assert summary(tmp_path / "out")["tasks"] == 3
 
 
-def test_help_lists_names_and_modes() -> None:
-    """`atc bench --help` is enough to know what can be run."""
-    help_text = CliRunner().invoke(main, ["bench", "--help"]).stdout
-
-    assert all(name in help_text for name in ("restbench-tmdb", "restbench-spotify", "attribute|naive|none"))
-    assert CliRunner().invoke(main, ["bench", "restbench-none"]).exit_code == 2
-
-
 def test_a_baseline_is_measured_like_the_loop(films: Path, endpoint: Callable[..., None], tmp_path: Path) -> None:
     """A step-wise mode with tries: usage is summed over all, the final attempt is the path to the answer."""
     search, credits = 'GET_search_film(query="The Long Tide")', "GET_film_film_id_credits(film_id=1)"

@@ -52,13 +52,3 @@ def test_two_judges_are_compared(tmp_path: Path, endpoint: Callable[..., None]) 
     assert len((folder / "rubric.jsonl").read_text().splitlines()) == 8
     assert "Agreement of the judges" in shown.output
     assert "| openai:one | openai:two | utility | 3 | 100.0 % | 1.00 |" in (tmp_path / "report.md").read_text()
-
-
-def test_a_judge_is_not_compared_with_itself(tmp_path: Path, endpoint: Callable[..., None]) -> None:
-    """The same judge named twice is one judge."""
-    endpoint("executability 3, utility 3")
-    folder = write_run(tmp_path / "one", [task("tmdb-q1")])
-    judged = ["--judge", "openai:one", "--judge", "openai:one", "--json"]
-    result = CliRunner().invoke(main, ["report", str(folder), *judged])
-
-    assert "judges" not in json.loads(result.stdout)

@@ -118,11 +118,14 @@ def test_a_line_that_a_stop_cut_off_does_no_harm(tmp_path: Path) -> None:
     assert [record.times is None for record in read_run(run).tasks] == [False, True]
 
 
-def test_runs_of_the_same_name_are_told_apart(tmp_path: Path) -> None:
-    """As much of the path is shown as tells them apart."""
-    folders = [write_run(tmp_path / day / "tmdb", [task("q1")]) for day in ("monday", "tuesday")]
+def test_runs_are_told_apart_by_their_paths_and_tasks(tmp_path: Path) -> None:
+    """As much of the path is shown as tells them apart; without a common task each is shown on its own, unpaired."""
+    folders = [write_run(tmp_path / day / "tmdb", [task(f"q-{day}")]) for day in ("monday", "tuesday")]
+    data = as_json(*folders)
 
-    assert [run["name"] for run in as_json(*folders)["runs"]] == ["monday/tmdb", "tuesday/tmdb"]
+    assert [run["name"] for run in data["runs"]] == ["monday/tmdb", "tuesday/tmdb"]
+    assert ([len(run["tasks"]) for run in data["runs"]], data["pairs"]) == ([1, 1], [])
+    assert "no task in common" in data["notes"][0]
 
 
 def test_a_folder_of_repeated_runs_stands_for_all_of_them(tmp_path: Path) -> None:
@@ -131,11 +134,6 @@ def test_a_folder_of_repeated_runs_stands_for_all_of_them(tmp_path: Path) -> Non
         write_run(tmp_path / "runs" / number, [task("q1")])
 
     assert [run["name"] for run in as_json(tmp_path / "runs")["runs"]] == ["1", "2", "10"]
-
-
-def test_nothing_to_report_is_wrong_usage() -> None:
-    """Neither a folder nor --paper."""
-    assert report().exit_code == 2
 
 
 # --- figures
@@ -189,13 +187,6 @@ def test_an_answer_that_was_doubted_counts_where_it_would_have_been_the_last(tmp
     assert figures(stepwise, run.tasks, None).by_reflections == ()
 
 
-def test_five_of_five_is_not_certain() -> None:
-    """Where all tasks are alike a bootstrap sees no doubt; the exact interval does."""
-    assert estimate([1.0] * 5, share=True).low == pytest.approx(0.478, abs=0.001)
-    assert estimate([0.0] * 5, share=True).high == pytest.approx(0.522, abs=0.001)
-    assert estimate([7.0] * 5).low == 7.0
-
-
 def test_tasks_are_grouped_by_gold_calls_and_by_error(tmp_path: Path) -> None:
     """Seven and more gold calls are one group; only failed tasks have a category."""
     tasks = [
@@ -229,15 +220,6 @@ def test_only_shared_tasks_are_compared(tmp_path: Path) -> None:
         "All figures are of the 1 tasks that every run has (a has 3, b has 3).",
         "The runs are of different task files; a task is the same if dataset, id and query are.",
     ]
-
-
-def test_runs_without_a_common_task_are_not_paired(tmp_path: Path) -> None:
-    """Each is shown on its own tasks."""
-    data = as_json(write_run(tmp_path / "a", [task("q1")]), write_run(tmp_path / "b", [task("q2"), task("q3")]))
-
-    assert [len(run["tasks"]) for run in data["runs"]] == [1, 2]
-    assert data["pairs"] == []
-    assert "no task in common" in data["notes"][0]
 
 
 def test_two_runs_of_the_same_settings_show_their_consistency(tmp_path: Path) -> None:
@@ -398,15 +380,6 @@ def test_paper_alone_shows_what_is_published() -> None:
     assert as_json("--paper")["published"]["probing"]["table"] == "Table 5"
 
 
-def test_a_part_of_toolflow_is_put_beside_toolflow(tmp_path: Path) -> None:
-    """Its figures are those of the whole; a benchmark that no paper has says so."""
-    part = write_run(tmp_path / "part", [task("q1")], benchmark="toolflow-weather")
-    whole = write_run(tmp_path / "other", [task("q1")], benchmark="tiny")
-
-    assert "60.21" in report(part, "--paper").stdout
-    assert "Nothing is published for tiny." in report(whole, "--paper").stdout
-
-
 def test_markdown_has_the_same_tables(tmp_path: Path) -> None:
     """Text that would be markup is escaped, also in the name of a folder."""
     folders = sample(tmp_path, modes=("naive", "none"))
@@ -420,17 +393,6 @@ def test_markdown_has_the_same_tables(tmp_path: Path) -> None:
     assert "| measure | a\\|\\<b\\> |" in file.read_text()
 
 
-def test_a_table_without_rows_is_its_title_and_remarks(tmp_path: Path) -> None:
-    """Of two runs with the same settings there is nothing to set side by side."""
-    folders = [write_run(tmp_path / name, [task("q1")]) for name in "ab"]
-    page, text = tmp_path / "report.html", tmp_path / "report.md"
-    output = report(*folders, "--html", page, "--markdown", text).output
-
-    assert "## Settings\n\n\nAll runs: " in text.read_text()
-    assert "Settings" in output
-    assert "<th>setting</th>" not in page.read_text() and "<h2>Settings</h2>" in page.read_text()
-
-
 def test_a_report_is_the_same_each_time(tmp_path: Path) -> None:
     """The same runs give the same bytes."""
     folders = sample(tmp_path, count=8)
@@ -440,14 +402,6 @@ def test_a_report_is_the_same_each_time(tmp_path: Path) -> None:
         texts.append([(tmp_path / f"{name}.{kind}").read_bytes() for kind in ("html", "md")])
 
     assert texts[0] == texts[1]
-
-
-def test_a_file_that_cannot_be_written_is_told(tmp_path: Path) -> None:
-    """Exit code 2 and the name of the file."""
-    result = report(write_run(tmp_path / "run", [task("q1")]), "--html", tmp_path / "no" / "page.html")
-
-    assert result.exit_code == 2
-    assert "page.html cannot be written" in result.stderr
 
 
 # --- the page
@@ -543,16 +497,3 @@ def test_markup_from_outside_does_nothing_in_a_browser(tmp_path: Path) -> None:
         assert EVIL in browser.text(".solution:target .answer")
         assert browser.run("return document.title").startswith("atc report")
         assert browser.logged() == []
-
-
-@pytest.mark.browser
-def test_a_large_page_stays_quick(tmp_path: Path) -> None:
-    """Three runs of 100 tasks each: a page of a few megabytes, whose last solution opens."""
-    file = tmp_path / "page.html"
-    assert report(*sample(tmp_path, count=100), "--html", file).exit_code == 0
-    with open_browser() as browser:
-        browser.open(file)
-        browser.click("a.cell[href='#t99-r2']")
-
-        assert browser.shown("#t99-r2")
-    assert file.stat().st_size < 5_000_000

@@ -147,15 +147,13 @@ def test_a_program_is_written_as_the_chain_of_its_calls(tmp_path: Path) -> None:
     lost = published_answer(solution([], calls=calls), query, "attribute", 1, SETTINGS)
 
     assert [entry["description"] for entry in data["trys"][0]["chain"]][::2] == ["tide_for_harbour", "Finish"]
+    assert [published_method(mode, 3, 2) for mode in ("react", "dfsdt", "dfs")] == [
+        "CoT@3",
+        "DFS_woFilter_w2",
+        "DFS_w2",
+    ]
     assert (data["win"], lost["win"], lost["answer_generation"]["valid_data"]) == (True, False, False)
     assert data["answer_generation"]["function"][0]["name"] == "tide_for_harbour"
-
-
-def test_methods_have_their_published_names() -> None:
-    """A mode of ours keeps its own."""
-    names = [published_method(mode, 3, 2) for mode in ("react", "dfsdt", "dfs", "attribute")]
-
-    assert names == ["CoT@3", "DFS_woFilter_w2", "DFS_w2", "attribute@3"]
 
 
 # --- counts
@@ -185,14 +183,6 @@ def test_a_category_counts_once_however_it_is_spelled(tmp_path: Path) -> None:
     data = json.loads(CliRunner().invoke(main, ["toolbench", "stats", str(tmp_path), "--json"]).stdout)
 
     assert (data["categories"], data["tools"], data["apis"], data["relevant_categories"]) == (1, 1, 1, 1.0)
-
-
-def test_a_folder_without_such_files_is_told(tmp_path: Path) -> None:
-    """Exit code 2, with the folder."""
-    result = CliRunner().invoke(main, ["toolbench", "stats", str(tmp_path)])
-
-    assert result.exit_code == 2
-    assert "no query, tool or answer file" in result.stderr
 
 
 def test_the_shared_files_have_the_counted_contents(data: Path) -> None:

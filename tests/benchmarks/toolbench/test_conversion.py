@@ -114,17 +114,6 @@ def test_long_answers_are_read(tmp_path: Path) -> None:
         write_answers(tmp_path, [answer("1", calls=5000)])
 
 
-def test_malformed_converted_answers_are_named(tmp_path: Path) -> None:
-    """With the query and the number of the message."""
-    file = write_answers(tmp_path, [answer("1")])
-    data = json.loads(file.read_text())
-    data["1"]["answer"]["answer_details"][0]["next"][0]["role"] = "robot"
-    file.write_text(json.dumps(data))
-
-    with pytest.raises(UsageError, match=r"query 1, message 2 of answer\.answer_details: role: 'robot'"):
-        read_converted(file)
-
-
 def test_bad_answers_are_named(tmp_path: Path) -> None:
     """A half-written file, a tree that is none, two methods in one folder, a folder of nothing."""
     good = record("Who?", [call("Finish", finish("Tom"))], finish("Tom"))

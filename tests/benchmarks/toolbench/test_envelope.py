@@ -193,14 +193,6 @@ def test_texts_that_are_values_are_read(text: str, value: object) -> None:
     assert literal(text) == value
 
 
-def test_a_payload_may_speak_of_errors(server: LocalAPI, make_broker: Callable[..., Broker]) -> None:
-    """Only the error text counts, not the words or numbers of a value."""
-    value = {"code": 500, "errors": [], "note": "Unauthorized error... 404"}
-    server.answer("POST", "/virtual", {"error": "", "response": value})
-
-    assert make_broker().call("GET_Weather_sky_forecast", (), {"Zip_Code": "0150"}) == value
-
-
 @pytest.mark.parametrize("body", ["<html>", [1], {"detail": "x"}])
 def test_a_reply_without_an_envelope_is_said_to_be_one(
     server: LocalAPI, make_broker: Callable[..., Broker], body: object
@@ -219,14 +211,6 @@ def test_failures_of_the_server_itself_keep_their_status(server: LocalAPI, make_
     with pytest.raises(ToolError, match=r"422 .*field required") as caught:
         make_broker().call("GET_Weather_sky_forecast", (), {"Zip_Code": "0150"})
     assert caught.value.status == 422
-
-
-def test_a_large_value_is_unwrapped(server: LocalAPI, make_broker: Callable[..., Broker]) -> None:
-    """A value over the limit of records lies in a file, as that of any other call."""
-    rows = [{"row": number, "text": "x" * 80} for number in range(5000)]
-    server.answer("POST", "/virtual", {"error": "", "response": rows})
-
-    assert make_broker().call("GET_Weather_sky_forecast", (), {"Zip_Code": "0150"}) == rows
 
 
 def test_the_journal_replays_carried_calls(

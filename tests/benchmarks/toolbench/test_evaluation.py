@@ -284,22 +284,6 @@ def test_the_leaderboard_keeps_a_line_for_each_method_and_judge(endpoint_judge: 
     assert lines[1]["G1_tool_PassRate"] == ""
 
 
-def test_verdicts_of_another_folder_are_used(endpoint_judge: JudgeServer, tmp_path: Path) -> None:
-    """After both pass rates only the comparisons are asked."""
-    files = [write_answers(tmp_path / name, [answer("1", name)]) for name in ("Tom", "Ann")]
-    for file in files:
-        assert (
-            atc_eval("pass-rate", file, "--judge", "openai:judge", "--out", tmp_path / file.parent.name).exit_code == 0
-        )
-    asked = len(endpoint_judge.prompts)
-    stored = [option for file in files for option in ("--verdicts", file.parent / "verdicts.jsonl")]
-    shown = atc_eval("win-rate", *files, "--judge", "openai:judge", "--out", tmp_path / "pair", *stored)
-
-    assert shown.exit_code == 0, shown.output
-    assert len(endpoint_judge.prompts) - asked == 2 * 4
-    assert "ties" in shown.stdout
-
-
 def test_bad_usage_is_told(tmp_path: Path) -> None:
     """No judge, a judge for a rule, two runs of one name, ids of another subset, a file that is none."""
     file = write_answers(tmp_path / "mine", [answer("1")])

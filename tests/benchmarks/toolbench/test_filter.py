@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from atc.apps.cli import main
 from benchmarks.toolbench.server.address import APIAddress
 from benchmarks.toolbench.server.compression import ResponseSchemas, keep_keys, schema_problem, shortened
-from benchmarks.toolbench.server.filtering import read_verdicts, why_dropped
+from benchmarks.toolbench.server.filtering import read_verdicts
 from protocols.render import estimate
 from tests.local_api import Answer, LocalAPI
 
@@ -76,14 +76,6 @@ def test_apis_without_data_are_dropped_with_the_reason(server: LocalAPI, data: P
     assert json.loads(result.stdout) == json.loads(again.stdout)
     assert len(server.requests) == 6
     assert server.requests[0].json()["tool_input"] == {"city": "Oslo"}  # type: ignore[index]
-
-
-def test_a_slow_api_is_dropped() -> None:
-    """The limit is of wall-clock time."""
-    reply = {"error": "", "response": {"city": "Oslo"}}
-
-    assert why_dropped(reply, 5.1, 5.0) == "slow"
-    assert why_dropped(reply, 4.9, 5.0) == ""
 
 
 def test_a_server_that_dies_keeps_what_was_called(server: LocalAPI, data: Path, tmp_path: Path) -> None:

@@ -93,15 +93,6 @@ def test_tools_become_published_schemas(protocol: Protocol) -> None:
     assert ours[1]["description"] == as_published[1]["description"] == 'Of "tide_tables".'
 
 
-def test_the_functions_are_offered_by_the_names_that_the_model_sees(protocol: Protocol) -> None:
-    """The names of the caller rule, and no other tool is offered."""
-    schemas = toolllama.function_schemas(protocol, {"harbours": "harbours_for_tide_tables"})
-
-    assert [schema["name"] for schema in schemas] == ["harbours", "Finish"]
-    assert schemas[-1]["parameters"]["required"] == ["return_type"]
-    assert schemas[-1]["parameters"]["properties"]["return_type"]["enum"] == ["give_answer", "give_up_and_restart"]
-
-
 def test_the_conversation_is_laid_out_as_published(protocol: Protocol) -> None:
     """Roles, tools and functions in the system text, the question, and calls with their results."""
     functions = toolllama.function_schemas(protocol, NAMES, PROMPT, compat=True)
@@ -237,17 +228,6 @@ def test_the_prompt_of_the_training_data(tmp_path: Path) -> None:
         == (training_data()[0]["conversations"][0]["value"])
     )
     assert (prompt.bare, prompt.finish) == ('Part of "$tool", yes.', FINISH)
-
-
-def test_of_large_training_data_the_beginning_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A file of gigabytes costs no more than its first conversation."""
-    text = json.dumps(training_data())
-    monkeypatch.setattr(toolllama, "_LARGE", len(text))
-    monkeypatch.setattr(toolllama, "_HEAD", len(text) + 20)
-    file = tmp_path / "train.json"
-    file.write_text(f'{text[:-1]}, {{"id": "Step 4' + "x" * 1_000)
-
-    assert toolllama.published_prompt(file).finish == FINISH
 
 
 @pytest.mark.parametrize(

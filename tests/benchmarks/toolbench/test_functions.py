@@ -12,10 +12,7 @@ from atc import Agent, Solution
 from atc.models import Completion, Usage
 from atc.models.base import FunctionCall, ModelBase, ModelRequest
 from atc.options import SearchSettings
-from benchmarks.methods.functions_dialogue import function_spec
-from protocols import load
 from protocols.errors import UsageError
-from protocols.samples import sample
 from tests.local_api import LocalAPI
 from tests.scripted import ScriptedModel
 
@@ -144,16 +141,6 @@ def test_a_model_without_functions_says_so(weather: LocalAPI) -> None:
     assert (solution.answer, model.requests[0].functions) == ("It rains.", ())
 
 
-def test_a_function_is_what_a_program_could_call() -> None:
-    """Arguments by the names of programs, with their types, texts and bounds."""
-    tool = load(sample("cinema")).tool("GET_films")
-    spec = function_spec(tool, "GET_films")
-
-    assert spec.parameters["type"] == "object"
-    assert set(spec.parameters["properties"]) == {argument.argument for argument in tool.arguments}
-    json.dumps(spec.parameters)
-
-
 def test_a_search_in_the_form_of_the_toolllama_weights(weather: LocalAPI) -> None:
     """`Thought`, `Action`, `Action Input` and Finish, without a chat template; other forms are corrected."""
     model = Calling(
@@ -168,9 +155,3 @@ def test_a_search_in_the_form_of_the_toolllama_weights(weather: LocalAPI) -> Non
     assert {request.layout for request in model.requests} == {"roles"}
     assert "'name': 'Finish'" in model.requests[0].messages[0].content
     assert "it has no `Action:` and no `Action Input:`" in model.requests[2].messages[-1].content
-
-
-def test_an_unknown_format_is_told() -> None:
-    """The message lists the formats."""
-    with pytest.raises(UsageError, match="choose one of auto, text, functions, toolllama, or toolllama:FILE"):
-        SearchSettings(format="xml")

@@ -81,19 +81,9 @@ def test_the_majority_decides_and_a_tie_is_a_tie() -> None:
     assert figures["unfinished"] == 0
     assert figures["low"] <= figures["rate"] <= figures["high"]
     assert majority([]) == "Missing"
-
-
-def test_compat_a_tie_is_a_pass() -> None:
-    """As published, in the printed rate."""
-    assert judged_summary([labelled("Passed", "Failed")], compat=True)["rate"] == 1
-
-
-def test_compat_a_missing_answer_is_not_penalised() -> None:
-    """As published, the rate is over the labelled queries."""
-    queries = [labelled("Passed"), JudgedQuery("2", None)]
-
-    assert judged_summary(queries, compat=True)["rate"] == 1
-    assert judged_summary(queries, compat=False)["rate"] == 0.5
+    # As published, a tie passes in the printed rate, and a missing answer is not penalised.
+    published = [labelled("Passed", "Failed"), JudgedQuery("2", None)]
+    assert [judged_summary(published, compat=compat)["rate"] for compat in (True, False)] == [1, 0.25]
 
 
 def test_compat_a_seeded_coin_decides_unsure() -> None:

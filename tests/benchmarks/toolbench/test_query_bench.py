@@ -133,16 +133,6 @@ def test_what_holds_a_query_and_what_does_not_is_told_apart(tmp_path: Path, monk
         open_dataset("toolbench", write(tmp_path, {"query": "What now?"}), [])
 
 
-def test_the_shared_subset_opens_at_once(data: Path) -> None:
-    """163 tasks, all with gold calls among the tools of their own protocols."""
-    dataset = open_dataset("toolbench", data / "stabletoolbench" / "G1_instruction.json", [])
-
-    assert len(dataset.tasks) == len(dataset.protocols) == 163
-    assert [int(task.id[1:]) for task in dataset.tasks] == sorted(int(task.id[1:]) for task in dataset.tasks)
-    for task in dataset.tasks[:20]:
-        assert set(task.gold.calls) <= {tool.name for tool in dataset.protocols[task.domain].tools}
-
-
 def test_queries_are_asked_through_a_virtual_server(tmp_path: Path, endpoint: Callable[..., None]) -> None:
     """`--server URL`: the same task over the published protocol; a server that is gone is an error, not a result."""
     from benchmarks.toolbench.server.cache import ResponseCache

@@ -96,15 +96,6 @@ def test_our_search_ends_with_its_budget(weather: LocalAPI, reply: str, chain: i
     assert [solution.status for solution in solutions] == ["limit", "limit"]
 
 
-def test_a_message_without_a_call_costs_its_correction(weather: LocalAPI) -> None:
-    """Two completions for each message but the last of a path, whose text is the answer."""
-    chain_model, tree_model = Loop(THOUGHT_ALONE), Loop(THOUGHT_ALONE)
-    solutions = [ask(weather, "react", chain_model), ask(weather, "dfsdt", tree_model)]
-
-    assert (len(chain_model.asked), len(tree_model.asked)) == (16, 15)
-    assert [solution.answer for solution in solutions] == ["what now?", "what now?"]
-
-
 def test_more_model_calls_raise_the_budget(weather: LocalAPI) -> None:
     """`--max-model-calls` is of all tries together, and also raises what a try of the mode may ask."""
     model, more = Loop(CALL_WITH_THOUGHT), Loop(CALL_WITH_THOUGHT)
@@ -232,14 +223,6 @@ def test_the_prompt_of_a_published_search_has_no_help(weather: LocalAPI) -> None
     assert "— from GET_cities" in "".join(message.content for message in own.asked[0])
 
 
-def test_hints_can_be_left_out_of_a_search(weather: LocalAPI) -> None:
-    """`--without hints` is felt in the modes of single calls, too."""
-    model = Loop(THOUGHT_ALONE)
-    ask(weather, "react", model, ablate=["hints"])
-
-    assert "— from GET_cities" not in model.asked[0][-1].content
-
-
 # --- the tree
 
 
@@ -261,17 +244,6 @@ def test_every_message_is_kept(weather: LocalAPI) -> None:
     indexes = [step.call for node in solution.tree for step in node.steps if step.call is not None]
     assert indexes == sorted(call.index for attempt in solution.attempts for call in attempt.calls)
     assert len(solution.to_json()["tree"]) == 5  # type: ignore[arg-type]
-
-
-def test_a_correction_is_no_action_that_was_tried(weather: LocalAPI) -> None:
-    """A sibling is told that nothing was called; what the model was told about its form is no alternative."""
-    replies = ["I do not know.", "Nor now.", act('give_up(reason="no")'), act(CITY), act('finish("Yes")')]
-    model = ScriptedModel(*replies)
-    solution = ask(weather, "dfsdt", model)
-
-    assert solution.answer == "Yes"
-    assert "Nothing was called" not in model.asked[3][-1].content
-    assert "a message that called nothing" in model.asked[3][-1].content
 
 
 def test_the_tree_survives_a_model_that_fails(weather: LocalAPI) -> None:
@@ -297,12 +269,3 @@ def test_ranked_children_are_followed_best_first(weather: LocalAPI) -> None:
     assert [(call.tool, call.replayed) for call in solution.calls] == [("GET_cities", True)]
     assert len(weather.requests) == 2
     assert solution.usage.model_calls == 5
-
-
-def test_a_disagreement_keeps_the_order_of_the_requests(weather: LocalAPI) -> None:
-    """A judge that always prefers the first place gives half a point to each."""
-    replies = [act("GET_alerts()"), act(CITY), "A", "A", act('finish(answer="Yes")')]
-    solution = ask(weather, "dfs", ScriptedModel(*replies))
-
-    assert [node.score for node in solution.tree] == [0.5, 0.5, None]
-    assert solution.tree[2].parent == 1

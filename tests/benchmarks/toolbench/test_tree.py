@@ -21,7 +21,7 @@ from atc.apps.cli import main
 from atc.apps.tui.lines import LineView
 from atc.apps.tui.live import LiveView
 from atc.apps.tui.tree import tree_text
-from atc.events import Event, ModelProgress, ModelWaiting, NodeChanged, SolveEnded, SolveStarted
+from atc.events import Event, ModelProgress, ModelWaiting, NodeChanged, SolveStarted
 from atc.models import Progress, Usage
 from atc.search_tree import NodeOutcome, SearchNode, SearchStep
 from atc.solution import Solution
@@ -142,16 +142,6 @@ def test_a_search_ends_as_its_tree(weather: LocalAPI) -> None:
     assert "program 1" not in screen
 
 
-def test_every_message_is_a_part_of_the_tree_once(weather: LocalAPI) -> None:
-    """Each message of the record has its number in the drawing, in the order of the tree."""
-    solution, _ = search(weather, "dfsdt", CITY, GIVE_UP, WEATHER, FINISH)
-    text = drawn(solution.tree)
-
-    assert f"search · {len(solution.tree)} messages" in text
-    for number in range(1, len(solution.tree) + 1):
-        assert len(re.findall(rf"^[│├└─ ]*{number} ", text, re.MULTILINE)) == 1
-
-
 def test_a_failed_call_and_an_unusable_message_are_told(weather: LocalAPI) -> None:
     """A sign stands before an error, and a message without a call says what was missing."""
     missing = 'Action: GET_cities_city_id_weather(city_id="nowhere")'
@@ -161,16 +151,6 @@ def test_a_failed_call_and_an_unusable_message_are_told(weather: LocalAPI) -> No
     assert "✗ Error: GET_cities_city_id_weather" in text
     assert "✗ it calls no function" in text
     assert "Nor now." in text or "I do not know." in text
-
-
-def test_programs_look_as_ever(weather: LocalAPI) -> None:
-    """A mode that writes programs has no tree: program, calls and answer."""
-    _, events = search(weather, "attribute", 'print(GET_cities(query="Oslo")["results"][0]["name"])')
-    screen = plain(live(events))
-
-    assert "program 1" in screen
-    assert "search ·" not in screen
-    assert not any(isinstance(event, NodeChanged) for event in events)
 
 
 def test_points_of_a_ranking_are_shown(weather: LocalAPI) -> None:
@@ -313,11 +293,6 @@ def test_nothing_from_outside_drives_the_terminal() -> None:
     assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f]", "".join(lines(events)))
 
 
-def test_an_empty_tree_is_no_text() -> None:
-    """A solution of a mode that writes programs draws nothing."""
-    assert drawn([]) == ""
-
-
 def test_the_picture_in_the_documents_can_be_drawn_again() -> None:
     """`python -m atc.apps.tui.screenshot` makes it from a real search over the cinema sample."""
     picture = PICTURES["tree.svg"]
@@ -326,16 +301,6 @@ def test_the_picture_in_the_documents_can_be_drawn_again() -> None:
     assert text.startswith("<svg")
     assert "gave up: the film is not among the best rated" in text
     assert "answer: Lucia Ferrand" in text
-
-
-def test_the_end_of_a_solve_prints_the_tree_before_the_answer(weather: LocalAPI) -> None:
-    """The last event changes nothing of the tree: it is printed once."""
-    solution, events = search(weather, "react", CITY, FINISH)
-    screen = plain(live(events))
-
-    assert isinstance(events[-1], SolveEnded)
-    assert solution.answer == "Yes, it rains"
-    assert screen.rindex("search · 2 messages") < screen.rindex("answer ──")
 
 
 # --- the page of a report
@@ -385,11 +350,6 @@ def test_the_page_has_the_tree_of_a_search(weather: LocalAPI, tmp_path: Path) ->
     assert text.index("the city first.") < text.index("↩ gave up") < text.index("its weather.") < text.index("✓ answer")
 
 
-def test_the_page_has_no_tree_where_programs_were_written(tmp_path: Path) -> None:
-    """A record without a tree, or from before there were trees, is shown as ever."""
-    assert 'class="tree"' not in page(tmp_path, [])
-
-
 def test_markup_in_a_tree_is_text_on_the_page(tmp_path: Path) -> None:
     """Everything that a model or an API wrote is escaped; what would turn text round is spelled out."""
     call = {"name": EVIL, "arguments": {EVIL: EVIL}, "text": EVIL, "observation": EVIL, "code": 6}
@@ -416,19 +376,6 @@ def test_a_tree_of_any_depth_is_a_sound_page(nodes: list[SearchNode], tmp_path: 
     assert balance.depth <= 12
     numbers = [int(number) for number in re.findall(r"<summary><b>(\d+)</b>", text)]
     assert sorted(numbers) == sorted(entry.id for entry in nodes)
-
-
-def test_the_tries_of_a_record_are_apart(tmp_path: Path) -> None:
-    """Each try has a tree of its own, with its number."""
-    step = {"name": "GET_a", "arguments": {}, "text": "{}", "observation": "[]"}
-    entries = [
-        {"id": 1, "parent": 0, "thought": "a", "steps": [step], "outcome": "depth", "why": "too long", "trial": 1},
-        {"id": 2, "parent": 0, "thought": "b", "steps": [step], "outcome": "open", "trial": 2, "score": 0.5},
-    ]
-    text = page(tmp_path, entries)
-
-    assert "Try 1: 1 message," in text and "Try 2: 1 message," in text
-    assert "0.5 points" in text
 
 
 def test_a_secret_is_in_no_drawing(weather: LocalAPI, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -458,15 +405,6 @@ def test_a_malformed_tree_is_named(change: dict[str, Any], complaint: str, tmp_p
     assert result.exit_code == 2
     assert "q1.json: " in result.stderr and f"solution.tree[0].{complaint}" in result.stderr
     assert not (tmp_path / "page.html").exists()
-
-
-def test_a_tree_whose_parents_are_lost_is_still_drawn(tmp_path: Path) -> None:
-    """A message whose parent is missing, is itself, or comes later stands at the top."""
-    nodes = [node(1, 7), node(2, 2), node(3, 4), node(4, 3)]
-    entries = [{"id": n.id, "parent": n.parent, "thought": "t", "steps": [], "outcome": "open"} for n in nodes]
-
-    assert len(re.findall(r"thought \d", drawn(nodes))) == 4
-    assert len(re.findall(r"<summary><b>\d</b>", page(tmp_path, entries))) == 4
 
 
 @pytest.mark.browser
