@@ -7,62 +7,39 @@ import threading
 from collections.abc import AsyncGenerator, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from copy import copy
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from atc.answer_type import AnswerType
-from atc.assist.language.question import Question
 from atc.background import StartedSolve, astream, awaited, stream
 from atc.chat import Chat, ChatQuestion
-from atc.engines.names import identity
 from atc.events import Event, EventSink
-from atc.hooks import guarded_after, guarded_before
+from atc.help import open_help
 from atc.interruption import Interruption
 from atc.knowledge import Knowledge
-from atc.models import Model, default_model, open_model
-from atc.modes import LOOP, STEPWISE, parse
-from atc.options import Options, WritesPolicy, takes_options
-from atc.profile import Profile, open_profile, profile_of, without
-from atc.prompting.prompt import Opening
-from atc.question_limits import QuestionLimits
+from atc.models import Model, open_model
+from atc.options import Options, takes_options
+from atc.prompting.prompt import Offer
+from atc.query import Query
+from atc.resolved import SIMULATED_NOW, check_options, model_name, resolve
 from atc.retrieval.candidates import Candidates
 from atc.solution import Solution
-from atc.solve import Service, Solve, SolveSettings, first_prompt
+from atc.solve import Asked, Service, Solve, first_prompt
 from atc.turns import Turn, follow_up
-from atc.write_gate import check_plannable
 from protocols import combine, load
 from protocols.combined import names_several
 from protocols.contracts.store import SIMULATED
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.errors import UsageError
 from protocols.model import Protocol
-from sandbox import Journal, Limits
-from sandbox.egress.egress_rules import origin
+from sandbox import Journal
 from sandbox.egress.network import open_network
-from sandbox.egress.writes import POLICIES
 
 if TYPE_CHECKING:
-    from atc.models.prices import Prices
     from protocols.simulator import Session, Simulator
 
 __all__ = ["SIMULATED_NOW", "Agent"]
-
-SIMULATED_NOW = datetime(2024, 6, 1, 12, tzinfo=UTC)
-"""The time in a rehearsal, unless another one is given."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Task:
-    """A question with what belongs to it; `turns` are those before it in a chat."""
-
-    question: Question
-    tools: Sequence[str] | None
-    journal: Journal | None
-    answer_type: AnswerType | None
-    turns: Sequence[Turn]
-
 
 _TICK = 0.1
 """Seconds after which a solve that waits for its turn notices that it was interrupted."""
@@ -80,18 +57,7 @@ class Agent:
 
     @takes_options(Options)
     def __init__(self, protocol: Protocol, options: Options) -> None:
-        if options.writes is not None and options.writes not in POLICIES:
-            raise UsageError(f"unknown writes policy {options.writes!r}: choose one of {', '.join(POLICIES)}")
-        if (options.max_reflections or 0) < 0:
-            raise UsageError(f"max_reflections is {options.max_reflections}: it must be 0 or more")
-        if options.call_timeout is not None and not options.call_timeout > 0:
-            raise UsageError(f"call_timeout is {options.call_timeout}: it must be more than 0 seconds")
-        if options.max_calls is not None and options.max_calls < 1:
-            raise UsageError(f"max_calls is {options.max_calls}: it must be 1 or more")
-        if options.simulate and options.base_url:
-            raise UsageError("a simulated API has its own base URL: give either simulate or base_url")
-        for text in options.allow:
-            origin(text)
+        check_options(options)
         from protocols.calls.auth import credential, header_of
         from protocols.calls.header_names import without_headers
         from protocols.choice import choose
@@ -107,7 +73,7 @@ class Agent:
         self._opened: Model | None = None
         self._opening = threading.RLock()
         self._learning = threading.Lock()
-        self.settings = _settings(protocol, options)
+        self.settings = resolve(protocol, options)
         store = options.store
         if store is not None and options.simulate:
             store = store / SIMULATED
@@ -191,7 +157,7 @@ class Agent:
             return self._model
         with self._opening:
             if self._opened is None:
-                self._opened = open_model(self._model, seed=self.settings.seed, keep=True)
+                self._opened = open_model(self._model, seed=self.settings.options.seed, keep=True)
                 self._closing.callback(self._opened.close)
             return self._opened
 
@@ -285,7 +251,7 @@ class Agent:
         journal: Journal | None,
         answer_type: Any,
         turns: Sequence[Turn] = (),
-    ) -> _Task:
+    ) -> Asked:
         """A question that can be solved. Raises: UsageError."""
         if not query.strip():
             raise UsageError("the question is empty")
@@ -294,9 +260,9 @@ class Agent:
             why = next((f": {reason}" for name in unknown if (reason := self.protocol.why_left_out(name))), "")
             raise UsageError(f"{self.protocol.title} has no tool {', '.join(unknown)}{why}")
         of_type = AnswerType(answer_type) if answer_type is not None else None
-        return _Task(follow_up(query.strip(), turns), tools, journal, of_type, turns)
+        return Asked(follow_up(query.strip(), turns), tools, journal, of_type, turns)
 
-    def _started(self, task: _Task) -> StartedSolve:
+    def _started(self, task: Asked) -> StartedSolve:
         """A solve for a thread of its own, whose events also go to a sink."""
 
         def start(sink: EventSink, interruption: Interruption) -> Solution:
@@ -308,26 +274,22 @@ class Agent:
 
         return start
 
-    def _solve(self, task: _Task, on_event: EventSink, interruption: Interruption | None) -> Solution:
+    def _solve(self, task: Asked, on_event: EventSink, interruption: Interruption | None) -> Solution:
         used_journal = task.journal if task.journal is not None else self.new_journal()
-        runs_again = self.settings.mode == "codeact" or self.settings.writes == "plan"
+        runs_again = self.settings.mode.reruns or self.settings.writes == "plan"
         if used_journal is None and runs_again:  # on what the journal has
             used_journal = Journal()
         try:
             with self._turn(interruption):
                 return Solve(
-                    task.question,
+                    replace(task, journal=used_journal),
                     self.knowledge,
                     self.service,
                     self.settings,
                     lambda: self.model,
-                    _name_of(self._model) or type(self._model).__name__,
+                    model_name(self._model) or type(self._model).__name__,
                     on_event,
-                    task.tools,
-                    used_journal,
-                    interruption=interruption,
-                    answer_type=task.answer_type,
-                    turns=task.turns,
+                    interruption,
                 ).run()
         finally:
             if task.journal is None and used_journal is not None:
@@ -349,80 +311,17 @@ class Agent:
         finally:
             self._learning.release()
 
-    def opening(self, query: str, tools: Sequence[str] | None = None, today: str | None = None) -> Opening:
+    def opening(self, query: str, tools: Sequence[str] | None = None, today: str | None = None) -> Offer:
         """What the model would be asked with first; it is not asked.
 
         Args:
             tools: Those to offer, by default the best. today: As YYYY-MM-DD, by default the agent's.
         """
-        return first_prompt(Question(query), self.knowledge, self.settings, tools, today)
+        asked = Query(query, today=today or self.settings.today)
+        profile = self.settings.profile
+        help = open_help(profile.help, dict.fromkeys(profile.help_off, False))
+        return first_prompt(asked, self.knowledge, self.settings, help, Asked(asked, tools))
 
     def new_journal(self) -> Journal | None:
         """The journal of a solve that is given none; a subclass may do without one."""
         return Journal()
-
-
-def _settings(protocol: Protocol, options: Options) -> SolveSettings:
-    """How questions are solved. Raises: UsageError."""
-    mode, tries = parse(options.mode)
-    profile = options.profile
-    if not isinstance(profile, Profile):
-        profile = open_profile(profile) if profile is not None else profile_of(_name_of(options.model))
-    profile = without(profile, options.ablate).for_mode(mode)
-    reflections = profile.reflections if options.max_reflections is None else options.max_reflections
-    tools = options.tools if options.tools is not None else profile.tools
-    policy: WritesPolicy = options.writes or ("allow" if options.simulate else "ask")
-    if policy == "plan":
-        check_plannable(protocol)
-        if mode not in LOOP:
-            modes = ", ".join(LOOP)
-            raise UsageError(f"writes='plan' holds one program to its plan, which {mode!r} has not; use one of {modes}")
-    return SolveSettings(
-        mode=mode,
-        tries=tries,
-        max_reflections=0 if mode == "none" else reflections,
-        profile=profile,
-        tools=len(protocol.tools) if tools == "all" else tools,
-        seed=options.seed,
-        now=options.now or (SIMULATED_NOW if options.simulate else None),
-        limits=_limits(options, mode),
-        allow=tuple(options.allow),
-        strict_sandbox=options.strict_sandbox,
-        writes=options.confirm if policy == "ask" and options.confirm is not None else policy,
-        confirm=options.confirm,
-        before_call=guarded_before(options.before_call) if options.before_call is not None else None,
-        after_call=guarded_after(options.after_call) if options.after_call is not None else None,
-        confirm_plan=options.confirm_plan,
-        search=options.search,
-        effort=options.effort,
-        question_limits=QuestionLimits(options.max_tokens, options.max_seconds, options.max_cost),
-        prices=_prices(options),
-    )
-
-
-def _prices(options: Options) -> Prices:
-    """The price table. Raises: UsageError: It is broken, or no limit of cost can be kept with it."""
-    from atc.models.prices import read_prices
-
-    prices = read_prices(Path(options.prices) if options.prices is not None else None)
-    if prices.currency != "USD":
-        raise UsageError(f"{options.prices} is in {prices.currency}, and a solve counts US dollars (currency: USD)")
-    name = _name_of(options.model)
-    if options.max_cost is not None:
-        prices.required(name)
-    return prices
-
-
-def _limits(options: Options, mode: str) -> Limits:
-    """The limits of the sandbox; by default a search may make as many calls as its model calls ask for."""
-    limits = options.limits or Limits()
-    if options.limits is None and mode in STEPWISE:
-        wanted = max(options.search.max_model_calls, 200 if options.search.compat else 0)
-        limits = Limits(calls=max(limits.calls, 2 * wanted))
-    return limits.adjusted(options.call_timeout, options.max_calls)
-
-
-def _name_of(model: str | Model | None) -> str:
-    if model is None or isinstance(model, str):
-        return identity(model or default_model())
-    return getattr(model, "name", "")

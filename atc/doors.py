@@ -2,8 +2,9 @@
 
 `pyproject.toml` lists ours; a package of somebody else lists its own in the same groups:
 
-atc.modes     a function of the toolbox of a solve (`atc.modes`)
+atc.modes     a Mode (`atc.modes`)
 atc.engines   a function that opens a model by the rest of its name (`atc.models`)
+atc.help      a class of help for a model (`atc.help`)
 atc.commands  a click command
 atc.benchmarks  a benchmark (`benchmarks.harness.registry`)
 atc.auth      an auth scheme, read by `protocols.calls.auth`
@@ -17,7 +18,7 @@ from typing import Any, Literal
 
 __all__ = ["Door", "doors", "load"]
 
-Door = Literal["atc.modes", "atc.engines", "atc.commands", "atc.benchmarks"]
+Door = Literal["atc.modes", "atc.engines", "atc.help", "atc.commands", "atc.benchmarks"]
 
 
 @cache

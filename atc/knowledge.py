@@ -8,9 +8,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Self
 
-from atc.assist.language.question import Question
 from atc.diagnosis.provenance import flows
 from atc.profile import Profile
+from atc.query import Query
 from atc.retrieval.candidates import Candidates
 from atc.retrieval.demonstrations import Demonstration, Demonstrations
 from atc.retrieval.tool_index import ToolIndex
@@ -90,9 +90,9 @@ class Knowledge:
         """The enum values of the API's fields, by field."""
         return enum_values(self.protocol)
 
-    def observe(self, question: Question, run: Run) -> None:
+    def observe(self, query: Query, run: Run) -> None:
         """Learn from a run, where something is kept or learned."""
-        edges = list(self._edges(question, run)) if self.learns or self._store is not None else []
+        edges = list(self._edges(query, run)) if self.learns or self._store is not None else []
         for edge in edges if self.learns else ():
             self.graph.observe(edge.tool, edge.argument, edge.source, edge.path)
         if self._store is not None:
@@ -103,9 +103,9 @@ class Knowledge:
             self._store.record(self.protocol, replies, edges)
             self.__dict__.pop("contract", None)
 
-    def _edges(self, question: Question, run: Run) -> Iterator[ObservedEdge]:
+    def _edges(self, query: Query, run: Run) -> Iterator[ObservedEdge]:
         """Where the arguments of calls that were answered well came from: others are likely to find them there."""
-        for flow in flows(question, run, self.graph):
+        for flow in flows(query, run, self.graph):
             call = run.calls[flow.call]
             producer = run.calls[flow.source].tool if flow.source is not None else None
             good = call.status is not None and call.status < 300 and not call.replayed and not call.simulated

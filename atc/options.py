@@ -21,10 +21,9 @@ if TYPE_CHECKING:
     from protocols.simulator import Session
     from sandbox.egress.write_plan import WritePlan
 
-__all__ = ["Effort", "Flag", "Options", "SearchSettings", "WritesPolicy", "takes_options"]
+__all__ = ["Flag", "Options", "SearchSettings", "WritesPolicy", "takes_options"]
 
 FORMATS = ("auto", "text", "functions", "toolllama")
-Effort = Literal["normal", "high"]
 WritesPolicy = Literal["ask", "allow", "deny", "simulate", "plan"]
 P = ParamSpec("P")
 Owner = TypeVar("Owner")
@@ -139,8 +138,8 @@ class Options:
         client_cert: Show this certificate to the servers of the API: a PEM file with its key, or two; for all APIs.
         learn: Let the data flow of good calls guide later questions to this agent; off where runs are compared.
         profile: What the model is given and held to: prompt and output tokens, documentation, help. FILE is YAML with
-            `base:` and the fields to change  [default: large for openai:, tiny for smollm2-135m, else small]. In Python
-            also a Profile (see atc.profile).
+            `base:` and the fields to change  [default: as the catalogue or the model declares, else small for a context
+            below 8,192 tokens, else large]. In Python also a Profile (see atc.profile).
         only: Offer these operations alone: a tag, an operation id, a tool, GET, '/orders/*' or 'POST /search'.
             Repeatable; shop=GET for one of several APIs.
         without: Leave these operations out, named like that, such as DELETE: neither in the prompt nor to be called.
@@ -161,8 +160,6 @@ class Options:
         after_call: Given each call when it is over, from another thread.
         confirm: Given a write that is not sent yet, from another thread; returns whether it may be.
         confirm_plan: Given the planned writes; returns whether those in its `asked` may be sent.
-        effort: "high" samples further programs for an answer, which write nothing new, and doubts it where most of
-            them answer or write otherwise; that costs two to three times the tokens.
         search: How the modes search that make one call at a time, and the most model calls of any mode.
         max_tokens: Most tokens of a question, read and written, all requests to the model together. At this and the
             next two limits the solution is what there is until then, and the exit code 4 (docs/limits.md).
@@ -242,7 +239,6 @@ class Options:
     after_call: AfterCall | None = None
     confirm: Callable[[CallRecord], bool] | None = None
     confirm_plan: Callable[[WritePlan], bool] | None = None
-    effort: Effort = "normal"
     search: SearchSettings = SearchSettings()
     max_tokens: int | None = _flag(None, "limit", "N", "count", "shared resumable")
     max_seconds: float | None = _flag(None, "limit", "S", "amount", "shared resumable")

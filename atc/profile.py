@@ -14,7 +14,7 @@ __all__ = ["FEATURES", "LARGE", "PROFILES", "SMALL", "TINY", "Profile", "open_pr
 
 def _feature(text: str) -> Any:
     """A field that an ablation can turn off; `text` is the reference of `--without`."""
-    return field(metadata={"feature": text})
+    return field(default=True, metadata={"feature": text})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +31,8 @@ class Profile:
         example: Begin with a solved question.
         prefill: Begin the answer with an open code block; without it the model may write text before the program.
         reflections: Revisions of a program (the paper's alpha).
+        help: The name of what helps the model beside asking it (see atc.help); empty for none.
+        help_off: Parts of that help which are turned off.
     """
 
     name: str
@@ -43,24 +45,13 @@ class Profile:
     example: bool
     prefill: bool
     reflections: int
-    check: bool = _feature("check programs before they run")
-    autofix: bool = _feature("fix what is wrong where there is one way to do it, and leave out reads that nothing uses")
+    help: str = ""
+    help_off: tuple[str, ...] = ()
     hints: bool = _feature("say for each identifier which call provides it")
     closure: bool = _feature("offer the providers of the identifiers that an offered tool takes")
     meaning: bool = _feature("choose tools and solved questions by word vectors, and not by words alone")
-    planner: bool = _feature("show plan sketches: a few lines of a program from the data flow")
     demonstrations: bool = _feature("show solved questions like this one, where a store has them")
-    focus: bool = _feature("show a revision the functions that it needs, and not the whole conversation")
-    restart: bool = _feature("ask anew without the program when the model repeats a failed one")
-    challenge: bool = _feature("ask again when findings speak against an answer; else they are warnings")
     stable: bool = _feature("write a small API down whole, the same for every question")
-
-    def for_mode(self, mode: str) -> Profile:
-        """The profile of a mode: only `attribute` has the features that go beyond the first prompt."""
-        if mode == "attribute":
-            return self
-        off: dict[str, Any] = dict.fromkeys(FEATURES.keys() - PROMPT_FEATURES, False)
-        return replace(self, **off, reflections=0 if mode == "none" else self.reflections)
 
     def within(self, context: int | None) -> Profile:
         """The profile with room for prompt and program in a context window of so many tokens."""
@@ -73,10 +64,7 @@ class Profile:
 FEATURES: Mapping[str, str] = {
     entry.name: entry.metadata["feature"] for entry in fields(Profile) if "feature" in entry.metadata
 }
-"""By name, what each feature does."""
-
-PROMPT_FEATURES = frozenset({"hints", "closure", "meaning", "planner", "demonstrations", "stable"})
-"""Features of the first prompt, which every mode has."""
+"""By name, what each feature of the first prompt does; a help has parts of its own (`atc.help.parts`)."""
 
 SMALL = Profile(
     name="small",
@@ -89,7 +77,7 @@ SMALL = Profile(
     example=True,
     prefill=True,
     reflections=3,
-    **dict.fromkeys(FEATURES, True),
+    help="small",
 )
 """For models of a few billion parameters: short prompts, and help wherever a document or a reply decides."""
 
@@ -107,30 +95,34 @@ LARGE = Profile(
     example=True,
     prefill=False,
     reflections=3,
-    **{name: name in {"hints", "closure", "meaning", "demonstrations"} for name in FEATURES},
+    stable=False,
 )
 """For strong models: full documentation, room to write, and programs that run as they were written."""
 
 PROFILES: Mapping[str, Profile] = {profile.name: profile for profile in (TINY, SMALL, LARGE)}
 
 
-def profile_of(model: str) -> Profile:
-    """The profile of a model that names none: `large` behind an OpenAI-compatible endpoint, else `small`.
+SMALL_CONTEXT = 8_192
+"""Tokens of a context window below which a model that declares nothing counts as small: no strong model has less."""
 
-    A model of the catalogue has its own.
 
-    A record (`replay:FILE`) has that of the model that it was made with.
+def profile_of(model: str | object) -> Profile:
+    """The profile of a model, given by name or as an object, as it is declared; `large` where nothing declares one.
+
+    An entry of the catalogue declares one, and so may an object, by its attribute `profile`. A record (`replay:FILE`)
+    has that of the model that it was made with.
     """
-    if model.startswith("replay:"):
+    name = model if isinstance(model, str) else getattr(model, "name", "")
+    if name.startswith("replay:"):
         from atc.models.replay import recorded_model
 
-        model = recorded_model(Path(model.removeprefix("replay:")))
-    if model.startswith("openai:"):
-        return LARGE
+        name = recorded_model(Path(name.removeprefix("replay:")))
     from atc.engines.files import CATALOGUE
 
-    base = model.partition(":")[2].partition("+")[0]
-    return next((PROFILES[entry.profile] for entry in CATALOGUE if entry.name == base), SMALL)
+    base = name.partition(":")[2].partition("+")[0]
+    listed = next((entry.profile for entry in CATALOGUE if entry.name == base), None)
+    declared = listed or getattr(model, "profile", None) or LARGE
+    return declared if isinstance(declared, Profile) else open_profile(declared)
 
 
 def open_profile(name: str) -> Profile:
@@ -155,6 +147,7 @@ def open_profile(name: str) -> Profile:
     for key, value in data.items():
         if key not in {entry.name for entry in fields(Profile)} or key == "name":
             raise UsageError(f"{file}: a profile has no field {key!r}")
+        value = data[key] = tuple(value) if isinstance(value, list) else value
         expected = type(getattr(base, key))
         if type(value) is not expected or (key == "documentation" and value not in ("compact", "full")):
             raise UsageError(f"{file}: {key} is {value!r}, and must be like {getattr(base, key)!r}")
@@ -164,9 +157,16 @@ def open_profile(name: str) -> Profile:
 
 
 def without(profile: Profile, features: Iterable[str]) -> Profile:
-    """A profile with some features turned off. Raises: UsageError: There is no such feature."""
+    """A profile with some features turned off; those that are none of its own are parts of its help.
+
+    Raises: UsageError: There is no such feature.
+    """
     names = tuple(features)
-    if unknown := sorted(set(names).difference(FEATURES)):
-        raise UsageError(f"there is no feature {unknown[0]!r} to leave out: {', '.join(FEATURES)}")
-    off: dict[str, Any] = dict.fromkeys(names, False)
-    return replace(profile, **off)
+    own = dict.fromkeys(FEATURES.keys() & names, False)
+    parts = tuple(name for name in names if name not in FEATURES)
+    if parts and not profile.help:
+        raise UsageError(
+            f"there is no feature {parts[0]!r} to leave out of the profile {profile.name}: {', '.join(FEATURES)}"
+        )
+    changed: dict[str, Any] = {**own, "help_off": (*profile.help_off, *parts)}
+    return replace(profile, **changed)

@@ -10,6 +10,7 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
+from atc.call_text import call_text
 from atc.models.base import Completion, Usage, read_calls
 from atc.solution import Solution
 from protocols.errors import UsageError
@@ -20,7 +21,6 @@ from sandbox.records import CallRecord, Run
 __all__ = [
     "close_request",
     "cut_answers",
-    "describe_call",
     "lost_requests",
     "note_cut_answer",
     "note_open_request",
@@ -126,23 +126,16 @@ def unresolved_writes(journal: Journal) -> list[str]:
     """Warnings for the user: writes with an unknown outcome, those that the final program did not repeat, and those
     that a chat made again."""
     uncertain = [
-        f"it is not known whether this write was done, and it was not sent again: {describe_call(call)}"
+        f"it is not known whether this write was done, and it was not sent again: {call_text(call)}"
         for call in journal.unknown
     ]
     abandoned = [
-        f"an earlier program made this write, and the last one did not repeat it: {describe_call(call)}"
+        f"an earlier program made this write, and the last one did not repeat it: {call_text(call)}"
         for call in journal.abandoned
         if call not in journal.unknown
     ]
     repeated = [
-        f"an earlier question of this chat made this write, and it was made again: {describe_call(call)}"
+        f"an earlier question of this chat made this write, and it was made again: {call_text(call)}"
         for call in journal.repeated
     ]
     return [*uncertain, *abandoned, *repeated]
-
-
-def describe_call(call: CallRecord) -> str:
-    """A call in a line, as a program might have written it, shortened."""
-    arguments = ", ".join(f"{name}={value!r}" for name, value in call.arguments.items())
-    text = f"{call.tool}({arguments})" if call.tool else f"{call.method} {call.url}"
-    return text if len(text) <= 200 else text[:199] + "…"

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from atc.assist.rules.agreement import SecondAnswer
 from atc.diagnosis.provenance import ArgumentFlow, lookup
 from atc.evidence import Finding
 from atc.fault import Attribution, Fault, Stage
@@ -49,7 +48,7 @@ class Attempt:
 
     `stage` is where it ended: "done", or the stage of its fault. `run` is None when the model wrote no program.
     `diff` is what was changed in the program of the attempt before without the model, as unified diff lines; it is
-    empty for a program as the model wrote it.
+    empty for a program as the model wrote it. `known` is what a revision is told of it beside the fault.
     """
 
     program: str
@@ -58,6 +57,7 @@ class Attempt:
     fault: Fault | None
     attribution: Attribution | None
     diff: tuple[str, ...] = ()
+    known: tuple[str, ...] = ()
 
     @property
     def mended(self) -> bool:
@@ -93,8 +93,8 @@ class Solution:
     from. `abandoned` are the writes that earlier attempts made, or may have made, and that the final program did not
     repeat. `findings` are the reasons to doubt the answer, each also a warning. `unsupported` says that nothing of the
     answer rests on a reply. `tree` has every message of the model in a mode that makes one call at a time, in their
-    order; it is empty in the other modes. `second_answers` are those of further programs, with `effort="high"`. `value`
-    is the answer as the type that was asked for (`answer_type`), and no part of the JSON.
+    order; it is empty in the other modes. `value` is the answer as the type that was asked for (`answer_type`), and no
+    part of the JSON.
     `write_plan` has the planned writes of the last program, and what became of each, with `writes="plan"`. `cost` is in
     US dollars, by the price table; None where the model has no price in it, or its endpoint does not count tokens.
     `limit` is the limit of the question that ended the solve, with the status "limit"; such a solve can go on.
@@ -114,7 +114,6 @@ class Solution:
     findings: tuple[Finding, ...] = ()
     unsupported: bool = False
     tree: tuple[SearchNode, ...] = ()
-    second_answers: tuple[SecondAnswer, ...] = ()
     write_plan: WritePlan | None = None
     value: Any = None
     cost: float | None = None
@@ -219,11 +218,11 @@ class Solution:
                     "attribution": asdict(attempt.attribution) if attempt.attribution else None,
                     "mended": attempt.mended,
                     "diff": list(attempt.diff),
+                    "known": list(attempt.known),
                     "calls": [asdict(call) for call in attempt.calls],
                 }
                 for attempt in self.attempts
             ],
-            "second_answers": [asdict(answer) for answer in self.second_answers],
             "write_plan": self.write_plan.to_json() if self.write_plan is not None else None,
             "tree": [asdict(node) for node in self.tree],
             "reflections": self.reflections,

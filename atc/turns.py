@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Self
 
-from atc.assist.language.intent import asks_the_same
-from atc.assist.language.question import Question
+from atc.call_text import call_text
 from atc.prompting import templates
-from atc.resume import describe_call
+from atc.query import Query
 from atc.solution import Solution
 from protocols.errors import UsageError
 from protocols.render import estimate
@@ -47,7 +46,7 @@ class Turn:
     def of(cls, solution: Solution) -> Self:
         """The turn that a solution ended."""
         calls = [call for call in solution.calls if call.status in range(200, 300)]
-        described = [f"{describe_call(call)}{' (written)' if call.writes else ''}" for call in calls[:_MAX_CALLS]]
+        described = [f"{call_text(call)}{' (written)' if call.writes else ''}" for call in calls[:_MAX_CALLS]]
         if len(calls) > _MAX_CALLS:
             described.append(f"and {len(calls) - _MAX_CALLS} more")
         tools = tuple(dict.fromkeys(call.tool for call in calls if call.tool))
@@ -93,10 +92,7 @@ def conversation_so_far(turns: Sequence[Turn], tokens: int) -> str:
     return templates.render("earlier", turns="\n".join(texts)).strip() if texts else ""
 
 
-def follow_up(query: str, turns: Sequence[Turn]) -> Question:
-    """A question with the values of the turns before it; it follows the last one that asks for something of its own."""
-    if not turns:
-        return Question(query)
+def follow_up(query: str, turns: Sequence[Turn]) -> Query:
+    """A question with those before it, and their values."""
     values = [text for turn in turns for text in (turn.query, *turn.calls, turn.answer or "")]
-    before = next((turn.query for turn in reversed(turns) if not asks_the_same(turn.query)), turns[-1].query)
-    return Question(query, "\n".join(values)[-_MAX_CONTEXT:], before)
+    return Query(query, "\n".join(values)[-_MAX_CONTEXT:], tuple(turn.query for turn in turns))

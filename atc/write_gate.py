@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
-from atc.assist.language.question import Question
 from atc.diagnosis.provenance import traced_arguments
 from atc.events import EventSink, PlanProposed
 from atc.program.source import parsed
 from atc.program.tree import nodes_of
+from atc.query import Query
 from protocols.errors import UsageError
 from protocols.json_path import Step
 from protocols.model import Protocol
@@ -50,7 +50,7 @@ class WriteGate:
     """The plans of one solve, and what was approved of them.
 
     Args:
-        question: Tells which values are its words; None where there is none.
+        query: Tells which values are its words; None where there is none.
         confirm: Given a plan; returns whether the writes in `asked` may be sent. Without it the answer is no.
     """
 
@@ -59,7 +59,7 @@ class WriteGate:
         ledger: WriteLedger,
         journal: Journal,
         protocol: Protocol,
-        question: Question | None,
+        query: Query | None,
         confirm: ConfirmPlan | None,
         emit: EventSink,
     ) -> None:
@@ -70,7 +70,7 @@ class WriteGate:
         """The reason why the latest plan was not carried out; empty if it was, or there was none."""
         self._journal = journal
         self._protocol = protocol
-        self._question = question
+        self._query = query
         self._confirm = confirm
         self._emit = emit
         self._programs = 0
@@ -100,7 +100,7 @@ class WriteGate:
         planned_run = self.ledger.latest
         if planned_run is None or not planned_run.requests:
             return False
-        plan = planned_writes(program, run, planned_run, self._question, self._protocol)
+        plan = planned_writes(program, run, planned_run, self._query, self._protocol)
         matches = dict(_matches(plan, self._approved))
         self.plan = plan = replace(
             plan,
@@ -142,15 +142,6 @@ class WriteGate:
             if executed is not None and executed.phase == "execute":
                 self.plan = executed.outcome()
 
-    @contextmanager
-    def aside(self) -> Iterator[None]:
-        """Within the block runs write nothing, and have no plan."""
-        phase, self.ledger.phase = self.ledger.phase, "aside"
-        try:
-            yield
-        finally:
-            self.ledger.phase = phase
-
     @property
     def unmade(self) -> tuple[str, ...]:
         """Warnings about approved writes that the program did not make in the end, although none was stopped."""
@@ -184,7 +175,7 @@ def check_plannable(protocol: Protocol) -> None:
 
 
 def planned_writes(
-    program: str, run: Run, planned_run: PlannedRun, question: Question | None, protocol: Protocol
+    program: str, run: Run, planned_run: PlannedRun, query: Query | None, protocol: Protocol
 ) -> WritePlan:
     """The plan of a run whose writes were withheld: each write with the origin of its values."""
     calls = run.calls
@@ -208,7 +199,7 @@ def planned_writes(
             if found_value is None:
                 inside = len(place) > 1 or str(place[0]) not in by_argument
                 is_literal = inside and _canonical(value) in literals
-                found_value = _otherwise(place, value, () if is_literal else sources, run, question)
+                found_value = _otherwise(place, value, () if is_literal else sources, run, query)
             values.append(found_value)
         writes.append(
             PlannedWrite(
@@ -253,7 +244,7 @@ def _from_reply(
 
 
 def _otherwise(
-    place: tuple[Step, ...], value: object, sources: Sequence[Source], run: Run, question: Question | None
+    place: tuple[Step, ...], value: object, sources: Sequence[Source], run: Run, query: Query | None
 ) -> PlannedValue:
     """A value that lies in no reply."""
     computed = [source for source in sources if source.how != "decided"]
@@ -266,7 +257,7 @@ def _otherwise(
     if run.provenance is None:
         return PlannedValue(place, value, "unknown")
     text = str(value).strip()
-    in_question = question is not None and bool(text) and question.says(text)
+    in_question = query is not None and bool(text) and query.says(text)
     return PlannedValue(place, value, "question" if in_question else "program")
 
 

@@ -22,7 +22,6 @@ from atc.apps.cli.options import (
     option,
     takes,
 )
-from atc.profile import FEATURES
 from benchmarks.harness.options import WorkerOptions, repeat_option, settings_of
 from benchmarks.harness.placed_group import PlacedGroup
 from benchmarks.harness.registry import benchmarks
@@ -164,7 +163,7 @@ class _BenchOptions(WorkerOptions, SearchOptions, ModelOptions, _WorldOptions, S
     without: tuple[str, ...] = option(
         "--without",
         multiple=True,
-        type=click.Choice(list(FEATURES)),
+        metavar="FEATURE",
         help="Turn off a feature of the profile, to measure what it is worth.",
     )
     ablate: bool = option(
@@ -357,13 +356,17 @@ def _index_digest(folder: Path) -> dict[str, dict[str, str]]:
 
 
 def _run_folders(options: _BenchOptions, settings: RunSettings) -> dict[Path, RunSettings]:
+    from atc.help import parts
+    from atc.profile import FEATURES, open_profile, profile_of
     from benchmarks.harness.runner import repeated
 
     if not options.ablate:
         return repeated(options.out, settings, options.repeat)
     out = options.out
     # Demonstrations come from a learned document alone: no task is an example for another one.
-    features = [feature for feature in FEATURES if options.usage or feature != "demonstrations"]
+    profile = open_profile(settings.profile) if settings.profile else profile_of(settings.model)
+    names = (*FEATURES, *parts(profile.help))
+    features = [feature for feature in names if options.usage or feature != "demonstrations"]
     ablated = {out / f"without-{feature}": replace(settings, without=(feature,)) for feature in features}
     return {out / "all": settings, **ablated}
 

@@ -15,6 +15,7 @@ class ScriptedModel:
     """Writes the given answers in turn, and remembers what it was asked."""
 
     name = "scripted"
+    profile = "small"
 
     def __init__(self, *answers: str) -> None:
         self.answers = list(answers)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
 from atc.assist.language.question import Question
 from atc.assist.language.word_lists import QUESTIONS
 from protocols.dataflow.graph import ProtocolGraph
@@ -16,16 +14,13 @@ _DELETION_WORDS = frozenset(QUESTIONS["deletions"])
 _PENALTY = 4.0
 """Of a tool that deletes, without such a word; where tools are chosen also of one that writes, if none is asked for."""
 _BONUS = 2.0
-"""Of a response field of which the question has a value, of a date, of the present; beside word scores of 1 to 4."""
+"""Of a date, and of the present; beside word scores of 1 to 4."""
 
 
-def leanings(
-    question: Question, graph: ProtocolGraph, speaks_of: Collection[str] = (), *, choosing: bool = False
-) -> dict[str, float]:
+def leanings(question: Question, graph: ProtocolGraph, *, choosing: bool = False) -> dict[str, float]:
     """What is added to the score of each tool.
 
     Args:
-        speaks_of: Fields of which the question has a value.
         choosing: Tools are left out, so that those which write give way where the question only asks.
     """
     is_ongoing = question.now and set(question.stems).isdisjoint(map(stem, CURRENT))  # else the words count
@@ -39,7 +34,6 @@ def leanings(
         )
         offset = -_PENALTY * (tool.method == "DELETE" and not removes)
         offset -= _PENALTY * (asks_only and tool.writes and not looks_like_read(tool))
-        offset += _BONUS * (not graph.response_fields(tool.name).keys().isdisjoint(speaks_of))
         offset += _BONUS * (question.dated and dated) + _BONUS * (is_ongoing and is_current(tool))
         offset -= _BONUS * (is_own(tool) and not (tool.writes or question.personal or question.now))
         offsets[tool.name] = offset

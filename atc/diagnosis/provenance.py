@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from atc.assist.language.question import Question
+from atc.query import Query
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.json_path import readable_path
 from protocols.model import Tool
@@ -137,7 +137,7 @@ def _sharpened(run: Run, sources: Sequence[Source], value: object) -> tuple[Sour
     )
 
 
-def flows(question: Question, run: Run, graph: ProtocolGraph) -> tuple[ArgumentFlow, ...]:
+def flows(query: Query, run: Run, graph: ProtocolGraph) -> tuple[ArgumentFlow, ...]:
     """The observed data flow of a run: an entry for each argument of each call."""
     observed = []
     tools = {tool.name: tool for tool in graph.protocol.tools}
@@ -147,5 +147,5 @@ def flows(question: Question, run: Run, graph: ProtocolGraph) -> tuple[ArgumentF
                 observed.append(ArgumentFlow(call.index, name, "response", sources[0].call, sources[0].path))
             else:
                 text = str(value).strip()
-                observed.append(ArgumentFlow(call.index, name, "query" if text and question.says(text) else "constant"))
+                observed.append(ArgumentFlow(call.index, name, "query" if text and query.says(text) else "constant"))
     return tuple(observed)

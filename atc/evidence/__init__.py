@@ -6,8 +6,19 @@ an answer is wrong. How often each one stands beside right and wrong answers is 
 
 from __future__ import annotations
 
-from atc.evidence.answers import is_unsupported, judge
+from atc.evidence.answers import accepted_writes, is_unsupported, judge
 from atc.evidence.facts import RATES, facts
-from atc.evidence.finding import Finding, Kind, failed, made_writes
+from atc.evidence.finding import Finding, Kind, failed, is_doubt, made_writes
 
-__all__ = ["RATES", "Finding", "Kind", "facts", "failed", "is_unsupported", "judge", "made_writes"]
+__all__ = [
+    "RATES",
+    "Finding",
+    "Kind",
+    "accepted_writes",
+    "facts",
+    "failed",
+    "is_doubt",
+    "is_unsupported",
+    "judge",
+    "made_writes",
+]

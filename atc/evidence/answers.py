@@ -8,14 +8,19 @@ from __future__ import annotations
 
 import ast
 
+from atc.call_text import call_text
 from atc.evidence.finding import failed, made_writes
 from atc.fault import Fault, Stage
 from atc.program.choices import lines_behind_output
 from atc.program.source import parsed
 from atc.program.tree import nodes_of
+from protocols.model import Protocol
 from sandbox.records import Run
 
-__all__ = ["is_unsupported", "judge"]
+__all__ = ["accepted_writes", "is_unsupported", "judge"]
+
+_MOST_CALLED = 4
+"""Functions that are named in place of an answer."""
 
 
 def judge(program: str, run: Run | None) -> Fault | None:
@@ -50,3 +55,24 @@ def is_unsupported(program: str, run: Run) -> bool:
         return False
     # Lists that came back empty leave no trace in what is printed of them.
     return lines_behind_output(program).isdisjoint(call.line for call in run.calls if not failed(call))
+
+
+def accepted_writes(run: Run, protocol: Protocol) -> str:
+    """What a run did that printed nothing: the writes that the service accepted, a line each.
+
+    Of functions it is what the last one returned, or which were called; to call those that return nothing is to act.
+    Empty for a run that printed or failed, and for one that only read.
+    """
+    calls = [call for call in run.calls if not failed(call)]
+    if run.outcome != "ok" or run.stdout.strip() or not calls:
+        return ""
+    tools = [protocol.tool(call.tool) for call in calls if call.tool is not None and call.tool in protocol]
+    acts = bool(tools) and all(tool.gives_nothing for tool in tools)
+    if not made_writes(run) and not acts:
+        return ""
+    if not tools or any(tool.function is None for tool in tools):
+        return "\n".join(dict.fromkeys(call_text(call) for call in calls if call.writes))
+    if calls[-1].response is not None:
+        return str(calls[-1].response)
+    names = list(dict.fromkeys(call.tool or call.url for call in calls))
+    return f"called {', '.join(names if len(names) <= _MOST_CALLED else [*names[:2], '…', names[-1]])}"

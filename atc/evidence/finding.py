@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from atc.fault import Fault
 from protocols.json_path import Step
 from sandbox.records import CallRecord, Run
 
-__all__ = ["Finding", "Kind", "failed", "made_writes", "name_of"]
+__all__ = ["Finding", "Kind", "failed", "is_doubt", "made_writes", "name_of"]
 
 Kind = Literal[
     "NoCall",
@@ -65,6 +65,11 @@ class Finding:
     def warning(self) -> str:
         """The finding as a warning for the reader of the answer."""
         return f"the answer is doubtful ({self.kind}): {self.message}"
+
+
+def is_doubt(fault: Fault) -> bool:
+    """True if the fault of an attempt is a finding: it has an answer, and something speaks against it."""
+    return fault.stage == "answer" and fault.type in get_args(Kind)
 
 
 def failed(call: CallRecord) -> bool:

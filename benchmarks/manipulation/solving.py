@@ -181,7 +181,7 @@ class EpisodeAgent:
             base_url=self.base_url,
             credentials=self._environment.credentials,
             now=settings.now,
-            seed=settings.seed,
+            seed=settings.options.seed,
             track=False,
         ) as sandbox:
             return sandbox.run(program)

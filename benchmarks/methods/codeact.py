@@ -16,26 +16,28 @@ from atc.events import FaultFound
 from atc.evidence import judge
 from atc.fault import Fault
 from atc.models import Message
-from atc.modes.actions import read_answer
-from atc.modes.api import NO_ATTRIBUTION, check_health
-from atc.modes.observations import truncate
-from atc.modes.rules import OUTPUT, TryEnded
-from atc.modes.toolbox import Toolbox, correction
 from atc.program.source import extract, fenced
 from atc.prompting import templates
+from atc.session import NO_ATTRIBUTION, TryEnded
 from atc.solution import Attempt
+from benchmarks.methods.actions import read_answer
+from benchmarks.methods.budget import OUTPUT
+from benchmarks.methods.call_path import check_health
+from benchmarks.methods.observations import truncate
+from benchmarks.methods.trial import MethodTry, correction, method
 from sandbox import Run
 
 __all__ = ["codeact"]
 
 
-def codeact(toolbox: Toolbox) -> str:
+@method(reruns=True)
+def codeact(trial: MethodTry) -> str:
     """Answer by snippets. Raises: TryEnded, ModelError."""
-    if toolbox.journal is not None:
-        toolbox.journal.restart()
-    messages = toolbox.begin("codeact", "codeact_examples")
+    if trial.session.journal is not None:
+        trial.session.journal.restart()
+    messages = trial.begin("codeact", "codeact_examples")
     while True:
-        reply = toolbox.ask(messages, stop=("\nOutput:",), max_tokens=toolbox.profile.output_tokens)
+        reply = trial.ask(messages, stop=("\nOutput:",), max_tokens=trial.offer.profile.output_tokens)
         snippet = extract(reply)
         if fenced(reply) is None and (answer := read_answer(reply)):
             return answer
@@ -43,27 +45,27 @@ def codeact(toolbox: Toolbox) -> str:
             messages += correction(reply, "codeact_neither")
             continue
         messages.append(Message("assistant", f"```python\n{snippet}\n```"))
-        messages.append(Message("user", _run_snippet(toolbox, snippet)))
+        messages.append(Message("user", _run_snippet(trial, snippet)))
 
 
-def _run_snippet(toolbox: Toolbox, snippet: str) -> str:
+def _run_snippet(trial: MethodTry, snippet: str) -> str:
     """Run a snippet after the successful ones; returns the model's observation. Raises: TryEnded."""
-    toolbox.wrote(snippet)
-    earlier_program, earlier_run = toolbox.kept or ("", None)
+    trial.wrote(snippet)
+    earlier_program, earlier_run = trial.final or ("", None)
     program = f"{earlier_program}\n{snippet}" if earlier_program else snippet
-    run = _reuse_records(earlier_run, toolbox.execute_snippet(program))
+    run = _reuse_records(earlier_run, trial.execute(program))
     succeeded = run.outcome == "ok"
     try:
-        check_health(toolbox.protocol, run.calls, stopped=run.outcome == "limit")
+        check_health(trial.protocol, run.calls, stopped=run.outcome == "limit")
     except TryEnded:
-        toolbox.kept = program, run
+        trial.final = program, run
         raise
     if succeeded:
-        toolbox.kept = program, run
-    if toolbox.journal is not None and succeeded:
-        toolbox.journal.accept()
-    if toolbox.journal is not None:
-        toolbox.journal.over()
+        trial.final = program, run
+    if trial.session.journal is not None and succeeded:
+        trial.session.journal.accept()
+    if trial.session.journal is not None:
+        trial.session.journal.over()
     if succeeded:
         return OUTPUT + (
             truncate(run.stdout.removeprefix(earlier_run.stdout if earlier_run else "").strip())
@@ -71,8 +73,8 @@ def _run_snippet(toolbox: Toolbox, snippet: str) -> str:
         )
     fault = _fault(run, earlier_program.count("\n") + 1 if earlier_program else 0, len(snippet.splitlines()))
     own_run = _drop_calls(run, len(earlier_run.calls)) if earlier_run else run
-    toolbox.emit(FaultFound(toolbox.number, fault, NO_ATTRIBUTION))
-    toolbox.attempts.append(Attempt(snippet, fault.stage, own_run, fault, NO_ATTRIBUTION))
+    trial.session.emit(FaultFound(trial.session.number, fault, NO_ATTRIBUTION))
+    trial.session.record(Attempt(snippet, fault.stage, own_run, fault, NO_ATTRIBUTION))
     where = f" (line {fault.line}: {snippet.splitlines()[fault.line - 1].strip()})" if fault.line else ""
     return templates.render("codeact_failed", error=truncate(f"{fault.type}: {fault.message}{where}")).strip()
 

@@ -11,11 +11,11 @@ from __future__ import annotations
 import re
 
 from atc.models import Message
-from atc.modes.actions import read_answer, unknown_function
-from atc.modes.rules import RESULT, TryBudget
-from atc.modes.toolbox import Toolbox, conversation, correction
 from atc.prompting import templates
+from benchmarks.methods.actions import read_answer, unknown_function
+from benchmarks.methods.budget import RESULT, TryBudget
 from benchmarks.methods.roles import execute_task
+from benchmarks.methods.trial import MethodTry, conversation, correction, method
 
 __all__ = ["conagents"]
 
@@ -28,22 +28,23 @@ _FUNCTION = re.compile(r"^[\s*#-]*function[\s*]*:[\s*`]*(\w+)", re.IGNORECASE | 
 _TASK = re.compile(r"^[\s*#-]*task[\s*]*:[\s*]*(.+)", re.IGNORECASE | re.MULTILINE)
 
 
-def conagents(toolbox: Toolbox) -> str:
+@method()
+def conagents(trial: MethodTry) -> str:
     """Answer by three roles in turns. Raises: TryEnded, ModelError."""
-    toolbox.budget = BUDGET
-    lead = templates.render("conagents_ground", tools=toolbox.functions(), today=toolbox.today)
-    messages = conversation(lead, f"Question: {toolbox.opening.asked}")
+    trial.budget = BUDGET
+    lead = templates.render("conagents_ground", tools=trial.functions(), today=trial.query.today)
+    messages = conversation(lead, f"Question: {trial.offer.asked}")
     results: list[str] = []
     while True:
-        reply = toolbox.ask(messages, stop=(f"\n{RESULT.strip()}",), max_tokens=160)
+        reply = trial.ask(messages, stop=(f"\n{RESULT.strip()}",), max_tokens=160)
         function, task = _FUNCTION.search(reply), _TASK.search(reply)
         if function is None and (answer := read_answer(reply)):
             return answer
-        if function is None or function[1] not in toolbox.tools:
-            why = "that gives no task" if function is None else unknown_function(function[1], toolbox.tools)
+        if function is None or function[1] not in trial.tools:
+            why = "that gives no task" if function is None else unknown_function(function[1], trial.tools)
             messages += correction(reply, "conagents_ask", why=why)
             continue
-        tool, subtask = function[1], task[1].strip() if task else toolbox.question.text
-        result, _ = execute_task(toolbox, tool, subtask, results, CORRECTIONS)
+        tool, subtask = function[1], task[1].strip() if task else trial.query.text
+        result, _ = execute_task(trial, tool, subtask, results, CORRECTIONS)
         results.append(f"- {subtask}: {result}")
         messages += [Message("assistant", f"Function: {tool}\nTask: {subtask}"), Message("user", RESULT + result)]

@@ -12,19 +12,20 @@ from collections.abc import Sequence
 from itertools import combinations
 
 from atc.models import Message
-from atc.modes.rules import TryEnded
-from atc.modes.toolbox import Toolbox
 from atc.prompting import templates
 from atc.search_tree import SearchNode, path_to
+from atc.session import TryEnded
 from benchmarks.methods.dfsdt import BUDGET, DEPTH, LEFT, summarize, tried_text
 from benchmarks.methods.search import Branch, Search
+from benchmarks.methods.trial import MethodTry, method
 
 __all__ = ["dfs"]
 
 
-def dfs(toolbox: Toolbox) -> str:
+@method(calls=True)
+def dfs(trial: MethodTry) -> str:
     """Answer by a depth-first search, best children first. Raises: TryEnded, ModelError."""
-    search = Search(toolbox, "dfsdt", give_up=True, depth=DEPTH, budget=BUDGET)
+    search = Search(trial, "dfsdt", give_up=True, depth=DEPTH, budget=BUDGET)
     _expand(search, search.root())
     if search.answer is None:
         raise TryEnded("failed", "GaveUp", "every branch was given up, or grew too long")
@@ -69,14 +70,14 @@ def _best_first(search: Search, children: Sequence[tuple[SearchNode, Branch]]) -
 
 def _is_first_better(search: Search, first: SearchNode, second: SearchNode) -> bool:
     """The model's choice between two siblings; one that is unreadable counts for the first."""
-    toolbox = search.toolbox
-    before = [line for node in path_to(toolbox.nodes, first.parent) for line in summarize(node)]
+    trial = search.trial
+    before = [line for node in path_to(trial.session.state.tree, first.parent) for line in summarize(node)]
     prompt = templates.render(
         "dfs_rank",
-        query=toolbox.question.text,
+        query=trial.query.text,
         path="\n".join(before) or "nothing",
         first="\n".join([first.thought, *summarize(first)]).strip(),
         second="\n".join([second.thought, *summarize(second)]).strip(),
     )
-    reply = toolbox.ask([Message("user", prompt.strip())], max_tokens=8)
+    reply = trial.ask([Message("user", prompt.strip())], max_tokens=8)
     return not reply.strip().upper().startswith("B")

@@ -22,12 +22,13 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from atc.modes.observations import truncate
-from atc.modes.rules import TryBudget, TryEnded
-from atc.modes.toolbox import Toolbox
 from atc.prompting import templates
 from atc.search_tree import SearchNode
+from atc.session import TryEnded
+from benchmarks.methods.budget import TryBudget
+from benchmarks.methods.observations import truncate
 from benchmarks.methods.search import Branch, Search
+from benchmarks.methods.trial import MethodTry, method
 
 __all__ = ["BUDGET", "DEPTH", "LEFT", "dfsdt", "summarize", "tried_text"]
 
@@ -46,9 +47,10 @@ _ANSWERED, _NEXT, _SKIP = 10_000, 1, 2
 """Results of the published recursion: an answer, go on with the next sibling, leave the siblings."""
 
 
-def dfsdt(toolbox: Toolbox) -> str:
+@method(calls=True)
+def dfsdt(trial: MethodTry) -> str:
     """Answer by a depth-first search. Raises: TryEnded, ModelError."""
-    search = Search(toolbox, "dfsdt", give_up=True, depth=DEPTH, budget=BUDGET)
+    search = Search(trial, "dfsdt", give_up=True, depth=DEPTH, budget=BUDGET)
     if search.compat:
         _expand_as_published(search, search.root())
     else:

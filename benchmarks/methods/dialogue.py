@@ -14,11 +14,11 @@ from dataclasses import dataclass
 
 from atc.models import Completion, Message
 from atc.models.base import FunctionSpec, Layout
-from atc.modes.actions import FINISH, GIVE_UP, Action, read_action, read_answer
-from atc.modes.rules import OBSERVATION
-from atc.modes.toolbox import Toolbox, correction
 from atc.prompting import templates
 from atc.search_tree import SearchStep
+from benchmarks.methods.actions import FINISH, GIVE_UP, Action, read_action, read_answer
+from benchmarks.methods.budget import OBSERVATION
+from benchmarks.methods.trial import MethodTry, correction
 
 __all__ = ["PUBLISHED_FINISH", "Dialogue", "Reading", "TextDialogue", "function_names"]
 
@@ -29,9 +29,9 @@ _THOUGHT = re.compile(r"^[\s*#>-]*thought[\s*]*:[\s*]*", re.IGNORECASE)
 _ACTION_LINE = re.compile(r"^[\s*#>-]*action\b.*", re.IGNORECASE | re.MULTILINE | re.DOTALL)
 
 
-def function_names(toolbox: Toolbox, compat: bool) -> dict[str, str]:
+def function_names(trial: MethodTry, compat: bool) -> dict[str, str]:
     """The tools by the names that the model sees: those of programs, or under `compat` the published ones."""
-    tools = [toolbox.protocol.tool(name) for name in toolbox.tools]
+    tools = [trial.protocol.tool(name) for name in trial.tools]
     if not compat:
         return {tool.name: tool.name for tool in tools}
     names: dict[str, str] = {}
@@ -99,23 +99,23 @@ class TextDialogue(Dialogue):
 
     stop = (f"\n{OBSERVATION.strip()}",)
 
-    def __init__(self, toolbox: Toolbox, prompt: str, *, give_up: bool, compat: bool = False) -> None:
-        self._toolbox = toolbox
+    def __init__(self, trial: MethodTry, prompt: str, *, give_up: bool, compat: bool = False) -> None:
+        self._trial = trial
         self._prompt = prompt
         self._compat = compat
         own = (PUBLISHED_FINISH,) if compat else (FINISH, GIVE_UP) if give_up else (FINISH,)
-        self._names = (*function_names(toolbox, compat), *own)
+        self._names = (*function_names(trial, compat), *own)
 
     def begin(self) -> list[Message]:
         """As `Dialogue.begin`."""
         if not self._compat:
-            return self._toolbox.begin(self._prompt, "react_examples")
-        toolbox = self._toolbox
-        functions = toolbox.functions(bare=True)
-        for published, name in function_names(toolbox, True).items():
+            return self._trial.begin(self._prompt, "react_examples")
+        trial = self._trial
+        functions = trial.functions(bare=True)
+        for published, name in function_names(trial, True).items():
             functions = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", published, functions)
-        question = templates.render("question", tools=functions, query=toolbox.opening.request)
-        instruction = templates.render("search_compat", today=toolbox.today)
+        question = templates.render("question", tools=functions, query=trial.offer.request)
+        instruction = templates.render("search_compat", today=trial.query.today)
         return [Message("system", instruction.strip()), Message("user", question.strip())]
 
     def read(self, completion: Completion) -> Reading:

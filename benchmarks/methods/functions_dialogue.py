@@ -8,11 +8,11 @@ from typing import Any
 
 from atc.models import Completion, Message
 from atc.models.base import FunctionCall, FunctionSpec
-from atc.modes.actions import FINISH, GIVE_UP, Action, BadActionError
-from atc.modes.toolbox import Toolbox, correction
 from atc.prompting import templates
 from atc.search_tree import SearchStep
+from benchmarks.methods.actions import FINISH, GIVE_UP, Action, BadActionError
 from benchmarks.methods.dialogue import PUBLISHED_FINISH, Dialogue, Reading, function_names
+from benchmarks.methods.trial import MethodTry, correction
 from protocols.model import Schema, Tool
 
 __all__ = ["FunctionsDialogue", "function_spec"]
@@ -58,22 +58,22 @@ class FunctionsDialogue(Dialogue):
 
     text_answers = True
 
-    def __init__(self, toolbox: Toolbox, *, give_up: bool, compat: bool = False) -> None:
-        self._toolbox = toolbox
+    def __init__(self, trial: MethodTry, *, give_up: bool, compat: bool = False) -> None:
+        self._trial = trial
         self._compat = compat
         self._give_up = give_up
-        tools = [(_sendable(name, toolbox, tool), tool) for name, tool in function_names(toolbox, compat).items()]
+        tools = [(_sendable(name, trial, tool), tool) for name, tool in function_names(trial, compat).items()]
         self._tool_names = {} if compat else dict(tools)
         own = [_PUBLISHED_FINISH] if compat else [_FINISH, _GIVE_UP] if give_up else [_FINISH]
-        self.functions = (*(function_spec(toolbox.protocol.tool(tool), name) for name, tool in tools), *own)
+        self.functions = (*(function_spec(trial.protocol.tool(tool), name) for name, tool in tools), *own)
 
     def begin(self) -> list[Message]:
         """As `Dialogue.begin`; the text of the functions adds their results, and where identifiers come from."""
-        toolbox = self._toolbox
-        instruction = templates.render("functions_compat" if self._compat else "functions", today=toolbox.today)
-        query = toolbox.opening.request
+        trial = self._trial
+        instruction = templates.render("functions_compat" if self._compat else "functions", today=trial.query.today)
+        query = trial.offer.request
         if not self._compat:
-            query = templates.render("question", tools=toolbox.functions(), query=toolbox.opening.asked)
+            query = templates.render("question", tools=trial.functions(), query=trial.offer.asked)
         return [Message("system", instruction.strip()), Message("user", query.strip())]
 
     def read(self, completion: Completion) -> Reading:
@@ -97,9 +97,9 @@ class FunctionsDialogue(Dialogue):
         return [Message("tool", step.observation, call_id=call.id, name=call.name) for call, step in calls]
 
 
-def _sendable(name: str, toolbox: Toolbox, tool: str) -> str:
+def _sendable(name: str, trial: MethodTry, tool: str) -> str:
     """The name of a tool as an endpoint takes it: `cart_add` for the method `cart.add` of an object."""
-    return name.replace(".", "_") if toolbox.protocol.tool(tool).function is not None else name
+    return name.replace(".", "_") if trial.protocol.tool(tool).function is not None else name
 
 
 def _arguments(call: FunctionCall) -> Mapping[str, object]:

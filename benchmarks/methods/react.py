@@ -6,16 +6,17 @@ Under `compat`, a chain of ToolLLM's (arXiv:2307.16789) CoT@N: it ends at a give
 
 from __future__ import annotations
 
-from atc.modes.rules import TryEnded
-from atc.modes.toolbox import Toolbox
+from atc.session import TryEnded
 from benchmarks.methods.search import Search
+from benchmarks.methods.trial import MethodTry, method
 
 __all__ = ["react"]
 
 
-def react(toolbox: Toolbox) -> str:
+@method(calls=True)
+def react(trial: MethodTry) -> str:
     """Answer by one call per step. Raises: TryEnded, ModelError."""
-    search = Search(toolbox, "react", give_up=False)
+    search = Search(trial, "react", give_up=False)
     branch = search.root()
     while not search.ended(branch):
         node, branch = search.grow(branch)

@@ -12,11 +12,11 @@ from __future__ import annotations
 import re
 
 from atc.models import Message
-from atc.modes.actions import read_answer
-from atc.modes.rules import RESULT, TryBudget
-from atc.modes.toolbox import Toolbox, conversation, correction
 from atc.prompting import templates
+from benchmarks.methods.actions import read_answer
+from benchmarks.methods.budget import RESULT, TryBudget
 from benchmarks.methods.roles import execute_task, render_results
+from benchmarks.methods.trial import MethodTry, conversation, correction, method
 
 __all__ = ["restgpt"]
 
@@ -26,19 +26,20 @@ MOST_SELECTED = 2
 """Functions for one step of the plan."""
 
 
-def restgpt(toolbox: Toolbox) -> str:
+@method()
+def restgpt(trial: MethodTry) -> str:
     """Answer by planning, selecting and executing in turns. Raises: TryEnded, ModelError."""
-    toolbox.budget = BUDGET
-    plan = templates.render("restgpt_plan", title=toolbox.protocol.title, today=toolbox.today)
-    messages = conversation(plan, f"Question: {toolbox.opening.request}")
+    trial.budget = BUDGET
+    plan = templates.render("restgpt_plan", title=trial.protocol.title, today=trial.query.today)
+    messages = conversation(plan, f"Question: {trial.offer.request}")
     results: list[str] = []
     while True:
-        reply = toolbox.ask(messages, stop=(f"\n{RESULT.strip()}",), max_tokens=120)
+        reply = trial.ask(messages, stop=(f"\n{RESULT.strip()}",), max_tokens=120)
         task = _next_task(reply)
         if task is None and (answer := read_answer(reply)):
             return answer
-        task = task or toolbox.question.text
-        result = _execute_step(toolbox, task, results)
+        task = task or trial.query.text
+        result = _execute_step(trial, task, results)
         results.append(f"- {task}: {result}")
         messages += [Message("assistant", f"Next: {task}"), Message("user", RESULT + result)]
 
@@ -54,24 +55,24 @@ def _next_task(reply: str) -> str | None:
     return None
 
 
-def _execute_step(toolbox: Toolbox, task: str, earlier_results: list[str]) -> str:
+def _execute_step(trial: MethodTry, task: str, earlier_results: list[str]) -> str:
     """Execute a step of the plan and return its result."""
     results: list[str] = []
-    for tool in _select_tools(toolbox, task, earlier_results):
-        result, good = execute_task(toolbox, tool, task, [*earlier_results, *results], corrections=0)
+    for tool in _select_tools(trial, task, earlier_results):
+        result, good = execute_task(trial, tool, task, [*earlier_results, *results], corrections=0)
         results.append(result)
         if not good:
             break
     return " ".join(results) or "no function fits that"
 
 
-def _select_tools(toolbox: Toolbox, task: str, results: list[str]) -> list[str]:
+def _select_tools(trial: MethodTry, task: str, results: list[str]) -> list[str]:
     """The functions for a task, in the order of their calls; requested once more where none is named."""
     request = templates.render("restgpt_select_task", known=render_results(results), task=task)
-    messages = conversation(templates.render("restgpt_select", tools=toolbox.functions()), request)
+    messages = conversation(templates.render("restgpt_select", tools=trial.functions()), request)
     for _ in range(2):
-        reply = toolbox.ask(messages, max_tokens=80)
-        selected = [name for name in dict.fromkeys(re.findall(r"\w+", reply)) if name in toolbox.tools]
+        reply = trial.ask(messages, max_tokens=80)
+        selected = [name for name in dict.fromkeys(re.findall(r"\w+", reply)) if name in trial.tools]
         if selected:
             return selected[:MOST_SELECTED]
         messages += correction(reply, "select_none")

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from atc.models import Message
-from atc.modes.actions import Action, BadActionError, read_action
-from atc.modes.toolbox import Toolbox, conversation, correction
 from atc.prompting import templates
+from benchmarks.methods.actions import Action, BadActionError, read_action
+from benchmarks.methods.trial import MethodTry, conversation, correction
 from protocols.render import render
 
 __all__ = ["execute_task", "render_results"]
@@ -24,35 +24,33 @@ def render_results(results: Sequence[str]) -> str:
     return "\n".join(results) or "nothing"
 
 
-def execute_task(toolbox: Toolbox, tool: str, task: str, results: Sequence[str], corrections: int) -> tuple[str, bool]:
+def execute_task(trial: MethodTry, tool: str, task: str, results: Sequence[str], corrections: int) -> tuple[str, bool]:
     """Have a call written and made, and its response read; returns the result, and whether it succeeded.
 
     Args:
         corrections: Attempts to correct a failed call, with the error in view.
     Raises: TryEnded, ModelError.
     """
-    documentation = render(
-        [toolbox.protocol.tool(tool)], toolbox.graph, speaks_of=toolbox.opening.speaks_of, budget=800
-    )
+    documentation = render([trial.protocol.tool(tool)], trial.graph, speaks_of=trial.offer.speaks_of, budget=800)
     text = templates.render("role_call_task", documentation=documentation, known=render_results(results), task=task)
-    messages = conversation(templates.render("role_call", today=toolbox.today), text)
+    messages = conversation(templates.render("role_call", today=trial.query.today), text)
     while True:
-        action = _write_call(toolbox, tool, messages)
+        action = _write_call(trial, tool, messages)
         if action is None:
             return f"no call of {tool} could be written", False
-        observation = toolbox.call(action)
+        observation = trial.call(action)
         if observation.good:
-            return _read_reply(toolbox, task, action, observation.text), True
+            return _read_reply(trial, task, action, observation.text), True
         if corrections == 0:
             return observation.text, False
         corrections -= 1
         messages.append(Message("user", templates.render("role_call_failed", error=observation.text).strip()))
 
 
-def _write_call(toolbox: Toolbox, tool: str, messages: list[Message]) -> Action | None:
+def _write_call(trial: MethodTry, tool: str, messages: list[Message]) -> Action | None:
     """Have the call written, and corrected once; the conversation grows by it."""
     for _ in range(2):
-        reply = toolbox.ask(messages, max_tokens=_CALL_TOKENS)
+        reply = trial.ask(messages, max_tokens=_CALL_TOKENS)
         try:
             action = read_action(reply, (tool,))
             messages.append(Message("assistant", reply))
@@ -62,7 +60,7 @@ def _write_call(toolbox: Toolbox, tool: str, messages: list[Message]) -> Action 
     return None
 
 
-def _read_reply(toolbox: Toolbox, task: str, action: Action, reply: str) -> str:
-    text = templates.render("role_read_task", query=toolbox.question.text, task=task, call=str(action), reply=reply)
+def _read_reply(trial: MethodTry, task: str, action: Action, reply: str) -> str:
+    text = templates.render("role_read_task", query=trial.query.text, task=task, call=str(action), reply=reply)
     messages = conversation(templates.render("role_read"), text)
-    return " ".join(toolbox.ask(messages, max_tokens=_READ_TOKENS).split())
+    return " ".join(trial.ask(messages, max_tokens=_READ_TOKENS).split())

@@ -7,17 +7,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from atc.events import NodeChanged
 from atc.models import Completion, Message
-from atc.modes.actions import FINISH, Action, BadActionError
-from atc.modes.api import TryPosition
-from atc.modes.rules import TryBudget, TryEnded
-from atc.modes.toolbox import Toolbox
 from atc.prompting import templates
 from atc.search_tree import NodeOutcome, SearchNode, SearchStep, path_to
+from atc.session import TryEnded
+from benchmarks.methods.actions import FINISH, Action, BadActionError
+from benchmarks.methods.budget import TryBudget
+from benchmarks.methods.call_path import TryPosition
 from benchmarks.methods.dialogue import Dialogue, Reading, TextDialogue, finish_step, function_names
 from benchmarks.methods.functions_dialogue import FunctionsDialogue
 from benchmarks.methods.toolllama_dialogue import ToolLlamaDialogue
+from benchmarks.methods.trial import MethodTry
 from protocols.errors import LimitReached
 
 __all__ = ["Branch", "Search"]
@@ -57,27 +57,27 @@ class Search:
 
     def __init__(
         self,
-        toolbox: Toolbox,
+        trial: MethodTry,
         prompt: str,
         *,
         give_up: bool = False,
         depth: int | None = None,
         budget: TryBudget | None = None,
     ) -> None:
-        settings = toolbox.search
-        self.toolbox = toolbox
+        settings = trial.search
+        self.trial = trial
         self.compat = settings.compat
         self.width = settings.width
         self.depth = settings.depth or (COMPAT_DEPTH if self.compat else depth)
-        budget = COMPAT_BUDGET if self.compat else budget or toolbox.budget
-        toolbox.budget = budget.raised(settings.max_model_calls)
-        self.names = function_names(toolbox, self.compat)
-        self.dialogue = _dialogue(toolbox, prompt, give_up)
+        budget = COMPAT_BUDGET if self.compat else budget or trial.budget
+        trial.budget = budget.raised(trial.search.max_model_calls)
+        self.names = function_names(trial, self.compat)
+        self.dialogue = _dialogue(trial, prompt, give_up)
         self.answer: str | None = None
 
     def root(self) -> Branch:
         """The question."""
-        return Branch(tuple(self.dialogue.begin()), 0, 0, self.toolbox.api.position())
+        return Branch(tuple(self.dialogue.begin()), 0, 0, self.trial.api.position())
 
     def ended(self, branch: Branch) -> bool:
         """True if a path may not grow further."""
@@ -98,7 +98,9 @@ class Search:
         if is_last:
             asked = self.dialogue.with_note(asked, templates.render("search_last").strip())
         turns: list[Message] = []
-        node = SearchNode(len(self.toolbox.nodes) + 1, branch.node, "", tried=tried, trial=self.toolbox.trial)
+        node = SearchNode(
+            len(self.trial.session.state.tree) + 1, branch.node, "", tried=tried, trial=self.trial.session.state.trial
+        )
         steps: list[SearchStep] = []
         reading = None
         try:
@@ -117,7 +119,7 @@ class Search:
             outcome: NodeOutcome = "limit" if limited else "error"
             if turns:  # the model said something
                 node = replace(node, thought=node.thought or _last_text(turns), steps=tuple(steps))
-                self._add(node.left(outcome, str(error)))
+                self.trial.session.grow(node.left(outcome, str(error)))
             raise
         node = replace(node, steps=tuple(steps))
         if reading is not None:
@@ -127,8 +129,8 @@ class Search:
             node = node.left("answer")
         elif steps and steps[-1].code == 4:
             node = node.left("give_up", str(next(iter(steps[-1].arguments.values()), "")))
-        self._add(node)
-        position = self.toolbox.api.position()
+        self.trial.session.grow(node)
+        position = self.trial.api.position()
         return node, Branch((*branch.messages, *turns), node.id, branch.depth + self._weight(node), position)
 
     def _is_last(self, branch: Branch) -> bool:
@@ -138,36 +140,38 @@ class Search:
         """
         if self.compat:
             return False
-        latest = path_to(self.toolbox.nodes, branch.node)[-_MAX_REPEATS:]
+        latest = path_to(self.trial.session.state.tree, branch.node)[-_MAX_REPEATS:]
         is_stuck = len(latest) == _MAX_REPEATS and all(map(_only_repeats, latest))
         at_depth = self.depth is not None and branch.depth + 1 >= self.depth
-        calls_left = self.toolbox.budget.model_calls - self.toolbox.usage.model_calls
+        calls_left = self.trial.budget.model_calls - self.trial.usage.model_calls
         return is_stuck or at_depth or calls_left == 1
 
     def leave(self, branch: Branch, node: SearchNode, outcome: NodeOutcome, why: str) -> None:
         """Go back to a branch from a node below it, whose calls leave the path."""
-        self.toolbox.api.backtrack(branch.position, why)
+        self.trial.leave(branch.position, why)
         if node.outcome == "open":
-            self._change(node.left(outcome, why))
+            self.trial.session.grow(node.left(outcome, why))
 
     def leave_at_depth(self, branch: Branch) -> None:
         """Note that a path ended at the depth limit."""
         if branch.node:
-            self._change(self.toolbox.nodes[branch.node - 1].left("depth", "the path grew too long"))
+            self.trial.session.grow(
+                self.trial.session.state.tree[branch.node - 1].left("depth", "the path grew too long")
+            )
 
     def enter(self, node: SearchNode) -> SearchNode:
         """Go forward to a node that was left, which is then open: its calls are made again; the journal answers."""
         for step in node.steps:
             if step.call is not None:
-                self.toolbox.api.call(Action(self._tool(step.name) or step.name, step.arguments))
+                self.trial.api.call(Action(self._tool(step.name) or step.name, step.arguments))
         entered = replace(node, outcome="open", why="")
-        self._change(entered)
+        self.trial.session.grow(entered)
         return entered
 
     def rank(self, node: SearchNode, score: float) -> SearchNode:
         """Note the points of a node in a ranking of siblings."""
-        ranked = replace(self.toolbox.nodes[node.id - 1], score=score)
-        self._change(ranked)
+        ranked = replace(self.trial.session.state.tree[node.id - 1], score=score)
+        self.trial.session.grow(ranked)
         return ranked
 
     def _read(self, asked: list[Message], turns: list[Message], is_last: bool) -> tuple[Reading | None, str]:
@@ -178,13 +182,13 @@ class Search:
         """
         why = ""
         for _ in range(1 if self.compat else 2):
-            completion = self.toolbox.ask_message(
+            completion = self.trial.ask_message(
                 [*asked, *turns],
                 stop=self.dialogue.stop,
                 functions=self.dialogue.functions,
                 layout=self.dialogue.layout,
             )
-            is_spent = self.toolbox.usage.model_calls >= self.toolbox.budget.model_calls
+            is_spent = self.trial.usage.model_calls >= self.trial.budget.model_calls
             if self.compat and is_spent:
                 raise TryEnded("limit", "BudgetSpent", "the last completion of the budget is lost, as published")
             try:
@@ -208,10 +212,10 @@ class Search:
         """The step of a call that the path has already, with no write since: it is not made again. Else None."""
         if self.compat:
             return None
-        for node in reversed(path_to(self.toolbox.nodes, parent)):
+        for node in reversed(path_to(self.trial.session.state.tree, parent)):
             for step in reversed(node.steps):
                 tool = self._tool(step.name)
-                if tool is None or self.toolbox.protocol.tool(tool).writes:
+                if tool is None or self.trial.protocol.tool(tool).writes:
                     return None
                 if (step.name, step.arguments) == (action.name, action.arguments) and step.call is not None:
                     text = json.dumps(dict(action.arguments), ensure_ascii=False, default=str)
@@ -228,7 +232,7 @@ class Search:
         tool = self._tool(action.name)
         if tool is None:
             return SearchStep(action.name, action.arguments, text, f"Error: there is no function {action.name}", 1)
-        observation = self.toolbox.call(replace(action, name=tool))
+        observation = self.trial.call(replace(action, name=tool))
         return SearchStep(action.name, action.arguments, text, observation.text, observation.code, observation.call)
 
     def _tool(self, name: str) -> str | None:
@@ -241,14 +245,6 @@ class Search:
         """What a message adds to the depth of its path."""
         return 1 if not self.compat else bool(node.thought) + 2 * len(node.steps)
 
-    def _add(self, node: SearchNode) -> None:
-        self.toolbox.nodes.append(node)
-        self.toolbox.emit(NodeChanged(node))
-
-    def _change(self, node: SearchNode) -> None:
-        self.toolbox.nodes[node.id - 1] = node
-        self.toolbox.emit(NodeChanged(node))
-
 
 def _only_repeats(node: SearchNode) -> bool:
     """True if a message has calls, and none of them was made."""
@@ -260,14 +256,14 @@ def _last_text(turns: Sequence[Message]) -> str:
     return next(message.content for message in reversed(turns) if message.role == "assistant")
 
 
-def _dialogue(toolbox: Toolbox, prompt: str, give_up: bool) -> Dialogue:
+def _dialogue(trial: MethodTry, prompt: str, give_up: bool) -> Dialogue:
     """The form of conversation that the settings name, or that the model takes."""
-    settings = toolbox.search
+    settings = trial.search
     form, _, file = settings.format.partition(":")
     if form == "auto":
-        form = "functions" if toolbox.calls_functions else "text"
+        form = "functions" if trial.session.settings.calls_functions else "text"
     if form == "toolllama":
-        return ToolLlamaDialogue(toolbox, Path(file) if file else None, compat=settings.compat)
+        return ToolLlamaDialogue(trial, Path(file) if file else None, compat=settings.compat)
     if form == "functions":
-        return FunctionsDialogue(toolbox, give_up=give_up, compat=settings.compat)
-    return TextDialogue(toolbox, prompt, give_up=give_up, compat=settings.compat)
+        return FunctionsDialogue(trial, give_up=give_up, compat=settings.compat)
+    return TextDialogue(trial, prompt, give_up=give_up, compat=settings.compat)

@@ -7,11 +7,11 @@ from pathlib import Path
 
 from atc.models import Completion, Message
 from atc.models.base import Layout
-from atc.modes.actions import Action
-from atc.modes.toolbox import Toolbox, correction
 from atc.search_tree import SearchStep
+from benchmarks.methods.actions import Action
 from benchmarks.methods.dialogue import Dialogue, Reading, function_names
 from benchmarks.methods.formats import toolllama
+from benchmarks.methods.trial import MethodTry, correction
 
 __all__ = ["ToolLlamaDialogue"]
 
@@ -28,18 +28,18 @@ class ToolLlamaDialogue(Dialogue):
     stop = toolllama.STOP
     layout: Layout = "roles"
 
-    def __init__(self, toolbox: Toolbox, file: Path | None, *, compat: bool) -> None:
-        self._toolbox = toolbox
+    def __init__(self, trial: MethodTry, file: Path | None, *, compat: bool) -> None:
+        self._trial = trial
         self._compat = compat
         self._prompt = toolllama.published_prompt(file) if file else toolllama.own_prompt()
 
     def begin(self) -> list[Message]:
         """As `Dialogue.begin`."""
-        protocol = self._toolbox.protocol
-        names = function_names(self._toolbox, self._compat)
+        protocol = self._trial.protocol
+        names = function_names(self._trial, self._compat)
         schemas = toolllama.function_schemas(protocol, names, self._prompt, compat=self._compat)
         tools = toolllama.tool_descriptions(protocol, names.values())
-        return toolllama.begin(self._toolbox.opening.request, schemas, tools, self._prompt)
+        return toolllama.begin(self._trial.offer.request, schemas, tools, self._prompt)
 
     def read(self, completion: Completion) -> Reading:
         """As `Dialogue.read`."""

@@ -23,6 +23,7 @@ import yaml
 from atc import Agent
 from atc.assist.language.question import Question
 from atc.assist.leaning import leanings
+from atc.assist.small import plans_of
 from atc.files import to_json
 from atc.retrieval.tool_index import build_index
 from benchmarks.harness.registry import SHIPPED, dataset_names
@@ -53,7 +54,7 @@ def measure(agents: dict[str, Agent], tasks: Sequence[Task], most: int | None) -
         opened = agent.opening(task.query, today="2024-06-01")
         recall.append(len(gold & set(plain)) / len(gold))
         closed.append(len(gold & set(opened.tools)) / len(gold))
-        worked.append(gold <= {tool for plan in opened.plans for tool in plan.tools})
+        worked.append(gold <= {tool for plan in plans_of(opened.query, opened) for tool in plan.tools})
         tool_counts.append(len(opened.tools))
         tokens.append(opened.tokens())
     figures = {"recall": 100 * mean(recall), "closed": 100 * mean(closed), "examples": 100 * mean(worked)}

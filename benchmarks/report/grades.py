@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from atc.files import read_lines
-from atc.modes.observations import render_value, truncate
+from benchmarks.methods.observations import render_value, truncate
 from protocols.errors import UsageError
 
 __all__ = ["FILE", "Grades", "call_lines", "read_grades", "read_judges", "solution_key"]

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from atc.files import append_line
 from atc.models import Message
-from atc.modes.observations import truncate
+from benchmarks.methods.observations import truncate
 from benchmarks.report.grades import FILE, call_lines, read_judges, solution_key
 
 if TYPE_CHECKING:

@@ -286,7 +286,7 @@ class TaskWorld:
             base_url=agent.service.base_url,
             credentials=agent.service.credentials,
             now=agent.settings.now,
-            seed=agent.settings.seed,
+            seed=agent.settings.options.seed,
             limits=Limits(calls=1000),
             track=False,
         ) as sandbox:

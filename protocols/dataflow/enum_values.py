@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import cast
 
 from protocols.model import Protocol
 from protocols.schema_fields import fields
+from protocols.text.words import stem, words
 
-__all__ = ["enum_values"]
+__all__ = ["enum_values", "mentioned_values"]
 
 _MAX_VALUES = 200
 """Distinct values; a field with more holds free text."""
@@ -52,3 +53,17 @@ def _collect_texts(value: object, name: str, example_texts: dict[str, list[str]]
 
 def _is_word(value: str) -> bool:
     return 3 <= len(value) <= 24 and value.replace(" ", "").isalpha() and len(value.split()) <= 2
+
+
+def mentioned_values(spoken_stems: Iterable[str], field_values: Mapping[str, frozenset[str]]) -> dict[str, str]:
+    """The fields with a value among the stems of a question: {"job": "Director"} for "Who directed it?"."""
+    query_stems = frozenset(spoken_stems)
+    mentions: dict[str, str] = {}
+    for name, values in field_values.items():
+        # One word is meant more likely than several, and the shortest is the plainest.
+        for value in sorted(values, key=lambda value: (len(words(value)), len(value), value)):
+            parts = [stem(word) for word in words(value)]
+            if parts and query_stems.issuperset(parts) and stem(words(name)[-1]) not in parts:
+                mentions[name] = value
+                break
+    return mentions

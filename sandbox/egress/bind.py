@@ -33,7 +33,7 @@ from sandbox.egress.signing import (
     with_defaults,
     without_overrides,
 )
-from sandbox.egress.stages import Begun, Bound, PlannedRequest, Query
+from sandbox.egress.stages import Begun, Bound, PlannedRequest, QueryPairs
 from sandbox.truncation import one_line
 
 __all__ = ["Binder", "RequestOptions", "Unbound"]
@@ -224,7 +224,7 @@ def _planned(bound: BoundCall, accept: str) -> PlannedRequest:
     if content is not None:
         headers["Content-Type"] = content[1]
     body = content[0] if content is not None else None
-    query = Query(bound.query, bound.written_query)
+    query = QueryPairs(bound.query, bound.written_query)
     return PlannedRequest(bound.tool.method, bound.path, query, headers, bound.cookies, body)
 
 

@@ -18,7 +18,7 @@ from urllib.parse import parse_qsl, quote, unquote, urlencode
 from protocols.model import Parameter, Tool
 from sandbox.body_store import BEGINNING, MEMORY_LIMIT, beginning
 from sandbox.egress.egress_rules import CallTarget
-from sandbox.egress.stages import PlannedRequest, Query
+from sandbox.egress.stages import PlannedRequest, QueryPairs
 
 __all__ = ["FORM", "body_value", "call_key", "grouped", "idempotency_header", "join_url", "request_arguments"]
 
@@ -27,7 +27,7 @@ FORM = "application/x-www-form-urlencoded"
 
 def join_url(base: str, query: Sequence[tuple[str, str]]) -> str:
     """A URL with its query, as the program wrote it where that is known."""
-    written = query.written if isinstance(query, Query) else None
+    written = query.written if isinstance(query, QueryPairs) else None
     if written is None:
         written = urlencode(query, quote_via=quote)
     return f"{base}?{written}" if written else base
@@ -115,7 +115,7 @@ def call_key(target: CallTarget, planned: PlannedRequest, hidden: Collection[tup
     if (key := idempotency_header(target.tool)) is not None:
         skipped |= {key.name.lower()}
     pairs = planned.query
-    if isinstance(pairs, Query) and pairs.written is not None:
+    if isinstance(pairs, QueryPairs) and pairs.written is not None:
         pairs = parse_qsl(pairs.written, keep_blank_values=True, errors=_ANY_BYTES)
     query = [[name, value] for name, value in pairs if ("query", name.lower()) not in hidden]
     content = [

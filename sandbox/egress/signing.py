@@ -21,7 +21,7 @@ from protocols.model import Protocol, Tool
 from sandbox.egress.cookies import RunCookies
 from sandbox.egress.egress_rules import CallTarget, UnreachableError, check_length
 from sandbox.egress.request_content import FORM, join_url
-from sandbox.egress.stages import PlannedRequest, Query
+from sandbox.egress.stages import PlannedRequest, QueryPairs
 from sandbox.truncation import cut
 
 if TYPE_CHECKING:
@@ -258,13 +258,13 @@ def allowed_form(
     return urlencode(allowed, encoding="latin-1").encode() if isinstance(data, bytes) else allowed
 
 
-def allowed_query(tool: Tool | None, query: str, warn: Callable[[str], None]) -> Query:
+def allowed_query(tool: Tool | None, query: str, warn: Callable[[str], None]) -> QueryPairs:
     """The query of a program without a parameter for the method, unless the tool documents one."""
     pairs = parse_qsl(query, keep_blank_values=True)
     if _documents_method(tool) or not _names_method(query):
-        return Query(pairs, query)
+        return QueryPairs(pairs, query)
     warn("the program's own query parameter _method was not sent: it may change the method")
-    return Query([(name, value) for name, value in pairs if not _METHOD.fullmatch(name)])
+    return QueryPairs([(name, value) for name, value in pairs if not _METHOD.fullmatch(name)])
 
 
 def overrides_method(tool: Tool | None, planned: PlannedRequest) -> bool:

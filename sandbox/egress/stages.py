@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from sandbox.journal.journal import Entry
 
 __all__ = ["OVER", "Begun", "Bound", "Decided", "FunctionResult", "Hop", "LimitExceeded", "NoAnswerError"]
-__all__ += ["PlannedRequest", "Query", "Sent", "Style", "TooLargeError", "TransportReply"]
+__all__ += ["PlannedRequest", "QueryPairs", "Sent", "Style", "TooLargeError", "TransportReply"]
 
 OVER = "the run ended before a reply came"
 
@@ -89,7 +89,7 @@ class TooLargeError(Exception):
         self.beginning = beginning
 
 
-class Query(list[tuple[str, str]]):
+class QueryPairs(list[tuple[str, str]]):
     """A query as pairs, and as it was written."""
 
     def __init__(self, pairs: Iterable[tuple[str, str]], written: str | None = None) -> None:

@@ -36,11 +36,12 @@ def test_a_model_behind_an_endpoint_gets_the_large_profile() -> None:
 def test_a_profile_file_changes_fields_of_a_shipped_one(tmp_path: Path) -> None:
     """`base` names the shipped profile; the file's name is the profile's."""
     file = tmp_path / "mine.yaml"
-    file.write_text("base: large\noutput_tokens: 2000\nplanner: true\n")
+    file.write_text("base: large\noutput_tokens: 2000\nhelp: small\nhelp_off: [planner]\n")
 
     profile = open_profile(str(file))
 
-    assert (profile.name, profile.output_tokens, profile.planner) == ("mine", 2000, True)
+    assert (profile.name, profile.output_tokens) == ("mine", 2000)
+    assert (profile.help, profile.help_off) == ("small", ("planner",))
     assert profile.prompt_tokens == LARGE.prompt_tokens
 
 
@@ -108,7 +109,7 @@ def test_full_documentation_has_all_fields() -> None:
         question = "What does the sensor measure?"
         assert "measure_59" in strong.opening(question).functions
         assert "measure_59" not in small.opening(question).functions
-        assert strong.opening(question).sketches == ()
+        assert strong.opening(question).sections == ()
 
 
 def test_the_context_window_comes_from_the_endpoint(

@@ -52,7 +52,7 @@ def explain(options: _Options) -> None:
     tokens = opened.tokens() if counted is None else counted
     if options.as_json:
         data = {
-            "query": opened.question.text,
+            "query": opened.query.text,
             "tools": list(opened.ranked),
             "aliases": {alias: name for alias, name in aliases.items() if name in opened.ranked},
             "described": list(opened.details),

@@ -70,12 +70,12 @@ class ToolService:
                 Sandbox(
                     protocol,
                     base_url=self._agent.service.base_url,
-                    allow=settings.allow,
+                    allow=settings.options.allow,
                     credentials=self._agent.service.credentials,
                     limits=settings.limits,
                     now=settings.now,
-                    seed=settings.seed,
-                    strict=settings.strict_sandbox,
+                    seed=settings.options.seed,
+                    strict=settings.options.strict_sandbox,
                     writes=self.writes,
                     network=self._agent.service.network,
                 )

@@ -100,7 +100,7 @@ class SolverAgents:
             agent.on_event = sink
             limits = agent.settings.question_limits.within(job.limits)
             agent.settings = replace(agent.settings, question_limits=limits)
-            if job.max_reflections is not None and agent.settings.mode != "none":
+            if job.max_reflections is not None and agent.settings.mode.reflections:
                 agent.settings = replace(agent.settings, max_reflections=job.max_reflections)
             yield agent
 

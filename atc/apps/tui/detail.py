@@ -122,9 +122,6 @@ def _answer_parts(solution: Solution) -> Iterator[RenderableType]:
         yield indented(f"{finding.kind}: {place}{visible(finding.message)}", "yellow")
     yield from map(indented, evidence_lines(solution))
     yield from map(indented, flow_lines(solution, FLOWS_SHOWN))
-    if solution.second_answers:
-        agreeing = sum(answer.agrees for answer in solution.second_answers)
-        yield Text(f"  {agreeing} of {len(solution.second_answers)} further programs agree")
     if solution.abandoned:
         yield Rule(Text("writes of earlier programs"), style="dim", align="left")
         yield from map(call_row, solution.abandoned)

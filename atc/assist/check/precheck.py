@@ -47,6 +47,7 @@ class Precheck:
         question: What it says need not come from a call.
         plans: Those that the model was shown; it may take their variables for set.
         elsewhere: Whether programs may reach services that the document does not know.
+        reported: Messages that the model was told before.
     """
 
     def __init__(
@@ -58,6 +59,7 @@ class Precheck:
         question: Question,
         plans: Sequence[Plan],
         elsewhere: bool,
+        reported: Collection[str] = (),
     ) -> None:
         self._graph = graph
         self._contract = contract
@@ -66,7 +68,7 @@ class Precheck:
         self._question = question
         self._plans = plans
         self._ignored_rules = {"syntax", "unknown-url"} if elsewhere else {"syntax"}
-        self._reported: set[tuple[str, str]] = set()
+        self._reported = frozenset(reported)
 
     def diagnose(self, program: str) -> list[Diagnostic]:
         """What is wrong with a program, without what was told before: the document may be the one that is wrong.
@@ -87,13 +89,8 @@ class Precheck:
         return not any(map(self._is_unreported, diagnostics))
 
     def _is_unreported(self, diagnostic: Diagnostic) -> bool:
-        return (diagnostic.rule, diagnostic.message) not in self._reported
-
-    def mark_reported(self, diagnostics: Sequence[Diagnostic]) -> None:
-        """Remember what the model is told; that a program would write to what somebody made up is told each time."""
-        self._reported.update(
-            (diagnostic.rule, diagnostic.message) for diagnostic in diagnostics if not self._is_harmful(diagnostic)
-        )
+        """False for what was told; that a program would write to what somebody made up is told each time."""
+        return diagnostic.message not in self._reported or self._is_harmful(diagnostic)
 
     def fixed(self, program: str, diagnostics: Sequence[Diagnostic] = ()) -> str | None:
         """A program with all of its mistakes fixed, also those that show only then; None where that needs the model.

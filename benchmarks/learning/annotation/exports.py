@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 from atc import Agent
 from atc.prompting.conversation import PREFILL
-from atc.prompting.prompt import Opening
+from atc.prompting.prompt import Offer
 from benchmarks.learning.annotation.solved import SolvedQuery
 from benchmarks.methods.formats import toolllama
 from benchmarks.methods.functions_dialogue import function_spec
@@ -101,7 +101,7 @@ def _conversation(solved: SolvedQuery, protocol: Protocol, names: Sequence[str])
     return {"query_id": solved.query.id, "messages": messages, "tools": tools}
 
 
-def _triple(solved: SolvedQuery, opening: Opening) -> dict[str, Any]:
+def _triple(solved: SolvedQuery, opening: Offer) -> dict[str, Any]:
     """A line for the program; its messages are the agent's first prompt, and the program as a model writes it."""
     messages = [{"role": message.role, "content": message.content} for message in opening.messages()]
     program = solved.program.rstrip()

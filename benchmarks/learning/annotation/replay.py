@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from atc.files import read_lines
-from atc.modes.actions import Action, BadActionError
-from atc.modes.api import ApiSession
-from atc.modes.rules import TryEnded
+from benchmarks.methods.actions import Action, BadActionError
+from benchmarks.methods.call_path import ApiSession
+from atc.session import TryEnded
 from benchmarks.learning.annotation.exports import FINISH
 from benchmarks.methods.formats import toolllama
 from benchmarks.toolbench.corpus.queries import ToolQuery, served_protocol

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from atc.modes.observations import render_value, truncate
+from benchmarks.methods.observations import render_value, truncate
 from benchmarks.toolbench.corpus.queries import ToolQuery
 
 __all__ = ["SolvedCall", "SolvedQuery", "is_solvable", "solved_query"]

@@ -22,7 +22,7 @@ from string import Template
 from typing import Any
 
 from atc.models import Message
-from atc.modes.actions import BadActionError
+from benchmarks.methods.actions import BadActionError
 from protocols.documents.record_names import function_name, parameter_name, standard_name
 from protocols.documents.tool_records import record_parameters
 from protocols.errors import UsageError

@@ -15,7 +15,7 @@ from functools import cache
 from importlib.resources import files
 from string import Template
 
-from atc.modes.observations import truncate
+from benchmarks.methods.observations import truncate
 from benchmarks.toolbench.evaluation.judged import AnswerCall, JudgedAnswer
 
 __all__ = [

@@ -18,7 +18,7 @@ from typing import Any
 
 from atc.files import write_json
 from atc.models import Message, Model
-from atc.modes.observations import render_value
+from benchmarks.methods.observations import render_value
 from benchmarks.toolbench.corpus.answers import read_response_schemas
 from benchmarks.toolbench.server.address import APIAddress
 from protocols.documents.record_names import parameter_name

@@ -36,7 +36,7 @@ def test_nothing_is_written_that_the_model_did_not_write() -> None:
     model = ScriptedModel('print(tracking["trackingNumber"])', 'print(GET_customers(name="Olsen"))')
     with Agent(protocol, model=model, simulate=True) as agent:
         question = "Create a parcel for Olsen, to be left at the door"
-        lines = "\n".join(agent.opening(question).sketches)
+        lines = "\n".join(agent.opening(question).sections)
         assert "tracking = POST_customers_customerId_parcels(" in lines
         solution = agent.solve(question)
 
@@ -78,7 +78,7 @@ def test_a_variable_of_a_worked_example_is_taken_from_there() -> None:
     model = ScriptedModel(rated)
     asked, tools = "Who acted in the top rated film?", ["GET_films_top_rated", "GET_films_filmId_credits"]
     with Agent(load(sample("cinema")), model=model, simulate=True) as agent:
-        assert agent.opening(asked, tools).sketches == (first,)
+        assert agent.opening(asked, tools).sections == (first,)
         solution = agent.solve(asked, tools=tools)
     assert (solution.status, solution.program) == ("answered", f"{first}\n{rated}")
 

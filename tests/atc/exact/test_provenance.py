@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from atc.assist.language.question import Question
 from atc.diagnosis.provenance import flows
+from atc.query import Query
 from protocols.dataflow.graph import ProtocolGraph
 from sandbox import Limits, Provenance, Run, Sandbox
 from sandbox.language.policy import compile_program
@@ -106,7 +106,7 @@ def test_arguments_have_an_origin(api: LocalAPI) -> None:
     result = run(api, program)
     graph = ProtocolGraph(api.protocol)
 
-    observed = flows(Question("What of Oslo?"), result, graph)
+    observed = flows(Query("What of Oslo?"), result, graph)
 
     assert [(flow.call, flow.argument, flow.origin) for flow in observed] == [
         (0, "query", "query"),
@@ -147,13 +147,13 @@ requests.get('{api.url}/cities', params={{'query': found[0]['id'], 'page': found
     assert result.outcome == "ok", result.error
     by_argument = {
         (result.calls[flow.call].url.removeprefix(api.url), flow.argument): flow
-        for flow in flows(Question(""), result, graph)
+        for flow in flows(Query(""), result, graph)
     }
     assert by_argument["/cities/oslo", "city_id"].path == ("results", 0, "id")
     assert by_argument["/cities/rome", "city_id"].path == ("results", 1, "id")
     assert by_argument["/cities?query=oslo&page=2", "query"].path == ("results", 0, "id")
     assert by_argument["/cities?query=oslo&page=2", "page"].path == ("results", 1, "rank")
-    assert sum(flow.path == ("results", 0, "id") for flow in flows(Question(""), result, graph)) == 3
+    assert sum(flow.path == ("results", 0, "id") for flow in flows(Query(""), result, graph)) == 3
 
 
 def test_a_tracked_run_sends_nothing_and_takes_its_share_only(api: LocalAPI) -> None:

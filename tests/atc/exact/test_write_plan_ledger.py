@@ -7,11 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from atc import Agent
 from sandbox import CallRecord
 from sandbox.egress.write_plan import PlannedRun, PlannedValue, PlannedWrite, WritePlan, WriteRequest
-from tests.atc.exact.planned_orders import ORDER, QUESTION, Approval, Shop, solved
-from tests.scripted import ScriptedModel
+from tests.atc.exact.planned_orders import Approval, Shop, solved
 
 JSON = "application/json"
 ONE = PlannedWrite(
@@ -91,22 +89,6 @@ def test_a_plan_is_read_back_from_its_json() -> None:
     plan = WritePlan((ONE, TWO)).approved()
 
     assert WritePlan.from_json(plan.to_json()) == plan
-
-
-def test_a_second_look_writes_nothing(shop: Shop) -> None:
-    """With effort="high" further programs run, whose own writes are neither planned nor sent."""
-    approval = Approval()
-    model = ScriptedModel(ORDER, *['POST_orders(customer="Eve")\nprint(1)'] * 3)
-    with Agent(
-        shop.protocol, model=model, writes="plan", confirm_plan=approval, effort="high", ablate=["check"]
-    ) as agent:
-        solution = agent.solve(QUESTION)
-
-    assert (solution.answer, len(approval.plans)) == ("4711 A1", 1)
-    assert shop.sent("POST") == ["POST /orders", "POST /orders/4711/lines"]
-    assert len(solution.second_answers) == 3
-    assert solution.write_plan is not None
-    assert [write.state for write in solution.write_plan.writes] == ["done", "done"]
 
 
 FORM = "application/x-www-form-urlencoded"

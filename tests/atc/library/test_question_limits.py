@@ -177,16 +177,6 @@ def test_every_mode_holds_its_limit(towns: LocalAPI, mode: str) -> None:
     assert solution.attempts
 
 
-def test_an_answer_is_kept_where_the_second_look_is_cut(towns: LocalAPI) -> None:
-    """The limit ends the look, and the answer stands with a warning."""
-    solution = Agent(towns.protocol, CountingModel(READ), effort="high", max_tokens=2500).solve(HOW_MANY)
-
-    assert (solution.answer, solution.status, solution.limit) == ("717710", "answered", None)
-    assert any(
-        "second look" in warning and "of 2,500 tokens (--max-tokens)" in warning for warning in solution.warnings
-    )
-
-
 def test_recorded_answers_count_as_they_did(towns: LocalAPI, model: ChatEndpoint) -> None:
     """A record that was made without a limit is played with one, and costs what it cost."""
     Path("prices.yaml").write_text(TABLE)

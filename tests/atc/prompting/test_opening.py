@@ -74,13 +74,13 @@ AGENT = Agent(
     "question", ["Save the song that is playing now", "Save the current song", "Save the song that I'm listening to"]
 )
 def test_what_goes_on_now_is_not_searched_for(question: str) -> None:
-    sketches = AGENT.opening(question).sketches
+    sketches = AGENT.opening(question).sections
 
     assert 'song = GET_player_current()\nPOST_me_songs(song_ids=[song["song_id"]])' in sketches
 
 
 def test_what_is_only_now_made_is_filled_and_not_changed() -> None:
-    shown = "\n".join(AGENT.opening('Make a shelf called "Dusk" with the songs named after "Rain"').sketches)
+    shown = "\n".join(AGENT.opening('Make a shelf called "Dusk" with the songs named after "Rain"').sections)
 
     assert 'shelf = POST_shelves(name="Dusk")' in shown
     assert 'POST_shelves_shelf_id_songs(shelf_id=shelf["shelf_id"], song_ids=[song["song_id"] for' in shown
@@ -89,7 +89,7 @@ def test_what_is_only_now_made_is_filled_and_not_changed() -> None:
 
 def test_what_is_put_among_ones_own_is_not_ones_own() -> None:
     """`my shelf` does not say that the song is mine."""
-    shown = "\n".join(AGENT.opening('Put the song "Rain" on my shelf "Dusk"').sketches)
+    shown = "\n".join(AGENT.opening('Put the song "Rain" on my shelf "Dusk"').sections)
 
     assert 'song = GET_search(q="Rain")[0]' in shown
     assert "GET_me_songs" not in shown
@@ -97,7 +97,7 @@ def test_what_is_put_among_ones_own_is_not_ones_own() -> None:
 
 def test_what_an_operation_is_called_after_is_done_and_nothing_else() -> None:
     def writes(question: str) -> set[str]:
-        shown = "\n".join(AGENT.opening(question).sketches)
+        shown = "\n".join(AGENT.opening(question).sections)
         return {tool.name for tool in AGENT.protocol.tools if tool.writes and f"{tool.name}(" in shown}
 
     assert writes('Play the first of the songs on my shelf "Dusk"') == {"PUT_player_play"}
@@ -106,7 +106,7 @@ def test_what_an_operation_is_called_after_is_done_and_nothing_else() -> None:
 
 def test_what_only_the_question_can_give_is_a_name_that_is_not_defined() -> None:
     """A placeholder text could be sent as it is; a copied name is refused, for a read as for a write."""
-    (shown,) = AGENT.opening("Make a shelf with some songs").sketches
+    (shown,) = AGENT.opening("Make a shelf with some songs").sections
     diagnostics = check(shown, Contract(AGENT.protocol))
 
     assert "shelf = POST_shelves(name=name)" in shown
@@ -142,7 +142,7 @@ READER = Agent(
 
 
 def test_who_belongs_to_a_named_thing_is_reached_from_there() -> None:
-    shown = "\n".join(READER.opening("Follow all the writers of the novel Night Train").sketches)
+    shown = "\n".join(READER.opening("Follow all the writers of the novel Night Train").sections)
 
     assert 'novel = GET_novels(q="Night Train")[0]' in shown
     assert 'writers = GET_novels_novel_id(novel_id=novel["id"])["writers"]' in shown
@@ -150,8 +150,8 @@ def test_who_belongs_to_a_named_thing_is_reached_from_there() -> None:
 
 
 def test_the_argument_is_filled_that_takes_what_is_spoken_of() -> None:
-    assert 'PUT_reader_open(novel_id=novel["id"])' in "\n".join(READER.opening('Open the novel "Night Train"').sketches)
-    assert "PUT_reader_open(writer_id=" in "\n".join(READER.opening("Open the writer Mary Lane").sketches)
+    assert 'PUT_reader_open(novel_id=novel["id"])' in "\n".join(READER.opening('Open the novel "Night Train"').sections)
+    assert "PUT_reader_open(writer_id=" in "\n".join(READER.opening("Open the writer Mary Lane").sections)
 
 
 def test_of_the_kinds_that_an_argument_may_take_the_one_is_found_that_is_spoken_of() -> None:
@@ -177,7 +177,7 @@ def test_ones_own_things_come_early_only_where_one_speaks_of_oneself() -> None:
 
 def test_what_a_path_is_called_after_word_for_word_is_the_way() -> None:
     """And what is `of Mary Lane` is not called so: she is."""
-    shown = "\n".join(READER.opening("Put the best novels of Mary Lane on my shelf").sketches)
+    shown = "\n".join(READER.opening("Put the best novels of Mary Lane on my shelf").sections)
 
     assert 'writer = GET_writers(q="Mary Lane")[0]' in shown
     assert 'novels = GET_writers_writer_id_best_novels(writer_id=writer["id"])' in shown
@@ -185,7 +185,7 @@ def test_what_a_path_is_called_after_word_for_word_is_the_way() -> None:
 
 
 def test_no_more_is_done_than_as_often_as_is_said() -> None:
-    shown = "\n".join(READER.opening("Put three novels by Mary Lane on my shelf").sketches)
+    shown = "\n".join(READER.opening("Put three novels by Mary Lane on my shelf").sections)
 
     assert "for novel in novels[:3]])" in shown
 

@@ -583,7 +583,7 @@ def test_every_mode_is_shown_the_same_plan(mode: str) -> None:
     model = ScriptedModel("Thought: none.")
     with Agent(load(sample_document("cinema")), model, mode=mode, simulate=True) as agent:
         agent.solve("Who directed the film The Silent Harbor?")
-        [plan, *_] = agent.opening("Who directed the film The Silent Harbor?").sketches
+        [plan, *_] = agent.opening("Who directed the film The Silent Harbor?").sections
 
     prompts = [message.content for messages in model.asked for message in messages]
     assert mode == "restgpt" or any(plan in prompt for prompt in prompts)

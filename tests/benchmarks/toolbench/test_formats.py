@@ -11,7 +11,7 @@ import pytest
 
 from atc.models import Message
 from atc.models.role_layout import role_prompt
-from atc.modes.actions import BadActionError
+from benchmarks.methods.actions import BadActionError
 from benchmarks.methods.formats import toolllama
 from benchmarks.methods.formats.toolllama import ToolLlamaPrompt
 from protocols import load

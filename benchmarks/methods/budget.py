@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from atc.models import Message
-from atc.solution import Status
 from protocols.render import estimate
 
-__all__ = ["OBSERVATION", "OUTPUT", "RESULT", "TryBudget", "TryEnded", "shorten_observations"]
+__all__ = ["OBSERVATION", "OUTPUT", "RESULT", "TryBudget", "shorten_observations"]
 
 OBSERVATION, OUTPUT, RESULT = "Observation: ", "Output:\n", "Result: "
 """How the messages begin that may be shortened."""
@@ -30,15 +29,6 @@ class TryBudget:
         if not model_calls:
             return self
         return TryBudget(model_calls, max(self.tokens, self.tokens * model_calls // self.model_calls))
-
-
-class TryEnded(Exception):  # noqa: N818 - reads better where it is raised
-    """A try ended without an answer; `status` is the solution's, `kind` is the fault's type."""
-
-    def __init__(self, status: Status, kind: str, message: str) -> None:
-        super().__init__(message)
-        self.status = status
-        self.kind = kind
 
 
 def shorten_observations(messages: Sequence[Message], most: int) -> Sequence[Message]:

@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from atc.diagnosis.api_health import api_health_problem
-from atc.fault import Attribution, Fault
-from atc.modes.actions import Action
-from atc.modes.observations import render_value, truncate
-from atc.modes.rules import TryEnded
+from atc.fault import Fault
+from atc.session import NO_ATTRIBUTION, TryEnded
 from atc.solution import Attempt
+from benchmarks.methods.actions import Action
+from benchmarks.methods.observations import render_value, truncate
 from protocols.errors import ToolError
 from protocols.model import Protocol
 from sandbox import Broker, CallRecord, Journal, Limits, Sandbox
@@ -25,11 +25,7 @@ from sandbox.journal.journal import JournalAttempt as View
 from sandbox.journal.journal import Mark
 from sandbox.records import ProgramError, Resources, Run
 
-__all__ = ["NO_ATTRIBUTION", "ApiSession", "Observation", "TryPosition", "check_health"]
-
-NO_ATTRIBUTION = Attribution(None, None, None, "none")
-"""The baselines blame no tool."""
-
+__all__ = ["ApiSession", "Observation", "TryPosition", "check_health"]
 
 _TIMEOUT = 5
 _STATUS_CODES = {401: 7, 403: 7, 402: 8, 429: 9, 504: 5}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from atc.modes.actions import Action, BadActionError, read_action
-from atc.modes.observations import OBSERVATION_TOKENS, render_value
+from benchmarks.methods.actions import Action, BadActionError, read_action
+from benchmarks.methods.observations import OBSERVATION_TOKENS, render_value
 from protocols.render import estimate
 
 NAMES = ("GET_cities", "GET_cities_city_id_weather", "GET_alerts", "finish", "give_up")

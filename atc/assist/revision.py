@@ -1,0 +1,114 @@
+"""What a small model is asked a revision with: a small model repeats what it reads, so it reads little.
+
+It does better, and for a fraction of the tokens, with the last program alone and its functions than with the whole
+conversation of Eq. 2.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from atc.evidence import is_doubt
+from atc.models import Message
+from atc.program.plan import Plan
+from atc.program.sketch import sketch
+from atc.program.source import called
+from atc.prompting import templates
+from atc.prompting.conversation import blamed_tool, cut, described, seen_attempts
+from atc.prompting.prompt import Offer
+from atc.solution import Attempt
+from protocols.render import estimate, render
+from protocols.text.words import stem, words
+
+__all__ = ["afresh", "facts", "revision"]
+
+_MESSAGE, _PROGRAM = 600, 3000
+"""Characters of a message, and of a program; no question of ours needs half as many."""
+_SHOWN = 7
+"""Functions that a revision is shown at most, beside those that they need."""
+_WHOLE = 1500
+"""Tokens up to which functions of this process are shown again as a whole: a goal may take many of them."""
+_LIKELIEST = 2
+"""Functions that it is shown because of the question alone."""
+
+
+def revision(offer: Offer, attempts: Sequence[Attempt]) -> list[Message]:
+    """The functions concerned, the last program, what is wrong with it, and what earlier ones made known."""
+    last, tool = attempts[-1], blamed_tool(attempts[-1])
+    assert last.fault is not None, "an attempt without a fault is not revised"
+    error = described(last.fault)
+    if is_doubt(last.fault):
+        problem = f"It ran, but its answer is doubtful:\n{error}"
+    else:
+        blamed = f", and the fault comes from the call of {tool}" if tool is not None else ""
+        problem = "\n".join([f"It failed{blamed}:\n{error}", *last.known])
+    earlier = [line for line in facts(seen_attempts(attempts)[:-1]) if line not in problem]
+    known = "\n".join(["Known from earlier programs:", *earlier]) if earlier else ""
+    return _prompt(
+        offer,
+        "revise",
+        tools=_with_earlier(offer, _related(offer, attempts, last.program, problem, known, tool or "")),
+        program=cut(last.program, _PROGRAM, "\n…"),
+        problem=problem,
+        known=known,
+    )
+
+
+def afresh(offer: Offer, attempts: Sequence[Attempt], plans: Sequence[Plan], *, focus: bool) -> list[Message] | None:
+    """The question anew, with the facts but without any program: a small model tends to repeat what it reads.
+
+    Where nothing is known, it is the prompt that was repeated.
+    """
+    known = facts(seen_attempts(attempts))
+    if not focus:
+        return offer.messages(known)
+    if not known:
+        return revision(offer, attempts)
+    sketches = [sketch(plan.with_names) for plan in plans]
+    tools = "\n\n".join([_related(offer, attempts, *known, *sketches), *offer.sections])
+    return _prompt(offer, "afresh", tools=_with_earlier(offer, tools), facts="\n".join(known))
+
+
+def facts(attempts: Sequence[Attempt]) -> list[str]:
+    """What failures made known, each line once; of the programs that the model read."""
+    lines: dict[str, None] = {}
+    for attempt in attempts:
+        fault = attempt.fault
+        if fault is None or is_doubt(fault):
+            continue
+        message = [fault.message[:_MESSAGE]] if fault.stage == "check" or blamed_tool(attempt) is None else []
+        lines |= dict.fromkeys([*message, *attempt.known])
+    return list(lines)
+
+
+def _prompt(offer: Offer, name: str, **values: str) -> list[Message]:
+    examples = "function_revise_examples" if offer.graph.protocol.of_functions else "revise_examples"
+    text = templates.render(name, query=offer.asked, **values)
+    return [offer.system, *templates.turns(examples, offer.tools), Message("user", text.strip())]
+
+
+def _with_earlier(offer: Offer, functions: str) -> str:
+    return f"{functions}\n\n{offer.earlier}" if offer.earlier else functions
+
+
+def _related(offer: Offer, attempts: Sequence[Attempt], *texts: str) -> str:
+    """The functions that texts name, those that the question is likeliest about, and those that these need."""
+    graph = offer.graph
+    if graph.protocol.of_functions and estimate(offer.functions) <= _WHOLE:
+        return offer.functions
+    text = " ".join(texts)
+    names = {*re.findall(r"\w+", text), *re.findall(r"\w+\.\w+", text)}
+    later = [name for attempt in attempts for name in called(attempt.program, offer.callable_tools)]
+    later = [name for name in dict.fromkeys(later) if name not in offer.tools]
+    ranked = list(dict.fromkeys([*offer.ranked, *later]))
+    likely = dict.fromkeys([*ranked[:_LIKELIEST], *(name for name in ranked if name in names)])
+    closed = graph.closure(list(likely)[:_SHOWN], (*offer.tools, *later))
+    return render(
+        map(graph.protocol.tool, [name for name in ranked if name in closed]),
+        graph,
+        speaks_of=offer.speaks_of,
+        preferred=tuple(map(stem, words(offer.query.text))),
+        whole=False,
+        hints=offer.profile.hints,
+    )

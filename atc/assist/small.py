@@ -1,0 +1,168 @@
+"""The help for models of a few billion parameters: plan sketches, checks with autofix, doubts, and short revisions.
+
+Each part can be turned off, to measure what it is worth: `SmallHelp(planner=False)`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+from atc.assist.check.precheck import Precheck, fault_of, further_problems
+from atc.assist.language.intent import asks_the_same
+from atc.assist.language.question import Question
+from atc.assist.leaning import leanings
+from atc.assist.likely_tools import plans_for
+from atc.assist.revision import afresh, revision
+from atc.assist.rules import inspect
+from atc.assist.unused_reads import without_unused_reads
+from atc.evidence import Finding, facts, is_doubt
+from atc.fault import Attribution, Fault
+from atc.help import Accept, Reject, Review, Rewrite
+from atc.models import Message
+from atc.program.plan import Plan
+from atc.program.sketch import sketch
+from atc.program.source import same
+from atc.prompting import templates
+from atc.prompting.prompt import Offer
+from atc.query import Query
+from atc.solution import Attempt
+from protocols.dataflow.graph import ProtocolGraph
+from protocols.errors import DoubtfulCall
+from sandbox.records import Run
+from sandbox.sandbox import snippet
+
+__all__ = ["SmallHelp", "plans_of", "question_of"]
+
+
+@lru_cache(maxsize=64)
+def question_of(query: Query) -> Question:
+    """The question as English; in a chat it follows the last one that asks for something of its own."""
+    own = (text for text in reversed(query.before) if not asks_the_same(text))
+    before = next(own, query.before[-1] if query.before else "")
+    return Question(query.text, query.context, before)
+
+
+@lru_cache(maxsize=16)
+def plans_of(query: Query, offer: Offer) -> tuple[Plan, ...]:
+    """The likely plans for a question, from the data flow between the tools."""
+    return plans_for(question_of(query), query.today, offer)
+
+
+def _part(text: str) -> Any:
+    """A part that can be turned off; `text` is the reference of `--without`."""
+    return field(default=True, metadata={"part": text})
+
+
+@dataclass(frozen=True, slots=True)
+class SmallHelp:
+    """As `atc.help.Help`."""
+
+    check: bool = _part("check programs before they run")
+    autofix: bool = _part("fix what is wrong where there is one way to do it, and leave out reads that nothing uses")
+    planner: bool = _part("show plan sketches: a few lines of a program from the data flow")
+    focus: bool = _part("show a revision the functions that it needs, and not the whole conversation")
+    restart: bool = _part("ask anew without the program when the model repeats a failed one")
+    challenge: bool = _part("ask again when findings speak against an answer")
+
+    def leanings(self, text: str, graph: ProtocolGraph, *, choosing: bool) -> Mapping[str, float]:
+        """What the words of the question say for or against tools."""
+        return leanings(Question(text), graph, choosing=choosing)
+
+    def sections(self, query: Query, offer: Offer) -> Sequence[str]:
+        """The plan sketches."""
+        plans = plans_of(query, offer) if self.planner else ()
+        if not plans:
+            return ()
+        sketches = "\n\n".join(sketch(plan.with_names) for plan in plans)
+        return (templates.render("chains", chains=sketches).strip(),)
+
+    def review(self, program: str, query: Query, offer: Offer, attempts: Sequence[Attempt]) -> Review:
+        """What is wrong with a program in any case; put right where there is one way to do it."""
+        question = question_of(query)
+        plans = plans_of(query, offer) if self.planner else ()
+        precheck = Precheck(
+            offer.graph,
+            offer.contract,
+            offer.tools,
+            offer.callable_tools,
+            question,
+            plans,
+            offer.elsewhere,
+            tuple(_reported(attempts)),
+        )
+        diagnostics = precheck.diagnose(program) if self.check else []
+        if not diagnostics:
+            return self._without_unused(program, question, offer, attempts)
+        fault, attribution = fault_of(program, diagnostics)
+        if self.autofix:
+            # What a program takes as run before it began is put there, whatever else is wrong with it.
+            for fix in (precheck.fixed, precheck.completed):
+                fixed = fix(program, diagnostics)
+                if fixed is not None and not _is_tried(fixed, attempts):
+                    return Rewrite(fixed, fault, attribution)
+        harmful = precheck.any_harmful(diagnostics)
+        if precheck.all_reported(diagnostics) and not harmful:
+            return Accept()
+        rules = ("missing-argument", "wrong-value")
+        told = [entry.tool for entry in diagnostics if entry.tool is not None and entry.rule in rules]
+        return Reject(fault, attribution, tuple(further_problems(diagnostics)), harmful, tuple(told))
+
+    def _without_unused(
+        self, program: str, question: Question, offer: Offer, attempts: Sequence[Attempt]
+    ) -> Accept | Rewrite:
+        """The program to run, without reads that nothing uses; those that the question speaks of stay."""
+        if not self.autofix:
+            return Accept()
+        lean, unused = without_unused_reads(program, offer.graph.protocol, offer.callable_tools, question)
+        if not unused or _is_tried(lean, attempts):
+            return Accept()
+        line, name = unused[0]
+        lines = ", ".join(str(call.line) for call in unused)
+        message = f"nothing uses {name}(…); left out: line{'s' * (len(unused) > 1)} {lines}"
+        fault = Fault("check", "UnusedRead", message, line, snippet(program, line))
+        return Rewrite(lean, fault, Attribution(name, None, None, "check", (name,)))
+
+    def doubts(
+        self, program: str, run: Run, query: Query, offer: Offer, attempts: Sequence[Attempt]
+    ) -> Sequence[Finding]:
+        """What speaks against an answer; each kind of finding is told once, and an answer that is repeated stands."""
+        if not self.challenge:
+            return ()
+        doubted = [attempt for attempt in attempts if attempt.fault is not None and is_doubt(attempt.fault)]
+        answers = [attempt.run.stdout.strip() for attempt in doubted if attempt.run is not None]
+        if run.stdout.strip() in answers:
+            return ()
+        kinds = {attempt.fault.type for attempt in doubted if attempt.fault is not None}
+        earlier = [attempt.program for attempt in attempts if attempt.run is not None and attempt.program != program]
+        readings = inspect(program, run, question_of(query), offer.graph, earlier)
+        findings = {finding.kind: finding for finding in (*facts(program, run, offer.graph), *readings)}
+        order = dict.fromkeys(finding.kind for finding in (*readings, *findings.values()))
+        return [findings[kind] for kind in order if kind not in kinds]
+
+    def next_prompt(
+        self, query: Query, offer: Offer, attempts: Sequence[Attempt], *, repeated: bool = False
+    ) -> Sequence[Message] | None:
+        """Nothing but the functions concerned, the last program and what is wrong with it.
+
+        Where the model repeats a program, it is asked anew with what is known, and without any program.
+        """
+        plans = plans_of(query, offer) if self.planner else ()
+        if repeated:
+            return afresh(offer, attempts, plans, focus=self.focus) if self.restart else None
+        return revision(offer, attempts) if self.focus else None
+
+
+def _reported(attempts: Sequence[Attempt]) -> Iterator[str]:
+    """The messages of diagnostics that the model was told before: the document may be the one that is wrong."""
+    for attempt in attempts:
+        if attempt.fault is not None and attempt.fault.stage == "check":
+            yield attempt.fault.message.removesuffix(f"; {DoubtfulCall.REMEDY}")
+            yield from (line.partition(": ")[2].removesuffix(f"; {DoubtfulCall.REMEDY}") for line in attempt.known)
+
+
+def _is_tried(program: str, attempts: Sequence[Attempt]) -> bool:
+    """Whether a program was tried before, comments and layout aside."""
+    return any(same(program, attempt.program) for attempt in attempts)

@@ -1,0 +1,152 @@
+"""What an agent's options come to: the mode, the profile, limits and policies, checked once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from atc.engines.names import identity
+from atc.help import check_parts
+from atc.models import Model, default_model
+from atc.modes import Mode, open_mode, parse
+from atc.options import Options, WritesPolicy
+from atc.profile import SMALL, SMALL_CONTEXT, Profile, open_profile, profile_of, without
+from atc.question_limits import QuestionLimits
+from atc.write_gate import check_plannable
+from protocols.errors import UsageError
+from protocols.model import Protocol
+from sandbox import Limits
+from sandbox.egress.egress_rules import origin
+from sandbox.egress.writes import POLICIES, Writes
+
+if TYPE_CHECKING:
+    from atc.models.prices import Prices
+
+__all__ = ["SIMULATED_NOW", "Resolved", "check_options", "model_name", "resolve"]
+
+SIMULATED_NOW = datetime(2024, 6, 1, 12, tzinfo=UTC)
+"""The time in a rehearsal, unless another one is given."""
+_PUBLISHED_CALLS = 200
+"""Model calls of the published search."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """How questions are solved.
+
+    Args:
+        options: As they were given; what the other fields have is taken from there.
+        tries: How often the mode may try.
+        max_reflections: Revisions of a program.
+        tools: How many are offered.
+        now: The time for the program and the model; None for the real one.
+        limits: Of the sandbox.
+        writes: The writes policy, or who is asked.
+    """
+
+    options: Options
+    mode: Mode
+    tries: int
+    profile: Profile
+    max_reflections: int
+    tools: int
+    now: datetime | None
+    limits: Limits
+    writes: Writes | Literal["plan"]
+    question_limits: QuestionLimits = field(default_factory=QuestionLimits)
+    prices: Prices | None = None
+
+    @property
+    def today(self) -> str:
+        """The date that the model is told, as YYYY-MM-DD."""
+        return (self.now or datetime.now(UTC)).date().isoformat()
+
+    def fitted(self, context: int | None) -> Resolved:
+        """The same for a model with a context window of so many tokens.
+
+        A short one makes a model small whose profile nothing else declares.
+        """
+        options, profile = self.options, self.profile
+        undeclared = options.profile is None and profile_of(options.model or default_model()) is not SMALL
+        if undeclared and context is not None and context < SMALL_CONTEXT and not profile.help:
+            profile = without(SMALL, options.ablate)
+        return replace(self, profile=profile.within(context))
+
+
+def check_options(options: Options) -> None:
+    """Refuse options that nothing can be done with. Raises: UsageError."""
+    if options.writes is not None and options.writes not in POLICIES:
+        raise UsageError(f"unknown writes policy {options.writes!r}: choose one of {', '.join(POLICIES)}")
+    if (options.max_reflections or 0) < 0:
+        raise UsageError(f"max_reflections is {options.max_reflections}: it must be 0 or more")
+    if options.call_timeout is not None and not options.call_timeout > 0:
+        raise UsageError(f"call_timeout is {options.call_timeout}: it must be more than 0 seconds")
+    if options.max_calls is not None and options.max_calls < 1:
+        raise UsageError(f"max_calls is {options.max_calls}: it must be 1 or more")
+    if options.simulate and options.base_url:
+        raise UsageError("a simulated API has its own base URL: give either simulate or base_url")
+    for text in options.allow:
+        origin(text)
+
+
+def resolve(protocol: Protocol, options: Options) -> Resolved:
+    """What the options come to for an API. Raises: UsageError."""
+    name, tries = parse(options.mode)
+    mode = open_mode(name)
+    profile = options.profile
+    if not isinstance(profile, Profile):
+        profile = open_profile(profile) if profile is not None else profile_of(options.model or default_model())
+    profile = without(profile, options.ablate)
+    check_parts(profile)
+    reflections = profile.reflections if options.max_reflections is None else options.max_reflections
+    tools = options.tools if options.tools is not None else profile.tools
+    policy: WritesPolicy = options.writes or ("allow" if options.simulate else "ask")
+    if policy == "plan":
+        check_plannable(protocol)
+        if not mode.revises:
+            raise UsageError(
+                f"writes='plan' holds one program to its plan, which {name!r} has not; use attribute, naive or none"
+            )
+    return Resolved(
+        options,
+        mode,
+        tries,
+        profile,
+        max_reflections=reflections if mode.reflections else 0,
+        tools=len(protocol.tools) if tools == "all" else tools,
+        now=options.now or (SIMULATED_NOW if options.simulate else None),
+        limits=_limits(options, mode.single_calls),
+        writes=options.confirm if policy == "ask" and options.confirm is not None else policy,
+        question_limits=QuestionLimits(options.max_tokens, options.max_seconds, options.max_cost),
+        prices=_prices(options),
+    )
+
+
+def _prices(options: Options) -> Prices:
+    """The price table. Raises: UsageError: It is broken, or no limit of cost can be kept with it."""
+    from atc.models.prices import read_prices
+
+    prices = read_prices(Path(options.prices) if options.prices is not None else None)
+    if prices.currency != "USD":
+        raise UsageError(f"{options.prices} is in {prices.currency}, and a solve counts US dollars (currency: USD)")
+    if options.max_cost is not None:
+        prices.required(model_name(options.model))
+    return prices
+
+
+def _limits(options: Options, single_calls: bool) -> Limits:
+    """The limits of the sandbox; by default a search may make as many calls as its model calls ask for."""
+    limits = options.limits or Limits()
+    if options.limits is None and single_calls:
+        wanted = max(options.search.max_model_calls, _PUBLISHED_CALLS if options.search.compat else 0)
+        limits = Limits(calls=max(limits.calls, 2 * wanted))
+    return limits.adjusted(options.call_timeout, options.max_calls)
+
+
+def model_name(model: str | Model | None) -> str:
+    """The name of a model; that of the default for None, and empty for an object without one."""
+    if model is None or isinstance(model, str):
+        return identity(model or default_model())
+    return getattr(model, "name", "")

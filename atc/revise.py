@@ -1,0 +1,332 @@
+"""Write one program, run it, and revise it: the modes `attribute`, `naive` and `none`.
+
+Eq. 1 of the paper writes the program from the tools' protocols. Eq. 2 revises it from what went wrong and the
+documentation of the tool that the failure was attributed to. A help may look at a program before its run, and at an
+answer after it; without one, a program runs as it was written, and its first good output is the answer.
+
+Source: ATC paper (arXiv:2405.16533), section 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Literal
+
+from atc.diagnosis.api_health import api_health_problem
+from atc.diagnosis.attribution import attribute as attribute_fault
+from atc.diagnosis.runtime_values import run_facts
+from atc.events import ModelWaiting
+from atc.evidence import Finding, accepted_writes, is_doubt, judge, made_writes
+from atc.fault import Attribution, Fault, Stage
+from atc.help import Reject, Rewrite
+from atc.models import Completion, Message, Usage
+from atc.models.repetition import repetition_start
+from atc.modes import Mode
+from atc.program.edits import line_diff
+from atc.program.source import extract, renamed, same, without_fence
+from atc.prompting import templates
+from atc.prompting.conversation import PREFILL, conversation
+from atc.prompting.prompt import Offer
+from atc.query import Query
+from atc.resume import refused_write
+from atc.session import NO_ATTRIBUTION, SolveSession, TryEnded
+from atc.solution import Attempt, Status
+from atc.write_gate import WriteGate
+from sandbox import Run
+
+__all__ = ["ATTRIBUTE", "NAIVE", "NONE"]
+
+_WITHOUT_DATA = ("NoCall", "NoEvidence", "ErrorPrinted", "ErrorSwallowed", "NothingFound", "NothingNew")
+"""Doubts about answers that are worse than none."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Verdict:
+    """What speaks against a run; `answer` stands for the output of one that wrote and printed nothing."""
+
+    fault: Fault | None
+    finding: Finding | None
+    unhealthy: str
+    answer: str
+
+    @property
+    def is_answer(self) -> bool:
+        return self.fault is None and not self.unhealthy
+
+
+def revise(query: Query, offer: Offer, session: SolveSession, *, naive: bool = False) -> str | None:
+    """Write and revise until there is an answer; None where the output of the last run is it.
+
+    Args:
+        naive: Tell a revision the error text alone.
+    Raises: TryEnded, ModelError, KeyboardInterrupt.
+    """
+    return _Loop(query, offer, session, naive).run()
+
+
+ATTRIBUTE = Mode(revise, revises=True, helped=True)
+"""Tell a revision which tool is to blame, with its documentation."""
+NAIVE = Mode(partial(revise, naive=True), revises=True)
+"""Tell a revision the error text alone."""
+NONE = Mode(revise, revises=True, reflections=False)
+"""Write one program, and revise nothing."""
+
+
+class _Loop:
+    """One try; what has happened in it is `session.attempts`."""
+
+    def __init__(self, query: Query, offer: Offer, session: SolveSession, naive: bool) -> None:
+        self.query = query
+        self.offer = offer
+        self.session = session
+        self.naive = naive
+        self.restarted = False
+
+    @property
+    def revisions(self) -> int:
+        """Programs that the model wrote in this try; those that were put right without it are not counted."""
+        return sum(not attempt.mended for attempt in self.session.attempts)
+
+    @property
+    def exhausted(self) -> bool:
+        return self.revisions > self.session.settings.max_reflections
+
+    def run(self) -> str | None:
+        """As `revise`."""
+        session = self.session
+        session.sandbox.prepare()
+        while True:
+            written = self.reviewed(*self.write())
+            if written is None:
+                last = session.attempts[-1].fault
+                if self.exhausted and last is not None:
+                    self.give_up("failed", last)
+                    return None
+                continue
+            program, diff = written
+            run, verdict = self.tried(program, diff)
+            if verdict.is_answer:
+                session.record(Attempt(program, "done", run, None, None, diff))
+                return verdict.answer or None
+            fault = verdict.fault or Fault("run", "APIError", verdict.unhealthy)
+            self.blame(Attempt(program, fault.stage, run, fault, None, diff), verdict.finding)
+            if verdict.unhealthy:
+                raise TryEnded("api_error", "APIError", verdict.unhealthy)
+            if self.exhausted:
+                outcomes: dict[str, Status] = {"limit": "limit", "refused": "refused"}
+                self.give_up(outcomes.get(run.outcome if run is not None else "", "failed"), fault)
+                return None
+            if session.journal is not None and run is not None:
+                session.journal.over()
+            session.sandbox.prepare()
+
+    def give_up(self, status: Status, fault: Fault) -> None:
+        """Take the last doubted answer, where no later program answered or wrote. Raises: TryEnded: There is none."""
+        attempts = list(self.session.attempts)
+        for place in range(len(attempts) - 1, -1, -1):
+            attempt = attempts[place]
+            if status == "refused" or (attempt.run is not None and made_writes(attempt.run)):
+                break
+            if attempt.fault is not None and is_doubt(attempt.fault) and attempt.fault.type not in _WITHOUT_DATA:
+                attempts.append(replace(attempts.pop(place), stage="done", fault=None, attribution=None))
+                self.session.retell(attempts)
+                return
+        raise TryEnded(status, fault.type, f"{fault.type}: {fault.message}" if fault.message else fault.type)
+
+    # The run
+
+    def tried(self, program: str, diff: tuple[str, ...]) -> tuple[Run | None, _Verdict]:
+        """Run a program; with a gate once more, to send the writes that the first run planned.
+
+        Raises: TryEnded: A write was refused, or the plan was not confirmed. KeyboardInterrupt.
+        """
+        gate = self.session.gate
+        if gate is None or not program or not gate.resumes(program):
+            run = self.executed(program, diff)
+            verdict = self.judged(program, run)
+            if gate is None or run is None or not verdict.is_answer:
+                return run, verdict
+            if not self.approved(gate, Attempt(program, "run", run, None, None, diff)):
+                return run, verdict
+        with gate.executing():
+            run = self.executed(program, diff)
+        return run, self.judged(program, run)
+
+    def approved(self, gate: WriteGate, attempt: Attempt) -> bool:
+        """Whether a program is to be run again, to send what it planned. Raises: TryEnded: Nobody confirms it."""
+        assert attempt.run is not None, "only a run has writes"
+        try:
+            approved = gate.approves(attempt.program, attempt.run, self.session.number)
+        except KeyboardInterrupt:
+            self.session.record(attempt)
+            raise
+        if gate.declined:
+            fault = Fault("run", "NotConfirmed", gate.declined)
+            self.session.fail(replace(attempt, fault=fault, attribution=NO_ATTRIBUTION))
+            raise TryEnded("refused", "NotConfirmed", gate.declined)
+        return approved
+
+    def executed(self, program: str, diff: tuple[str, ...]) -> Run | None:
+        """The run of a program; None without one. Raises: TryEnded: A write was refused. KeyboardInterrupt."""
+        run = self.session.execute(program) if program else None
+        if run is not None and run.outcome == "interrupted":
+            self.session.record(Attempt(program, "run", run, None, None, diff))
+            raise KeyboardInterrupt
+        if run is not None and (call := refused_write(run)) is not None:
+            # The solve ends, whatever the program made of it.
+            fault = judge(program, run)
+            if fault is None or run.error is None or run.error.call != call.index:
+                fault = Fault("run", "ToolError", call.error or "", call.line)
+            attribution = Attribution(call.tool, call.index, None, "call", (call.tool,) if call.tool else ())
+            self.session.fail(Attempt(program, "run", run, fault, attribution, diff))
+            raise TryEnded("refused", fault.type, call.error or "")
+        return run
+
+    def judged(self, program: str, run: Run | None) -> _Verdict:
+        """Whether a run is an answer, and what speaks against it."""
+        protocol, settings = self.offer.graph.protocol, self.session.settings
+        fault, answer = judge(program, run), ""
+        if fault is not None and run is not None:
+            answer = accepted_writes(run, protocol)
+            fault = None if answer else fault
+        stopped = run is not None and run.outcome == "limit"
+        calls = run.calls if run is not None else ()
+        unhealthy = api_health_problem(protocol, calls, stopped=stopped, signed=settings.signed)
+        if run is not None and (answer or fault is None):  # text of ours is no answer of the type asked for
+            fault = settings.misfit(run.stdout)
+        finding = self.doubt(program, run) if fault is None and run is not None else None
+        return _Verdict(finding.fault() if finding is not None else fault, finding, unhealthy, answer)
+
+    def doubt(self, program: str, run: Run) -> Finding | None:
+        """The finding for which an answer is asked for again; None where it stands, or nothing can be asked any more.
+
+        A program that wrote is not followed by another one.
+        """
+        if self.revisions >= self.session.settings.max_reflections or made_writes(run):
+            return None
+        doubts = self.session.help.doubts(program, run, self.query, self.offer, self.session.attempts)
+        return doubts[0] if doubts else None
+
+    def blame(self, attempt: Attempt, finding: Finding | None) -> None:
+        """Attribute a fault, and record the attempt in any case, with what a revision is told beside the fault."""
+        fault, run = attempt.fault, attempt.run
+        assert fault is not None, "only a fault has a culprit"
+        if finding is not None and run is not None:
+            call = run.calls[finding.call] if finding.call is not None else None
+            attribution = Attribution(call.tool, call.index, None, "data") if call is not None else NO_ATTRIBUTION
+            self.session.fail(replace(attempt, attribution=attribution))
+            return
+        try:
+            attribution = attribute_fault(fault, run, self.offer.graph)
+            known = tuple(run_facts(fault, attribution, attempt.program, run))
+        except BaseException:
+            self.session.record(attempt)
+            raise
+        self.session.fail(replace(attempt, attribution=attribution, known=known))
+
+    # Before the run
+
+    def reviewed(self, program: str, cut_at: int | None) -> tuple[str, tuple[str, ...]] | None:
+        """The program to run, and what was put right in it; None where the model is to write another one first.
+
+        The last program is run in any case, but for one that is certain to do harm.
+        """
+        session = self.session
+        diff: tuple[str, ...] = ()
+        if cut_at is not None:
+            message = f"the answer was cut at {cut_at} tokens; write a shorter program"
+            fault = Fault("write", "TokenLimit", message)
+            session.fail(Attempt(program, "write", None, fault, NO_ATTRIBUTION))
+            return None
+        while program:
+            review = session.help.review(program, self.query, self.offer, session.attempts)
+            if isinstance(review, Rewrite):
+                session.fail(Attempt(program, review.fault.stage, None, review.fault, review.attribution, diff))
+                program, diff = review.program, line_diff(program, review.program)
+                session.wrote(program, Usage(), diff)
+            elif isinstance(review, Reject) and (review.certain or self.revisions < session.settings.max_reflections):
+                for tool in review.told:
+                    session.sandbox.doubts.tell(tool)
+                stage: Stage | Literal["done"] = review.fault.stage
+                session.fail(Attempt(program, stage, None, review.fault, review.attribution, diff, review.known))
+                return None
+            else:
+                break
+        return program, diff
+
+    # The model
+
+    def write(self) -> tuple[str, int | None]:
+        """Ask for the next program; empty when the model's answer holds none. Beside it, the tokens that cut it.
+
+        A small model tends to repeat what it reads, its own failed program most of all. Where a help has another
+        prompt for that, it is asked once more with it, and then for a sample.
+        """
+        session = self.session
+        session.emit(ModelWaiting(session.number))
+        messages = self.prompt() or conversation(self.offer, session.attempts, naive=self.naive)
+        program, cut_at, usage = self.ask(messages)
+        if program and not self.restarted and self.is_tried(program) and not self.confirms():
+            fresh = self.prompt(repeated=True)
+            self.restarted = fresh is not None
+            if fresh is not None and fresh != messages:
+                program, cut_at, further_usage = self.ask(fresh)
+                usage += further_usage
+            if fresh is not None and program and self.is_tried(program):
+                # Any other program is worth more than the likeliest one.
+                program, cut_at, further_usage = self.ask(fresh, sampled=True)
+                usage += further_usage
+        if program:
+            session.wrote(program, usage)
+        return program, cut_at
+
+    def prompt(self, *, repeated: bool = False) -> Sequence[Message] | None:
+        """What a help asks a revision with, if it does."""
+        attempts = self.session.attempts
+        if not attempts:
+            return None
+        return self.session.help.next_prompt(self.query, self.offer, attempts, repeated=repeated)
+
+    def confirms(self) -> bool:
+        """Whether the last program was answered with nothing but a doubt, and its answer rests on the API."""
+        fault = self.session.attempts[-1].fault if self.session.attempts else None
+        return fault is not None and (fault.type == "WrongType" or (is_doubt(fault) and fault.type != "NoCall"))
+
+    def ask(self, messages: Sequence[Message], *, sampled: bool = False) -> tuple[str, int | None, Usage]:
+        """One program, the tokens at which it was cut, if it was, and what it cost.
+
+        An answer that is cut at the token limit is continued once.
+
+        Args:
+            sampled: With a seed, instead of the likeliest one.
+        """
+        profile = self.offer.profile
+        completion = self.complete(messages, "", sampled)
+        text, usage, cut_at = completion.text, completion.usage, None
+        if completion.finish == "length":
+            limit = profile.output_tokens
+            if repetition_start(text) is None:
+                completion = self.complete(messages, text, sampled)
+                usage, limit = usage + completion.usage, 2 * limit
+                text += completion.text if profile.prefill else without_fence(text, completion.text)
+            if completion.finish == "length":
+                cut_at = limit
+        program = renamed(extract(text, last=not profile.prefill), self.offer.graph.protocol.aliases)
+        return program, cut_at, usage
+
+    def complete(self, messages: Sequence[Message], text: str, sampled: bool) -> Completion:
+        """What the model writes after `text`, the first part of its answer."""
+        profile = self.offer.profile
+        stop: tuple[str, ...] = ()
+        if profile.prefill:
+            messages, stop = [*messages, Message("assistant", PREFILL + text)], ("\n```",)
+        elif text:
+            further = templates.render("continue").strip()
+            messages = [*messages, Message("assistant", text), Message("user", further)]
+        return self.session.complete(messages, stop=stop, max_tokens=profile.output_tokens, sampled=sampled)
+
+    def is_tried(self, program: str) -> bool:
+        """Whether a program was tried before, comments and layout aside."""
+        return any(same(program, attempt.program) for attempt in self.session.state.attempts)
