@@ -110,6 +110,25 @@ def first_prompt(query: Query, knowledge: Knowledge, settings: Resolved, help: H
     return replace(offer, sections=tuple(help.sections(query, offer)))
 
 
+def _limited(
+    settings: Resolved, model_name: str, outer: Interruption | None
+) -> tuple[Spending, Deadline, Interruption | None]:
+    """What counts the costs of a question, what ends it in time, and what interrupts it.
+
+    Raises: UsageError: There is a limit of cost, and the model has no price.
+    """
+    limits, prices, interruption = settings.question_limits, settings.prices, outer
+    price = prices.of(model_name) if prices is not None else None
+    if limits.max_cost is not None and prices is not None:
+        price = prices.required(model_name)
+    if limits.max_seconds is not None:
+        interruption = Interruption()
+        if outer is not None:
+            outer.add(interruption.set)
+    deadline = Deadline(limits.max_seconds, interruption.set if interruption is not None else None)
+    return Spending(limits, price), deadline, interruption
+
+
 class Solve:
     """One question on its way.
 
@@ -137,17 +156,7 @@ class Solve:
         self.model_name = model_name
         self.on_event = on_event
         self.started = time.perf_counter()
-        limits, prices = settings.question_limits, settings.prices
-        price = prices.of(model_name) if prices is not None else None
-        if limits.max_cost is not None and prices is not None:
-            price = prices.required(model_name)
-        self.spending = Spending(limits, price)
-        if limits.max_seconds is not None:
-            outer, interruption = interruption, Interruption()
-            if outer is not None:
-                outer.add(interruption.set)
-        self.interruption = interruption
-        self.deadline = Deadline(limits.max_seconds, interruption.set if interruption is not None else None)
+        self.spending, self.deadline, self.interruption = _limited(settings, model_name, interruption)
         functions = False
         with suppress(ModelError):  # the first question to the model says so
             functions = calls_functions(open_model())
@@ -175,7 +184,7 @@ class Solve:
                 settings.limits,
                 options.search,
                 asked.answer_type,
-                any(not sent.public for sent in service.credentials),
+                any(sent.secrets() for sent in service.credentials),
                 functions,
             ),
             self.completions.complete,

@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from atc.files import read_lines
-from benchmarks.methods.actions import Action, BadActionError
-from benchmarks.methods.call_path import ApiSession
 from atc.session import TryEnded
 from benchmarks.learning.annotation.exports import FINISH
+from benchmarks.methods.actions import Action, BadActionError
+from benchmarks.methods.call_path import ApiSession
 from benchmarks.methods.formats import toolllama
 from benchmarks.toolbench.corpus.queries import ToolQuery, served_protocol
 from protocols.errors import APIError, ProtocolError, UsageError
