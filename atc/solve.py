@@ -164,7 +164,7 @@ class Solve:
         self.settings = settings
         options, journal = settings.options, asked.journal
         asking = Asking(
-            open_model, journal, interruption, self.progressed, options.seed, options.search.max_model_calls
+            open_model, journal, self.interruption, self.progressed, options.seed, options.search.max_model_calls
         )
         self.completions = Completions(asking, self.spending, self.deadline)
         today = settings.today

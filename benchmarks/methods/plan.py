@@ -18,7 +18,8 @@ __all__ = ["plan"]
 @method()
 def plan(trial: MethodTry) -> str:
     """Run the first plan that leaves nothing open. Raises: TryEnded."""
-    complete = next((planned for planned in plans_of(trial.query, trial.offer) if not planned.has_placeholder), None)
+    planned = plans_of(trial.query, trial.offer) if trial.offer.sections else ()
+    complete = next((candidate for candidate in planned if not candidate.has_placeholder), None)
     if complete is None:
         raise TryEnded("failed", "NoPlan", "the planner has no complete plan for this question")
     program = sketch(complete.printing())

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from atc import Agent
+from atc.help import check_parts
 from atc.models import open_model
-from atc.profile import FEATURES, LARGE, SMALL, TINY, open_profile, profile_of, without
+from atc.profile import LARGE, SMALL, TINY, open_profile, profile_of, without
 from protocols import load
 from protocols.errors import UsageError
 from tests.local_api import LocalAPI
@@ -24,13 +25,29 @@ def weather() -> Iterator[LocalAPI]:
         yield api
 
 
-def test_a_model_behind_an_endpoint_gets_the_large_profile() -> None:
-    """Local models of a few billion parameters get short prompts and all help; others run as they are."""
-    assert profile_of("openai:gpt-4.1") is LARGE
-    assert profile_of("local:qwen2.5-coder-1.5b") is profile_of("hf:some") is SMALL
+def test_how_strong_a_model_is_is_declared(weather: LocalAPI) -> None:
+    """By the catalogue, by the model itself, or by a short context; what declares nothing is strong, wherever it runs."""
+
+    class Declared(ScriptedModel):
+        profile = "tiny"
+
+    class Short(ScriptedModel):
+        name, profile, context = "short", None, 4096
+
+    class Long(Short):
+        context = 8192
+
+    assert profile_of("openai:gpt-4.1") is profile_of("hf:some") is LARGE
+    assert profile_of("local:qwen2.5-coder-1.5b") is SMALL
     assert profile_of("local:smollm2-135m") is profile_of("local:smollm2-135m+adapter.gguf") is TINY
-    assert all(getattr(SMALL, name) for name in FEATURES)
-    assert not any(getattr(LARGE, name) for name in ("check", "autofix", "planner", "challenge"))
+    assert profile_of(Declared()) is TINY
+    assert (SMALL.help, LARGE.help) == ("small", "")
+    program = "```python\nprint(GET_cities()['results'][0]['name'])\n```"
+    helped = {}
+    for model in (Short(program), Long(program)):
+        Agent(weather.protocol, model).solve("Which city?")
+        helped[type(model).__name__] = model.asked[0][-1].role == "assistant"  # a program is begun for small ones
+    assert helped == {"Short": True, "Long": False}
 
 
 def test_a_profile_file_changes_fields_of_a_shipped_one(tmp_path: Path) -> None:
@@ -70,7 +87,9 @@ def test_unknown_profiles_and_features_are_named() -> None:
     with pytest.raises(UsageError, match="there is no profile 'huge': give tiny, small, large or a file"):
         open_profile("huge")
     with pytest.raises(UsageError, match="there is no feature 'magic' to leave out: check, autofix"):
-        without(SMALL, ["magic"])
+        check_parts(without(SMALL, ["magic"]))
+    with pytest.raises(UsageError, match="no feature 'planner' to leave out of the profile large: hints, closure"):
+        without(LARGE, ["planner"])
 
 
 def test_prompt_and_program_share_the_context_window() -> None:

@@ -316,18 +316,14 @@ def test_a_document_may_be_wrong() -> None:
     assert [attempt.stage for attempt in solution.attempts][:2] == ["check", "done"]
 
 
-@pytest.mark.parametrize(
-    ("query", "status"),
-    [("Put the best film on my watchlist", "answered"), ("What is on my watchlist?", "model_error")],
-)
-def test_who_did_what_was_asked_need_not_speak(query: str, status: str) -> None:
-    """A write that the service took is an answer to a wish, and none to a question."""
+def test_who_did_what_was_asked_need_not_speak() -> None:
+    """Where a program prints nothing, the writes that the service took are its answer."""
     program = 'PUT_me_watchlist(filmIds=[GET_films_top_rated()["films"][0]["filmId"]])'
     with Agent(load(sample("cinema")), ScriptedModel(program), simulate=True) as agent:
-        solution = agent.solve(query)
+        solution = agent.solve("Put the best film on my watchlist")
 
-    assert solution.status == status
-    assert (solution.answer or "").startswith("watchlist: changed with filmIds " if status == "answered" else "")
+    assert solution.status == "answered"
+    assert (solution.answer or "").startswith("PUT_me_watchlist(filmIds=[")
 
 
 def test_the_same_program_again_is_drawn_anew() -> None:
