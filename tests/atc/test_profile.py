@@ -26,13 +26,13 @@ def weather() -> Iterator[LocalAPI]:
 
 
 def test_how_strong_a_model_is_is_declared(weather: LocalAPI) -> None:
-    """By the catalogue, by the model itself, or by a short context; what declares nothing is strong, wherever it runs."""
+    """By the catalogue, by the model itself, or by a short context; what declares nothing is strong."""
 
     class Declared(ScriptedModel):
         profile = "tiny"
 
     class Short(ScriptedModel):
-        name, profile, context = "short", None, 4096
+        name, profile, context = "short", "", 4096
 
     class Long(Short):
         context = 8192

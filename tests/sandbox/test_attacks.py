@@ -191,8 +191,6 @@ def test_a_documented_override_does_not_make_a_write_of_a_read(api: LocalAPI, na
     assert [name.lower() in request.headers for request in api.requests] in ([False], [])
 
 
-
-
 @pytest.mark.parametrize(
     "argument", ["\uff0e\uff0e\uff0fadmin", "\u2025/admin", "x/%c0%ae%c0%ae/y", "x/..\0/y", "x/%e0%80%ae%e0%80%ae/y"]
 )

@@ -78,7 +78,7 @@ def test_a_variable_of_a_worked_example_is_taken_from_there() -> None:
     model = ScriptedModel(rated)
     asked, tools = "Who acted in the top rated film?", ["GET_films_top_rated", "GET_films_filmId_credits"]
     with Agent(load(sample("cinema")), model=model, simulate=True) as agent:
-        assert agent.opening(asked, tools).sections == (first,)
+        assert first in agent.opening(asked, tools).sections[0]
         solution = agent.solve(asked, tools=tools)
     assert (solution.status, solution.program) == ("answered", f"{first}\n{rated}")
 

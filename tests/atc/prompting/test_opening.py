@@ -74,7 +74,7 @@ AGENT = Agent(
     "question", ["Save the song that is playing now", "Save the current song", "Save the song that I'm listening to"]
 )
 def test_what_goes_on_now_is_not_searched_for(question: str) -> None:
-    sketches = AGENT.opening(question).sections
+    (sketches,) = AGENT.opening(question).sections
 
     assert 'song = GET_player_current()\nPOST_me_songs(song_ids=[song["song_id"]])' in sketches
 
@@ -107,6 +107,7 @@ def test_what_an_operation_is_called_after_is_done_and_nothing_else() -> None:
 def test_what_only_the_question_can_give_is_a_name_that_is_not_defined() -> None:
     """A placeholder text could be sent as it is; a copied name is refused, for a read as for a write."""
     (shown,) = AGENT.opening("Make a shelf with some songs").sections
+    shown = shown.partition("\n")[2]
     diagnostics = check(shown, Contract(AGENT.protocol))
 
     assert "shelf = POST_shelves(name=name)" in shown
