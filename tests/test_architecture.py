@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import networkx as nx
@@ -74,6 +75,12 @@ HEAVY = (
 API_NAMES = ("tmdb", "moviedb", "spotify")
 
 
+@cache
+def parsed(file: Path) -> ast.Module:
+    """The syntax tree of a file."""
+    return ast.parse(file.read_text("utf-8"))
+
+
 def modules(package: str) -> list[Path]:
     """The source files of a package, without the programs that are data."""
     return sorted(file for file in (ROOT / package).rglob("*.py") if "reference" not in file.parts)
@@ -81,7 +88,7 @@ def modules(package: str) -> list[Path]:
 
 def imported(file: Path) -> Iterator[tuple[int, str]]:
     """Line and full name of every import in a file, also of those inside functions."""
-    for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+    for node in ast.walk(parsed(file)):
         if isinstance(node, ast.Import):
             yield from ((node.lineno, alias.name) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -103,7 +110,7 @@ def layer(module: str) -> int | None:
 
 def imported_modules(file: Path, names: frozenset[str]) -> Iterator[str]:
     """The modules of ours that a file imports, wherever it does so."""
-    for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+    for node in ast.walk(parsed(file)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name in names)
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -155,7 +162,7 @@ def test_no_modules_import_one_another() -> None:
 @pytest.mark.parametrize("package", ORDER)
 def test_names_say_what_they_hold(package: str) -> None:
     """At most two of a hundred assigned names and arguments are vague."""
-    names = [name for file in modules(package) for name in assigned(ast.parse(file.read_text("utf-8")))]
+    names = [name for file in modules(package) for name in assigned(parsed(file))]
 
     assert sum(name in VAGUE for name in names) <= 0.02 * len(names)
 
@@ -176,7 +183,7 @@ def test_modules_functions_and_signatures_are_short(package: str) -> None:
     for file in modules(package):
         text = file.read_text("utf-8")
         wrong += [f"{file} has {text.count(chr(10))} lines"] * (text.count("\n") > 600)
-        for name, function in functions(ast.parse(text)):
+        for name, function in functions(parsed(file)):
             lines = (function.end_lineno or 0) - function.lineno + 1
             wrong += [f"{file}: {name} has {lines} lines"] * (lines > 60)
             arguments = [argument for argument in ast.walk(function.args) if isinstance(argument, ast.arg)]
@@ -198,7 +205,7 @@ def test_class_names_are_unique() -> None:
     homes: dict[str, list[str]] = {}
     for name, file in MODULES.items():
         if not name.startswith(("sandbox.language.shims", "sandbox.child")):
-            classes = [node.name for node in ast.parse(file.read_text("utf-8")).body if isinstance(node, ast.ClassDef)]
+            classes = [node.name for node in parsed(file).body if isinstance(node, ast.ClassDef)]
             for class_name in classes:
                 if not class_name.startswith("_"):
                     homes.setdefault(class_name, []).append(name)
@@ -210,7 +217,7 @@ def test_class_names_are_unique() -> None:
 def test_every_module_says_why_and_what(package: str) -> None:
     """Each module has a docstring, and each that is not empty lists its public names in `__all__`."""
     for file in modules(package):
-        tree = ast.parse(file.read_text("utf-8"))
+        tree = parsed(file)
         assert ast.get_docstring(tree), f"{file} has no docstring"
         defines = any(isinstance(node, ast.FunctionDef | ast.ClassDef) for node in tree.body)
         names = {target.id for node in tree.body if isinstance(node, ast.Assign) for target in _names(node)}
@@ -337,7 +344,7 @@ def _names(node: ast.Assign) -> list[ast.Name]:
 
 def _strings_and_names(file: Path) -> Iterator[str]:
     """Every name and string in a file but docstrings."""
-    tree = ast.parse(file.read_text("utf-8"))
+    tree = parsed(file)
     bare = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in bare:
