@@ -6,11 +6,10 @@ Source: Xu et al. (arXiv:2305.16504), appendix D.
 from __future__ import annotations
 
 import json
-import shlex
 from collections.abc import Iterable, Mapping, Sequence
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl
 
-from benchmarks.manipulation.curl import DATA_OPTIONS
+from benchmarks.manipulation.curl import CurlError, parse_curl
 
 __all__ = ["combination", "request_parameters"]
 
@@ -24,16 +23,10 @@ def combination(action: str, called: Sequence[str]) -> tuple[str, ...]:
 def request_parameters(line: str) -> str:
     """The names of the parameters of a curl line, of its address and of its body, but for the key."""
     try:
-        words = shlex.split(line)
-    except ValueError:
+        request = parse_curl(line.strip())
+    except CurlError:
         return ""
-    parameters = set()
-    for place, word in enumerate(words):
-        if word.startswith(("http:", "https:")):
-            parameters |= {name for name, _ in parse_qsl(urlsplit(word).query, keep_blank_values=True)}
-        elif words[place - 1] in DATA_OPTIONS or word.startswith("-d"):
-            parameters |= set(_members(word if words[place - 1] in DATA_OPTIONS else word[2:]))
-    return "&".join(sorted(parameters - {"appid"}))
+    return "&".join(sorted({name for name, _ in request.query}.union(_members(request.body or "")) - {"appid"}))
 
 
 def _members(body: str) -> Iterable[str]:

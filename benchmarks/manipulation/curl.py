@@ -7,29 +7,20 @@ Everything else that a shell or curl would act on is refused.
 
 from __future__ import annotations
 
+import argparse
 import re
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
+from typing import NoReturn
 from urllib.parse import parse_qsl, urlsplit
 
 from protocols.errors import UsageError
 
-__all__ = ["DATA_OPTIONS", "CurlError", "CurlRequest", "curl_line", "parse_curl"]
+__all__ = ["CurlError", "CurlRequest", "curl_line", "parse_curl"]
 
-DATA_OPTIONS = ("-d", "--data", "--data-raw", "--data-ascii", "--data-binary")
-_OPTIONS = {
-    **dict.fromkeys(("-X", "--request"), "method"),
-    **dict.fromkeys(("-H", "--header"), "header"),
-    **dict.fromkeys(DATA_OPTIONS, "data"),
-    "--url": "url",
-}
-_SWITCHES = {
-    **dict.fromkeys(("-G", "--get"), "in address"),
-    **dict.fromkeys(("-s", "--silent", "-S", "--show-error", "-L", "--location", "--compressed"), ""),
-}
-_SHORT = re.compile(r"-[XHd].+")
-"""A short option with its value in one word."""
+_DATA_OPTIONS = ("-d", "--data", "--data-raw", "--data-ascii", "--data-binary")
 _PORTS = {"http": 80, "https": 443}
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
@@ -75,35 +66,37 @@ def parse_curl(line: str) -> CurlRequest:
     words = _words(line)
     if not words or words[0] != "curl":
         raise CurlError("the line does not begin with the word curl")
-    options: dict[str, list[str]] = {"method": [], "header": [], "data": [], "url": [], "in address": [], "": []}
-    arguments = iter(words[1:])
-    for word in arguments:
-        if not word.startswith("-"):
-            options["url"].append(word)
-        elif word in _SWITCHES:
-            options[_SWITCHES[word]].append(word)
-        else:
-            option, value = (word[:2], word[2:]) if _SHORT.fullmatch(word) else (word, next(arguments, None))
-            options[_kind_of(option, value)].append(value or "")
-    data, urls = "&".join(options["data"]), options["url"]
-    method = options["method"][-1] if options["method"] else "POST" if data and not options["in address"] else "GET"
+    options = _parser().parse_intermixed_args(words[1:])
+    data, urls = "&".join(options.data), [*options.url, *options.addresses]
+    method = options.method or ("POST" if data and not options.in_address else "GET")
     if method not in _METHODS:
         raise CurlError(f"curl: {method[:40]!r} is no method")
     if len(urls) != 1:
         raise CurlError(f"curl: there are {len(urls)} addresses where one is expected")
     origin, path, query = _address(urls[0])
-    headers = {name.strip().lower(): text.strip() for name, _, text in (h.partition(":") for h in options["header"])}
-    if options["in address"]:
+    headers = {name.strip().lower(): text.strip() for name, _, text in (h.partition(":") for h in options.headers)}
+    if options.in_address:
         return CurlRequest(method, origin, path, (*query, *parse_qsl(data, keep_blank_values=True)), headers)
-    return CurlRequest(method, origin, path, query, headers, data if options["data"] else None)
+    return CurlRequest(method, origin, path, query, headers, data if options.data else None)
 
 
-def _kind_of(option: str, value: str | None) -> str:
-    """What an option with a value is for. Raises: CurlError: It is not accepted, or has none."""
-    if option not in _OPTIONS or value is None:
-        accepted = f"is not accepted; the options are {', '.join((*_OPTIONS, *_SWITCHES))}"
-        raise CurlError(f"curl: the option {option[:40]} {'needs a value' if option in _OPTIONS else accepted}")
-    return _OPTIONS[option]
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise CurlError(f"curl: {message[:200]}; {' '.join(self.format_usage().split())}")
+
+
+@cache
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(prog="curl", add_help=False, allow_abbrev=False)
+    parser.add_argument("-X", "--request", dest="method")
+    parser.add_argument("-H", "--header", dest="headers", action="append", default=[])
+    parser.add_argument(*_DATA_OPTIONS, dest="data", action="append", default=[])
+    parser.add_argument("-G", "--get", dest="in_address", action="store_true")
+    parser.add_argument("--url", action="append", default=[])
+    for switch in (("-s", "--silent"), ("-S", "--show-error"), ("-L", "--location"), ("--compressed",)):
+        parser.add_argument(*switch, action="store_true")
+    parser.add_argument("addresses", nargs="*")
+    return parser
 
 
 def _words(line: str) -> list[str]:

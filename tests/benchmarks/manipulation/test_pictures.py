@@ -28,7 +28,7 @@ class Drawn(TinyEnvironment):
     """The tiny tool with a picture that has a size, and would run a script."""
 
     def picture(self) -> str:
-        return f"{PICTURE}<p>Seen: {self._state.get('place')}</p><script>parent.document.title = 'run'</script>"
+        return f"{PICTURE}<p>Seen: {self._finder._state.get('place')}</p><script>parent.document.title = 'run'</script>"
 
 
 @pytest.fixture

@@ -155,6 +155,15 @@ def test_formats_are_merged_field_by_field(worksheet: Worksheet, book: Workbook)
             worksheet.format("A1", form)
 
 
+def test_copies(worksheet: Worksheet) -> None:
+    """A copied formula refers to its new neighbors; parts can be copied."""
+    worksheet.update("D2", "=B2+C2", raw=False)
+    worksheet.copy_range("D2", "D3:D5")
+    assert worksheet.col_values(4) == ["", "4", "9", "21", "18"]
+    worksheet.copy_range("D2:D5", "F1", "PASTE_VALUES", "TRANSPOSE")
+    assert worksheet.get("F1:I1", value_render_option="FORMULA") == [[4, 9, 21, 18]]
+
+
 def test_reading_as_gspread_does(worksheet: Worksheet) -> None:
     """Texts as shown, records with numbers, cells with places; searches are exact; empty ends are left out."""
     assert worksheet.get_all_records()[0] == {"Product": "beef", "Cost": 1, "Price": 3}
