@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from benchmarks.harness.registry import BENCHMARKS
 from benchmarks.manipulation.combinations import combination
@@ -19,6 +19,9 @@ from benchmarks.report.runs import RunFolder
 from benchmarks.tasks.datasets import open_dataset
 from benchmarks.tasks.task_files import Task
 from protocols.errors import UsageError
+
+if TYPE_CHECKING:
+    from atc import Agent
 
 __all__ = ["SUITE", "Watch", "named_complexity", "names", "run_errors"]
 
@@ -104,8 +107,9 @@ def _suite_complexity(name: str, files: Path | None) -> Complexity:
     return replace(scored, original=original_digest(files)["sha256"]) if files else scored
 
 
-def _worked_examples(agent: Any, task: Task) -> list[Combination]:
+def _worked_examples(agent: Agent, task: Task) -> list[Combination]:
     """The sketches of plans in the first prompt of a task, by the tools that they call."""
+    from atc.assist.small import plans_of
     from atc.program.sketch import sketch
 
     opened = agent.opening(task.query, tools=task.candidates or None, today="2024-06-01")
@@ -115,5 +119,5 @@ def _worked_examples(agent: Any, task: Task) -> list[Combination]:
             f"sketch {place} for {task.id}",
             tuple(name for name in called_functions(sketch(plan)) if name in offered),
         )
-        for place, plan in enumerate(opened.plans, 1)
+        for place, plan in enumerate(plans_of(opened.query, opened), 1)
     ]
