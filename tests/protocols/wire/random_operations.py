@@ -41,21 +41,13 @@ LINES = ["two\nlines", "carriage\r\nreturn", "]]>", "\u2028"]
 
 @dataclass(slots=True)
 class RandomOperation:
-    """An operation and a call of it: `passed` by place, `labels` for the table.
-
-    `risks` says of a place why its style may not be able to write the value.
-    """
+    """An operation and a call of it: `passed` by place; `risks` says why a style may not be able to write a value."""
 
     method: str
     path: str
     passed: dict[Place, object] = field(default_factory=dict)
-    labels: dict[Place, str] = field(default_factory=dict)
     risks: dict[Place, str] = field(default_factory=dict)
     raw: set[Place] = field(default_factory=set)
-
-    def label(self, place: Place) -> str:
-        """That of the place, or of the whole body."""
-        return self.labels.get(place) or self.labels.get((place[0], ""), place[0])
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +101,6 @@ class _Maker:
             twin |= {"type": "integer"} if self.swagger else {"schema": {"type": "integer"}}
             parameters.append(twin)
             call.passed["header", name] = self.rng.randint(-9, 9)
-            call.labels["header", name] = "header of the name of a parameter elsewhere"
 
     # --- parameters ---
 
@@ -133,7 +124,6 @@ class _Maker:
         if self.rng.random() < 0.1:
             schema, value = self.json_schema(2)
             parameter["content"] = {"application/json": {"schema": schema}}
-            call.labels[place] = f"{location} content JSON"
             call.risks |= {place: "control characters in JSON in a header"} if location in ("header",) else {}
             call.passed[place] = value
             return parameter
@@ -144,10 +134,8 @@ class _Maker:
             parameter["explode"] = explode
         schema, value = self.writable(location, style, explode, lambda: self.styled(kind, style, number))
         parameter["schema"] = schema
-        call.labels[place] = f"{location} {style}{'*' * explode} {kind}"
         if location == "query" and style == "form" and kind != "object" and self.rng.random() < 0.15:
             parameter["allowReserved"] = True
-            call.labels[place] = f"{location} {style}{'*' * explode} {kind} allowReserved"
             call.raw.add(place)
         risk = _risk(location, style, explode, value)
         call.risks |= {place: risk} if risk else {}
@@ -159,7 +147,6 @@ class _Maker:
         location = place[0]
         if self.rng.random() < 0.5:
             schema, value = self.writable(location, "simple", False, self.scalar)
-            call.labels[place] = f"2.0 {location} scalar"
             risk = _risk(location, "simple", False, value)
         else:
             formats = ["csv", "ssv", "tsv", "pipes"] + ["multi"] * (location not in ("path", "header"))
@@ -169,7 +156,6 @@ class _Maker:
             schema, value = self.writable(location, collection_format, explode, make)
             if collection_format != "csv" or self.rng.random() < 0.5:
                 schema["collectionFormat"] = collection_format
-            call.labels[place] = f"2.0 {location} {collection_format}"
             risk = _risk(location, collection_format, explode, value)
         parameter |= schema
         call.risks |= {place: risk} if risk else {}
@@ -292,8 +278,7 @@ class _Maker:
             self.swagger_body(call, operation, parameters)
             return
         media_type, make = self.rng.choice(_BODIES)
-        media, value, label = make(self, media_type)
-        call.labels["body", ""] = f"body {label}"
+        media, value = make(self)
         operation["requestBody"] = {"content": {media_type: media}, "required": self.rng.random() < 0.5}
         self.pass_body(call, media, value, parameters, media_type)
 
@@ -306,7 +291,6 @@ class _Maker:
             if parameters and "json" in media_type and self.rng.random() < 0.1:  # of the name of a parameter
                 twin = parameters[0]["name"]
                 properties[twin], value[twin] = {"type": "string"}, "twin"
-                call.labels["body", twin] = "body property of the name of a parameter"
             if self.rng.random() < 0.7:
                 call.passed |= {("body", name): item for name, item in value.items()}
                 self.body_risks(call, media_type, media, value)
@@ -332,7 +316,6 @@ class _Maker:
         if self.rng.random() < 0.4:
             schema, value = self.json_object(2) if self.rng.random() < 0.7 else self.json_schema(2)
             parameters.append({"name": "payload", "in": "body", "required": self.rng.random() < 0.5, "schema": schema})
-            call.labels["body", ""] = "2.0 body JSON"
             self.pass_body(call, {"schema": schema}, value, parameters[:-1], "application/json")
             return
         upload = self.rng.random() < 0.4
@@ -344,47 +327,45 @@ class _Maker:
             if upload and number == 0:
                 parameter["type"] = "file"
                 call.passed["body", parameter["name"]] = self.rng.randbytes(300) + bytes(range(256))
-                call.labels["body", parameter["name"]] = "2.0 formData file"
             else:
                 self.swagger_parameter(call, place, parameter)
                 body_place = ("body", parameter["name"])
                 call.passed[body_place] = call.passed.pop(place)
-                call.labels[body_place] = call.labels.pop(place)
                 if place in call.risks:
                     call.risks[body_place] = call.risks.pop(place)
             parameters.append(parameter)
 
-    def json_body(self, media_type: str) -> tuple[Schema, object, str]:
+    def json_body(self) -> tuple[Schema, object]:
         schema, value = self.json_object(2) if self.rng.random() < 0.7 else self.json_schema(3)
-        return {"schema": schema}, value, media_type
+        return {"schema": schema}, value
 
-    def merge_patch(self, media_type: str) -> tuple[Schema, object, str]:
+    def merge_patch(self) -> tuple[Schema, object]:
         schema, value = self.json_object(1)
         for name, inner in schema["properties"].items():
             if isinstance(inner.get("type"), str) and "enum" not in inner:
                 schema["properties"][name], value[name] = self.nullable(inner), None
-        return {"schema": schema}, value, media_type
+        return {"schema": schema}, value
 
-    def json_patch(self, media_type: str) -> tuple[Schema, object, str]:
+    def json_patch(self) -> tuple[Schema, object]:
         operation = {
             "type": "object",
             "properties": {"op": {"type": "string"}, "path": {"type": "string"}, "value": {}},
         }
         value = [{"op": "add", "path": "/a~1b", "value": self.json_schema(1)[1]}, {"op": "remove", "path": "/c"}]
-        return {"schema": {"type": "array", "items": operation}}, value, media_type
+        return {"schema": {"type": "array", "items": operation}}, value
 
-    def lines(self, media_type: str) -> tuple[Schema, object, str]:
+    def lines(self) -> tuple[Schema, object]:
         value = [self.json_object(1)[1] for _ in range(self.rng.randint(1, 3))]
-        return {"schema": {"type": "array", "items": {"type": "object"}}}, value, media_type
+        return {"schema": {"type": "array", "items": {"type": "object"}}}, value
 
-    def binary(self, media_type: str) -> tuple[Schema, object, str]:
+    def binary(self) -> tuple[Schema, object]:
         schema = {} if self.version.startswith("3.1") else {"type": "string", "format": "binary"}
-        return {"schema": schema}, self.rng.randbytes(200) + bytes(range(256)), media_type
+        return {"schema": schema}, self.rng.randbytes(200) + bytes(range(256))
 
-    def plain_text(self, media_type: str) -> tuple[Schema, object, str]:
-        return {"schema": {"type": "string"}}, self.rng.choice([*ODD, *LINES, *PLAIN]), media_type
+    def plain_text(self) -> tuple[Schema, object]:
+        return {"schema": {"type": "string"}}, self.rng.choice([*ODD, *LINES, *PLAIN])
 
-    def form(self, media_type: str) -> tuple[Schema, object, str]:
+    def form(self) -> tuple[Schema, object]:
         """A URL-encoded form whose first field has an encoding."""
         rng = self.rng
         kind, hints = rng.choice(_ENCODINGS)
@@ -396,11 +377,9 @@ class _Maker:
             name = f"{rng.choice(NAMES)}{number}"
             properties[name], value[name] = self.scalar()
         encoding = {"encoding": {"f0": hints}} if hints else {}
-        name = hints.get("style", "JSON" if "contentType" in hints else "default")
-        label = f"{media_type} {kind} {name}{'*' * bool(hints.get('explode'))}"
-        return {"schema": {"type": "object", "properties": properties}, **encoding}, value, label
+        return {"schema": {"type": "object", "properties": properties}, **encoding}, value
 
-    def multipart(self, media_type: str) -> tuple[Schema, object, str]:
+    def multipart(self) -> tuple[Schema, object]:
         """A multipart form: a file, and fields of other kinds."""
         rng = self.rng
         binary: Schema = {"type": "string", "format": "binary"}
@@ -425,13 +404,13 @@ class _Maker:
                     encoding[name] = {"contentType": kind[label]}
         media: Schema = {"schema": {"type": "object", "properties": properties}}
         media |= {"encoding": encoding} if encoding else {}
-        return media, value, f"{media_type} {picks[0][2]}"
+        return media, value
 
     @staticmethod
     def fixed(made: tuple[Schema, object]) -> tuple[Schema, Callable[[], object]]:
         return made[0], lambda: made[1]
 
-    def xml(self, media_type: str) -> tuple[Schema, object, str]:
+    def xml(self) -> tuple[Schema, object]:
         """An object as XML; each property by another part of the object `xml`."""
         rng = self.rng
         string, number = {"type": "string"}, {"type": "integer"}
@@ -453,10 +432,10 @@ class _Maker:
             {"namespace": "http://example.com/r", "prefix": "r"} if rng.random() < 0.3 else {}
         )
         schema = {"type": "object", "properties": {name: choices[name][0] for name in names}, "xml": root}
-        return {"schema": schema}, {name: choices[name][1] for name in names}, media_type
+        return {"schema": schema}, {name: choices[name][1] for name in names}
 
 
-_BODIES: list[tuple[str, Callable[[_Maker, str], tuple[Schema, object, str]]]] = [
+_BODIES: list[tuple[str, Callable[[_Maker], tuple[Schema, object]]]] = [
     ("application/json", _Maker.json_body),
     ("application/json", _Maker.json_body),
     ("application/vnd.example.v1+json", _Maker.json_body),

@@ -188,13 +188,9 @@ def test_a_missing_file_is_told(run: Run) -> None:
     [
         ("run", "program.py", "--api", "spec.json", "--simulate"),
         ("check", "program.py", "--api", "spec.json"),
-        ("explain", "Which boats are there?", "--api", "spec.json"),
         ("solve", "Which boats are there?", "--api", "spec.json", "--simulate", "--mode", "plan"),
         ("probe", "spec.json", "-o", "out.yaml", "--simulate", "--model", "none"),
-        ("contract", "show", "--api", "spec.json", "--store", "."),
         ("serve", "--api", "spec.json", "--base-url", "http://127.0.0.1:1"),
-        ("mcp", "serve", "--api", "spec.json", "--base-url", "http://127.0.0.1:1"),
-        ("init", "spec.json"),
     ],
     ids=lambda arguments: arguments[0],
 )
