@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from protocols.documents import openapi
-from protocols.documents.path_fixes import RepairedPaths, repair_paths
 from protocols.documents.source import METHODS, DocumentSet, display_name, parse, read
 from protocols.documents.split_files import joined
 from protocols.errors import ProtocolError, UsageError
@@ -65,29 +64,21 @@ def load(source: str | Path | Mapping[str, Any]) -> Protocol:
 def _build(content: Any, data: bytes, uri: str, name: str, digest: str) -> Protocol:
     if not isinstance(content, Mapping):
         raise ProtocolError(f"{name}: not an API document: it holds {_kind(content)} where an object is expected")
-    fixes = RepairedPaths()
-    if content.keys() & {"openapi", "swagger"} and "paths" in content:
+    if "swagger" in content:
         content = joined(content, DocumentSet(content, uri, name))
-        if isinstance(content["paths"], Mapping):
-            fixes = repair_paths(content["paths"])
-            content = {**content, "paths": fixes.paths}
     document, original_pointers = _as_openapi(content, name)
-    original_pointers = {**fixes.pointers, **original_pointers}
     if not isinstance(document.get("paths"), Mapping) or not document["paths"]:
         missing = "there are no `paths`, `endpoints` or `api_list` in it"
         raise ProtocolError(f"{name}: {missing}, so there is nothing to call")
     protocol = openapi.protocol(document, DocumentSet(document, uri, name), digest)
     left_out = [
-        *(replace(operation, place=f"{name}{operation.place}") for operation in fixes.left_out),
-        *(
-            replace(operation, place=_with_original_pointers(operation.place, original_pointers))
-            for operation in protocol.left_out
-        ),
+        replace(operation, place=_with_original_pointers(operation.place, original_pointers))
+        for operation in protocol.left_out
     ]
     newer = ["OpenAPI 3.2 is read as far as 3.1 goes"] if str(document.get("openapi")).startswith("3.2") else []
     notes = (_with_original_pointers(text, original_pointers) for text in protocol.warnings)
     listed = (f"left out {operation.place}: {operation.reason}" for operation in left_out)
-    return replace(protocol, warnings=(*newer, *fixes.warnings, *notes, *listed), left_out=tuple(left_out))
+    return replace(protocol, warnings=(*newer, *notes, *listed), left_out=tuple(left_out))
 
 
 def _with_repeated_keys(protocol: Protocol, repeated: list[str]) -> Protocol:

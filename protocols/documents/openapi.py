@@ -23,10 +23,11 @@ from protocols.documents.paths import (
     without_query_template,
 )
 from protocols.documents.schemas import SchemaReader, object_properties
-from protocols.documents.source import METHODS, DocumentSet, mapping_or_empty, pointer
+from protocols.documents.source import DocumentSet, mapping_or_empty
 from protocols.documents.spec_fixes import is_true, named_properties, parameter_schema, retyped
 from protocols.documents.statements import only_reads, wanted_prefix, why_unusable
 from protocols.documents.tool_files import ARGUMENT, FIXED, NAME
+from protocols.documents.written_paths import PathReader, WrittenOperation
 from protocols.errors import ProtocolError
 from protocols.media_types import essence, family, media_kind
 from protocols.model import (
@@ -68,24 +69,24 @@ def protocol(document: Mapping[str, Any], documents: DocumentSet, digest: str) -
     """
     builder = _Builder(document, documents)
     tools: list[Tool] = []
-    for path, method, item, operation, base in builder.operations():
-        operation_object = mapping_or_empty(operation)
-        written = path.rstrip("#")
+    for operation in PathReader(documents, builder.notes, builder.leave_out).operations(document):
+        content = mapping_or_empty(operation.content)
+        written = operation.path.rstrip("#")
         real, _ = without_query_template(written)
-        name = str(operation_object.get(NAME) or tool_name(method, plain_path(real)))
+        name = str(content.get(NAME) or tool_name(operation.method, plain_path(real)))
         reason: str | None = None
         try:
-            tool = builder.tool(name, method, written, operation, base, item)
-            reason = _DOCUMENT_ITSELF if _serves_document(tool) else why_unusable(operation_object, tool)
+            tool = builder.tool(name, operation._replace(path=written))
+            reason = _DOCUMENT_ITSELF if _serves_document(tool) else why_unusable(content, tool)
         except (ProtocolError, RecursionError) as error:
             reason = _reason(error)
         if reason is None:
-            tools.append(replace(tool, reads=only_reads(operation_object, tool)) if tool.writes else tool)
-        elif isinstance(operation, Mapping):
-            identifier = str(operation_object.get("operationId") or "")
-            builder.leave_out(LeftOut(method.upper(), real, name, reason, identifier, pointer("paths", path, method)))
+            tools.append(replace(tool, reads=only_reads(content, tool)) if tool.writes else tool)
+        elif isinstance(operation.content, Mapping):
+            identifier = str(content.get("operationId") or "")
+            builder.leave_out(LeftOut(operation.method.upper(), real, name, reason, identifier, operation.place))
         else:
-            builder.leave_out(LeftOut("", "", "", reason, place=pointer("paths", path, method)))
+            builder.leave_out(LeftOut("", "", "", reason, place=operation.place))
     return builder.protocol(tools, digest)
 
 
@@ -138,28 +139,12 @@ class _Builder:
             left_out=tuple(self.left_out),
         )
 
-    def operations(self) -> Iterator[tuple[str, str, Mapping[str, Any], Any, str]]:
-        """Path, method, path item, operation and the URI of its document; follows the `$ref` of a path item."""
-        for path, raw in mapping_or_empty(self.document.get("paths")).items():
-            if not path.startswith("/"):
-                continue
-            try:
-                item, base = self._resolved(raw, self.documents.uri)
-            except ProtocolError as error:
-                self.leave_out(LeftOut("", path, "", str(error), place=pointer("paths", path)))
-                continue
-            for method in item:
-                if method in METHODS:
-                    yield path, method, item, item[method], base
-
-    def tool(
-        self, name: str, method: str, path: str, operation: object, base: str, item: Mapping[str, Any] | None = None
-    ) -> Tool:
+    def tool(self, name: str, written: WrittenOperation) -> Tool:
         """The Tool of one operation. Raises: ProtocolError: it cannot be used."""
+        operation, item, base, path = written.content, written.item, written.base, written.path
         if not isinstance(operation, Mapping):
             expected = "an object (in a tool file, with a `url` and a known `method`)"
             raise ProtocolError(f"an operation must be {expected}, not {str(operation)[:80]!r}")
-        item = item or {}
         security = self._security(operation)
         body = self._body(operation.get("requestBody"), base)
         path, optional = without_query_template(path)
@@ -175,7 +160,7 @@ class _Builder:
         description = str(operation.get("description") or item.get("description") or "").strip()
         return Tool(
             name=name,
-            method=method.upper(),
+            method=written.method.upper(),
             path=path,
             summary=summary,
             description=description or summary,
@@ -189,18 +174,6 @@ class _Builder:
             operation_id=str(operation.get("operationId") or ""),
             tags=tuple(map(str, tags)) if isinstance(tags := operation.get("tags"), list) else (),
         )
-
-    def _resolved(self, raw: object, base: str) -> tuple[Mapping[str, Any], str]:
-        """The target of `raw` after all references, overridden by keys beside `$ref`."""
-        over: dict[str, Any] = {}
-        for _ in range(32):
-            if not isinstance(raw, Mapping):
-                raise ProtocolError(f"expected an object, found {str(raw)[:60]!r}")
-            if "$ref" not in raw:
-                return ({**raw, **over} if over else raw), base
-            over = {**{key: value for key, value in raw.items() if key != "$ref"}, **over}
-            raw, base, _ = self.documents.lookup(str(raw["$ref"]), base)
-        raise ProtocolError("a reference that leads to itself")
 
     def _servers(self, raw: object, near: str = "") -> tuple[Server, ...]:
         """The servers with variables filled in; relative URLs are relative to `near`, else to the document's.
@@ -257,7 +230,7 @@ class _Builder:
     def _security_schemes(self) -> Iterator[SecurityScheme]:
         schemes = mapping_or_empty(mapping_or_empty(self.document.get("components")).get("securitySchemes"))
         for name, raw in schemes.items():
-            scheme, _ = self._resolved(raw, self.documents.uri)
+            scheme, _ = self.documents.resolved(raw, self.documents.uri)
             kind, location = str(scheme.get("type", "")).lower(), scheme.get("in")
             http = str(scheme.get("scheme", "")).lower()
             if kind == "apikey" and location in ("header", "query", "cookie") and scheme.get("name"):
@@ -300,7 +273,7 @@ class _Builder:
                 raise ProtocolError("`parameters` must be a list")
             own: set[tuple[str, str]] = set()
             for raw in raw_list:
-                parameter = self._parameter(*self._resolved(raw, base))
+                parameter = self._parameter(*self.documents.resolved(raw, base))
                 place = parameter.location, parameter.name
                 if place in own and parameter != parameters[place]:
                     self.notes[f"a parameter is described twice ({' '.join(place)}), and the last one counts"] += 1
@@ -370,7 +343,7 @@ class _Builder:
         examples: list[object] = [holder["example"]] if "example" in holder else []
         for raw in mapping_or_empty(holder.get("examples")).values():
             with suppress(ProtocolError):  # examples are optional
-                example, _ = self._resolved(raw, base)
+                example, _ = self.documents.resolved(raw, base)
                 examples += [example["value"]] if "value" in example else []
         return tuple(retyped(example, schema, self.schemas.definitions, self.notes) for example in examples)
 
@@ -378,7 +351,7 @@ class _Builder:
         """The body in the preferred media type, with the others that differ in form. Raises: ProtocolError."""
         if not raw:
             return None
-        body, base = self._resolved(raw, base)
+        body, base = self.documents.resolved(raw, base)
         content = mapping_or_empty(body.get("content"))
         bodies: dict[str, Body] = {}
         for media_type in sorted(content, key=_media_rank):
@@ -414,7 +387,7 @@ class _Builder:
             if status.startswith("x-"):
                 continue
             try:
-                response, where = self._resolved(raw_response, base)
+                response, where = self.documents.resolved(raw_response, base)
                 media_type, media = _preferred_media(response.get("content"))
                 schema = None
                 if media_type is not None:
@@ -443,7 +416,7 @@ class _Builder:
 
     def _headers(self, raw: object, base: str) -> Iterator[tuple[str, Schema]]:
         for name, raw_header in mapping_or_empty(raw).items():
-            header, where = self._resolved(raw_header, base)
+            header, where = self.documents.resolved(raw_header, base)
             if name.lower() != "content-type":
                 schema = self.schemas.read(parameter_schema(header, self.notes) or {}, where)
                 text = str(header.get("description") or "").strip()

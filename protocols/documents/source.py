@@ -19,7 +19,6 @@ from protocols.errors import ProtocolError
 
 if TYPE_CHECKING:
     import yaml
-    from referencing import Registry, Resource
 
 __all__ = [
     "METHODS",
@@ -38,6 +37,8 @@ _TIMEOUT = (5.0, 20.0)  # seconds to connect, to wait for data
 _MAX_BYTES = 64 * 1024 * 1024  # bytes
 _MAX_VALUES = 5_000_000
 _MAX_KEYS = 50_000  # of an object, including merged ones
+_MAX_STEPS = 32
+"""References from one to the next; more lead in a circle."""
 _MAX_LINKED = 200
 _MAX_FILES = 2_000  # some documents have each operation and each schema in a file of its own
 
@@ -222,20 +223,7 @@ class DocumentSet:
         self.name = name
         self._linked: dict[str, Any] = {}
         self._missing: dict[str, ProtocolError] = {}
-        self._registry = self._new_registry(content)
-
-    def _new_registry(self, content: object) -> Registry[Any]:
-        from referencing import Registry, Resource
-
-        resource: Resource[Any] = Resource.opaque(content)
-        empty: Registry[Any] = Registry(retrieve=self._retrieve)  # type: ignore[call-arg]
-        registry: Registry[Any] = empty.with_resource(self.uri, resource)
-        return registry
-
-    def _retrieve(self, uri: str) -> Resource[Any]:
-        from referencing import Resource
-
-        return Resource.opaque(self.linked_document(uri))
+        self._content = content
 
     def linked_document(self, uri: str) -> Any:
         """The parsed content of a linked document. Raises: ProtocolError."""
@@ -269,17 +257,39 @@ class DocumentSet:
         Returns: The content, the URI of its document, and the normalized absolute reference.
         Raises: ProtocolError: There is no target.
         """
-        from referencing.exceptions import Unresolvable
-
-        target = ref if ref.startswith("#") else urljoin(base, ref)
-        uri, fragment = urldefrag(target)
-        uri = uri or base
         try:
-            contents = self._registry.resolver(base_uri=base).lookup(ref).contents
-        except (Unresolvable, TypeError, LookupError, ValueError) as error:
-            cause: BaseException | None = error
-            while cause is not None and not isinstance(cause, ProtocolError):
-                cause = cause.__cause__ or cause.__context__
-            detail = f" ({cause})" if cause is not None else ""
-            raise ProtocolError(f"{ref} points to nothing{detail}") from None
-        return contents, uri, f"{uri}#{unquote(fragment)}"
+            target = ref if ref.startswith("#") else urljoin(base, ref)
+            uri, fragment = urldefrag(target)
+            uri = uri or base
+            node: Any = self._content if uri == self.uri else self.linked_document(uri)
+        except (ProtocolError, ValueError) as error:
+            raise ProtocolError(f"{ref} points to nothing ({error})") from None
+        where = uri
+        steps = [unquote(step).replace("~1", "/").replace("~0", "~") for step in fragment.split("/")]
+        for step in steps[1:]:
+            if "$ref" in mapping_or_empty(node) and step not in node:  # a part that lies elsewhere
+                node, where = self.resolved(node, where)
+            if isinstance(node, Mapping) and step in node:
+                node = node[step]
+            elif isinstance(node, list) and step.isdecimal() and int(step) < len(node):
+                node = node[int(step)]
+            else:
+                raise ProtocolError(f"{ref} points to nothing")
+        if steps[0]:
+            raise ProtocolError(f"{ref} points to nothing")
+        return node, where, f"{uri}#{unquote(fragment)}"
+
+    def resolved(self, raw: object, base: str) -> tuple[Mapping[str, Any], str]:
+        """The target of `raw` after all references, overridden by keys beside `$ref`, and the URI of its document.
+
+        Raises: ProtocolError: There is none, or it is no object.
+        """
+        beside: dict[str, Any] = {}
+        for _ in range(_MAX_STEPS):
+            if not isinstance(raw, Mapping):
+                raise ProtocolError(f"expected an object, found {str(raw)[:60]!r}")
+            if "$ref" not in raw:
+                return ({**raw, **beside} if beside else raw), base
+            beside = {**{key: value for key, value in raw.items() if key != "$ref"}, **beside}
+            raw, base, _ = self.lookup(str(raw["$ref"]), base)
+        raise ProtocolError("a reference that leads to itself")

@@ -1,7 +1,7 @@
-"""A document in several files as one: path items, operations and whole sections that a `$ref` takes from elsewhere.
+"""A document of Swagger 2.0 in several files as one, since its operations are converted with all that belongs to them.
 
-Schemas, parameters and responses stay where they are, since whoever reads them follows their references. In Swagger 2.0
-parameters and responses are taken in, too: they have to be converted with the operation that they belong to.
+These are path items, operations, parameters and responses. Schemas stay where they are: whoever reads them follows
+their references, as in OpenAPI 3.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from protocols.errors import ProtocolError
 
 __all__ = ["joined"]
 
-_SECTIONS = ("info", "paths", "components", "definitions", "parameters", "responses", "securityDefinitions")
 _STEPS = 32
 """References from one to the next; more lead in a circle."""
 _DATA = frozenset({"example", "default", "enum", "const"})
@@ -31,18 +30,12 @@ def joined(document: Mapping[str, Any], documents: DocumentSet) -> Mapping[str, 
         documents: Resolves its references; nothing in it was repaired yet.
     """
     joiner = _Joiner(documents)
-    new = {key: joiner.section(value) if key in _SECTIONS else value for key, value in document.items()}
-    components = new.get("components")
-    if isinstance(components, Mapping):
-        new["components"] = {key: joiner.section(value) for key, value in components.items()}
-    swagger = "swagger" in document
-    if swagger:
-        for key in ("parameters", "responses"):
-            if isinstance(new.get(key), Mapping):
-                new[key] = {name: joiner.outside(part) for name, part in new[key].items()}
-    paths = new.get("paths")
-    if isinstance(paths, Mapping):
-        new["paths"] = {path: joiner.path_item(item, swagger) for path, item in paths.items()}
+    new = {key: joiner.outside(value) for key, value in document.items()}
+    for key in ("parameters", "responses"):
+        if isinstance(new.get(key), Mapping):
+            new[key] = {name: joiner.outside(part) for name, part in new[key].items()}
+    if isinstance(new.get("paths"), Mapping):
+        new["paths"] = {path: joiner.path_item(item) for path, item in new["paths"].items()}
     return new
 
 
@@ -50,11 +43,8 @@ class _Joiner:
     def __init__(self, documents: DocumentSet) -> None:
         self._documents = documents
 
-    def section(self, node: Any) -> Any:
-        """A part that is nothing but a reference to a file."""
-        return self._taken_in(node) if isinstance(node, Mapping) and set(node) == {"$ref"} else node
-
-    def path_item(self, raw: Any, swagger: bool) -> Any:
+    def path_item(self, raw: Any) -> Any:
+        """A path item with its operations, their parameters and their responses."""
         item = self._taken_in(raw)
         if not isinstance(item, Mapping) or "$ref" in item:
             return item
@@ -62,9 +52,9 @@ class _Joiner:
         for key, value in item.items():
             if str(key).lower() in METHODS:
                 operation = self._taken_in(value)
-                new[key] = self._for_swagger(operation) if swagger and isinstance(operation, Mapping) else operation
+                new[key] = self._operation(operation) if isinstance(operation, Mapping) else operation
             else:
-                new[key] = self._list(value) if swagger and key == "parameters" else value
+                new[key] = self._list(value) if key == "parameters" else value
         return new
 
     def outside(self, node: Any) -> Any:
@@ -72,7 +62,7 @@ class _Joiner:
         ref = mapping_or_empty(node).get("$ref")
         return self._taken_in(node) if isinstance(ref, str) and not ref.startswith("#") else node
 
-    def _for_swagger(self, operation: Mapping[str, Any]) -> Mapping[str, Any]:
+    def _operation(self, operation: Mapping[str, Any]) -> Mapping[str, Any]:
         responses = operation.get("responses")
         new = dict(operation)
         if "parameters" in new:

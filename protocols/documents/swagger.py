@@ -100,10 +100,10 @@ def _scheme(raw: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _path(document: Mapping[str, Any], item: Mapping[str, Any]) -> dict[str, Any]:
-    new: dict[str, Any] = {"$ref": item["$ref"]} if "$ref" in item else {}
+    new: dict[str, Any] = {key: value for key, value in item.items() if key != "parameters"}
     shared = [_resolved(document, raw) for raw in _list(item.get("parameters"))]
     for method, operation in item.items():
-        if method in METHODS:
+        if str(method).strip().lower() in METHODS:
             new[method] = _operation(document, operation, shared) if isinstance(operation, Mapping) else operation
     return new
 

@@ -36,8 +36,8 @@ def test_paths_and_methods_in_other_spellings_are_called(run: Run, service: Serv
 
     assert result.exit_code == 0, result.stderr
     assert service.lines == ["GET /boats", "GET /boats/7", "POST /boats"]
-    assert "repaired 2 paths without a slash at their beginning, first at #/paths/boats" in result.stderr
-    assert "repaired 2 methods that are not in lower case, first at #/paths/boats/GET" in result.stderr
+    assert "repaired a path without a slash at its beginning (2 times)" in result.stderr
+    assert "repaired a method that is not in lower case (2 times)" in result.stderr
     assert "left out" not in result.stderr
 
 
