@@ -15,7 +15,7 @@ from statistics import fmean
 from typing import Any
 
 from atc.files import read_lines
-from benchmarks.toolbench.corpus.answers import Answer, read_answer
+from benchmarks.toolbench.corpus.answers import AnswerCounts, answer_counts, read_answer
 from benchmarks.toolbench.corpus.queries import ToolQuery, read_queries
 from protocols.documents.record_names import category_folder, standard_name
 from protocols.errors import UsageError
@@ -91,7 +91,7 @@ def corpus_stats(places: Sequence[Path]) -> CorpusStats:
     """Count the query, tool and answer files in some folders, or these files. Raises: UsageError: There are none."""
     stats = CorpusStats()
     queries: list[ToolQuery] = []
-    answers: list[Answer] = []
+    answers: list[AnswerCounts] = []
     for place in places:
         files = sorted(_files(place)) if place.is_dir() else [place]
         for file in (file for file in files if "response_examples" not in file.parts):
@@ -103,9 +103,9 @@ def corpus_stats(places: Sequence[Path]) -> CorpusStats:
         why = f": {stats.unread[0]}" if stats.unread else ""
         raise UsageError(f"{', '.join(map(str, places))}: no query, tool or answer file is there{why}")
     stats.queries, stats.answers = len(queries), len(answers)
-    stats.instances = sum(answer.training_instances for answer in answers)
+    stats.instances = sum(answer.instances for answer in answers)
     stats.calls = sum(len(answer.calls) for answer in answers)
-    traces = [len(answer.trace) for answer in answers if answer.valid]
+    traces = [len(answer.trace) for answer in answers if answer.trace is not None]
     stats.trace = fmean(traces) if traces else None
     if queries:
         stats.words = fmean(len(query.text.split()) for query in queries)
@@ -127,7 +127,7 @@ def _is_of_run(file: Path) -> bool:
     return (folder / "config.json").is_file() and (folder / "tasks").is_dir()
 
 
-def _count(file: Path, stats: CorpusStats, queries: list[ToolQuery], answers: list[Answer]) -> None:
+def _count(file: Path, stats: CorpusStats, queries: list[ToolQuery], answers: list[AnswerCounts]) -> None:
     """Add one file. Raises: UsageError: It is of none of the kinds."""
     if file.suffix == ".jsonl":
         _count_export(file, stats)
@@ -137,7 +137,7 @@ def _count(file: Path, stats: CorpusStats, queries: list[ToolQuery], answers: li
     except (OSError, ValueError, RecursionError) as error:
         raise UsageError(f"{file} cannot be read: {error}") from None
     if isinstance(data, Mapping) and "answer_generation" in data:
-        answers.append(read_answer(file))
+        answers.append(answer_counts(read_answer(file)))
     elif isinstance(data, Mapping) and isinstance(data.get("api_list"), list) and "query" not in data:
         tool, category = str(data.get("tool_name") or file.stem), category_folder(file.parent.name)
         names = [str(api.get("name")) for api in data["api_list"] if isinstance(api, Mapping)]
