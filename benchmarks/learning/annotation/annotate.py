@@ -6,7 +6,7 @@ The runner is that of `atc bench`, so a stopped run goes on, and its folder is j
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
@@ -17,15 +17,16 @@ from typing import Any
 from atc import Agent
 from atc.files import write_text
 from atc.modes import parse
+from benchmarks.harness.command import run_folder
 from benchmarks.harness.engines import thread_engine
-from benchmarks.harness.runner import Finished, Runner, prepare_folder
+from benchmarks.harness.runner import Runner, prepare_folder
 from benchmarks.learning.annotation.exports import ExportForm, export
 from benchmarks.learning.annotation.solved import is_solvable, solved_query
-from benchmarks.report.summary import MetricsScorer, TaskResult
+from benchmarks.report.summary import MetricsScorer
 from benchmarks.run.agent_environment import AgentEnvironment
 from benchmarks.run.settings import RunSettings
-from benchmarks.tasks.query_tasks import QueryProtocols, query_tasks
-from benchmarks.tasks.task_files import OfferedTask, Task, offered_tasks
+from benchmarks.tasks.query_tasks import query_tasks
+from benchmarks.tasks.task_files import Task, offered_tasks
 from benchmarks.toolbench.corpus.published import published_answer, published_method, write_answers
 from benchmarks.toolbench.corpus.queries import ToolQuery, split_server
 from benchmarks.toolbench.evaluation.convert import convert
@@ -76,38 +77,29 @@ class Annotator:
     record: Path | None = None
     reuse: Path | None = None
 
-    def run(
-        self, workers: int, limit: int | None, warn: Callable[[str], None]
-    ) -> tuple[int, Generator[Finished[TaskResult]]]:
-        """How many queries there are, and the result of each as it is there; `warn` is told what is wrong with some.
+    def solve(self, workers: int, limit: int | None, warn: Callable[[str], None]) -> None:
+        """Solve the queries that have no result yet; `warn` is told what is wrong with some.
 
-        Raises, while the results are read: ModelError, APIError, UsageError: as `Runner.run`.
+        Raises: ModelError, APIError, UsageError: As `Runner.run`.
         """
         tasks, protocols, warnings = query_tasks(self.file, self.server)
         for warning in warnings:
             warn(f"warning: {warning}")
-        tasks = tasks[:limit]
         self._check_own()
         prepare_folder(self.out, self.settings)
         write_text(self.out / QUERIES, self.file.read_text("utf-8"))
-        offered = offered_tasks(tasks, protocols, None, self.settings.seed)
-        return len(tasks), self._results(offered, protocols, workers)
+        base, _ = split_server(self.server)
+        environment = AgentEnvironment(self.settings, protocols, base, (), self.record, self.reuse, own_protocols=True)
+        with closing(environment):
+            runner = Runner(self.settings, environment, MetricsScorer(), thread_engine(environment, workers))
+            run_folder(runner, offered_tasks(tasks[:limit], protocols, None, self.settings.seed), self.out)
+        write_answers(self.out, protocols.queries, *parse(self.settings.mode), asdict(self.settings.search))
 
     def _check_own(self) -> None:
         """Raises: UsageError: The folder has queries that no run brought there."""
         copy = self.out / QUERIES
         if copy.exists() and not (self.out / "config.json").exists() and copy.read_bytes() != self.file.read_bytes():
             raise UsageError(f"{copy} exists, and is no copy of {self.file}: name another --out")
-
-    def _results(
-        self, offered: Sequence[OfferedTask], protocols: QueryProtocols, workers: int
-    ) -> Generator[Finished[TaskResult]]:
-        base, _ = split_server(self.server)
-        environment = AgentEnvironment(self.settings, protocols, base, (), self.record, self.reuse, own_protocols=True)
-        with closing(environment):
-            engine = thread_engine(environment, workers)
-            yield from Runner(self.settings, environment, MetricsScorer(), engine).run(offered, self.out)
-        write_answers(self.out, protocols.queries, *parse(self.settings.mode), asdict(self.settings.search))
 
     def export(
         self,

@@ -25,7 +25,7 @@ from atc.apps.cli.options import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from benchmarks.learning.annotation.annotate import AnnotationCounts, Annotator
+    from benchmarks.learning.annotation.annotate import AnnotationCounts
     from benchmarks.learning.annotation.exports import ExportForm
     from benchmarks.run.settings import RunSettings
     from benchmarks.tasks.task_files import Task
@@ -141,7 +141,7 @@ def _annotate(options: _AnnotateOptions, queries: Path, out: Path) -> None:
         server = options.server or _simulated(queries, options.seed, stack)
         settings = _settings(options, queries, identity(options.model or default_model()))
         annotator = Annotator(settings, queries, server, out, options.record, options.reuse)
-        _solve(annotator, options)
+        annotator.solve(options.workers, options.limit, say)
         judge = _judge(options.judge, out, stack) if options.judge else None
         counts = annotator.export(forms, options.limit, options.keep == "answered", judge, _exporting)
     if options.as_json:
@@ -179,17 +179,6 @@ def _settings(options: _AnnotateOptions, queries: Path, model: str) -> RunSettin
         max_tokens=options.max_tokens,
         search=SearchSettings(max_model_calls=options.max_model_calls, format=options.calls),
     )
-
-
-def _solve(annotator: Annotator, options: _AnnotateOptions) -> None:
-    """Solve what is missing, with a bar on stderr."""
-    from rich.console import Console
-    from rich.progress import track
-
-    total, results = annotator.run(options.workers, options.limit, say)
-    with closing(results):
-        for _ in track(results, "solving", total=total, console=Console(stderr=True)):
-            pass
 
 
 def _exporting(tasks: Sequence[Task]) -> Iterable[Task]:

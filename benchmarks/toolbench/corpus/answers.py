@@ -116,9 +116,8 @@ def read_answer(file: Path) -> Mapping[str, Any]:
 
 def answer_counts(answer: Mapping[str, Any]) -> AnswerCounts:
     """Count an answer that was read; of a tree the root is a node, of chains none but their own are."""
-    roots = (
-        [answer["tree"]["tree"]] if "tree" in answer else [node for each in answer["trys"] for node in each["chain"]]
-    )
+    chains = [attempt["chain"] for attempt in answer.get("trys", ())]
+    roots = [answer["tree"]["tree"]] if "tree" in answer else [node for chain in chains for node in chain]
     nodes = [node for root in roots for node in _walk(root)]
     generation = answer["answer_generation"]
     lists = (generation.get("train_messages") or ()) if generation["valid_data"] else ()

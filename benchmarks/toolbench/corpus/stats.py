@@ -119,9 +119,9 @@ def _files(folder: Path) -> Iterator[Path]:
 
 
 def _is_of_run(file: Path) -> bool:
-    """True of the settings and the tasks in the folder of a run; its answers are in files of their own."""
+    """True of settings, figures and tasks in the folder of a run; its answers are in files of their own."""
     is_task = file.parent.name == "tasks"
-    if not is_task and file.name != "config.json":
+    if not is_task and file.name not in ("config.json", "summary.json"):
         return False
     folder = file.parent.parent if is_task else file.parent
     return (folder / "config.json").is_file() and (folder / "tasks").is_dir()
