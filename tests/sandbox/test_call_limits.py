@@ -10,28 +10,13 @@ from dataclasses import asdict
 
 import pytest
 
-from protocols import load
-from protocols.errors import ToolError, UsageError
-from sandbox import Broker, CallRecord, Limits
+from protocols.errors import ToolError
+from sandbox import Broker, Limits
 from sandbox.body_store import LargeBody
 from sandbox.egress.egress_rules import origin
 from sandbox.egress.stages import LimitExceeded
-from tests.local_api import DOCUMENTED, LocalAPI, document
+from tests.local_api import DOCUMENTED, LocalAPI
 from tests.sandbox.runs import OSLO, SECRET
-
-
-def test_calls_are_counted(api: LocalAPI) -> None:
-    """The call beyond the limit is not sent, and is on record."""
-    broker = Broker(api.protocol, limits=Limits(calls=2))
-    broker.call("GET_cities_city_id", ["oslo"])
-    broker.call("GET_cities_city_id", ["oslo"])
-
-    with pytest.raises(LimitExceeded) as caught:
-        broker.call("GET_cities_city_id", ["oslo"])
-
-    assert caught.value.limit == "calls"
-    assert len(api.requests) == 2
-    assert [call.attempts for call in broker.calls] == [1, 1, 0]
 
 
 def test_the_size_of_a_reply_is_bounded(api: LocalAPI) -> None:
@@ -195,31 +180,3 @@ def test_cancel_ends_calls_at_once_and_records_them(api: LocalAPI) -> None:
 
     assert [call.error for call in broker.calls] == ["the run ended before a reply came"]
     assert ended.wait(0.5)
-
-
-def test_an_api_that_is_down_says_so(api: LocalAPI) -> None:
-    """Refused connections and unknown hosts are told in words."""
-    broker = Broker(api.documented, base_url="http://127.0.0.1:1")
-
-    with pytest.raises(ToolError, match="GET_cities: no reply from GET /cities — connection refused"):
-        broker.call("GET_cities", (), {"query": "x"})
-
-
-def test_a_document_without_a_server_needs_a_base_url() -> None:
-    """It is told when the broker is made, with the option to use."""
-    protocol = load(document("/v1"))
-
-    with pytest.raises(UsageError, match="--base-url"):
-        Broker(protocol)
-
-
-def test_calls_are_reported_as_they_end(api: LocalAPI) -> None:
-    """Whoever watches sees each record once."""
-    reported: list[CallRecord] = []
-    broker = Broker(api.protocol, on_call=reported.append)
-    broker.call("GET_cities_city_id", ["oslo"])
-    with pytest.raises(ToolError):
-        broker.call("GET_cities", (), {})
-
-    assert tuple(reported) == broker.calls
-    assert [call.index for call in reported] == [0, 1]

@@ -133,15 +133,6 @@ def test_a_sandbox_that_cannot_start_says_so(monkeypatch: pytest.MonkeyPatch) ->
     assert result.stderr.startswith(text)
 
 
-def test_a_missing_layer_is_a_warning_of_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sandbox.pool.workers._stock", [])
-    monkeypatch.setattr("sandbox.pool.workers.system_call_filter", lambda: (b"", "libseccomp is not there"))
-    result = CliRunner().invoke(main, ["run", "-"], input="print(1)")
-
-    assert (result.exit_code, result.stdout) == (0, "1\n")
-    assert "atc: warning: seccomp is not active: libseccomp is not there" in result.stderr
-
-
 def test_a_program_has_a_bounded_number_of_threads() -> None:
     program = (
         "from concurrent.futures import ThreadPoolExecutor\n"
