@@ -109,10 +109,10 @@ def test_collections_and_bytes_become_arguments(api: LocalAPI) -> None:
     result = run(
         api,
         """\
-        from collections import UserDict, deque
+        from collections import deque
         ages = {"a": 1, "b": 2}
         views = ages.keys(), ages.values(), ages.items()
-        for value in (*views, range(3), deque("ab"), map(str, (1, 2)), UserDict(ages)):
+        for value in (*views, range(3), deque("ab"), map(str, (1, 2))):
             POST_alerts(body={"text": "t", "more": value})
         GET_cities(query=b"Troms\\xc3\\xb8")
         for value in (b"\\xff", object()):
@@ -126,7 +126,7 @@ def test_collections_and_bytes_become_arguments(api: LocalAPI) -> None:
     assert result.outcome == "ok", result.error
     sent = [request.json() for request in api.requests if request.method == "POST"]
     assert [body["more"] for body in sent] == [  # type: ignore[index]
-        *(["a", "b"], [1, 2], [["a", 1], ["b", 2]], [0, 1, 2], ["a", "b"], ["1", "2"], {"a": 1, "b": 2})
+        *(["a", "b"], [1, 2], [["a", 1], ["b", 2]], [0, 1, 2], ["a", "b"], ["1", "2"])
     ]
     assert api.requests[-1].query == (("query", "Tromsø"),)
     assert result.stdout.splitlines() == [

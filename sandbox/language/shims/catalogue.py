@@ -24,7 +24,8 @@ PACKAGES = frozenset(name.rpartition(".")[0] for name in MODULES if "." in name)
 
 EXCLUDED_NAMES = {
     "base64": {"main", "test", "encode", "decode"},  # these two work on files
-    "contextlib": {"chdir"},
+    "collections": {"UserDict", "UserList", "UserString"},  # methods of theirs format and set by name
+    "contextlib": {"chdir", "redirect_stderr", "redirect_stdout"},  # the name of the stream is an attribute
     "dataclasses": {"make_dataclass"},  # builds classes from text
     "enum": {"EnumMeta", "EnumType"}  # make classes from a namespace
     | {"global_enum", "global_enum_repr", "global_flag_repr", "global_str"},  # write into sys.modules

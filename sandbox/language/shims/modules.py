@@ -172,51 +172,6 @@ def _abc(real: ModuleType) -> dict[str, object]:
     return {"ABCMeta": guards.ABC_META}
 
 
-def _collections(real: ModuleType) -> dict[str, object]:
-    def template(method: str) -> Callable[..., object]:
-        return lambda self, /, *args, **options: guards.read(self.data, method)(*args, **options)  # type: ignore[operator]
-
-    def copied(self: Any) -> object:
-        kind: Any = type(self)
-        duplicate = kind.__new__(kind)
-        if type(duplicate) is not kind:  # the attributes of another would be set
-            raise TypeError(f"cannot copy {kind.__name__}: it makes a {type(duplicate).__name__}")
-        vars(duplicate).update(
-            {**vars(self), "data": self.data[:] if isinstance(self.data, list) else self.data.copy()}
-        )
-        return duplicate
-
-    real.UserDict.__copy__ = real.UserList.__copy__ = copied
-    real.UserString.format, real.UserString.format_map = template("format"), template("format_map")
-    return {}
-
-
-def _contextlib(real: ModuleType) -> dict[str, object]:
-    base: Any = real.AbstractContextManager
-
-    def redirection(stream: str) -> type:
-        """The class without the attribute `_stream`, by which a subclass could name anything in sys."""
-
-        class Redirection(base):  # type: ignore[misc]
-            def __init__(self, new_target: object) -> None:
-                self._new_target = new_target
-                self._old_targets: list[object] = []
-
-            def __enter__(self) -> object:
-                self._old_targets.append(getattr(sys, stream))
-                setattr(sys, stream, self._new_target)
-                return self._new_target
-
-            def __exit__(self, *error: object) -> None:
-                setattr(sys, stream, self._old_targets.pop())
-
-        Redirection.__name__ = Redirection.__qualname__ = f"redirect_{stream}"
-        Redirection.__module__ = "contextlib"
-        return Redirection
-
-    return {"redirect_stderr": redirection("stderr"), "redirect_stdout": redirection("stdout")}
-
-
 def _copy(real: ModuleType) -> dict[str, object]:
     reconstruct = real._reconstruct
 
@@ -239,24 +194,10 @@ def _copy(real: ModuleType) -> dict[str, object]:
 
 
 def _enum(real: ModuleType) -> dict[str, object]:
-    create = real.EnumType._create_
+    def refused(cls: type, *_: object, **__: object) -> object:
+        raise TypeError(f"{cls.__name__}() with names is not allowed; write a class statement")
 
-    def checked(cls: type, class_name: str, names: Any = None, **options: object) -> object:
-        names = () if names is None else names
-        if isinstance(names, str):
-            names = names.replace(",", " ").split()
-        if isinstance(names, (list, tuple)) and names and isinstance(names[0], str):
-            members = names = [str.__str__(name) for name in names]
-        else:
-            pairs = [(item, names[item]) if isinstance(item, str) else item for item in names]
-            names = [(str.__str__(name), value) for name, value in pairs]
-            members = [name for name, _ in names]
-        for name in members:
-            if is_dunder(name):  # it would become an attribute of the class
-                raise ValueError(f"{name!r} is not allowed as the name of a member")
-        return create(cls, class_name, names, **{**options, "module": options.get("module") or guards.OWN})
-
-    real.EnumType._create_ = checked
+    real.EnumType._create_ = refused  # the names of its members would become attributes
     return {}
 
 
@@ -311,8 +252,6 @@ def _operator(real: ModuleType) -> dict[str, object]:
 
 _REPLACED: dict[str, Callable[[ModuleType], dict[str, object]]] = {
     "abc": _abc,
-    "collections": _collections,
-    "contextlib": _contextlib,
     "copy": _copy,
     "dataclasses": dataclasses_parts,
     "enum": _enum,
