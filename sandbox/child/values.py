@@ -81,8 +81,7 @@ class TupleValue(Value):
 
 def value_class(name: str, is_tuple: bool, fields: Sequence[Sequence[Any]]) -> type[Value]:
     """The class of that name; its fields as `Value` has them."""
-    names = tuple(field[0] for field in fields)
-    members = {"_fields": [tuple(field) for field in fields], "__match_args__": names, "__module__": "tools"}
+    members = {"_fields": [tuple(field) for field in fields], "__module__": "tools"}
     return type(name, (TupleValue if is_tuple else Value,), members)
 
 

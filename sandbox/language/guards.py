@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import typing
     from collections.abc import Callable, Mapping
 
-__all__ = ["ABC_META", "OWN", "TYPE", "forget", "is_own", "is_own_class", "matchable", "of_its_class", "private"]
+__all__ = ["ABC_META", "OWN", "TYPE", "forget", "is_own", "is_own_class", "of_its_class", "private"]
 __all__ += ["program_builtins", "read", "shown_as", "type_of", "unchangeable", "writable"]
 
 OWN = "__main__"
@@ -315,25 +315,6 @@ def _build_class(body: Callable[[], object], name: str, *bases: object, **keywor
     return builtins.__build_class__(body, name, *bases, **keywords)  # type: ignore[no-any-return]
 
 
-def matchable(pattern: object, count: int) -> object:
-    """The class of `case pattern(x, y)`, if its first `count` `__match_args__` are harmless on any object.
-
-    They may come from a namedtuple, a dataclass or a base class, and an abstract class matches foreign objects.
-
-    Raises: TypeError, AttributeError.
-    """
-    if not _is_class(pattern):
-        return pattern  # Python itself says what is wrong
-    names = next((vars(base)["__match_args__"] for base in pattern.__mro__ if "__match_args__" in vars(base)), ())
-    if type(names) is not tuple:
-        raise TypeError(f"{pattern.__name__}.__match_args__ must be a tuple (got {type(names).__name__})")
-    concrete = type(pattern) is type and not issubclass(pattern, (str, AttributeError))  # its instances are its own
-    for name in names[:count]:
-        if type(name) is not str or not (is_plain(name) or (concrete and name in ("format", "format_map", "obj"))):
-            raise AttributeError(f"{name!r} is not allowed in {pattern.__name__}.__match_args__; match by keyword")
-    return pattern
-
-
 def _exit(status: object = None, /) -> None:
     raise SystemExit(status)
 
@@ -379,7 +360,6 @@ def program_builtins(
         "__debug__": True,
         "__import__": importer,
         "_getattr_": read,
-        "_match_": matchable,
         "_private_": private,
         "_type_": type_of,
         "_write_": writable,

@@ -14,7 +14,7 @@ __all__ += ["is_dunder", "is_plain", "refusal"]
 TRACKER = "_track_"
 """The name of the tracker in a tracked run; see sandbox.child.tracker."""
 
-GUARDS = frozenset({"_getattr_", "_match_", "_private_", TRACKER, "_type_", "_write_"})
+GUARDS = frozenset({"_getattr_", "_private_", TRACKER, "_type_", "_write_"})
 """Names that the compiled program uses for our guards; a program may neither read nor bind them."""
 
 _OPERATORS = "add sub mul matmul truediv floordiv mod divmod pow lshift rshift and xor or".split()

@@ -9,8 +9,8 @@ process of its own that reaches neither files nor network, so this policy keeps 
 * only curated modules are imported.
 
 Everything else compiles to the very byte code that CPython would run. An attribute name is a literal in the source,
-so nearly all of them are decided here and cost nothing at run time; the rest go through five guards
-(`_getattr_`, `_match_`, `_private_`, `_type_`, `_write_`, see guards.py). In a method that uses `self` as everybody
+so nearly all of them are decided here and cost nothing at run time; the rest go through four guards
+(`_getattr_`, `_private_`, `_type_`, `_write_`, see guards.py). In a method that uses `self` as everybody
 does, `self` is looked at once when it begins and then left alone.
 """
 
@@ -192,8 +192,6 @@ class Policy(RestrictingNodeTransformer):
         self._scopes: list[type[ast.AST]] = [ast.Module]
         self._optional_imports = 0
         self._receivers: list[_Receiver] = []
-        self._matched: list[ast.expr] = []
-        self._patterns = 0
 
     # Refusals
 
@@ -291,44 +289,11 @@ class Policy(RestrictingNodeTransformer):
     def _as_it_is(self, node: ast.AST) -> ast.AST:
         return self.node_contents_visit(node)
 
-    visit_AnnAssign = visit_AugAssign = visit_Call = visit_For = visit_NamedExpr = visit_Subscript = _as_it_is
-    visit_With = visit_Yield = visit_YieldFrom = _as_it_is
-    visit_MatchOr = visit_MatchSequence = visit_MatchSingleton = visit_MatchValue = _as_it_is
-
-    def visit_Assign(self, node: ast.Assign) -> ast.AST:
-        """Any assignment; `__match_args__` only as a literal, because a match pattern reads the names in it."""
-        for target in node.targets:
-            if isinstance(target, ast.Name) and target.id == "__match_args__":
-                return self._match_args(node)
-        return self.node_contents_visit(node)
-
-    def _match_args(self, node: ast.Assign) -> ast.AST:
-        literal = isinstance(node.value, ast.Tuple) and len(node.targets) == 1 and self._scopes[-1] is ast.ClassDef
-        for name in node.value.elts if literal and isinstance(node.value, ast.Tuple) else [None]:
-            if not (isinstance(name, ast.Constant) and isinstance(name.value, str) and is_plain(name.value)):
-                self._refuse(node, "__match_args__", "write a tuple of plain attribute names in the body of the class")
-        return node
-
-    def visit_Match(self, node: ast.Match) -> ast.AST:
-        """`case Point(x)` reads the attributes that the class names: before such a case, a guard looks at the class.
-
-        The look is a case of its own that never applies; it gives the class a name that only the pattern can use.
-        """
-        node.subject = self.visit(node.subject)
-        cases = []
-        for case in node.cases:
-            self._matched = []
-            case.pattern = self.visit(case.pattern)
-            if self._matched:
-                always = ast.copy_location(ast.MatchAs(), case.pattern)
-                never = ast.copy_location(ast.UnaryOp(ast.Not(), ast.Tuple(self._matched, ast.Load())), case.pattern)
-                nothing = ast.copy_location(ast.Pass(), case.pattern)
-                cases.append(ast.match_case(always, ast.fix_missing_locations(never), [nothing]))
-            case.guard = self.visit(case.guard) if case.guard is not None else None
-            case.body = [self.visit(statement) for statement in case.body]
-            cases.append(case)
-        node.cases = cases
-        return node
+    visit_AnnAssign = visit_Assign = visit_AugAssign = visit_Call = visit_For = visit_NamedExpr = _as_it_is
+    visit_Subscript = visit_With = visit_Yield = visit_YieldFrom = _as_it_is
+    visit_Match = visit_match_case = visit_MatchOr = visit_MatchSequence = visit_MatchSingleton = visit_MatchValue = (
+        _as_it_is
+    )
 
     def visit_MatchClass(self, node: ast.MatchClass) -> ast.AST:
         """`case Point(x=0)`: a keyword reads an attribute, so it follows the rule for attributes."""
@@ -336,15 +301,8 @@ class Policy(RestrictingNodeTransformer):
             if not is_plain(name):
                 self._refuse(node, f"case …({name}=…)", "match on another attribute")
         builtin = isinstance(node.cls, ast.Name) and node.cls.id in _SELF_MATCHING - self._bound
-        if node.patterns and not builtin:
-            self._patterns += 1
-            checked = f"__match_{self._patterns}__"  # no name of a program
-            guarded = self._guard("_match_", self.visit(node.cls), ast.Constant(len(node.patterns)), at=node.cls)
-            self._matched.append(ast.copy_location(ast.NamedExpr(ast.Name(checked, ast.Store()), guarded), node.cls))
-            node.cls = ast.copy_location(ast.Name(checked, ast.Load()), node.cls)
-            node.patterns = [self.visit(pattern) for pattern in node.patterns]
-            node.kwd_patterns = [self.visit(pattern) for pattern in node.kwd_patterns]
-            return node
+        if node.patterns and not builtin:  # a class says by text which attributes these read
+            self._refuse(node, f"case {ast.unparse(node.cls)}(…)", "name the attributes, as in case Point(x=0)")
         return self.node_contents_visit(node)
 
     def _binding(self, node: ast.MatchAs | ast.MatchStar | ast.MatchMapping | ast.ExceptHandler | ast.arg) -> ast.AST:

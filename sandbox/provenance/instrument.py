@@ -95,7 +95,7 @@ class _Instrument(ast.NodeTransformer):
     # Expressions
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
-        if not isinstance(node.ctx, ast.Load) or node.id in GUARDS or node.id.startswith("__match_"):
+        if not isinstance(node.ctx, ast.Load) or node.id in GUARDS:
             return node
         shadow = ast.Name(shadow_name(node.id), ast.Load()) if node.id in self._shadowed else ast.Tuple([], ast.Load())
         return self._tracked(node, "name", node, shadow)

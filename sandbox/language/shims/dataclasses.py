@@ -5,11 +5,10 @@ The names of fields are up to the program, so they are held to the rules, and va
 
 from __future__ import annotations
 
-import itertools
 from types import GenericAlias, ModuleType
 
 from sandbox.language import guards
-from sandbox.language.names import is_dunder, is_plain, refusal
+from sandbox.language.names import is_dunder, refusal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,9 +31,10 @@ def dataclasses_parts(real: ModuleType) -> dict[str, object]:
             raise TypeError(f"{name!r} is not a field name")
         slot.__set__(field, name)
 
-    def dataclass(cls: Any = None, /, *, match_args: bool = True, **options: object) -> object:
+    def dataclass(cls: Any = None, /, **options: object) -> object:
         def decorate(cls: Any) -> object:
-            return _decorated(cls, real, match_args, options)
+            _check_class(cls, real)
+            return real.dataclass(cls, **options)
 
         return decorate if cls is None else decorate(cls)
 
@@ -75,17 +75,6 @@ def dataclasses_parts(real: ModuleType) -> dict[str, object]:
     real.Field.__init_subclass__ = classmethod(no_subclass)
     vars(real).update(parts)
     return {**parts, "dataclass": dataclass}
-
-
-def _decorated(cls: Any, real: ModuleType, match_args: bool, options: dict[str, object]) -> object:
-    """The class as a dataclass, whose pattern has plain names only."""
-    _check_class(cls, real)
-    created = real.dataclass(cls, match_args=False, **options)
-    if match_args and "__match_args__" not in vars(created):
-        fields = (f for f in created.__dataclass_fields__.values() if f._field_type is not real._FIELD_CLASSVAR)
-        names = [field.name for field in fields if field.init and not field.kw_only]
-        type.__setattr__(created, "__match_args__", tuple(itertools.takewhile(is_plain, names)))
-    return created
 
 
 def _declared(target: object) -> dict[str, Any] | None:
