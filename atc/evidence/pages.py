@@ -100,14 +100,16 @@ def unread_lists(call: CallRecord, traced: TracedRun) -> Iterator[tuple[tuple[st
     if call is not page_calls[-1]:
         return  # the last page knows whether there is another one
     top = traced.response(call)
+    pages = {repr(sorted(page_call.arguments.items(), key=str)) for page_call in page_calls}
+    read = {path: sum(_list_length(page, path, traced) for page in page_calls) for path, _, _ in lists_in(top)}
     for path, items, around in lists_in(top):
         if not path or not items:
             continue
         fields = {**(top if isinstance(top, dict) else {}), **around}
         siblings = {" ".join(words(key)): value for key, value in fields.items()}
-        read = sum(_list_length(page_call, path, traced) for page_call in page_calls)
-        pages = {repr(sorted(page_call.arguments.items(), key=str)) for page_call in page_calls}
-        if extent := _describe_rest(siblings, call, read, len(pages)):
+        # A total is that of the longest list beside it: the links of a reply are none of its items.
+        longest = max(count for other, count in read.items() if other[:-1] == path[:-1])
+        if extent := _describe_rest(siblings, call, longest, len(pages)):
             yield path, extent
 
 
