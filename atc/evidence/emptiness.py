@@ -19,6 +19,7 @@ from sandbox.records import CallRecord
 __all__ = ["empty_selection", "nothing_found"]
 
 _EMPTY_VALUES = frozenset({"", "None", "[]", "{}", "()", "set()", "nan", "''"})
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _MAX_FIELDS = 14
 """Fields that are listed in place of one that is missing."""
 _MAX_ARGUMENTS = 120
@@ -61,8 +62,11 @@ def _holds_data(traced: TracedRun) -> bool:
 
 
 def empty_selection(traced: TracedRun) -> Finding | None:
-    """No item passed: the program compares with another spelling than the replies have, or reads a field they lack."""
-    if made_writes(traced.run) or any(source.how == "exact" for source in traced.printed_sources):
+    """No item passed: the program compares with another spelling than the replies have, or reads a field they lack.
+
+    Only where the output has no value of a reply and no number but zero.
+    """
+    if made_writes(traced.run) or traced.shows_data or any(map(float, _NUMBER.findall(traced.run.stdout))):
         return None
     flow = def_use(traced.program)
     return None if flow is None else _missing_field(flow, traced) or _other_spelling(flow, traced)

@@ -55,7 +55,7 @@ def failed_call(traced: TracedRun) -> Finding | None:
 
 def caught_error(traced: TracedRun) -> Finding | None:
     """The answer is what a handler of errors printed, and no value of a reply. A 404 may well be an answer."""
-    if _shows_data(traced) or any(call.status == _NOT_FOUND and not call.writes for call in traced.run.calls):
+    if traced.shows_data or any(call.status == _NOT_FOUND and not call.writes for call in traced.run.calls):
         return None
     for handler in nodes_of(traced.tree, ast.ExceptHandler):
         for node, _ in calls_of(handler, {"print"}):
@@ -63,12 +63,6 @@ def caught_error(traced: TracedRun) -> Finding | None:
                 message = f"line {node.lineno} printed the answer after it caught an error"
                 return Finding("ErrorPrinted", message, node.lineno)
     return None
-
-
-def _shows_data(traced: TracedRun) -> bool:
-    """True if the output has the text of a value of a reply."""
-    values = map(traced.value_of, traced.data_sources)
-    return any(str(value) in traced.run.stdout for value in values if isinstance(value, str | int | float))
 
 
 def _printed_answer(node: ast.Call, error: str | None, traced: TracedRun) -> bool:

@@ -74,6 +74,12 @@ class TracedRun:
         """The sources that the printed values hold, not those that only decided about them."""
         return tuple(source for source in self.printed_sources if source.how != "decided")
 
+    @property
+    def shows_data(self) -> bool:
+        """True if the output has the text of a value of a reply."""
+        values = map(self.value_of, self.data_sources)
+        return any(str(value) in self.run.stdout for value in values if isinstance(value, str | int | float))
+
     def arguments(self, call: CallRecord) -> Iterator[tuple[str, object, tuple[Source, ...]]]:
         """Each argument of a call: its name, its value, and where that comes from, nearest first."""
         return traced_arguments(call, self.run, self.tools.get(call.tool or ""))
@@ -119,7 +125,8 @@ class TracedRun:
     @cached_property
     def lines_behind_output(self) -> frozenset[int]:
         """The lines of the calls that the output or a write depends on as the program is written, executed or not."""
-        return lines_behind_output(self.program, frozenset(call.tool for call in self.writes if call.tool))
+        writing = {name for name, tool in self.tools.items() if tool.writes}
+        return lines_behind_output(self.program, writing | {call.tool for call in self.writes if call.tool})
 
     def is_behind_output(self, call: CallRecord) -> bool:
         """True if the answer or a write depends on a call, by its values or by what they decide."""

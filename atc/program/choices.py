@@ -23,6 +23,7 @@ _ORDERS = frozenset({"max", "min", "sorted", "nlargest", "nsmallest"})
 _INEQUALITIES = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 _BRANCHES = (ast.If, ast.While, ast.IfExp)
 _FUNCTIONS = (ast.FunctionDef, ast.Lambda)
+_RESULTS = (ast.Return, ast.Yield, ast.YieldFrom)
 _JUMPS = (ast.Break, ast.Continue, ast.Raise, ast.Return)
 
 
@@ -110,7 +111,7 @@ def _made_of(flow: DefUse, definition: Definition) -> list[ast.AST]:
     """The expressions that a variable holds: its value, what is put into it, and what its methods are given."""
     parts: list[ast.AST] = [definition.value] if definition.value is not None else []
     if isinstance(definition.node, ast.FunctionDef):
-        parts += nodes_of(definition.node, ast.Return)
+        parts += (node for node in ast.walk(definition.node) if isinstance(node, _RESULTS))
     if definition.kind == "augmented":
         parts += filter(None, [flow.statement(definition.node)])
     for use in flow.uses(definition):

@@ -9,7 +9,7 @@ from typing import Literal
 from urllib.parse import urlsplit
 
 from atc.assist.check.diagnostic import Diagnostic, Edit
-from atc.assist.check.diagnostics import Subject, describe_entries, describe_reports
+from atc.assist.check.diagnostics import Subject, describe_reports
 from atc.assist.check.literals import hallucinated_identifiers, placeholders, wrong_constants
 from atc.assist.check.stubs import Stubs, write_stubs
 from atc.assist.check.type_checker import CheckerError, CheckerReport, run_checker
@@ -76,7 +76,6 @@ def check(
             Diagnostic(line, column, "wrong-value", message, tool, doubtful=doubtful)
             for line, column, tool, message, doubtful in wrong_constants(tree, protocol, called)
         ),
-        *describe_entries(subject),
         *_interactive_names(flow),
         *_unknown_urls(protocol, elsewhere),
         *_invented_values(subject, question, called),
@@ -124,11 +123,10 @@ def _unknown_urls(protocol: Protocol, urls: Mapping[ast.expr, str]) -> Iterator[
 
 def _invented_values(subject: Subject, question: Question | None, called: Sequence[str]) -> Iterator[Diagnostic]:
     """Placeholders and hallucinated identifiers in calls of tools."""
-    flow, protocol = subject.flow, subject.contract.protocol
-    for keyword, tool, line in placeholders(flow, called):
+    flow = subject.flow
+    for keyword, tool in placeholders(flow, called):
         message = f'{tool}(): {keyword.arg}="…" stands for what the question says; say it, or go without this call'
-        removal = Edit.of(subject.lines, line, "") if line is not None and not protocol.tool(tool).writes else None
-        yield Diagnostic(keyword.lineno, keyword.col_offset, "made-up-identifier", message, tool, None, removal)
+        yield Diagnostic(keyword.lineno, keyword.col_offset, "made-up-identifier", message, tool)
     invented = hallucinated_identifiers(flow, question, subject.graph, called, subject.names)
     for keyword, tool, message, text, value in invented:
         edit = Edit.of(subject.lines, value, text) if text else None

@@ -67,25 +67,12 @@ def _passed(call: ast.Call, tool: Tool) -> Iterator[tuple[ast.keyword | ast.expr
             yield keyword, keyword.arg, keyword.value
 
 
-def placeholders(flow: DefUse, tools: Collection[str]) -> Iterator[tuple[ast.keyword, str, ast.Assign | None]]:
-    """Arguments with the placeholder `…`, and their tools.
-
-    With the assignment of such a call if its result is not read and its block does not become empty without it.
-    """
+def placeholders(flow: DefUse, tools: Collection[str]) -> Iterator[tuple[ast.keyword, str]]:
+    """Arguments with the placeholder `…`, and their tools."""
     for call, tool in calls_of(flow.tree, tools):
         for keyword in call.keywords:
             if "…" in (_text(keyword.value) or ()):
-                yield keyword, tool, _unread_assignment(flow, call)
-
-
-def _unread_assignment(flow: DefUse, call: ast.Call) -> ast.Assign | None:
-    line = flow.statement(call)
-    if not isinstance(line, ast.Assign) or not all(isinstance(target, ast.Name) for target in line.targets):
-        return None
-    is_read = any(flow.uses(definition) for definition in flow.definitions if definition.node in line.targets)
-    block = flow.parent(line)
-    is_alone = any([line] == getattr(block, name, None) for name in ("body", "orelse", "finalbody"))
-    return None if is_read or is_alone else line
+                yield keyword, tool
 
 
 def hallucinated_identifiers(
@@ -136,23 +123,7 @@ def hallucinated_identifiers(
             problem = "is a name and no identifier" if name and not placeholder else "is made up"
             instead = expression or graph.expression(providers[0])
             message = f"{argument}={ast.unparse(node)} {problem}; take it from {instead}"
-            if expression is not None and isinstance(node, ast.Name):
-                node = _definition(flow, node, graph)
             yield keyword, tool, message, expression, node
-
-
-def _definition(flow: DefUse, name: ast.Name, graph: ProtocolGraph) -> ast.expr:
-    """The constant of a variable that holds identifiers only; else the use of the variable."""
-    definition = flow.only(name)
-    identifiers = {
-        word.value
-        for call, tool in calls_of(flow.tree, graph.protocol)
-        for word in call.keywords
-        if word.arg and graph.reference(tool, word.arg) is not None
-    }
-    if definition is None or definition.value is None or not identifiers.issuperset(flow.uses(definition)):
-        return name
-    return definition.value
 
 
 def _text(node: ast.expr) -> list[str] | None:

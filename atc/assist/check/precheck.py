@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable, Collection, Sequence
 
 from atc.assist.check import Diagnostic, apply_edits, check, fix_syntax
-from atc.assist.check.autofix.accumulated_entries import with_entry_key
 from atc.assist.language.question import Question
 from atc.fault import Attribution, Fault
-from atc.program.plan import Literal, Plan, Step, reads
+from atc.program.plan import Literal, Plan, Step
 from atc.program.sketch import sketch
-from atc.program.source import called, parsed
-from atc.program.tree import nodes_of, variable_of
+from atc.program.source import called
 from protocols.contracts.contract import Contract
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.errors import DoubtfulCall
@@ -102,32 +99,10 @@ class Precheck:
             diagnostics = diagnostics or self.diagnose(program)
             if not diagnostics:
                 return program
-            better = (
-                apply_edits(program, diagnostics)
-                or self.completed(program, diagnostics)
-                or self._with_missing_key(program, diagnostics)
-            )
+            better = apply_edits(program, diagnostics) or self.completed(program, diagnostics)
             if better is None:
                 return None
             program, diagnostics = better, ()
-        return None
-
-    def _with_missing_key(self, program: str, diagnostics: Sequence[Diagnostic]) -> str | None:
-        """The program with the key that the entries of its own list lack, where it or a plan sets a variable so called.
-
-        None where that is not the first mistake without an edit.
-        """
-        first = next((diagnostic for diagnostic in diagnostics if diagnostic.edit is None), diagnostics[0])
-        tree = parsed(program)
-        if first.rule != "unknown-key" or first.tool is not None or first.key is None or tree is None:
-            return None
-        assigned = set(map(variable_of, nodes_of(tree, ast.Assign)))
-        if first.key in assigned:
-            return with_entry_key(program, first.key, None)
-        for step in (step for plan in self._plans for step in plan.every_step if step.variable == first.key):
-            alone = Plan((step,))
-            if alone.tools and not self._any_writes(alone) and reads(step.value) <= assigned:
-                return with_entry_key(program, first.key, sketch(alone))
         return None
 
     def completed(self, program: str, diagnostics: Sequence[Diagnostic]) -> str | None:

@@ -17,7 +17,6 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
-from atc.assist.check.operands import span
 from atc.assist.check.stubs import Stubs
 from atc.assist.check.type_checker_server import CheckerError, TypeCheckerServer
 from atc.program.edits import Edit, edited
@@ -112,7 +111,8 @@ def _is_union_artifact(binary: str, program: str, tree: ast.Module, report: Chec
         if not isinstance(node, ast.Subscript):
             continue
         pointed = node.slice if missing_keys[1] == "TypedDict" else node if missing_keys[1] == "Cannot" else node.value
-        if span(pointed, pointed) == place:
+        begin, end = (pointed.lineno, pointed.col_offset), (pointed.end_lineno, pointed.end_col_offset)
+        if (begin, end) == place:
             value = node.value
             break
     else:

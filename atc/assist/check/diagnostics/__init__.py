@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from atc.assist.check.diagnostic import Diagnostic, Rule
 from atc.assist.check.diagnostics.arguments import describe_argument
-from atc.assist.check.diagnostics.keys import describe_entries, describe_key
+from atc.assist.check.diagnostics.keys import describe_key
 from atc.assist.check.diagnostics.names import describe_name
 from atc.assist.check.diagnostics.subject import Subject
 from atc.assist.check.diagnostics.values import describe_value
@@ -17,7 +17,7 @@ from atc.assist.check.function_stubs import NAMESPACE
 from atc.assist.check.type_checker import CheckerReport
 from atc.program.tree import nodes_of
 
-__all__ = ["Subject", "describe_entries", "describe_reports"]
+__all__ = ["Subject", "describe_reports"]
 
 _RULES: Mapping[str, Rule] = {
     "invalid-argument-type": "wrong-type",
@@ -77,7 +77,7 @@ def _describe(subject: Subject, report: CheckerReport) -> Diagnostic | None:
             return describe_name(subject, report, quoted[0] if quoted else "")
         case "possibly-unbound":
             message = f'"{quoted[0]}" is possibly unbound: no line before it is sure to set it'
-            return subject.at(report, rule, message, edit=subject.initialization(quoted[0]))
+            return subject.at(report, rule, message)
         case "unknown-key":
             return describe_key(subject, report, re.findall(r'Unknown key "([^"]*)"', report.text), quoted)
         case "unknown-argument" | "missing-argument":

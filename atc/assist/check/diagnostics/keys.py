@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from dataclasses import replace
 from difflib import get_close_matches
 
-from atc.assist.check.autofix.accumulated_entries import AccumulatedEntries, entry_reads, missing_keys
 from atc.assist.check.diagnostic import Diagnostic, Edit
 from atc.assist.check.diagnostics.subject import CLASS, Subject, is_misspelled, listed
-from atc.assist.check.operands import NUMBER
 from atc.assist.check.stubs import ResponseObject
 from atc.assist.check.type_checker import CheckerReport
 from atc.program.source import calls_of, subscripts_at
@@ -18,13 +15,10 @@ from atc.program.tree import nodes_of
 from protocols.json_path import Step, subscripts
 from protocols.text.words import abbreviated_names, noun_of
 
-__all__ = ["describe_entries", "describe_key", "missing_key"]
+__all__ = ["describe_key", "missing_key"]
 
 _SYNONYMS = (frozenset({"label", "name", "title"}), frozenset({"date", "day"}))
 """Keys of the same meaning; one of them stands for another."""
-
-_MOMENTS = frozenset({"date", "datetime", "day", "hour", "month", "time", "timestamp", "year"})
-"""Keys that join the entries of two lists."""
 
 
 def describe_key(subject: Subject, report: CheckerReport, keys: list[str], quoted: list[str]) -> Diagnostic | None:
@@ -103,9 +97,6 @@ def missing_key(subject: Subject, report: CheckerReport, holder: ResponseObject,
     elif not inside and not near and (above := _key_in_ancestor(subject, holder, key)) is not None:
         message += f'; "{key}" is in {holder.tool}(…){subscripts(above)}'
         suggestion, edit = subscripts(above), _edit_from_ancestor(subject, report, holder.tool, above)
-    elif not inside and not near and (joined := _joined_by_date(subject, report, holder, key)) is not None:
-        name, shared, edit = joined
-        message += f'; "{key}" is in the entry of {name} with the same "{shared}"'
     edit = edit or _without_inner_key(subject, report, holder)
     diagnostic = subject.at(report, "unknown-key", message, holder.tool, suggestion, edit)
     return replace(diagnostic, path=holder.path, key=key)
@@ -173,27 +164,6 @@ def _sibling_with_key(subject: Subject, holder: ResponseObject, key: str) -> tup
     return None
 
 
-def _joined_by_date(
-    subject: Subject, report: CheckerReport, holder: ResponseObject, key: str
-) -> tuple[str, str, Edit | None] | None:
-    """A list in the program with the key in the entry of the same date: variable, joined key, and edit."""
-    wrong = next(subscripts_at(subject.tree, report.line, report.column), None)
-    used = {node.id for node in nodes_of(subject.tree, ast.Name)}
-    entry = next((name for name in ("one", "other") if name not in used), "same")
-    for obj in subject.stubs.objects.values():
-        shared = [name for name in holder.keys if name in obj.keys and name in _MOMENTS]
-        if obj.tool == holder.tool or key not in obj.keys or obj.path[-1:] != (0,) or not shared or wrong is None:
-            continue
-        for name in sorted(used):
-            value = subject.single_value(name)
-            if value is not None and subject.origin_of(value) == (obj.tool, obj.path[:-1]):
-                record = ast.unparse(wrong.value).replace("'", '"')
-                condition = f'{entry}["{shared[0]}"] == {record}["{shared[0]}"]'
-                text = f'next({entry} for {entry} in {name} if {condition})["{key}"]'
-                return name, shared[0], Edit.of(subject.lines, wrong, text)
-    return None
-
-
 def _unread_response(subject: Subject, holder: ResponseObject, key: str) -> tuple[str, str, Edit | None] | None:
     """An unread response with the key at the same path: its tool, its variable, and the edit."""
     holders = [
@@ -246,70 +216,3 @@ def _key_below(subject: Subject, report: CheckerReport, holder: ResponseObject, 
     if not below:
         return None
     return *min(below, key=lambda path: (noun_of(str(path[-1])) not in called, len(path))), key
-
-
-def describe_entries(subject: Subject) -> Iterator[Diagnostic]:
-    """Missing keys of accumulated entries, whose types the checker does not know."""
-    for accumulated, node, missing in missing_keys(subject.tree):
-        message = (
-            f'the entries of {accumulated.name} have no "{missing}", only {listed(accumulated.keys)}: append it, too'
-        )
-        yield Diagnostic(node.slice.lineno, node.slice.col_offset, "unknown-key", message, key=missing)
-    for accumulated, subscript, name in entry_reads(subject.tree):
-        outer, holder = subject.flow.parent(subscript), _response_object(subject, accumulated, name)
-        if holder is None or not isinstance(outer, ast.Subscript) or outer.value is not subscript:
-            continue
-        key = outer.slice.value if isinstance(outer.slice, ast.Constant) else None
-        if not isinstance(key, str):
-            continue
-        column = outer.slice.col_offset
-        if key in holder.keys:
-            if _is_text(subject, holder, key) and _is_compared(subject.flow.parent(outer)):
-                edit = Edit.of(subject.lines, outer, NUMBER.format(ast.unparse(outer).replace("'", '"')))
-                message = f"{holder.tool}(…){subscripts((*holder.path, key))} is str and is compared with a number"
-                yield Diagnostic(outer.slice.lineno, column, "wrong-type", message, holder.tool, edit=edit)
-            continue
-        location = _key_in_entry(subject, accumulated, name, key)
-        edit, hint = None, ""
-        if location is not None:
-            text = f'{ast.unparse(subscript.value)}["{location[0]}"]["{location[1]}"]'
-            edit, hint = Edit.of(subject.lines, outer, text), f"; write {text}"
-        message = f'{holder.text} has no "{key}"; its keys are {listed(holder.keys)}{hint}'
-        yield Diagnostic(
-            outer.slice.lineno, column, "unknown-key", message, holder.tool, edit=edit, path=holder.path, key=key
-        )
-
-
-def _is_text(subject: Subject, holder: ResponseObject, key: str) -> bool:
-    """True if the value of a key is a string."""
-    body = subject.contract.body(holder.tool)
-    shape = body.at((*holder.path, key)) if body is not None else None
-    return shape is not None and shape.kind == "str"
-
-
-def _is_compared(node: ast.AST | None) -> bool:
-    """True if an expression compares something with a numeric constant."""
-    sides = [node.left, *node.comparators] if isinstance(node, ast.Compare) else []
-    constants = [side.value for side in sides if isinstance(side, ast.Constant)]
-    return any(isinstance(constant, int | float) and not isinstance(constant, bool) for constant in constants)
-
-
-def _response_object(subject: Subject, accumulated: AccumulatedEntries, name: str) -> ResponseObject | None:
-    """The object of a response that a key of the entries holds."""
-    value = accumulated.value(name)
-    origin = subject.origin_of(value) if value is not None else None
-    return next((holder for holder in subject.stubs.objects.values() if (holder.tool, holder.path) == origin), None)
-
-
-def _key_in_entry(subject: Subject, accumulated: AccumulatedEntries, name: str, key: str) -> tuple[str, str] | None:
-    """The only object in the entries with a key, or a synonym of it: the entry's key, and the inner one."""
-    locations = []
-    for entry_key in (name, *(key_name for key_name in accumulated.keys if key_name != name)):
-        holder = _response_object(subject, accumulated, entry_key)
-        if holder is None:
-            continue
-        matches = [
-            inner_key for inner_key in holder.keys if inner_key == key or noun_of(inner_key) == noun_of(key)
-        ] or abbreviated_names(key, holder.keys)
-        locations += [(entry_key, inner_key) for inner_key in matches[:1]]
-    return locations[0] if len(locations) == 1 else None

@@ -15,7 +15,7 @@ from atc.program.tree import nodes_of
 from protocols.model import Tool
 from protocols.text.words import name_similarity
 
-__all__ = ["describe_name", "import_class"]
+__all__ = ["describe_name"]
 
 _METHOD = re.compile(r"(GET|POST|PUT|PATCH|DELETE)_")
 _IMPORTS: Mapping[str, str] = {
@@ -39,7 +39,7 @@ def describe_name(subject: Subject, report: CheckerReport, name: str) -> Diagnos
         near = get_close_matches(name, subject.names, 1, 0.85) if _is_called(subject, report) else []
         hint = f'; did you mean "{near[0]}"?' if near else ""
         rule: Rule = "unknown-tool" if near else "unknown-name"
-        edit = subject.replacement(report, near[0] if near else None) or subject.initialization(name)
+        edit = subject.replacement(report, near[0] if near else None)
         message = f'"{name}" is not defined{hint}'
         diagnostic = subject.at(report, rule, message, None, near[0] if near else None, edit)
         return replace(diagnostic, key=name)
@@ -69,18 +69,6 @@ def _import(subject: Subject, name: str) -> str:
         return "from datetime import datetime"
     module = _IMPORTS[name]
     return f"from {module} import {name}" if module != name else f"import {name}"
-
-
-def import_class(subject: Subject) -> Edit | None:
-    """`from datetime import datetime` for `import datetime`, where nothing else of the module is used."""
-    for node in subject.tree.body:
-        if isinstance(node, ast.Import) and [(alias.name, alias.asname) for alias in node.names] == [
-            ("datetime", None)
-        ]:
-            line = _import(subject, "datetime")
-            if line != "import datetime":
-                return Edit(node.lineno, 0, len(subject.lines[node.lineno - 1]), line)
-    return None
 
 
 def _is_called(subject: Subject, report: CheckerReport) -> bool:

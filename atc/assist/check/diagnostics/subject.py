@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 
 from atc.assist.check.diagnostic import Diagnostic, Edit, Rule
-from atc.assist.check.operands import initial_value
 from atc.assist.check.stubs import Stubs
 from atc.assist.check.type_checker import CheckerReport
 from atc.program.def_use import DefUse
@@ -84,12 +83,6 @@ class Subject:
     ) -> Diagnostic:
         """The diagnostic of a value of a wrong type."""
         return self.at(report, "wrong-type", message, tool, suggestion, edit)
-
-    def initialization(self, name: str) -> Edit | None:
-        """Initialize a variable at the beginning, where a loop or branch of the program sets or fills it."""
-        value = initial_value(self.tree, name)
-        filled = value in ("[]", "set()")
-        return Edit(1, 0, 0, f"{name} = {value}\n") if filled or name in self.set_in_blocks() else None
 
     def is_set_later(self, report: CheckerReport) -> bool:
         """True if a loop or branch sets the variable, as in a search for the best of several."""
@@ -171,11 +164,6 @@ class Subject:
             origin = self.origin_of(value) if value is not None else None
             if origin is not None and not any(map(self.flow.uses, self.flow.definitions_of(name))):
                 yield name, *origin
-
-    def rewritten(self, node: ast.expr, form: str) -> Edit | None:
-        """An expression in another form; None where it spans several lines."""
-        written = ast.get_source_segment("\n".join(self.lines), node) or ""
-        return Edit.of(self.lines, node, form.format(written))
 
     def in_bytes(self, line: int, column: int) -> tuple[int, int]:
         """A position with its column in bytes, as in the syntax tree."""

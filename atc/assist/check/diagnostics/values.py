@@ -5,21 +5,19 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from collections.abc import Set as AbstractSet
 
 from atc.assist.check.diagnostic import Diagnostic, Edit
 from atc.assist.check.diagnostics.keys import missing_key
-from atc.assist.check.diagnostics.names import describe_name, import_class
+from atc.assist.check.diagnostics.names import describe_name
 from atc.assist.check.diagnostics.subject import CLASS, SCALARS, Subject, listed
 from atc.assist.check.function_stubs import namespaces
-from atc.assist.check.operands import mismatched_operand, uninitialized_operand
 from atc.assist.check.stubs import ResponseObject
 from atc.assist.check.type_checker import CheckerReport
 from atc.program.def_use import Definition
 from atc.program.tree import nodes_of
 from protocols.json_path import subscripts
 from protocols.model import Tool
-from protocols.text.words import WRAPPERS, is_identifier, noun_of
+from protocols.text.words import is_identifier
 
 __all__ = ["describe_value"]
 
@@ -48,29 +46,11 @@ def describe_value(subject: Subject, report: CheckerReport, quoted: list[str]) -
         return subject.wrong_type(report, f'object of type "{quoted[0]}" is not iterable', tool)
     if report.rule == "unsupported-operator" and len(quoted) > 1:  # one type where both are of it
         kinds = [_LITERAL.sub(_plain, kind).rstrip("*") for kind in (quoted[1], quoted[-1])]
-        return _operator(subject, report, quoted[0], kinds, tool)
+        if all(kind in SCALARS or kind in subject.stubs.objects for kind in kinds):
+            left_type, right_type = map(subject.type_text, kinds)
+            message = f'operator "{quoted[0]}" not supported for types "{left_type}" and "{right_type}"'
+            return subject.wrong_type(report, message, tool)
     return None
-
-
-def _operator(
-    subject: Subject, report: CheckerReport, sign: str, kinds: list[str], tool: str | None
-) -> Diagnostic | None:
-    """`x < y` where one of the two is a text, or None at first."""
-    begin, end = subject.in_bytes(report.line, report.column), subject.in_bytes(report.end_line, report.end_column)
-    first = uninitialized_operand(subject.flow, begin, end)
-    if first is not None and any("None" in kind for kind in kinds):
-        name, at, value = first
-        initialization = Edit.of(subject.lines, at, value)
-        message = f'operator "{sign}" not supported for "None": {name} is None at first, begin with {value}'
-        return subject.wrong_type(report, message, tool, value, initialization)
-    if not all(kind in SCALARS or kind in subject.stubs.objects for kind in kinds):
-        return None
-    left_type, right_type = (subject.type_text(kind) for kind in kinds)
-    fix = mismatched_operand(subject.tree, begin, end, sign, kinds)
-    edit = subject.rewritten(*fix) if fix is not None else None
-    hint = f"; write {edit.text}" if edit is not None else ""
-    message = f'operator "{sign}" not supported for types "{left_type}" and "{right_type}"{hint}'
-    return subject.wrong_type(report, message, tool, edit=edit)
 
 
 def _attribute(
@@ -86,7 +66,7 @@ def _attribute(
         return subject.wrong_type(report, message, kind.name)
     if report.text.startswith("Module `datetime` "):
         message = f'"{attribute}" is not a known attribute of module "datetime"; write: from datetime import datetime'
-        return subject.at(report, "unknown-name", message, edit=import_class(subject))
+        return subject.at(report, "unknown-name", message)
     if holder is None or not quoted[0].startswith(("_T", "list[_T")):
         return None
     if quoted[0].startswith("list["):
@@ -112,24 +92,16 @@ def _argument_type(
     if function not in subject.names or actual.startswith("Literal[") or "Unknown" in actual or "Any" in actual:
         return None
     node = subject.expression(report)
-    value = node.value if isinstance(node, ast.keyword) else node
     number = expected.startswith("float")
     argument = node.arg if isinstance(node, ast.keyword) else _positional_argument(subject, report, function, node)
     entry = subject.graph.item_key(function, argument) if subject.graph is not None and argument else ""
     if entry and expected.startswith("Sequence["):
-        edit = _as_objects(subject, value, entry, actual)
         message = f'{function}(): argument "{argument}" takes objects: [{{"{entry}": …}}, …]'
-        return subject.wrong_type(report, message, function, edit.text if edit else None, edit)
-    if actual in ("str", "None"):
-        key = value.slice if isinstance(value, ast.Subscript) else None
-        name = key.value if isinstance(key, ast.Constant) and isinstance(key.value, str) else ""
-        if (
-            actual == "None"
-            or not number
-            or not name
-            or (is_identifier(name) and not _is_numeric_identifier(subject, function, argument))
-        ):
-            return None
+        return subject.wrong_type(report, message, function)
+    value = node.value if isinstance(node, ast.keyword) else node
+    key = value.slice.value if isinstance(value, ast.Subscript) and isinstance(value.slice, ast.Constant) else None
+    if actual == "None" or (actual == "str" and not (number and isinstance(key, str) and not is_identifier(key))):
+        return None
     which = f'argument "{argument}"' if argument else "an argument"
     wants = "a number" if number else "a text or number" if expected.startswith("str") else "another type"
     if (python := subject.contract.protocol.tool(function).function) is not None and argument:
@@ -145,24 +117,6 @@ def _argument_type(
     return subject.wrong_type(report, message, function, suggestion, end)
 
 
-def _as_objects(subject: Subject, value: ast.AST | None, entry: str, actual: str) -> Edit | None:
-    """A list of identifiers, or one of them, written as objects with the identifier under a key."""
-    element = value.elt if isinstance(value, ast.ListComp) else value
-    if isinstance(value, ast.List):
-        element = value.elts[0] if len(value.elts) == 1 else None
-    if not isinstance(element, ast.expr) or (element is value and actual != "str"):
-        return None
-    text = ast.unparse(element).replace("'", '"')
-    if (
-        isinstance(element, ast.Subscript)
-        and isinstance(element.slice, ast.Constant)
-        and is_identifier(str(element.slice.value))
-    ):
-        text = f'{text[: text.rindex("[")]}["{entry}"]'
-    text = f'{{"{entry}": {text}}}'
-    return Edit.of(subject.lines, element, text if element is not value else f"[{text}]")
-
-
 def _positional_argument(subject: Subject, report: CheckerReport, function: str, node: ast.AST | None) -> str | None:
     """The argument of a positional value."""
     names = [parameter.argument for parameter in subject.contract.protocol.tool(function).positional]
@@ -173,40 +127,16 @@ def _positional_argument(subject: Subject, report: CheckerReport, function: str,
     return None
 
 
-def _is_numeric_identifier(subject: Subject, tool: str, argument: str | None) -> bool:
-    """True if all providers of an identifier are integers, so that a text is another entity's."""
-    sources = subject.graph.providers(tool, argument) if subject.graph is not None and argument else ()
-    shapes = [(subject.contract.body(source.tool), source.path) for source in sources if not source.header]
-    return bool(shapes) and all(body is not None and body.at(path).kind == "int" for body, path in shapes)
-
-
 def _indexed(subject: Subject, report: CheckerReport, kind: str, holder: ResponseObject | None) -> Diagnostic | None:
     """`x["key"]` where x is a list or a text."""
     if kind.startswith("list["):
-        edit = _unwrapped(subject, report)
         where = f"{holder.tool}(…){subscripts(holder.path[:-1])}" if holder is not None else "this"
-        advice = "it is the list itself" if edit else "take an item of it first, as in [0], or go through it with for"
-        tool = holder.tool if holder is not None else None
-        message = f"list indices must be integers: {where} is a list; {advice}"
-        return subject.wrong_type(report, message, tool, None if edit else "[0]", edit)
+        message = f"list indices must be integers: {where} is a list; take an item of it first, as in [0], or loop"
+        return subject.wrong_type(report, message, holder.tool if holder is not None else None, "[0]")
     loop = _loop(subject, report) if kind == "str" else None
     if kind == "str" and loop is None:
         return subject.wrong_type(report, "string indices must be integers: this is str")
     return _dict_loop(subject, report, loop) if loop is not None else None
-
-
-def _unwrapped(subject: Subject, report: CheckerReport) -> Edit | None:
-    """Remove the key of a missing wrapper: `["results"]` of the results themselves."""
-    for node in nodes_of(subject.tree, ast.Subscript):
-        if (
-            isinstance(node.slice, ast.Constant)
-            and isinstance(node.slice.value, str)
-            and noun_of(node.slice.value) in WRAPPERS
-            and node.lineno == node.end_lineno == report.line
-            and node.col_offset == report.column
-        ):
-            return Edit(report.line, node.value.end_col_offset or 0, node.end_col_offset or 0, "")
-    return None
 
 
 def _dict_loop(subject: Subject, report: CheckerReport, loop: Definition) -> Diagnostic:
@@ -222,10 +152,6 @@ def _dict_loop(subject: Subject, report: CheckerReport, loop: Definition) -> Dia
     lists = {key: value.type.item for key, value in shape.keys.items() if value.type.kind == "list"} if shape else {}
     used_keys = set(_keys_used_in(subject, loop))
     fitting = [key for key, item in lists.items() if item is not None and used_keys <= set(item.keys)]
-    unused_list = _unused_list(subject, used_keys) if not fitting else None
-    if unused_list is not None:
-        edit = Edit.of(subject.lines, iterated, unused_list)
-        return subject.wrong_type(report, f"{problem}; iterate over {unused_list}", tool, unused_list, edit)
     message = f"{problem}; the lists of {tool}(…){subscripts(path)} are {listed(list(lists))}" if lists else problem
     edit = None
     if len(fitting) == 1 and iterated.lineno == iterated.end_lineno:
@@ -245,18 +171,6 @@ def _keys_used_in(subject: Subject, loop: Definition) -> Iterator[object]:
         match subject.flow.parent(holder) if holder is not None else None:
             case ast.Subscript(value=value, slice=ast.Constant(key)) if value is holder:
                 yield key
-
-
-def _unused_list(subject: Subject, used_keys: AbstractSet[object]) -> str | None:
-    """The only unused list of the program whose items have these keys."""
-    lists = []
-    for name, tool, path in subject.unread_responses():
-        body = subject.contract.body(tool)
-        shape = body.at(path) if body is not None else None
-        for key, value in shape.keys.items() if shape is not None else ():
-            if value.type.kind == "list" and value.type.item is not None and used_keys <= set(value.type.item.keys):
-                lists.append(f'{name}["{key}"]')
-    return lists[0] if len(lists) == 1 and used_keys else None
 
 
 def _loop(subject: Subject, report: CheckerReport) -> Definition | None:

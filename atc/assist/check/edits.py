@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import keyword
-import re
 from collections.abc import Sequence
 
 from atc.assist.check.diagnostic import Diagnostic
@@ -11,10 +9,6 @@ from atc.program.edits import edited
 from atc.program.source import parsed
 
 __all__ = ["apply_edits", "fix_syntax"]
-
-_SPACED = re.compile(r"^\s*([A-Za-z]\w*) ([A-Za-z]\w*) =(?!=)", re.MULTILINE)
-_NAMES = 6
-"""Most names that are fixed in one program."""
 
 
 def apply_edits(program: str, diagnostics: Sequence[Diagnostic]) -> str | None:
@@ -30,24 +24,14 @@ def apply_edits(program: str, diagnostics: Sequence[Diagnostic]) -> str | None:
 
 
 def fix_syntax(program: str) -> str | None:
-    """The program without two slips of small models; None where its syntax stays invalid.
+    """The program with the f-string quotes of older Pythons; None where its syntax is valid, or stays invalid.
 
-    A space inside a name: `the film = GET_films()` is `the_film = GET_films()`, wherever the name stands. The quotes of
-    an f-string inside its braces, which Python takes from 3.12 on: `f"{film["title"]}"` is `f"{film['title']}"`.
+    From 3.12 on, Python takes quotes of an f-string inside its braces: `f"{film["title"]}"` is `f"{film['title']}"`.
     """
     if parsed(program) is not None:
         return None
     program = "\n".join(map(_requoted, program.split("\n")))
-    if parsed(program) is not None:
-        return program
-    for _ in range(_NAMES):
-        slip = _SPACED.search(program)
-        if slip is None or keyword.iskeyword(slip[1]) or keyword.iskeyword(slip[2]):
-            return None
-        program = re.sub(rf"\b{slip[1]} {slip[2]}(?=\w*)", f"{slip[1]}_{slip[2]}", program)
-        if parsed(program) is not None:
-            return program
-    return None
+    return program if parsed(program) is not None else None
 
 
 def _requoted(line: str) -> str:

@@ -1,1 +1,0 @@
-"""Rewrites of a program whose mistake has one fix."""
