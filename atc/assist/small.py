@@ -18,7 +18,7 @@ from atc.assist.likely_tools import plans_for
 from atc.assist.revision import afresh, revision
 from atc.assist.rules import inspect
 from atc.assist.unused_reads import without_unused_reads
-from atc.evidence import Finding, facts, is_doubt
+from atc.evidence import Finding, is_doubt
 from atc.fault import Attribution, Fault
 from atc.help import Accept, Reject, Review, Rewrite
 from atc.models import Message
@@ -136,11 +136,8 @@ class SmallHelp:
         if run.stdout.strip() in answers:
             return ()
         kinds = {attempt.fault.type for attempt in doubted if attempt.fault is not None}
-        earlier = [attempt.program for attempt in attempts if attempt.run is not None and attempt.program != program]
-        readings = inspect(program, run, question_of(query), offer.graph, earlier)
-        findings = {finding.kind: finding for finding in (*facts(program, run, offer.graph), *readings)}
-        order = dict.fromkeys(finding.kind for finding in (*readings, *findings.values()))
-        return [findings[kind] for kind in order if kind not in kinds]
+        findings = inspect(program, run, question_of(query), offer.graph)
+        return [finding for finding in findings if finding.kind not in kinds]
 
     def next_prompt(
         self, query: Query, offer: Offer, attempts: Sequence[Attempt], *, repeated: bool = False

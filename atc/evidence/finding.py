@@ -14,28 +14,17 @@ __all__ = ["Finding", "Kind", "failed", "is_doubt", "made_writes", "name_of"]
 Kind = Literal[
     "NoCall",
     "NoEvidence",
-    "NothingDone",
     "ErrorPrinted",
     "ErrorSwallowed",
     "NothingFound",
-    "NothingNew",
     "WrongKind",
-    "Mislabelled",
-    "Unanswered",
     "OtherEntity",
     "FirstPage",
     "EmptyForNegative",
     "DeadCall",
     "Overwritten",
-    "Placeholder",
-    "ForeignText",
-    "UnaskedWrite",
     "TakenByPlace",
-    "OneOfMany",
     "OtherList",
-    "Weakened",
-    "Changed",
-    "Disagreement",
 ]
 
 

@@ -24,28 +24,20 @@ __all__ = [
     "sentences",
 ]
 
-Aspect = Literal["amount", "choice", "count", "date", "first items", "identifier", "name", "one of", "total", "whole"]
+Aspect = Literal["amount", "date", "identifier", "name", "one of", "total"]
 
 EST = (
     r"(?!(?:inter|for|gu|r|re|har|que|contr?|prot|sugg|mod|hon|dig|inv|pri|w|e|t|n|ch|f|b|requ|arr|cr|j|l|p|v|z)est\b)"
     r"(?-i:[a-z]+est)"
 )
 """A superlative that ends in -est, but no other word that does; and no name, as Budapest."""
-_COUNT_WORDS = "|".join(QUESTIONS["counts"][1:])
 _ASPECTS: dict[Aspect, str] = {
     "amount": r"\bhow (many|much)\b|\bnumber of\b",
-    "choice": r"\b(which|who|what)( one)? of\b.*\band\b|\bbetween\b.*\band\b",
-    "count": r"\bhow many\b|\bnumber of\b",
     "date": r"^\W*when\b|\b(on|in) (which|what) (day(?! of the week)|date|year)\b",
-    "first items": rf"\b(first|last|top|next) (\d+|{_COUNT_WORDS})\b",
     "identifier": r"\b(ids?|codes?|numbers?|identifiers?|uris?|urls?|links?|keys?|slugs?)\b",
     "name": r"\bwho(se)?\b|\bcalled\b|\bnames?\b",
     "one of": r"(?:^|[.?!,;:]\s*(?:and\s+|also\s+)?)(?:who|which one|which of)\b",
     "total": r"\b(altogether|combined|in (all|sum|total)|together)\b",
-    # counts, sums and superlatives
-    "whole": r"\b(how (many|much|often)|number of|count|all|every|each|total|altogether|together|in sum|sum|average"
-    r"|mean|median|most|least|fewest|only|ever|complete|entire|whole|none|any|more than|less than|fewer than"
-    rf"|at least|at most|{EST})\b",
 }
 """What a question asks for, by its words: a number, a part or the whole of a list, one of several…"""
 YES_OR_NO = frozenset(QUESTIONS["yes or no"])

@@ -36,16 +36,6 @@ _ONGOING = re.compile(
 _LIST_SEPARATOR = re.compile(r"\s*(?:,|,?\s*\b(?:and|or)\b|&)\s*[\"'\u201c]?\s*")
 _SUPERLATIVES = comparison_phrases("superlatives")
 """Superlatives: `max` or `min`, and words in the name of the field to compare."""
-_COMPARATIVES = comparison_phrases("comparatives")
-"""Comparatives that do not name their measure, with words in the name of the field to compare."""
-_AMOUNT_COMPARISON = re.compile(
-    r"(?<!\bat )(?<!\bno )\b(?:(fewer|fewest|less|least|lower|lowest)|(more|most|higher|highest|greater|greatest))\s+"
-    r"(?!than\b)((?:[a-z]+\s+){0,3}[a-z]+)",
-    re.IGNORECASE,
-)
-"""A comparison of amounts: `the least equipment`, `fewer pieces of equipment`."""
-_WHICH_DAY = re.compile(r"\b(?:which|what)\b(?:\s+\w+){0,5}?\s+(day|hour|date|time|month)s?\b", re.IGNORECASE)
-"""A question for one of several moments."""
 _NUMBER = r"(\d+(?:\.\d+)?)"
 _UNIT = r"(?:\s*(?:g|grams?|mg|milligrams?|kcal|percent|%|kg|km|minutes?)\b)?(?:\s+of)?"
 _LOWER_LIMIT = r"(?:at least|no less than|not less than|more than|over|above|a minimum of)"
@@ -61,20 +51,11 @@ _LIMITS = tuple(
     )
 )
 """The least and the most of an amount, and its noun: `at least 20 grams of protein`."""
-_ADJECTIVE_DEGREE = re.compile(r"\b([a-z]{4,}?)i?(?:er|est)\b", re.IGNORECASE)
 _SUPERLATIVE_PATTERN = "|".join(sorted(_SUPERLATIVES, key=len, reverse=True)).replace(" ", r"[\s-]+")
 _SUPERLATIVE_FORM = re.compile(
     rf"\b(?:{_SUPERLATIVE_PATTERN}|(?:most|least|fewest|best|worst)(?!\s+of\b)|{intent.EST})\b", re.IGNORECASE
 )
 """A superlative by its form, with or without a field that it is known to compare."""
-_SEVERAL = re.compile(
-    r"\b(?:all|every|each|both|list)\b|\b(?:what|which|who)\s+(?:are|were|of)\b"
-    r"|\b(?:which|what)\s+(?:(?!day\b)\w+\s+)?(?!(?:does|has|is|was|series|news)\b)[a-z]{3,}s\s+(?!is\b|was\b|has\b|does\b)[a-z]",
-    re.IGNORECASE,
-)
-"""A question for more than one entity."""
-_ALL = re.compile(r"\b(?:all|every|each|together|altogether|combined|in total)\b", re.IGNORECASE)
-_FEW = re.compile(r"\b(?:a few|several|some)\s+(?:\w+\s+){0,2}?(?!(?:news|series)\b)[a-z]{3,}s\b", re.IGNORECASE)
 _OWNED_PHRASE = re.compile(
     r"\w['\u2019]s?((?:\s+[a-z]+){1,3})|\b([a-z]+(?:\s+[a-z]+)?)\s+by\s+(?:[A-Z\"\u201c]|the\b)"
     rf"|\b(?:{_SUPERLATIVE_PATTERN})\s+([a-z]+)\s+of\s+[A-Z\"\u201c]"
@@ -108,17 +89,6 @@ _DATED = re.compile(
 _MONTH_FIRST_DATE = re.compile(rf"\b{_MONTH}\.?\s+(\d{{1,2}})(?:st|nd|rd|th)?,?\s+(\d{{4}})\b", re.IGNORECASE)
 _DAY_FIRST_DATE = re.compile(rf"\b(\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?{_MONTH}\.?,?\s+(\d{{4}})\b", re.IGNORECASE)
 _ISO_DATE = re.compile(r"\b\d{4}-\d\d-\d\d\b")
-_QUOTED = re.compile(r'"([^"\n]+)"|“([^”\n]+)”|\u2018([^\u2019\n]+)\u2019|(?<!\w)\'([^\'\n]+)\'(?!\w)')
-_PATH = re.compile(r"(?<![\w/:.])/?(?:[\w.-]+/)+[\w.-]*\w|(?<![\w/:.@])[\w-]+\.[A-Za-z][A-Za-z0-9]{1,5}(?![\w/.])")
-_ADDRESS = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
-_IDENTIFIER = re.compile(
-    r"(?<![\w@./-])(?:(?=[\w-]*\d)(?=[\w-]*[A-Za-z])[A-Za-z\d][\w-]{6,}|[A-Za-z\d]+(?:_[A-Za-z\d]+)+)(?![\w@]|\.\w)"
-)
-_SLASHED_WORDS = re.compile(r"[A-Za-z]{1,5}(?:/[A-Za-z]{1,5})+")
-"""Words such as `and/or`, which are no path."""
-_SEPARATE_NUMBER = re.compile(
-    r"(?<![\w.,:/$€£-])\d+(?:\.\d+)?(?![\w:/%-]|[.,]\d|\s*(?:%|percent|a\.?m\b|p\.?m\b|o'clock))"
-)
 _AFTER_VERB = f"the|an?|all|any|each|every|me|my|some|these|this|those|{'|'.join(_COUNTS)}"
 """Words that follow a verb, and no name."""
 _MIN_PART_WORDS = 3
@@ -161,11 +131,6 @@ class Question:
         """Its words without case, accents and possessives (see `protocols.text.words.fold`), and those before it."""
         return frozenset(fold(f"{self.text} {self.context}").split())
 
-    @cached_property
-    def numbers(self) -> frozenset[str]:
-        """The numbers in it and before it, as they are written."""
-        return frozenset(re.findall(r"\d+(?:\.\d+)?", f"{self.text} {self.context}"))
-
     def says(self, value: object) -> bool:
         """True if it holds the text of a value, in any case, or what came before it does."""
         text = str(value).casefold()
@@ -197,25 +162,9 @@ class Question:
         return not intent.YES_OR_NO.isdisjoint(self.words[:1])
 
     @cached_property
-    def offers_choice(self) -> bool:
-        """True if a word of it may be its answer."""
-        return "or" in self.words or self.yes_or_no or "choice" in self.asks
-
-    @cached_property
-    def questions(self) -> tuple[str, ...]:
-        """Its sentences with a question mark."""
-        return tuple(sentence for sentence in intent.sentences(self.text) if sentence.endswith("?"))
-
-    @cached_property
     def stems(self) -> tuple[str, ...]:
         """Its words without their endings (see `protocols.text.words.stem`)."""
         return tuple(map(stem, self.words))
-
-    @cached_property
-    def without_names(self) -> str:
-        """Its parts between spaces without the capitalized ones, but for the first."""
-        parts = self.text.split()
-        return " ".join(part for part in parts if not part[:1].isupper() or part == parts[0])
 
     @cached_property
     def parts(self) -> tuple[str, ...]:
@@ -246,19 +195,6 @@ class Question:
             digits = re.sub(r"\D", "", numeral)
             numbers[_stem(noun_after or noun_before)] = int(digits) if digits else _ORDINALS.index(numeral) + 1
         return numbers
-
-    @cached_property
-    def named_values(self) -> tuple[str, ...]:
-        """The quoted texts, paths and numbers in it, in this order."""
-        quoted = [next(filter(None, match.groups())).strip() for match in _QUOTED.finditer(self.meant)]
-        rest = _QUOTED.sub(" ", self.meant)
-        paths = [match[0].rstrip(".") for match in _PATH.finditer(rest) if not _SLASHED_WORDS.fullmatch(match[0])]
-        return tuple(dict.fromkeys([*quoted, *paths, *_SEPARATE_NUMBER.findall(_PATH.sub(" ", rest))]))
-
-    @cached_property
-    def codes(self) -> tuple[str, ...]:
-        """The identifiers in it: `ftjob-Nq3tWz81`, `sales_daily`, `ada@example.com`."""
-        return tuple(dict.fromkeys([*_ADDRESS.findall(self.meant), *_IDENTIFIER.findall(self.meant)]))
 
     @cached_property
     def entities(self) -> tuple[NamedEntity, ...]:
@@ -356,39 +292,6 @@ class Question:
         return None
 
     @cached_property
-    def superlatives(self) -> tuple[tuple[str, frozenset[str]], ...]:
-        """`max` or `min` for each comparison, and words in the name of the field to compare."""
-        return tuple(by for by, unit in self._all_superlatives if not unit)
-
-    @cached_property
-    def day_superlatives(self) -> tuple[tuple[tuple[str, frozenset[str]], str], ...]:
-        """The comparisons of days, hours or the like, and their unit: `Which day will be the hottest?`"""
-        return tuple((by, unit) for by, unit in self._all_superlatives if unit)
-
-    @cached_property
-    def _all_superlatives(self) -> list[tuple[tuple[str, frozenset[str]], str]]:
-        comparisons = [
-            (place, by)
-            for phrase, by in _COMPARATIVES.items()
-            for place in [self.text.lower().find(phrase)]
-            if place >= 0
-        ]
-        comparisons += [
-            (match.start(), ("min" if match[1] else "max", frozenset(words(match[3]))))
-            for match in _AMOUNT_COMPARISON.finditer(self.text)
-        ]
-        comparisons += [
-            (match.start(), ("max", frozenset({f"{match[1]}ness".lower(), f"{match[1]}iness".lower()})))
-            for match in _ADJECTIVE_DEGREE.finditer(self.text)
-            if match[0].lower() not in _COMPARATIVES
-        ]
-        with_units = []
-        for place, by in sorted(comparisons, key=lambda comparison: comparison[0]):
-            unit = _WHICH_DAY.search(re.split(r"[.?!;]|\band\b", self.text[:place])[-1])
-            with_units.append((by, unit[1].lower() if unit is not None else ""))
-        return with_units
-
-    @cached_property
     def superlative_words(self) -> tuple[str, ...]:
         """Its superlatives: `latest`, `most expensive`, `highest`."""
         return tuple(match[0].lower() for match in _SUPERLATIVE_FORM.finditer(self.text))
@@ -397,21 +300,6 @@ class Question:
     def asks_for_extreme(self) -> bool:
         """True if it asks for the extreme of several entities."""
         return bool(self.superlative_words)
-
-    @property
-    def asks_for_several(self) -> bool:
-        """True if its words ask for more than one entity: `all`, `each`, `what are the reviews`, `which films`."""
-        return _SEVERAL.search(self.text) is not None
-
-    @property
-    def asks_for_all(self) -> bool:
-        """True if it is about each of several entities, and not about one of them."""
-        return _ALL.search(self.text) is not None
-
-    @property
-    def asks_for_a_few(self) -> bool:
-        """True if it wants more than one of many: `a few works`, `some more films`."""
-        return _FEW.search(self.text) is not None
 
     @cached_property
     def limits(self) -> tuple[tuple[str, str | None, str | None], ...]:

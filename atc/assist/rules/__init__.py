@@ -6,17 +6,14 @@ models. What needs no English is a fact (`atc.evidence`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from atc.assist.language.question import Question
 from atc.assist.rules import entities, kinds, lists
 from atc.assist.rules.inspection import Inspection
-from atc.assist.rules.support import describe_silent_writes
 from atc.evidence import Finding, Kind, facts, made_writes
 from protocols.dataflow.graph import ProtocolGraph
 from sandbox.records import Run
 
-__all__ = ["describe_silent_writes", "inspect", "readings"]
+__all__ = ["inspect", "readings"]
 
 _RULES = (
     entities.unused_name,
@@ -58,7 +55,6 @@ def inspect(
     run: Run,
     question: Question,
     graph: ProtocolGraph | None = None,
-    earlier_programs: Sequence[str] = (),
 ) -> tuple[Finding, ...]:
     """The facts about a run, and then the readings of its question."""
     return (*facts(program, run, graph), *readings(program, run, question, graph))

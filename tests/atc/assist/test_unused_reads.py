@@ -103,16 +103,11 @@ def test_the_edit_is_an_attempt_of_its_own() -> None:
         assert agent.solve("Which films are called Dune?").attempts[0].program == program
 
 
-def test_it_is_one_change_with_what_was_fixed_before() -> None:
-    """A misspelt argument is fixed first, and the same program runs without the read."""
+def test_it_comes_after_what_was_fixed_before() -> None:
+    """A misspelt argument is fixed first, and then the program runs without the read."""
     model = ScriptedModel('watchlist = GET_me_watchlist()\nprint(GET_films(qurey="Dune"))')
     with Agent(CINEMA, model=model, simulate=True) as agent:
         solution = agent.solve("Which films are called Dune?")
 
-    assert [attempt.stage for attempt in solution.attempts] == ["check", "done"]
+    assert [attempt.stage for attempt in solution.attempts] == ["check", "check", "done"]
     assert solution.program == USED
-    assert solution.attempts[-1].diff == (
-        "-watchlist = GET_me_watchlist()",
-        '-print(GET_films(qurey="Dune"))',
-        f"+{USED}",
-    )

@@ -47,6 +47,5 @@ def test_plan_sketches_have_the_date() -> None:
     document = {"openapi": "3.0.3", "info": {"title": "Sea", "version": "1"}, "paths": {"/tides": tides}}
     agent = Agent(load(document), "openai:none", profile="small")
 
-    assert agent.opening("What were the tides a week ago?", today="2024-06-01").sections == (
-        'tides = GET_tides(date="2024-05-25")',
-    )
+    (section,) = agent.opening("What were the tides a week ago?", today="2024-06-01").sections
+    assert section.endswith('tides = GET_tides(date="2024-05-25")')

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from protocols import load
 from protocols.dataflow.graph import ProtocolGraph
 from tests.atc.assist.planning.sketches import document, graph, lines, plan_sketches
@@ -196,32 +194,6 @@ def of_kitchen(query: str, *tools: str) -> list[str]:
     return sketches[0].split("\n")
 
 
-@pytest.mark.parametrize(
-    ("query", "best"),
-    [
-        (
-            "Find a curry meal and a soup meal. Which one has fewer ingredients?",
-            'best = min(meals, key=lambda one: len(one["ingredients"]))',
-        ),
-        (
-            "Find a curry meal and a soup meal. Which of them is cheaper?",
-            'best = min(meals, key=lambda one: one["price"]["totalCost"])',
-        ),
-    ],
-)
-def test_compared_values_are_collected(query: str, best: str) -> None:
-    """A loop collects the responses for each item; the best item follows."""
-    assert of_kitchen(query, "GET_meals_meal_id_ingredients", "GET_meals_meal_id_price") == [
-        "meals = []",
-        'for name in ["curry", "soup"]:',
-        '    meal = GET_meals_search(query=name)["meals"][0]',
-        '    ingredients = GET_meals_meal_id_ingredients(meal_id=meal["id"])["ingredients"]',
-        '    price = GET_meals_meal_id_price(meal_id=meal["id"])',
-        '    meals.append({"meal": meal, "ingredients": ingredients, "price": price})',
-        best,
-    ]
-
-
 def test_a_limit_is_no_comparison() -> None:
     """`at least` and `more than` limit an amount, and nothing is collected."""
     for query in (
@@ -231,16 +203,6 @@ def test_a_limit_is_no_comparison() -> None:
         sketch = of_kitchen(query, "GET_meals_meal_id_ingredients", "GET_meals_meal_id_price")
         assert sketch[0].startswith("for meal in ")
         assert "best" not in "".join(sketch)
-
-
-def test_an_adjective_compares_by_the_field_of_its_name() -> None:
-    sketch = of_kitchen("Which of two meals is sweeter?", "GET_meals_meal_id_taste")
-    assert sketch[-1] == 'best = max(meals, key=lambda one: one["taste"]["sweetness"])'
-
-
-def test_the_best_day_is_taken() -> None:
-    sketch = of_kitchen("Which of the next five days will be the windiest?", "GET_weather_daily")
-    assert sketch[-1] == 'best = max(daily, key=lambda one: one["wind"]["speed"])'
 
 
 def test_limits_of_a_question_are_arguments() -> None:
