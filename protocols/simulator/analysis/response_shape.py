@@ -292,27 +292,6 @@ class ShapeCache:
     large: bool = False
     scalars: dict[int, tuple[Schema, frozenset[str], list[object]]] = field(default_factory=dict)
     places: dict[tuple[tuple[str, ...], int], ResponseShape] = field(default_factory=dict)
-    merges: dict[tuple[int, int], tuple[Schema, Schema, Schema]] = field(default_factory=dict)
-    members: dict[int, tuple[Schema, Mapping[str, Schema]]] = field(default_factory=dict)
-
-    structures: dict[int, tuple[Schema, tuple[str, ...]]] = field(default_factory=dict)
-
-    def is_structure(self, schema: Schema, protocol: Protocol, stack: tuple[str, ...]) -> bool:
-        """True if an object or list surely stands at a schema; False where that is not told at a glance."""
-        key = id(schema)
-        if key not in self.structures:
-            self.structures[key] = schema, tuple(_structures(schema, protocol))
-        return any(
-            not name or (name not in stack[:-1] and stack[-2:] != (name, name)) for name in self.structures[key][1]
-        )
-
-    def merged(self, first: Schema, second: Schema) -> Schema:
-        """Both schemas at once; the same object for the same ones."""
-        key = id(first), id(second)
-        if key not in self.merges:
-            self.merges[key] = first, second, _merge(first, second)
-        return self.merges[key][2]
-
     def scalar(self, path: tuple[str, ...], schema: Schema) -> ResponseShape | None:
         """The place of a schema that describes a scalar and has no examples beside its own; None of any other."""
         key = id(schema)
@@ -330,23 +309,6 @@ class ShapeCache:
         return place
 
 
-def _structures(schema: Schema, protocol: Protocol) -> Iterator[str]:
-    """The names of the plain definitions by which an object or list stands at a schema, "" for the schema itself."""
-    if _COMPOSED.isdisjoint(schema) or _REFERRING.isdisjoint(schema):
-        yield from [""] if "properties" in schema or _types(schema) & {"object", "array"} else []
-    elif "allOf" not in schema:
-        alternatives = [
-            *cast("list[Schema]", schema.get("oneOf") or ()),
-            *cast("list[Schema]", schema.get("anyOf") or ()),
-        ]
-        for part in [schema] if "$ref" in schema else alternatives:
-            name = str(part.get("$ref", "")).rpartition("/")[2]
-            definition = protocol.definitions.get(name, {}) if name else {}
-            if _REFERRING.isdisjoint(definition) and ("properties" in definition or "items" in definition):
-                yield name
-
-
-_REFERRING = frozenset({"$ref", "allOf", "oneOf", "anyOf"})
 _ANYTHING: Schema = {}
 _SCALARS = frozenset({"string", "integer", "number", "boolean", "null"})
 _COMPOSED = frozenset({"$ref", "allOf", "oneOf", "anyOf", "properties", "additionalProperties", "items"})
@@ -459,7 +421,7 @@ def _build(
     if plain and not structured:
         checks = tuple(_merge(schema, bare) for bare in plain)
     if len(structured) == 1 and "properties" not in schema:
-        schema, stack = extent.cache.merged(structured[0][0], schema), structured[0][1]
+        schema, stack = _merge(structured[0][0], schema), structured[0][1]
         types |= _types(schema)
         values = values or _own_examples(schema)
     elif len(structured) > 1 and "properties" not in schema:
@@ -495,10 +457,7 @@ def _object(
     extent: _Extent, schema: Schema, examples: Sequence[object], shape: ResponseShape, stack: tuple[str, ...]
 ) -> ResponseShape:
     bodies = [_trimmed(value) for value in examples if isinstance(value, dict)]
-    cache = extent.cache
-    if id(schema) not in cache.members:
-        cache.members[id(schema)] = schema, _trimmed(cast("Mapping[str, Schema]", schema.get("properties") or {}))
-    declared = cache.members[id(schema)][1]
+    declared = _trimmed(cast("Mapping[str, Schema]", schema.get("properties") or {}))
     additional = schema.get("additionalProperties")
     example_keys = dict.fromkeys(key for body in bodies for key in body if key)
     shape.expected = frozenset(example_keys)
@@ -512,19 +471,13 @@ def _object(
     for name in names:
         values = [body[name] for body in bodies if name in body] if bodies else []
         path, member = (*shape.path, name), declared.get(name, open_schema)
-        if not values and (scalar := cache.scalar(path, member)) is not None:
+        if not values and (scalar := extent.cache.scalar(path, member)) is not None:
             extent.left -= 1
             if extent.left < 0:
                 raise _TooManyShapesError
             shape.properties[name] = scalar
             continue
-        if not values and len(path) > extent.depth and cache.is_structure(member, extent.protocol, stack):
-            part = None
-            extent.left -= 1
-            if extent.left < 0:
-                raise _TooManyShapesError
-        else:
-            part = _build(extent, member, values, path, stack)
+        part = _build(extent, member, values, path, stack)
         if part is not None:
             shape.properties[name] = part
         elif name in shape.required or name in example_keys:
