@@ -13,7 +13,7 @@ from math import fsum, log
 from typing import cast
 
 from protocols.model import Parameter, Protocol
-from protocols.simulator.analysis.response_shape import ResponseShape, ShapeCache, build
+from protocols.simulator.analysis.response_shape import ResponseShape, build
 from protocols.simulator.analysis.world_file import WorldFile
 from protocols.simulator.analysis.world_schema import (
     GENERIC,
@@ -146,13 +146,12 @@ class EntityTypes:
     # -- shapes and what stands in them ----------------------------------------------------------------------------
 
     def _read_shapes(self) -> None:
-        cache = ShapeCache()
         for plan in self.plans:
             response = plan.tool.success
             if response is None or response.schema is None:
                 continue
             plan.media_type = response.media_type
-            plan.shape = build(self.protocol, response.schema, response.examples, cache)
+            plan.shape = build(self.protocol, response.schema, response.examples)
         for plan in self.plans:
             if plan.detail and plan.tool.method == "GET" and plan.shape and not plan.shape.is_array:
                 kind = self.by_name[plan.subject]

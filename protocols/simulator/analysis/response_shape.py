@@ -18,7 +18,7 @@ from protocols.model import Protocol, Schema
 from protocols.patterns import matches
 from protocols.schema_fields import declared_types
 
-__all__ = ["ResponseShape", "ShapeCache", "build", "conforms", "fits", "type_name"]
+__all__ = ["ResponseShape", "build", "conforms", "fits", "type_name"]
 
 Value = TypeVar("Value")
 _MAX_EXAMPLES = 160
@@ -26,7 +26,6 @@ _MOST_TRIED = 2000
 _MOST_SHAPES = 400
 _EXTENTS = ((14, 64), (4, 8), (3, 6), (2, 6), (1, 6))
 """Depths of nested objects and numbers of alternatives, widest first; a response takes the first within the limit."""
-_NARROWEST = len(_EXTENTS) - 1
 
 
 @dataclass(slots=True, eq=False)
@@ -277,41 +276,7 @@ class _TooManyShapesError(Exception):
     """A response has more places than the limit."""
 
 
-@dataclass(slots=True)
-class ShapeCache:
-    """What the responses of one document share: it makes the analysis of a large one several times faster.
-
-    `trees` are the responses built, by schema; `large`: the last one was above the limit. `scalars` says of a schema
-    what its place is like; no types where more than a scalar may stand. `places` are such places by path and schema;
-    nothing of them is changed later. `merges` and `members` are what was worked out of schemas; `structures` are the
-    definitions of which an object or list may stand there ("" if it does without one). All are by the identity of
-    schemas, which they keep alive.
-    """
-
-    trees: dict[int, ResponseShape | None] = field(default_factory=dict)
-    large: bool = False
-    scalars: dict[int, tuple[Schema, frozenset[str], list[object]]] = field(default_factory=dict)
-    places: dict[tuple[tuple[str, ...], int], ResponseShape] = field(default_factory=dict)
-    def scalar(self, path: tuple[str, ...], schema: Schema) -> ResponseShape | None:
-        """The place of a schema that describes a scalar and has no examples beside its own; None of any other."""
-        key = id(schema)
-        if key not in self.scalars:
-            types = _types(schema) if _COMPOSED.isdisjoint(schema) else set()
-            examples = [v for v in _own_examples(schema)[:_MAX_EXAMPLES] if not isinstance(v, (dict, list))]
-            self.scalars[key] = schema, frozenset(types if types <= _SCALARS else ()), examples
-        _, types_here, examples = self.scalars[key]
-        if not types_here:
-            return None
-        place = self.places.get((path, key))
-        if place is None:
-            place = ResponseShape(path, types=types_here, checks=(schema,), examples=list(examples))
-            self.places[path, key] = place
-        return place
-
-
 _ANYTHING: Schema = {}
-_SCALARS = frozenset({"string", "integer", "number", "boolean", "null"})
-_COMPOSED = frozenset({"$ref", "allOf", "oneOf", "anyOf", "properties", "additionalProperties", "items"})
 
 
 @dataclass(slots=True)
@@ -322,72 +287,26 @@ class _Extent:
     depth: int
     options: int
     left: int
-    cache: ShapeCache
+
+    def count_place(self) -> None:
+        """Count a place. Raises: _TooManyShapesError: It is one too many."""
+        self.left -= 1
+        if self.left < 0:
+            raise _TooManyShapesError
 
 
-def build(
-    protocol: Protocol, schema: Schema, examples: Sequence[object] = (), cache: ShapeCache | None = None
-) -> ResponseShape | None:
+def build(protocol: Protocol, schema: Schema, examples: Sequence[object] = ()) -> ResponseShape | None:
     """Build the shape of a schema and its documented values.
 
     Schemas that hold one another make very large trees. A tree above the limit loses its deepest objects and lists, and
     then its last alternatives; scalars stay.
 
-    Args:
-        cache: What the responses of one document share.
     Returns: None where a schema contains itself again; the data ends there.
     """
-    cache = cache if cache is not None else ShapeCache()
-    key = id(schema)
-    if not examples and key in cache.trees:
-        tree = cache.trees[key]
-        return _copied(tree) if tree is not None else None
-    tree = _widest(protocol, schema, examples, cache)
-    if not examples:
-        cache.trees[key] = tree
-    return tree
-
-
-def _widest(protocol: Protocol, schema: Schema, examples: Sequence[object], cache: ShapeCache) -> ResponseShape | None:
-    """The tree of the first extent within the limit.
-
-    A narrower extent never has more places: where the last but one has too many, so have all before it.
-    """
-    shapes: dict[int, ResponseShape | None] = {}
-    narrow = _NARROWEST - 1
-    order = (narrow, 0) if cache.large else (0, narrow)
-    for number in (*order, *range(1, narrow)):
-        left = _MOST_SHAPES if number < _NARROWEST else sys.maxsize
+    for depth, options in _EXTENTS[:-1]:
         with suppress(_TooManyShapesError):
-            shapes[number] = _build(_Extent(protocol, *_EXTENTS[number], left, cache), schema, examples, (), ())
-        if number == narrow and number not in shapes:
-            extent = _Extent(protocol, *_EXTENTS[_NARROWEST], sys.maxsize, cache)
-            shapes[_NARROWEST] = _build(extent, schema, examples, (), ())
-        if shapes and min(shapes) != narrow:
-            break
-    cache.large = min(shapes) >= narrow
-    return shapes[min(shapes)]
-
-
-def _copied(shape: ResponseShape) -> ResponseShape:
-    """The same tree, to be typed by itself; scalars are shared, since nothing of them is changed."""
-    if not (shape.properties or shape.options or shape.item is not None) and shape.types and shape.types <= _SCALARS:
-        return shape
-    return ResponseShape(
-        shape.path,
-        shape.types,
-        shape.checks,
-        {name: _copied(part) for name, part in shape.properties.items()},
-        shape.required,
-        shape.expected,
-        _copied(shape.item) if shape.item is not None else None,
-        tuple(map(_copied, shape.options)),
-        list(shape.examples),
-        list(shape.lengths),
-        shape.min_items,
-        shape.max_items,
-        shape.closed,
-    )
+            return _build(_Extent(protocol, depth, options, _MOST_SHAPES), schema, examples, (), ())
+    return _build(_Extent(protocol, *_EXTENTS[-1], sys.maxsize), schema, examples, (), ())
 
 
 def _build(
@@ -397,9 +316,7 @@ def _build(
     resolved = _flat(schema, protocol, stack)
     if resolved is None:
         return None
-    extent.left -= 1
-    if extent.left < 0:
-        raise _TooManyShapesError
+    extent.count_place()
     deepest = len(path) > extent.depth
     schema, stack = resolved
     values = [*examples, *_own_examples(schema)][:_MAX_EXAMPLES]
@@ -471,12 +388,6 @@ def _object(
     for name in names:
         values = [body[name] for body in bodies if name in body] if bodies else []
         path, member = (*shape.path, name), declared.get(name, open_schema)
-        if not values and (scalar := extent.cache.scalar(path, member)) is not None:
-            extent.left -= 1
-            if extent.left < 0:
-                raise _TooManyShapesError
-            shape.properties[name] = scalar
-            continue
         part = _build(extent, member, values, path, stack)
         if part is not None:
             shape.properties[name] = part

@@ -248,21 +248,6 @@ def test_a_part_of_an_entity_keeps_what_was_written(jobs: Protocol) -> None:
     assert client.get(f"/jobs/{second}/note") == before
 
 
-def test_followers_form_no_circle_and_numbers_exist(jobs: Protocol) -> None:
-    """The followers of a step are steps of its job and come later; the number of its try can be read."""
-    client = Client(jobs, "In which order do the steps of nightly_sync run?")
-    steps = client.get("/jobs/nightly_sync/steps")["steps"]
-    waiting = {step["step_id"]: set(step["downstream_step_ids"]) for step in steps}
-    assert any(waiting.values())
-    while waiting:
-        last = {step for step, followers in waiting.items() if not followers}
-        assert last
-        waiting = {step: followers - last for step, followers in waiting.items() if step not in last}
-    step = steps[0]
-    attempt = client.get(f"/jobs/nightly_sync/steps/{step['step_id']}/tries/{step['try_number']}")
-    assert attempt["try_number"] == step["try_number"]
-
-
 def test_a_field_of_a_foreign_type_is_no_internal_error() -> None:
     """An event tells who caused it; that does not empty the type of the signed-in user, who owns the playlists."""
     user = {"type": "object", "properties": {"id": TEXT, "name": TEXT}}

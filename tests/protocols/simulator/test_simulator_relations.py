@@ -88,17 +88,6 @@ def test_every_film_has_one_director(movies: Client) -> None:
         assert [entry["job"] for entry in crew].count("Director") == 1
 
 
-def test_a_credit_names_the_work_and_the_person(movies: Client) -> None:
-    show = movies.get("/search/tv", query="Black Mirror")["results"][0]
-    crew = movies.get(f"/tv/{show['id']}/season/2/credits")["crew"]
-    director = next(entry for entry in crew if entry["job"] == "Director")
-
-    credit = movies.get(f"/credit/{director['credit_id']}")
-
-    assert credit["person"]["name"] == director["name"]
-    assert (credit["media"]["id"], credit["media_type"], credit["job"]) == (show["id"], "tv", "Director")
-
-
 def test_seasons_and_episodes_add_up(movies: Client) -> None:
     """The numbers that a show tells are those of the seasons and episodes that it has."""
     show = movies.get("/search/tv", query="Two Quiet Girls")["results"][0]
@@ -114,25 +103,6 @@ def test_seasons_and_episodes_add_up(movies: Client) -> None:
     assert movies.send("GET", f"/tv/{show['id']}/season/99").status_code == 404
     episode = movies.get(f"/tv/{show['id']}/season/2/episode/3")
     assert (episode["season_number"], episode["episode_number"]) == (2, 3)
-
-
-def test_a_review_knows_what_it_is_about(movies: Client) -> None:
-    film = movies.get("/search/movie", query="The Dark Knight")["results"][0]
-    review = movies.get(f"/movie/{film['id']}/reviews")["results"][0]
-
-    detail = movies.get(f"/review/{review['id']}")
-
-    assert (detail["media_id"], detail["media_title"]) == (film["id"], "The Dark Knight")
-    assert detail["content"] == review["content"]
-
-
-def test_a_collection_holds_films_that_belong_to_it(movies: Client) -> None:
-    collection = movies.get("/search/collection", query="The Hunger Games")["results"][0]
-    parts = movies.get(f"/collection/{collection['id']}")["parts"]
-
-    assert parts
-    for part in parts:
-        assert movies.get(f"/movie/{part['id']}")["belongs_to_collection"]["id"] == collection["id"]
 
 
 def test_albums_own_their_tracks(music: Client) -> None:
