@@ -1,8 +1,7 @@
-"""Four small services of different style, to be probed: each keeps its things, and knows what it had at first.
+"""Three small services of different style, to be probed: each keeps its things, and knows what it had at first.
 
 - Cms: a store of items in SQLite with `{"data": …}` around all, relations that are a number or an object, and system
   collections. It answers 200 to what is made, 204 to a few, and 500 after the row is stored to one.
-- Files: a server of files and running programs; names in place of identifiers, and errors in plain text.
 - Books: pages of `results`, and errors by field.
 - Registry: kinds and settings that are keys of an object, a list that is filtered by default, and a POST that answers
   nothing.
@@ -20,7 +19,7 @@ from protocols import load
 from protocols.model import Protocol
 from tests.local_api import PREFIX, Answer, LocalAPI, Received
 
-__all__ = ["Books", "Cms", "Files", "Registry", "Small"]
+__all__ = ["Books", "Cms", "Registry", "Small"]
 
 TEXT, NUMBER = {"type": "string"}, {"type": "integer"}
 
@@ -162,48 +161,6 @@ class Cms(Small):
         if kind == "folders":
             return Answer(500, {"errors": [{"message": "The index is out of date"}]}, {"Retry-After": "0"})
         return Answer(200, {"data": {"id": number, **body}})
-
-
-class Files(Small):
-    """Files and running programs."""
-
-    paths = {  # noqa: RUF012
-        "/contents/{path}": {"get": {"parameters": [_parameter("path", "path")], "responses": {}}},
-        "/contents/{path}/checkpoints": {"get": {"parameters": [_parameter("path", "path")], "responses": {}}},
-        "/sessions": {"get": {"responses": {}}},
-        "/sessions/{session}": {"get": {"parameters": [_parameter("session", "path")], "responses": {}}},
-        "/terminals": {"get": {"responses": {}}},
-        "/terminals/{terminal_id}": {"get": {"parameters": [_parameter("terminal_id", "path")], "responses": {}}},
-        "/specs": {"get": {"responses": {}}},
-        "/specs/{kernel_name}": {"get": {"parameters": [_parameter("kernel_name", "path")], "responses": {}}},
-        "/preview": {"get": {"parameters": [_parameter("path"), _parameter("width", schema=NUMBER)], "responses": {}}},
-    }
-
-    def reply(self, received: Received, parts: list[str], query: dict[str, str]) -> Answer:
-        session = {"id": "b7e1", "path": "analysis.txt", "kind": "console", "kernel": {"id": "k9", "name": "plain"}}
-        spec = {"name": "plain", "language": "none"}
-        match parts:
-            case ["contents", "analysis.txt"]:
-                return Answer(200, {"name": "analysis.txt", "path": "analysis.txt", "size": 12})
-            case ["contents", "analysis.txt", "checkpoints"]:
-                return Answer(200, [{"id": "c1", "last_modified": "2025-01-01T00:00:00Z"}])
-            case ["sessions"]:
-                return Answer(200, [session])
-            case ["sessions", "b7e1"]:
-                return Answer(200, session)
-            case ["terminals"]:
-                return Answer(200, [{"name": "1"}])
-            case ["terminals", "1"]:
-                return Answer(200, {"name": "1", "last_activity": "2025-01-01T00:00:00Z"})
-            case ["specs"]:
-                return Answer(200, {"default": "plain", "specs": {"plain": spec}})
-            case ["specs", "plain"]:
-                return Answer(200, spec)
-            case ["preview"] if "path" not in query:
-                return Answer(400, "Missing field in JSON data: path")
-            case ["preview"] if query["path"] == "analysis.txt":
-                return Answer(200, {"head": "a,b", "lines": 2})
-        return Answer(404, f"No such file or directory: {'/'.join(parts[1:])}")
 
 
 class Books(Small):

@@ -236,28 +236,6 @@ def test_what_is_not_sure_to_be_of_its_own_is_left_alone(
     assert why in report.left_behind[0]
 
 
-def test_things_from_the_same_place_are_tried_first() -> None:
-    """A task run and a flow run are both runs."""
-    number = {"name": "id", "in": "path", "required": True, "schema": {"type": "integer"}}
-    paths = {
-        f"/{kind}_runs{rest}": {"get": {"parameters": [number] if rest else []}}
-        for kind in ("flow", "task")
-        for rest in ("", "/{id}")
-    }
-    with LocalAPI() as service:
-        service.answer("GET", "/flow_runs", [{"id": 1}])
-        service.answer("GET", "/task_runs", [{"id": 2}])
-        service.answer("GET", "/flow_runs/1", {"id": 1, "flow": "a"})
-        service.answer("GET", "/task_runs/2", {"id": 2, "task": "b"})
-        protocol = load({**NOTES, "paths": paths, "servers": [{"url": service.url}]})
-        with Sandbox(protocol, track=False) as sandbox:
-            prober = Prober(protocol, None, sandbox)
-            prober.probe()
-
-    assert set(outcomes(prober).values()) == {"documented"}
-    assert f"{PREFIX}/task_runs/1" not in [request.path for request in service.requests]
-
-
 def test_what_names_something_else_besides_is_not_called(service: Notes) -> None:
     """A comment of a note of ours may be somebody's, and another kind of thing may have the same number."""
     number = {"in": "path", "required": True, "schema": {"type": "integer"}}

@@ -21,7 +21,6 @@ from probing.evaluation import field_agreement
 from probing.prober.findings import ProbeReport, ToolFinding
 from probing.prober.permission import WritePermission
 from probing.prober.prober import Prober
-from probing.prober.replies import error_in_success
 from probing.prober.variants import argument_variants
 from probing.strip_responses import strip_responses
 from protocols import load
@@ -32,7 +31,6 @@ from protocols.samples import sample
 from protocols.simulator import Simulator
 from sandbox import CallRecord, Sandbox
 from tests.atc.assist.planning.sketches import plan_sketch
-from tests.local_api import LocalAPI
 
 TINY = ["museum", "parcels"]
 
@@ -152,33 +150,6 @@ def test_a_tool_keeps_what_others_call_it(version: dict[str, str]) -> None:
     assert [written[path]["get"]["tags"] for path in names] == [["listA"], ["twice"], ["twice"]]
 
 
-def test_every_choice_of_an_argument_is_asked_for() -> None:
-    """What is returned may depend on it: the most heard artists are others things than the most heard songs."""
-    kinds = ["artists", "songs"]
-    top = {
-        "parameters": [{"name": "kind", "in": "path", "required": True, "schema": {"type": "string", "enum": kinds}}],
-        "responses": {"200": {"description": "ok"}},
-    }
-    with LocalAPI() as local:
-        local.answer(
-            "GET", "/top/artists", [{"kind": "artist", "id": identifier, "genres": ["jazz"]} for identifier in "abc"]
-        )
-        local.answer("GET", "/top/songs", [{"kind": "song", "id": identifier, "seconds": 200} for identifier in "def"])
-        info = {"title": "t", "version": "1"}
-        truth = load(
-            {"openapi": "3.1.0", "info": info, "servers": [{"url": local.url}], "paths": {"/top/{kind}": {"get": top}}}
-        )
-        with Sandbox(truth) as sandbox:
-            prober = Prober(truth, None, sandbox)
-            prober.probe()
-    schema: Any = prober.findings["GET_top_kind"].schema
-
-    assert [sorted(variant["properties"]) for variant in schema["items"]["anyOf"]] == [
-        ["genres", "id", "kind"],
-        ["id", "kind", "seconds"],
-    ]
-
-
 def test_each_of_several_choices_is_asked_for_alone_and_pages_of_one() -> None:
     """What comes with all kinds together is not always there, and the last page says of no next one."""
     kinds = {"type": "array", "items": {"type": "string", "enum": ["bands", "songs"]}}
@@ -218,21 +189,6 @@ def test_an_interrupt_keeps_what_is_known() -> None:
 
     assert (report.exit_code, report.ended) == (130, "interrupted")
     assert sum(finding.schema is not None for finding in report.tools) == 3
-
-
-@pytest.mark.parametrize(
-    ("body", "wrong"),
-    [
-        ({"error": "no key", "code": 3}, True),
-        ({"success": False, "status_message": "Invalid"}, True),
-        ({"errors": [], "films": []}, False),
-        ({"error": None, "status": "ok"}, False),
-        ("<!doctype html>", True),
-        ([], False),
-    ],
-)
-def test_an_error_that_comes_as_an_answer_is_seen(body: object, wrong: bool) -> None:
-    assert (error_in_success(body) is not None) is wrong
 
 
 def test_the_command_writes_document_and_report(tmp_path: Path) -> None:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import ast
 import copy
-import ipaddress
 import json
 import re
-from datetime import date
 from typing import Any
 from urllib.parse import parse_qs, urlencode
 
@@ -109,40 +107,6 @@ def test_the_same_value_is_replaced_by_the_same_one_everywhere() -> None:
     assert redactor.body({"to": 532013000}) == {"to": account}
     assert redactor.text(json.dumps(body)) == json.dumps(body), "what was replaced is not replaced again"
     assert redactor.body(body["data"][0]["e-mail"]) == ada["e-mail"]
-
-
-def test_the_seed_decides() -> None:
-    assert Redactor(1).body(BODY) == Redactor(1).body(BODY) != Redactor(2).body(BODY)
-
-
-def test_the_shape_is_kept() -> None:
-    """Types, lengths and formats are those of the originals, so that a schema of the one is valid for the other."""
-    ada, log = redacted(BODY)["data"][0], redacted(BODY)["log"]
-
-    assert re.fullmatch(r"[a-z]{3}\.[a-z]{8}@example\.com", ada["e-mail"])
-    assert re.fullmatch(r"\+49 \d{3} \d{8}", ada["phoneNumber"])
-    assert date.fromisoformat(ada["dateOfBirth"]) != date(1985, 12, 10)
-    assert re.fullmatch(r"[A-Z]{2}\d[A-Z] \d[A-Z]{2}", ada["address"]["postal_code"])
-    assert re.fullmatch(r"[A-Z][a-z]{2} [A-Z][a-z]{7}", ada["name"])
-    assert isinstance(ada["ssn"], int)
-    assert len(str(ada["ssn"])) == 9
-    assert re.fullmatch(r"\d{4}( \d{4}){3}", ada["card"]["pan"])
-    assert re.fullmatch(r"DE\d{20}", ada["account"]["iban"])
-    assert [len(part) for part in log["jwt"].split(".")] == [len(part) for part in JWT.split(".")]
-    assert log["header"].startswith("Authorization: Bearer ")
-    assert [len(line) for line in log["deploy"].splitlines()] == [len(line) for line in PEM.splitlines()]
-    assert log["deploy"].splitlines()[::3] == PEM.splitlines()[::3]
-    four, six = log["client"].split(" via ")
-    assert any(
-        ipaddress.ip_address(four) in ipaddress.ip_network(net)
-        for net in ("192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24")
-    )
-    assert ipaddress.ip_address(six) in ipaddress.ip_network("2001:db8::/32")
-    assert re.fullmatch(r"postgres://[a-z]{4}:[a-z]\d[a-z]{7}@db\.internal:5432/main", log["database"])
-    assert re.fullmatch(r"https://files\.example\.org/a\.pdf\?X-Amz-Signature=\w{30}&page=2", log["download"])
-    assert re.fullmatch(r"ghp_\w{36}", log["github"])
-    assert re.fullmatch(r"AKIA[A-Z\d]{16}", log["aws"])
-    assert (ada["id"], ada["address"]["country"]) == (7, "GB")
 
 
 @pytest.mark.parametrize(
@@ -327,14 +291,6 @@ def test_identifiers_stay_usable_in_programs() -> None:
     redactor.body({"film_id": SHA})
 
     assert redactor.text(f"get_film({SHA!r})") == f"get_film({SHA!r})"
-
-
-def test_different_values_are_told_apart() -> None:
-    """As long as there are others enough."""
-    pins = redacted([{"pin": number} for number in range(1, 5)])
-    assert len({record["pin"] for record in pins}) == 4
-    emails = redacted([f"u{number}@corp.io" for number in range(500)])
-    assert len(set(emails)) == 500
 
 
 def test_deep_and_large_bodies() -> None:

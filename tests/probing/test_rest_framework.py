@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 from atc.apps.cli import main
 from probing.prober.observations import Observations
 from probing.prober.prober import Prober
-from probing.prober.replies import is_envelope, page_title
+from probing.prober.replies import page_title
 from sandbox import Sandbox
 from tests.local_api import Answer, Received
 from tests.probing.small_services import Small
@@ -172,41 +172,6 @@ def test_an_argument_that_an_error_names_is_tried(error: object, names: bool) ->
         prober.probe()
 
     assert prober.findings["GET_tasks"].is_complete is names
-
-
-def test_what_an_error_asks_for_and_no_answer_holds_is_named(tmp_path: Path) -> None:
-    """Nobody could have known it, so that it does not count against the probe."""
-
-    class Secretive(Framework):
-        def reply(self, received: Received, parts: list[str], query: dict[str, str]) -> Answer:
-            return (
-                Answer(400, {"view": ["This field is required."]})
-                if parts == ["tasks"]
-                else super().reply(received, parts, query)
-            )
-
-    with Secretive() as service:
-        result, tools = probe(tmp_path, service)
-
-    assert result.exit_code == 0
-    assert tools["GET_tasks"]["outcome"] == "unreachable_argument"
-    assert tools["GET_tasks"]["reason"].endswith("no answer held a value for view")
-
-
-@pytest.mark.parametrize(
-    ("body", "expected"),
-    [
-        ({"count": 0, "next": None, "previous": None, "results": []}, True),
-        ({"data": [], "meta": {"total": 0}, "links": {}}, True),
-        ({"code": 0, "message": "ok", "data": {"id": 3}}, True),
-        ({"id": 3, "results": []}, False),
-        ({"code": "TLK1", "speakers": ["a"]}, False),
-        ({"theme": "dark", "limit": 3}, False),
-        ([], False),
-    ],
-)
-def test_an_envelope_is_told_from_a_thing(body: object, expected: bool) -> None:
-    assert is_envelope(body) is expected
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from math import fsum, log
 from typing import cast
 
 from protocols.model import Parameter, Protocol
-from protocols.simulator.analysis.response_shape import ResponseShape, build
+from protocols.simulator.analysis.response_shape import ResponseShape, build, copied
 from protocols.simulator.analysis.world_file import WorldFile
 from protocols.simulator.analysis.world_schema import (
     GENERIC,
@@ -146,12 +146,16 @@ class EntityTypes:
     # -- shapes and what stands in them ----------------------------------------------------------------------------
 
     def _read_shapes(self) -> None:
+        trees: dict[int, ResponseShape] = {}  # by the identity of schemas: many operations of a resource answer alike
         for plan in self.plans:
             response = plan.tool.success
             if response is None or response.schema is None:
                 continue
             plan.media_type = response.media_type
-            plan.shape = build(self.protocol, response.schema, response.examples)
+            same = trees.get(id(response.schema)) if not response.examples else None
+            plan.shape = copied(same) if same else build(self.protocol, response.schema, response.examples)
+            if plan.shape and not response.examples:
+                trees[id(response.schema)] = plan.shape
         for plan in self.plans:
             if plan.detail and plan.tool.method == "GET" and plan.shape and not plan.shape.is_array:
                 kind = self.by_name[plan.subject]
@@ -187,7 +191,7 @@ class EntityTypes:
                 or (self._by_identity(shape) if item else "")
             )
         self._type_by_similarity(final=False)
-        for plan, shape, around, item in self.nodes():
+        for plan, shape, _, item in self.nodes():
             if not shape.kind and (not shape.path and not item) and "/" + plan.tool.path.strip("/") in self.singletons:
                 stem = identifier_stem(id_field_of(shape.properties))
                 fields = _FieldIndex()
@@ -197,10 +201,6 @@ class EntityTypes:
                 shape.kind = fields.most_similar(shape.properties)
                 if not shape.kind:
                     shape.kind = self.get_or_add("_".join(stem) or singular(words(plan.tool.path)[-1])).name
-            elif not shape.kind and (shape.path or item) and id_field_of(shape.properties):
-                names = set(shape.properties)
-                if around is not None and not item and len(names) >= 3 and names <= set(around.properties):
-                    shape.kind = around.kind
         self._type_by_similarity(final=True)
         for path in self.singletons:
             plan = next(plan for plan in self.plans if plan.tool.path == path and plan.tool.method == "GET")
@@ -307,12 +307,6 @@ class EntityTypes:
                     return kind.name
                 if part.checks and any({"enum", "const"} & set(check) for check in part.checks) and value.isalpha():
                     return "" if value.lower() in GENERIC else self.get_or_add(value.lower()).name
-        for name in ("uri", "urn"):
-            part = shape.properties.get(name)
-            for text in part.examples if part else ():
-                pieces = str(text).split(":")
-                if len(pieces) >= 3 and (kind := find_entity_type(pieces[-2], self.by_name)):
-                    return kind.name
         return ""
 
     def _by_key(self, plan: ResponsePlan, shape: ResponseShape, item: bool, within: bool) -> str:
@@ -395,10 +389,6 @@ class EntityTypes:
                     for option in part.item.variants() if part.item else part.variants():
                         if option.properties:
                             option.core.kind = self.get_or_add(target).name
-            for plan in self.plans:
-                listed = plan.shape.item if plan.shape and (plan.subject, plan.label) == (owner, label) else None
-                if listed is not None and listed.properties:
-                    listed.kind = self.get_or_add(target).name
 
 
 class _FieldIndex:

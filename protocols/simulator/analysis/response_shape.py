@@ -10,7 +10,7 @@ import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from typing import TypeVar, cast
 
@@ -18,7 +18,7 @@ from protocols.model import Protocol, Schema
 from protocols.patterns import matches
 from protocols.schema_fields import declared_types
 
-__all__ = ["ResponseShape", "build", "conforms", "fits", "type_name"]
+__all__ = ["ResponseShape", "build", "conforms", "copied", "fits", "type_name"]
 
 Value = TypeVar("Value")
 _MAX_EXAMPLES = 160
@@ -307,6 +307,17 @@ def build(protocol: Protocol, schema: Schema, examples: Sequence[object] = ()) -
         with suppress(_TooManyShapesError):
             return _build(_Extent(protocol, depth, options, _MOST_SHAPES), schema, examples, (), ())
     return _build(_Extent(protocol, *_EXTENTS[-1], sys.maxsize), schema, examples, (), ())
+
+
+def copied(shape: ResponseShape) -> ResponseShape:
+    """The same tree, to be typed by itself."""
+    return replace(
+        shape,
+        properties={name: copied(part) for name, part in shape.properties.items()},
+        item=copied(shape.item) if shape.item is not None else None,
+        options=tuple(map(copied, shape.options)),
+        examples=list(shape.examples),
+    )
 
 
 def _build(

@@ -13,10 +13,10 @@ from typing import Any, cast
 from protocols.bounded import validator_class
 from protocols.schema_fields import declared_types
 from protocols.simulator.analysis.response_shape import ResponseShape, fits
-from protocols.simulator.analysis.world_schema import GENERIC, label_of
+from protocols.simulator.analysis.world_schema import label_of
 from protocols.simulator.http.list_items import ListItems, kinds_in
 from protocols.simulator.http.messages import RequestError
-from protocols.simulator.http.paging import LIMITS, Paginator, ResponseFrame, beyond_first, is_paging, stands_for_all
+from protocols.simulator.http.paging import LIMITS, Paginator, ResponseFrame, beyond_first, is_paging
 from protocols.simulator.http.writes import WriteHandler
 from protocols.simulator.world.entity import Entity, RelationEdge
 from protocols.simulator.world.values import is_date
@@ -69,14 +69,10 @@ class ResponseBodies:
             return self._fields.value(self._value_owner(frame), frame.plan.label or "value", shape)
         if shape.kind:
             if subject is None or subject.kind != shape.kind:
-                if subject is not None and subject.ends:
-                    return self._entity(shape, subject, None, frame)
                 chosen = self._list_items.everywhere(shape.kind, frame)
                 if not chosen:
                     raise RequestError(404, f"there is no such {shape.kind}")
                 subject = chosen[0]
-            return self._entity(shape, subject, None, frame)
-        if created and subject is not None and frame.plan.detail:
             return self._entity(shape, subject, None, frame)
         return self._container(shape, subject, "", frame, top=True)
 
@@ -99,8 +95,6 @@ class ResponseBodies:
             stem = identifier_stem(name)
             kind = self.schema.entity_type_named("_".join(stem)) if stem else None
             if kind is None or kind.local or words(name)[-1] not in {"id", "uuid", "guid", "ref", "slug"}:
-                continue
-            if stands_for_all(frame.plan.tool, name, value):
                 continue
             entity = self.world.find(kind.name, str(value))
             if entity is None:
@@ -212,8 +206,6 @@ class ResponseBodies:
                 else:
                     body[name] = self._plain(edge.own, name, part, frame)
             return body
-        if not shape.kind and not shape.properties:
-            return self._fields.title(edge.target) if "string" in shape.types else self._fields.identifier(edge.target)
         return self._entity(shape, edge.target, edge.own, frame)
 
     def _context(self, part: ResponseShape, edge: RelationEdge, frame: ResponseFrame) -> object:
@@ -297,8 +289,6 @@ class ResponseBodies:
                     )
                     if edges and len(part.item_types) > 1 and self.world.rng(entity, label).below(4):
                         break
-            if entity is frame.subject and frame.plan.detail and part.item_types == [entity.kind] and label in GENERIC:
-                edges = [RelationEdge(entity, entity)]  # an envelope that was taken for its content
             most = _MOST_NESTED[min(len(part.path), len(_MOST_NESTED) - 1)]
             return [self._item(part.item, edge, frame) for edge in edges[:most][: part.max_items]]
         if part.shows_entity:
@@ -347,8 +337,6 @@ class ResponseBodies:
 
     def _linked_to_subject(self, subject: Entity, kind: str) -> Entity | None:
         """The entity of a type that the subject links to: items of a playlist are added by its owner."""
-        if subject.kind == kind:
-            return subject
         links = self.schema.relations_of(subject.kind, kind, many=False)
         return self._relations.linked(subject, links[0].label, kind) if links else None
 
@@ -540,8 +528,6 @@ class ResponseBodies:
         distinct = dict.fromkeys(value for value in values if not isinstance(value, (dict, list)))
         if scalars := [value for value in distinct if fits(value, part.item)]:
             return rng.sample(scalars, size)
-        if values and isinstance(values[0], list):
-            return [self._plain_list(part.item, entity, f"{name}[{i}]", frame) for i in range(size)]
         if part.item.is_object or part.item.is_array:
             return [self._plain(entity, f"{name}[{i}]", part.item, frame) for i in range(size)]
         generated = [self._fields.value(entity, f"{name}[{i}]", part.item) for i in range(max(size, part.min_items))]

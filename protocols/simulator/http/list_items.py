@@ -68,9 +68,6 @@ class ListItems:
         kind = self.schema.entity_type_named(frame.choice) if frame.choice else None
         if kind is not None and (len(targets) == 1 or kind.name in targets):
             targets = [kind.name]
-        requested = self.requested_types(frame)
-        if len(targets) > 1 and requested & set(targets):
-            targets = [target for target in targets if target in requested]
         if owner is None:
             entities = [entity for target in targets[:1] for entity in self.everywhere(target, frame)]
             return [RelationEdge(Entity("~list", ("list",)), entity) for entity in entities]

@@ -147,7 +147,7 @@ class Paginator:
             if not exists:
                 return True, None
             if part.properties:
-                return True, self._next_page(part, frame, ahead)
+                return True, self._next_page(part, frame)
             if part.types & {"integer", "number"}:
                 return True, frame.page + (1 if ahead else -1)
             if ahead and _continues_by_cursor(frame.plan) and not _is_link(part):
@@ -197,22 +197,15 @@ class Paginator:
         last = str(self._fields.identifier(frame.edges[-1].target)) if frame.edges else ""
         return last if "string" in part.types and last else frame.offset + frame.limit
 
-    def _next_page(self, part: ResponseShape, frame: ResponseFrame, ahead: bool) -> dict[str, object]:
-        """The object about the next page, or the one before it."""
-        step = 1 if ahead else -1
+    def _next_page(self, part: ResponseShape, frame: ResponseFrame) -> dict[str, object]:
+        """The object about the next page."""
         values: dict[str, object] = {}
         for name, inner in part.properties.items():
             label = label_of(name)
             if label in _CURSORS:
                 values[name] = self._cursor(frame, inner)
-            elif label in _PAGES:
-                values[name] = frame.page + step
             elif label in LIMITS:
                 values[name] = frame.limit
-            elif label in _OFFSETS:
-                values[name] = max(frame.offset + step * frame.limit, 0)
-            elif label in {"href", "url", "link"}:
-                values[name] = self._link(frame, ahead)
         return values
 
     def _page_object(self, part: ResponseShape, frame: ResponseFrame) -> dict[str, object]:

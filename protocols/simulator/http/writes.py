@@ -403,10 +403,6 @@ class WriteHandler:
                 if linked is not None:
                     linked.receive(name, value)
                     self.world.mark_changed(linked.kind)
-            elif part.kind and _refers(name) and set(identifier_stem(name)) & {part.kind, *words(field_name)}:
-                target = self.world.find(part.kind, _last(value))
-                if target is not None:
-                    self._relations.relink(state, label_of(field_name), target)
 
     def _apply_action(self, state: Entity, shape: ResponseShape, action: tuple[str, ...], subject: Entity) -> None:
         verb = action[-1] if action else ""

@@ -56,8 +56,6 @@ class FieldValues:
     def identifier(self, entity: Entity) -> object:
         """The identifier of an entity; registers the entity under it."""
         kind = self._world.entity_type(entity)
-        if kind.local and kind.ordinal == kind.id_field and entity.parent is not None:
-            return entity.position
         if kind.id_field in entity.memo:
             return entity.memo[kind.id_field]
         value = entity.values.get(kind.id_field)
@@ -386,14 +384,12 @@ class FieldValues:
                 return self.value(latest, self._world.entity_type(latest).date)
         if kind.date and parts[-1] == "precision":
             return {4: "year", 7: "month"}.get(len(str(self.value(entity, kind.date))), "day")
-        if kind.date and name not in kind.fields and parts[-1] == "date":
-            return self.value(entity, kind.date)
         return None
 
     def _address(self, entity: Entity, name: str, info: FieldInfo | None, shape: ResponseShape | None) -> str | None:
         """The value of a link: the entity's own address, that of one of its lists, or a page about it."""
         around, _, last = re.sub(r"\[\d+\]", "", name).rpartition(".")
-        parts = words(last)
+        parts = words(last) or ("",)
         if shape is not None and "string" not in shape.types:
             return None
         if last in {"href", "self"}:
@@ -462,12 +458,7 @@ class FieldValues:
         for relation in lists:
             if noun in {relation.target, singular(relation.label), singular(relation.label.rpartition("_")[2])}:
                 return len(self._relations.related(entity, relation.label, relation.target))
-        grandchild = self._schema.entity_types.get(noun)
-        middle = self._schema.entity_types.get(grandchild.parent) if grandchild else None
-        if middle is None or middle.parent != kind.name:
-            return None
-        children = [edge.target for edge in self._relations.children(entity, middle.name)]
-        return sum(len(self._relations.children(child, noun)) for child in children)
+        return None
 
     def _ordinal(self, entity: Entity, kind: EntityType, name: str) -> int | None:
         for level in (entity, *entity.ancestors()):
