@@ -15,7 +15,7 @@ from protocols.simulator.analysis.entity_types import EntityTypes, is_enumerated
 from protocols.simulator.analysis.examples import read_fields
 from protocols.simulator.analysis.relation_types import RelationTypes
 from protocols.simulator.analysis.response_shape import ResponseShape
-from protocols.simulator.analysis.world_file import NO_WORLD, WorldFile, WriteEffect, operation_of, suggest
+from protocols.simulator.analysis.world_file import NO_WORLD, WorldFile, WriteEffect, operation_of
 from protocols.simulator.analysis.world_schema import (
     NAMES,
     ResponsePlan,
@@ -235,37 +235,25 @@ def _note_places(
 
 def _check_world_file(schema: WorldSchema) -> None:
     """Check that everything in the world file of a schema exists. Raises: UsageError: It names something unknown."""
-    _check_entities(schema)
-    _check_relations(schema)
-    tools = {tool.name: tool for tool in schema.protocol.tools}
-    for name, effects in schema.world_file.effects.items():
-        for effect in effects:
-            _check_effect(schema, tools[name], effect)
-    for name in schema.world_file.queries:
-        _check_queries(schema, tools[name])
-
-
-def _check_entities(schema: WorldSchema) -> None:
-    for name, spec in schema.world_file.entities.items():
-        place = ("entities", name)
-        if name not in schema.entity_types:
-            hint = suggest(name, schema.entity_types)
-            raise schema.world_file.fault(place, f"there is no such kind{hint}")
-        fields = schema.entity_types[name].all_fields
+    world, types = schema.world_file, schema.entity_types
+    for name, spec in world.entities.items():
+        world.require(("entities", name), name, types, "there is no such kind")
+        fields = types[name].all_fields
         for path in (*spec.fields, *(path for values in spec.pinned for path in values)):
             if path and path.partition(".")[0] not in fields and (name, path) not in schema.places:
                 part = "fields" if path in spec.fields else "pinned"
-                raise schema.world_file.fault((*place, part, path), f"{name} has no such field{suggest(path, fields)}")
-
-
-def _check_relations(schema: WorldSchema) -> None:
-    for owner, label in schema.world_file.relations:
+                world.require(("entities", name, part, path), path, fields, f"{name} has no such field")
+    for owner, label in world.relations:
         place = ("relations", f"{owner}.{label}")
-        if owner not in schema.entity_types:
-            raise schema.world_file.fault(place, f"there is no kind {owner!r}{suggest(owner, schema.entity_types)}")
-        labels = {relation.label for relation in schema.relations.values() if relation.owner == owner}
-        if label not in labels:
-            raise schema.world_file.fault(place, f"no answer shows {label!r} of {owner}{suggest(label, labels)}")
+        world.require(place, owner, types, f"there is no kind {owner!r}")
+        labels = {relation.label for relation in schema.relations_of(owner)}
+        world.require(place, label, labels, f"no answer shows {label!r} of {owner}")
+    tools = {tool.name: tool for tool in schema.protocol.tools}
+    for name, effects in world.effects.items():
+        for effect in effects:
+            _check_effect(schema, tools[name], effect)
+    for name in world.queries:
+        _check_queries(schema, tools[name])
 
 
 def _check_effect(schema: WorldSchema, tool: Tool, effect: WriteEffect) -> None:
@@ -273,12 +261,10 @@ def _check_effect(schema: WorldSchema, tool: Tool, effect: WriteEffect) -> None:
     if owner.startswith("/"):
         plan = schema.states.get(owner)
         fields = plan.shape.properties if plan and plan.shape else {}
-        if label not in fields:
-            raise schema.world_file.fault(place, f"GET {owner} shows no {label!r}{suggest(label, fields)}")
-        return
-    labels = {relation.label for relation in schema.relations.values() if relation.owner == owner and relation.many}
-    if label not in labels:
-        raise schema.world_file.fault(place, f"{owner} has no collection {label!r}{suggest(label, labels)}")
+        schema.world_file.require(place, label, fields, f"GET {owner} shows no {label!r}")
+    else:
+        labels = {relation.label for relation in schema.relations_of(owner, many=True)}
+        schema.world_file.require(place, label, labels, f"{owner} has no collection {label!r}")
 
 
 def _check_queries(schema: WorldSchema, tool: Tool) -> None:
@@ -286,7 +272,6 @@ def _check_queries(schema: WorldSchema, tool: Tool) -> None:
     listed = {name for shape in shapes for part in (shape, *shape.properties.values()) for name in part.item_types}
     fields = {field for name in listed for field in schema.entity_types[name].all_fields}
     for parameter, binding in schema.world_file.queries[tool.name].items():
-        if binding.field and binding.field not in fields:
+        if binding.field:
             place = ("queries", operation_of(tool), parameter)
-            hint = suggest(binding.field, fields)
-            raise schema.world_file.fault(place, f"nothing listed there has {binding.field!r}{hint}")
+            schema.world_file.require(place, binding.field, fields, f"nothing listed there has {binding.field!r}")

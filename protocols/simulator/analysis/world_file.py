@@ -86,11 +86,16 @@ class WorldFile:
         line = next((self.lines[place[:end]] for end in range(len(place), 0, -1) if place[:end] in self.lines), 1)
         return UsageError(f"{self.file}, line {line}: {' → '.join(place) or 'the file'}: {problem}")
 
+    def require(self, place: _Place, name: str, valid_names: Collection[str], problem: str) -> None:
+        """Check that a name is one of these. Raises: UsageError: It is none; it tells the problem and the nearest."""
+        if name not in valid_names:
+            raise self.fault(place, problem + _suggest(name, valid_names))
+
     def check_target(self, owner: str, label: str, valid_names: Collection[str]) -> None:
         """Check that a relation leads to a known entity type or to one of the file's own. Raises: UsageError."""
         target, _ = self.relations[owner, label]
         if target not in valid_names and target not in self.entities:
-            hint = f"{suggest(target, valid_names)}; a new one is named under entities, too"
+            hint = f"{_suggest(target, valid_names)}; a new one is named under entities, too"
             raise self.fault(("relations", f"{owner}.{label}"), f"there is no kind {target!r}{hint}")
 
 
@@ -141,17 +146,14 @@ class _SectionReader:
         return self._data.get(name) or {}
 
     def _tool(self, section: str, operation: str, *keys: str) -> Tool:
-        if operation not in self._tools:
-            hint = suggest(operation, self._tools)
-            raise self._bare.fault((section, operation, *keys), f"there is no {operation}{hint}")
+        self._bare.require((section, operation, *keys), operation, self._tools, f"there is no {operation}")
         return self._tools[operation]
 
     def _values(self, place: _Place, choice: object) -> tuple[object, ...]:
         """The values of a list, or of the vocabulary of that name."""
         if isinstance(choice, str):
             vocabularies = self._section("vocabularies")
-            if choice not in vocabularies:
-                raise self._bare.fault(place, f"there is no vocabulary {choice!r}{suggest(choice, vocabularies)}")
+            self._bare.require(place, choice, vocabularies, f"there is no vocabulary {choice!r}")
             return tuple(vocabularies[choice])
         return tuple(cast("list[object]", choice))
 
@@ -204,8 +206,8 @@ class _SectionReader:
         if action != "set" and owner.startswith("/"):
             raise self._bare.fault(place, f"a field of a state can only be `set`, not `{action}`")
         names = {argument.name for argument in tool.arguments} | {"body"}
-        if source is not None and source not in names:
-            raise self._bare.fault(place, f"there is no parameter {source!r}{suggest(source, names)}")
+        if source is not None:
+            self._bare.require(place, source, names, f"there is no parameter {source!r}")
         return WriteEffect(cast("Any", action), owner, label, source, entry.get("to"))
 
     def queries(self) -> dict[str, dict[str, QueryBinding]]:
@@ -214,9 +216,7 @@ class _SectionReader:
             tool = self._tool("queries", operation)
             names = {parameter.name for parameter in tool.parameters}
             for parameter in meanings:
-                if parameter not in names:
-                    place = ("queries", operation, parameter)
-                    raise self._bare.fault(place, f"no such parameter{suggest(parameter, names)}")
+                self._bare.require(("queries", operation, parameter), parameter, names, "no such parameter")
             bindings[tool.name] = {name: QueryBinding(*cast("Any", text.split())) for name, text in meanings.items()}
         return bindings
 
@@ -226,7 +226,7 @@ def operation_of(tool: Tool) -> str:
     return f"{tool.method} {tool.path}"
 
 
-def suggest(word: str, valid_names: Collection[str]) -> str:
+def _suggest(word: str, valid_names: Collection[str]) -> str:
     """The end of a message about an unknown word: the nearest valid name, else the first of them."""
     if near := get_close_matches(word, list(valid_names), n=1, cutoff=0.5):
         return f"; is it {near[0]!r}?"

@@ -7,7 +7,7 @@ import random
 import string
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from urllib.parse import quote
@@ -149,26 +149,8 @@ def test_sessions_at_the_same_time_do_not_meet(cinema: Simulator) -> None:
 QUESTION = 'Did Orla Quist direct Glass Meridian, and is "The Silent Harbor" on my watchlist?'
 
 
-def cinema_reads(session: Session) -> Iterator[str]:
-    """Reads of many kinds, with identifiers taken from others."""
-    yield from ("/films", "/films/top-rated", "/me", "/me/watchlist", "/films?page=2", "/films?sortBy=-releaseDate")
-    films, people = [], []
-    for name in ("Glass Meridian", "The Silent Harbor", "glass"):
-        yield f"/films?query={quote(name)}"
-        films += [film["filmId"] for film in get(session, "/films", query=name)["films"]]
-    for name in ("Orla Quist", "quist"):
-        yield f"/people?query={quote(name)}"
-        people += [person["personId"] for person in get(session, "/people", query=name)["people"]]
-    films += [film["filmId"] for film in get(session, "/films")["films"]]
-    for film in films[:8]:
-        yield from (f"/films/{film}", f"/films/{film}/credits", f"/films/{film}/reviews", f"/films/{film}/screenings")
-        people += [entry["personId"] for entry in get(session, f"/films/{film}/credits")["cast"][:2]]
-    for person in people[:8]:
-        yield from (f"/people/{person}", f"/people/{person}/credits")
-
-
 def movie_reads(session: Session) -> Iterator[str]:
-    """The same for a large protocol."""
+    """Reads of many kinds, with identifiers taken from others."""
     yield from ("/movie/popular", "/movie/top_rated", "/tv/on_the_air", "/person/popular", "/trending/tv/day")
     for kind in ("movie", "tv", "person", "company", "collection"):
         for name in ("Glass Meridian", "Orla Quist"):
@@ -188,17 +170,13 @@ def movie_reads(session: Session) -> Iterator[str]:
     yield f"/review/{get(session, f'/movie/{film}/reviews')['results'][0]['id']}"
 
 
-@pytest.mark.parametrize(("name", "read"), [("cinema", cinema_reads), ("movies", movie_reads)])
-def test_the_order_of_reads_makes_no_difference(
-    name: str, read: Callable[[Session], Iterator[str]], request: pytest.FixtureRequest
-) -> None:
+def test_the_order_of_reads_makes_no_difference(movies: Simulator) -> None:
     """Forty reads and more in shuffled orders, then from eight threads at once: each is answered by the same bytes."""
-    simulator: Simulator = request.getfixturevalue(name)
-    with simulator.session(query=QUESTION, task="t1") as session:
-        reads = list(dict.fromkeys(read(session)))
+    with movies.session(query=QUESTION, task="t1") as session:
+        reads = list(dict.fromkeys(movie_reads(session)))
 
     def asked(order: list[str], threads: int) -> dict[str, bytes]:
-        with simulator.session(query=QUESTION, task="t1") as session, ThreadPoolExecutor(threads) as pool:
+        with movies.session(query=QUESTION, task="t1") as session, ThreadPoolExecutor(threads) as pool:
             replies = list(pool.map(lambda path: requests.get(session.url + path, timeout=30), order))
             assert [reply.status_code for reply in replies] == [200] * len(order)
             return {path: reply.content for path, reply in zip(order, replies, strict=True)}
@@ -298,18 +276,6 @@ def test_those_who_made_something_in_a_question_did_make_it(music: Simulator, mo
         assert {first, second} <= set(cast)
         person = get(session, "/search/person", query=first)["results"][0]["id"]
         assert film_id in [entry["id"] for entry in get(session, f"/person/{person}/movie_credits")["cast"]]
-
-
-def test_a_name_with_a_beginning_has_others_that_begin_so(data: Path) -> None:
-    """`The first places that begin with X` are there."""
-    name = invented_name(1)
-    with (
-        Simulator(load(data / "toolflow" / "weather.tools.json"), auth=False) as simulator,
-        simulator.session(query=f'Is it warm in the first three places that begin with "{name}"?') as session,
-    ):
-        places = get(session, "/find_places_prefix", text=name)
-        assert len(places) >= 3
-        assert all(place["name"].startswith(name) for place in places[:3])
 
 
 def test_what_is_playing_is_playing_where_the_question_says(music: Simulator) -> None:

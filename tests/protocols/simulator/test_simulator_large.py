@@ -95,65 +95,6 @@ def test_a_list_that_is_too_deep_is_empty_not_an_object() -> None:
     assert all(isinstance(place["nodes"], list) for place in (body, *body.values()) if isinstance(place, dict))
 
 
-def test_identifiers_of_few_values_do_not_stop_a_world() -> None:
-    """An identifier with two documented values still tells 48 entities apart."""
-    badge = {"type": "object", "properties": {"id": {"type": "string", "enum": ["a", "b"]}, "name": {"type": "string"}}}
-    paths = {"/badges": {"get": {"type": "array", "items": ref("Badge")}}, "/badges/{badge_id}": {"get": ref("Badge")}}
-
-    reply = get(world_of(described(paths, {"Badge": badge})), "/badges")
-
-    assert reply.status == 200
-    assert isinstance(reply.body, list)
-    assert len(reply.body) > 1
-
-
-def customers_protocol() -> Protocol:
-    """Customers with a number by which people know them, listed by cursor."""
-    customer = {
-        "type": "object",
-        "properties": {"id": {"type": "string"}, "name": {"type": "string"}, "customer_number": {"type": "string"}},
-    }
-    page = {
-        "type": "object",
-        "properties": {
-            "customers": {"type": "array", "items": ref("Customer")},
-            "has_more": {"type": "boolean"},
-            "pages": {
-                "type": "object",
-                "properties": {
-                    "next": {
-                        "type": "object",
-                        "nullable": True,
-                        "properties": {"per_page": {"type": "integer"}, "starting_after": {"type": "string"}},
-                    },
-                    "total_pages": {"type": "integer"},
-                },
-            },
-        },
-    }
-    query = [
-        {"name": name, "in": "query", "schema": {"type": kind}}
-        for name, kind in {"starting_after": "string", "per_page": "integer"}.items()
-    ]
-    paths = {
-        "/customers": {"get": {"parameters": query, "responses": {"200": response(page)}}},
-        "/customers/{customer_id}": {"get": ref("Customer")},
-    }
-    return described(paths, {"Customer": customer})
-
-
-def test_an_identifier_of_the_question_is_found() -> None:
-    """An identifier that the question tells leads to an entity; any other does not."""
-    world = world_of(customers_protocol(), "What is the name of customer cus_81Kx2?")
-
-    reply = get(world, "/customers/cus_81Kx2")
-
-    assert reply.status == 200
-    assert isinstance(reply.body, dict)
-    assert reply.body["customer_number"] == "cus_81Kx2" or reply.body["id"] == "cus_81Kx2"
-    assert get(world, "/customers/cus_81Kx3").status == 404
-
-
 def scalars(**types: str) -> dict[str, object]:
     return {name: {"type": kind} for name, kind in types.items()}
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -124,24 +123,6 @@ def test_entities_are_as_many_and_called_as_told(tmp_path: Path) -> None:
         assert {book["weight"] for book in books} == {"200g", "350g", "500g"}
         assert {book["printed"]["name"] for book in books} == {"Offset", "Letterpress"}  # type: ignore[index]
         assert client.get(f"/books/{emma['id']}") == emma
-
-
-def test_a_number_has_the_unit_of_the_examples(tmp_path: Path) -> None:
-    """Where they agree on one; a text whose examples have none is the number."""
-    text = dedent(WORLD_TEXT).replace("[200g, 350g, 500g]", "{from: 210, to: 480}")
-    document = library()
-    example = [{"id": 1, "title": "Emma", "weight": "300 g"}, {"id": 2, "title": "Tides", "weight": "350 g"}]
-    content = document["paths"]["/books"]["get"]["responses"]["200"]["content"]["application/json"]  # type: ignore[index]
-    content["example"] = example
-    file = tmp_path / "world.yaml"
-    file.write_text(text)
-    with Simulator(load(document), world=file) as simulator:
-        weights = {str(book["weight"]) for book in list_books(Client(simulator), n=1000)}
-
-    assert len(weights) > 20
-    assert all(re.fullmatch(r"\d+ g", weight) and 210 <= int(weight[:-2]) <= 480 for weight in weights)
-    with world_client(tmp_path, text) as client:
-        assert all(210 <= int(str(book["weight"])) <= 480 for book in list_books(client, n=1000))
 
 
 def test_parameters_mean_what_is_told(tmp_path: Path) -> None:
