@@ -227,6 +227,7 @@ def _run(options: _BenchOptions, dataset: Dataset, settings: RunSettings, worlds
     from benchmarks.harness.command import run_all
     from benchmarks.harness.runner import selected
     from benchmarks.report import MetricsScorer, ablation, table
+    from benchmarks.report.render import show
     from benchmarks.tasks.task_files import offered_tasks
 
     tasks = selected(dataset.tasks, options.half, options.limit)
@@ -247,13 +248,11 @@ def _run(options: _BenchOptions, dataset: Dataset, settings: RunSettings, worlds
         if not options.as_json and not options.ablate:
             run_settings = folders[run.folder]
             without = f" · without {', '.join(run_settings.without)}" if run_settings.without else ""
-            click.echo(_title(run_settings, options.half) + without)
-            Console().print(table(run.summary))
+            show([table(_title(run_settings, options.half) + without, run.summary)], (), Console())
     if options.as_json:
         click.echo(to_json(summaries if len(summaries) > 1 or options.repeat else summaries[0]), nl=False)
     elif options.ablate:
-        click.echo(_title(settings, options.half))
-        Console().print(ablation(summaries))
+        show([ablation(_title(settings, options.half), summaries)], (), Console())
 
 
 def _check_service(options: _BenchOptions) -> _BenchOptions:

@@ -16,7 +16,7 @@ from markupsafe import Markup
 from atc.apps.page.environment import page_environment
 from benchmarks.report.comparison import BenchmarkReport, ComparedRun, gold_rows, group_rows
 from benchmarks.report.figures import Group
-from benchmarks.report.plots import Bar, Plot, Point, bars, lines, mark, scatter
+from benchmarks.report.plots import Plot, Point, mark, plot
 from benchmarks.report.runs import TaskRecord
 from benchmarks.report.stats import estimate
 from benchmarks.report.tables import TextTable, percent
@@ -54,11 +54,8 @@ class Row:
     agrees: bool
 
 
-def page(report: BenchmarkReport, tables: Sequence[TextTable], plots: Sequence[tuple[str, Plot]] = ()) -> str:
-    """The page as text; `tables` are shown first, the papers' among them where they are asked for.
-
-    `plots` with their titles are drawn before those of the report.
-    """
+def page(report: BenchmarkReport, tables: Sequence[TextTable]) -> str:
+    """The page as text; `tables` are shown first, the papers' among them where they are asked for."""
     here = Path(__file__).parent
     environment = page_environment(here)
     environment.filters["percent"] = percent
@@ -66,7 +63,7 @@ def page(report: BenchmarkReport, tables: Sequence[TextTable], plots: Sequence[t
         style=Markup((here / "page.css").read_text("utf-8")),
         report=report,
         tables=tables,
-        plots=[*plots, *(_plots(report.runs) if report.runs else ())],
+        plots=_plots(report.runs) if report.runs else [],
         mark=mark,
         rows=_rows(report.runs),
         sign={kind: sign for kind, (sign, _) in OUTCOMES.items()},
@@ -100,21 +97,22 @@ def _cell(name: str, compared: ComparedRun, task: TaskRecord) -> Cell:
 
 
 def _plots(runs: Sequence[ComparedRun]) -> list[tuple[str, Plot]]:
+    costs = [[_cost_point(compared)] for compared in runs]
+    reflections = [_reflection_points(compared) for compared in runs]
+    gold = gold_rows(runs)
     plots = [
-        ("Tokens against success", scatter([_cost_point(compared) for compared in runs], "tokens a task", "Success %")),
-        (
-            "Success by reflections (as in Figure 5)",
-            lines([_reflection_points(compared) for compared in runs], "reflections, at most", "Success %"),
-        ),
+        ("Tokens against success", plot("points", costs, "tokens a task", "Success %")),
+        ("Success by reflections (as in Figure 5)", plot("lines", reflections, "reflections, at most", "Success %")),
         (
             "Solved by number of gold calls (as in Figure 6a)",
-            bars(_group_bars(runs, gold_rows(runs), _gold_bar), "gold calls", "solved %"),
+            plot("bars", _bars(runs, gold, _gold_share), "gold calls", "solved %", [name for name, _ in gold]),
         ),
     ]
-    if any(compared.figures.by_error for compared in runs):
-        errors = _group_bars(runs, group_rows(runs, lambda figures: figures.by_error), _error_bar)
-        title = "Failed tasks by category (ours, as in Figure 6b)"
-        plots.append((title, bars(errors, "category", "of the failed %")))
+    if errors := group_rows(runs, lambda figures: figures.by_error):
+        bars = plot(
+            "bars", _bars(runs, errors, _error_share), "category", "of the failed %", [row[0] for row in errors]
+        )
+        plots.append(("Failed tasks by category (ours, as in Figure 6b)", bars))
     return plots
 
 
@@ -133,21 +131,26 @@ def _reflection_points(compared: ComparedRun) -> list[Point]:
     ]
 
 
-def _gold_bar(compared: ComparedRun, name: str, group: Group | None) -> Bar:
-    if group is None:
-        return Bar(None, "")
-    return Bar(100 * group.solved / group.tasks, f"{compared.run.name}, {name}: {group.solved} of {group.tasks}")
+def _gold_share(compared: ComparedRun, group: Group | None) -> tuple[int, int, str]:
+    return (group.solved, group.tasks, "") if group else (0, 0, "")
 
 
-def _error_bar(compared: ComparedRun, name: str, group: Group | None) -> Bar:
-    number, failed = group.tasks if group else 0, sum(other.tasks for other in compared.figures.by_error)
-    label = f"{compared.run.name}, {name}: {number} of {failed} failed"
-    return Bar(100 * number / failed if failed else None, label)
+def _error_share(compared: ComparedRun, group: Group | None) -> tuple[int, int, str]:
+    return group.tasks if group else 0, sum(other.tasks for other in compared.figures.by_error), " failed"
 
 
-def _group_bars(
+def _bars(
     runs: Sequence[ComparedRun],
     rows: Sequence[tuple[str, list[Group | None]]],
-    bar: Callable[[ComparedRun, str, Group | None], Bar],
-) -> list[tuple[str, list[Bar]]]:
-    return [(name, [bar(run, name, group) for run, group in zip(runs, row, strict=True)]) for name, row in rows]
+    share: Callable[[ComparedRun, Group | None], tuple[int, int, str]],
+) -> list[list[Point]]:
+    """A bar of each run in each row, for a number of a total; none where the total is 0."""
+    return [
+        [
+            Point(place, 100 * number / total, f"{compared.run.name}, {name}: {number} of {total}{word}")
+            for place, (name, groups) in enumerate(rows)
+            for number, total, word in [share(compared, groups[column])]
+            if total
+        ]
+        for column, compared in enumerate(runs)
+    ]

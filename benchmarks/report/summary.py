@@ -6,12 +6,10 @@ import statistics
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from benchmarks.report.text_table import TextTable
 from benchmarks.tasks.metrics import Metrics, mean, percent
-
-if TYPE_CHECKING:
-    from rich.table import Table
 
 __all__ = ["MetricsScorer", "TaskResult", "ablation", "summarize", "table"]
 
@@ -159,26 +157,15 @@ def _cell(summary: Mapping[str, Any], name: str) -> str:
     return "-" if summary[name] is None else _FORMATS.get(name, "{}").format(summary[name])
 
 
-def table(summary: Mapping[str, Any]) -> Table:
+def table(title: str, summary: Mapping[str, Any]) -> TextTable:
     """The figures for people."""
-    from rich.table import Table
-
-    rendered = Table(show_header=False)
-    rendered.add_column("measure")
-    rendered.add_column("value", justify="right")
-    for name, title in _ROWS.items():
-        rendered.add_row(title, _cell(summary, name))
-    return rendered
+    return TextTable(title, ("measure", "value"), tuple((text, _cell(summary, name)) for name, text in _ROWS.items()))
 
 
-def ablation(summaries: Sequence[Mapping[str, Any]]) -> Table:
+def ablation(title: str, summaries: Sequence[Mapping[str, Any]]) -> TextTable:
     """The figures of an ablation: the first run has all features, each other run lacks one."""
-    from rich.table import Table
-
-    rendered = Table("left out")
-    for title in _ABLATION_COLUMNS.values():
-        rendered.add_column(title, justify="right")
-    for summary in summaries:
-        cells = (_cell(summary, name) for name in _ABLATION_COLUMNS)
-        rendered.add_row(", ".join(summary["without"]) or "nothing", *cells)
-    return rendered
+    rows = [
+        (", ".join(summary["without"]) or "nothing", *(_cell(summary, name) for name in _ABLATION_COLUMNS))
+        for summary in summaries
+    ]
+    return TextTable(title, ("left out", *_ABLATION_COLUMNS.values()), tuple(rows))

@@ -235,7 +235,7 @@ def test_each_part_of_the_help_is_left_out_in_turn(films: Path, endpoint: Callab
     parts = sorted(f"without-{part}" for part in FEATURES if part != "demonstrations")
     assert [folder.name for folder in sorted(out.iterdir())] == ["all", *parts]
     assert result.stdout.count("Success") == 1
-    assert all(f" {part} " in result.stdout for part in ("nothing", "hints", "check", "planner"))
+    assert all(f" {part} " in result.stdout for part in ("nothing", "hints", "closure", "stable"))
     assert (summary(out / "all")["tasks"], summary(out / "without-hints")["without"]) == (2, ["hints"])
     wrong = bench(films, write(tmp_path, TASKS), out, "--ablate", "--without", "hints")
     assert (wrong.exit_code, "--ablate" in wrong.output) == (2, True)
