@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Literal, Self
 
 from atc.agent import SIMULATED_NOW, Agent
 from atc.apps.mcp_server.results import CheckedProgram, FoundTool, FoundTools, ProgramRun, ToolDocumentation
-from atc.assist.check import check
 from atc.diagnosis.attribution import attribute
 from atc.events import Event
 from atc.fault import Fault, Stage
@@ -116,6 +115,8 @@ class ToolService:
 
     def check_program(self, program: str) -> CheckedProgram:
         """The diagnostics of a program, which is not run."""
+
+        from atc.assist.check import check
 
         program = renamed(program, self.protocol.aliases)
         diagnostics = check(program, Contract(self.protocol), graph=self._agent.graph)

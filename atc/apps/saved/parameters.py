@@ -14,12 +14,12 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from atc.assist.language.question import Question
 from atc.diagnosis.provenance import ArgumentFlow
 from atc.program.def_use import DefUse
 from atc.program.tree import called_tool, nodes_of
 from protocols.model import Parameter, Protocol
 from protocols.schema_fields import type_of
+from protocols.text.entities import read_entities
 from sandbox.records import CallRecord
 
 __all__ = ["ParameterType", "SavedParameter", "Value", "parametrized"]
@@ -62,7 +62,7 @@ class _Use:
 
 def parametrized(
     program: str,
-    question: Question,
+    question: str,
     protocol: Protocol,
     calls: Collection[CallRecord],
     flow: Collection[ArgumentFlow],
@@ -107,9 +107,10 @@ def _arguments_from_question(calls: Collection[CallRecord], flow: Collection[Arg
 class _Finder:
     """Finds the literals of a program that come from its question."""
 
-    def __init__(self, flow: DefUse, question: Question, protocol: Protocol, passed: frozenset[str]) -> None:
+    def __init__(self, flow: DefUse, question: str, protocol: Protocol, passed: frozenset[str]) -> None:
         self.flow = flow
         self._question = question
+        self._names = {entity.text.casefold() for entity in read_entities(question).names}
         self._tools = {tool.name: tool for tool in protocol.tools}
         self._passed = passed
 
@@ -138,8 +139,7 @@ class _Finder:
                 return None
             return None if value in _TRIVIAL else _Use(node, question_value if folded else value, name, None, folded)
         if isinstance(value, str):
-            names = {entity.text.casefold() for entity in self._question.entities}
-            return _Use(node, value, name) if value.casefold() in names else None
+            return _Use(node, value, name) if value.casefold() in self._names else None
         limits = isinstance(parent, ast.Slice) and node is parent.upper
         return _Use(node, value, name) if limits and value not in _TRIVIAL else None
 
@@ -149,11 +149,10 @@ class _Finder:
         if not re.search(r"\w", text):
             return None
         pattern = rf"(?<![\w.]){re.escape(text)}(?!\w|\.\d)"
-        question_text = self._question.text
-        if text in question_text and re.search(pattern, question_text):
+        if text in self._question and re.search(pattern, self._question):
             return value
-        found_text = re.search(pattern, question_text, re.IGNORECASE)
-        return (found_text[0] if isinstance(value, str) else value) if found_text else None
+        spelled = re.search(pattern, self._question, re.IGNORECASE)
+        return (spelled[0] if isinstance(value, str) else value) if spelled else None
 
     def _is_key(self, node: ast.Constant, parent: ast.AST | None) -> bool:
         """Whether a literal is a key, an index or a statement of its own."""

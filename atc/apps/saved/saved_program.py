@@ -24,7 +24,6 @@ from pydantic import TypeAdapter, ValidationError
 from atc.apps.saved.contract import ToolContract, broken_contracts, contracts_of
 from atc.apps.saved.parameters import ParameterType, SavedParameter, Value, parametrized
 from atc.apps.tui.text import shorten, visible
-from atc.assist.language.question import Question
 from atc.program.def_use import DefUse
 from atc.program.source import calls_of
 from atc.solution import Solution
@@ -158,9 +157,7 @@ def save_program(
         )
     run = solution.attempts[-1].run
     original = parse_program(solution.program)
-    tree, parameters = parametrized(
-        solution.program, Question(solution.query), protocol, solution.calls, solution.flow, reserved
-    )
+    tree, parameters = parametrized(solution.program, solution.query, protocol, solution.calls, solution.flow, reserved)
     _drop_recorded_keys(tree, protocol)
     for node in ast.walk(original):
         if isinstance(node, ast.Name) and (why := protocol.why_left_out(node.id)) is not None:

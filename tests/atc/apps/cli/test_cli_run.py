@@ -7,9 +7,7 @@ import signal
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from atc.apps.cli import main
 from tests.atc_command import atc, start
 from tests.local_api import LocalAPI
 
@@ -38,13 +36,6 @@ def test_run_prints_as_the_program_prints(films: Path, tmp_path: Path) -> None:
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=20)
     assert process.returncode == 130
-
-
-def test_run_reads_stdin(films: Path) -> None:
-    """`-` is standard input."""
-    result = CliRunner().invoke(main, ["run", "-", "--api", str(films), "--simulate"], input="print(6 * 7)\n")
-
-    assert (result.exit_code, result.stdout) == (0, "42\n")
 
 
 def test_run_json_and_verbose(films: Path, tmp_path: Path) -> None:

@@ -95,14 +95,6 @@ def test_solve_with_a_model_that_cannot_be_reached(
     assert solution["attempts"] == []
 
 
-def test_solve_with_an_unknown_model(films: Path) -> None:
-    """A name that means no model is bad input."""
-    result = atc("solve", QUESTION, "--api", films, "--simulate", "--model", "parrot")
-
-    assert result.exit_code == 2
-    assert "'parrot'" in result.stderr
-
-
 @pytest.mark.parametrize(
     "content", [None, "{not yaml: [", "just text", '{"openapi": "3.0.0", "info": {}, "paths": {}}']
 )

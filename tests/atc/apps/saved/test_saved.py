@@ -279,17 +279,6 @@ def test_a_question_cannot_leave_its_docstring(weather: LocalAPI, tmp_path: Path
     assert run(weather, tmp_path).stdout == "osl\n"
 
 
-def test_a_program_of_ones_own_has_no_parameters(tmp_path: Path) -> None:
-    """`atc run` takes a program as before: an option that there is not, or a further argument, is an error."""
-    (tmp_path / "own.py").write_text("SAVED = {'x': 1}\nprint(SAVED['x'])")
-
-    assert atc("run", tmp_path / "own.py").stdout == "1\n"
-    result = atc("run", tmp_path / "own.py", "--place", "Oslo")
-    assert result.exit_code == 2
-    assert "No such option '--place'" in result.stderr
-    assert "unexpected extra argument (Oslo)" in atc("run", tmp_path / "own.py", "Oslo").stderr
-
-
 @pytest.mark.parametrize("source", ["functions:evil.py", "mcp:stdio:touch ran"])
 def test_a_strangers_file_starts_no_code(
     source: str, weather: LocalAPI, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -306,21 +295,6 @@ def test_a_strangers_file_starts_no_code(
 
     assert atc("run", "hot.py").exit_code == 2
     assert not Path("ran").exists()
-
-
-@pytest.mark.parametrize("name", ["query=1); print(2", "lambda", "units"])
-def test_parameters_have_names(name: str, weather: LocalAPI, tmp_path: Path) -> None:
-    """A file whose parameters have no names, or one name twice, is damaged."""
-    solve(weather, tmp_path)
-    save(tmp_path)
-    program = tmp_path / "hot.py"
-    text = program.read_text()
-    program.write_text(text.replace("'name': 'query'", f"'name': {name!r}"))
-    assert program.read_text() != text
-
-    result = run(weather, tmp_path)
-    assert result.exit_code == 2
-    assert "its SAVED is damaged (a name is none, or is there twice)" in result.stderr
 
 
 def test_what_is_left_out_and_where_it_signs_in_are_told(weather: LocalAPI, tmp_path: Path) -> None:

@@ -81,12 +81,6 @@ def test_bash_completes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     assert complete("atc", "model", "p") == ["path", "pull"]
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_every_shell_has_a_script(shell: str) -> None:
-    """The script asks `atc` itself, so it is never out of date."""
-    assert "_ATC_COMPLETE" in CliRunner().invoke(main, ["completion", shell]).output
-
-
 def test_doctor_names_remedies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is missing comes with a command; a missing model is no defect, and no secret is shown."""
     monkeypatch.setenv("ATC_HOME", str(tmp_path / "home"))
@@ -125,13 +119,3 @@ def test_doctor_finds_what_is_broken(tmp_path: Path, monkeypatch: pytest.MonkeyP
     result = CliRunner().invoke(main, ["doctor"], env={"COLUMNS": "200"})
     assert result.exit_code == 1
     assert "broken" in result.output and "export" in result.output
-
-
-def test_doctor_tells_of_the_model_that_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The model of atc.toml, or of ATC_MODEL, which comes first."""
-    (tmp_path / "atc.toml").write_text('[solve]\nmodel = "replay:none.jsonl"\n')
-    monkeypatch.setenv("ATC_CONFIG", str(tmp_path / "atc.toml"))
-    assert "record one: --record FILE" in CliRunner().invoke(main, ["doctor", "--json"]).stdout
-    monkeypatch.setenv("ATC_MODEL", "openai:some-model")
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    assert "the default; it needs a key" in CliRunner().invoke(main, ["doctor", "--json"]).stdout

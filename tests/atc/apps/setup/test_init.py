@@ -120,17 +120,6 @@ def test_a_document_at_an_address(replies: Callable[..., str]) -> None:
     assert (result.exit_code, "hunter2" in result.output) == (2, False)
 
 
-def test_functions_of_ours() -> None:
-    """A file of functions needs no address, and runs without a further question, since its user had it written."""
-    Path("tools.py").write_text('def double(number: int) -> int:\n    """Twice."""\n    return 2 * number\n')
-    Path("program.py").write_text("print(double(number=4))")
-
-    assert atc("init", "functions:tools.py").exit_code == 0
-    assert "base-url" not in Path("atc.toml").read_text()
-    result = atc("run", "program.py")
-    assert (result.exit_code, result.stdout) == (0, "8\n"), result.stderr
-
-
 def test_a_document_that_cannot_be_read() -> None:
     """The loader's error, and no file."""
     Path("notes.txt").write_text("no document")
@@ -155,19 +144,6 @@ def test_deletions_are_left_out_unless_they_are_wanted() -> None:
     atc("init", "openapi.json", "--force", "--deletions")
     assert "without" not in settings()
     assert atc("run", "program.py", "--simulate").exit_code == 0
-
-
-def test_the_doctor_says_what_a_file_comes_to() -> None:
-    """The tools of the API, what is left out of it, and the address with the path of the document."""
-    parts = document(servers=[{"url": "/v2"}])
-    parts["paths"]["/count"]["delete"] = {"responses": {"204": {"description": "ok"}}}
-    Path("openapi.json").write_text(json.dumps(parts))
-    Path("atc.toml").write_text('api = "openapi.json"\nbase-url = "https://desk.example"\nwithout = ["DELETE"]\n')
-
-    checks = json.loads(atc("doctor", "--json").stdout)["checks"]
-    (detail,) = [check["detail"] for check in checks if check["name"] == "API"]
-    assert "1 tools; 1 of 2 operations is left out: by --without DELETE" in detail
-    assert "https://desk.example gets the path of the document's server: https://desk.example/v2" in detail
 
 
 @pytest.mark.parametrize(("answer", "wanted"), [("y\n", True), ("n\n", False), ("\n", False)])

@@ -149,18 +149,6 @@ def test_nothing_from_outside_drives_the_terminal() -> None:
     assert sum("␛[2J" in line for line in written) >= 6
 
 
-def test_markup_is_only_text() -> None:
-    """Square brackets in a question or an answer are not taken for the view's own styles."""
-    events: list[Event] = [
-        SolveStarted("[red]q[/red]", ()),
-        SolveEnded(Solution("q", "answered", "[bold]a[/]", (), (), Usage(), {"total": 1.0}, {})),
-    ]
-    screen = plain(live(events))
-
-    assert "[red]q[/red]" in screen
-    assert "[bold]a[/]" in screen
-
-
 def test_plain_lines_tell_the_same() -> None:
     """In a log each event is a line or two, in order, without programs unless asked."""
     written: list[str] = []
@@ -215,13 +203,6 @@ def test_without_a_terminal_the_reading_is_one_line(capsys: pytest.CaptureFixtur
         "attempt 1: reads 64 of 1,749 tokens · about 17 s left",
         "attempt 2: the model writes",
     ]
-
-
-def test_an_unfinished_attempt_stays_on_screen() -> None:
-    """When a solve is interrupted while a program runs, the program and its calls are not lost."""
-    screen = plain(live(repaired()[:4]))
-
-    assert "films = GET_search_film" in screen.rsplit("program 1", 1)[1]
 
 
 @pytest.mark.parametrize(
