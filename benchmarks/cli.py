@@ -12,16 +12,16 @@ import click
 
 from atc.apps.cli import say
 from atc.apps.cli.options import (
-    ModelOptions,
     RealRange,
-    SearchOptions,
-    ServiceOptions,
+    agent_option,
+    agent_options,
     argument,
     check_api_options,
     is_typed,
     option,
     takes,
 )
+from atc.options import Options
 from benchmarks.harness.options import WorkerOptions, repeat_option, settings_of
 from benchmarks.harness.placed_group import PlacedGroup
 from benchmarks.harness.registry import benchmarks
@@ -122,9 +122,11 @@ class _WorldOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _BenchOptions(WorkerOptions, SearchOptions, ModelOptions, _WorldOptions, ServiceOptions, _TaskOptions):
+class _BenchOptions(WorkerOptions, _WorldOptions, _TaskOptions):
     """The command line of `atc bench`."""
 
+    agent: Options = agent_options("simulate", "auth", "clock", "model", "mode", "search")
+    base_url: str | None = agent_option("base_url", metavar="URL", multiple=False, callback=None)
     candidates: int | None = option(
         "--candidates",
         type=click.IntRange(min=1),
@@ -197,7 +199,7 @@ def bench(options: _BenchOptions) -> None:
     if benchmark.command:
         raise click.UsageError(f"{options.name} has options of its own: write `atc bench {options.name} --out DIR`")
     simulated = (benchmark.fictional or (benchmark.tasks_shipped and not options.task_file)) and not options.base_url
-    options = replace(options, simulate=options.simulate or simulated)
+    options = replace(options, agent=replace(options.agent, simulate=options.agent.simulate or simulated))
     if benchmark.tools and not options.task_file and not options.candidates:
         options = replace(options, select=options.select or benchmark.tools)
     options = _check_service(options)
@@ -212,9 +214,9 @@ def bench(options: _BenchOptions) -> None:
     _check_runs(options, dataset)
     own = named_documents("--world", options.world)
     worlds = {}
-    if options.simulate and not dataset.own_protocols:
+    if options.agent.simulate and not dataset.own_protocols:
         worlds = find_worlds(dataset.protocols, own, lambda text: say(f"warning: {text}"))
-    model = identity(options.model or default_model())
+    model = identity(str(options.agent.model or default_model()))
     offer_pull(model)
     _run(options, dataset, _settings(options, dataset, worlds, model), worlds)
 
@@ -259,18 +261,18 @@ def _check_service(options: _BenchOptions) -> _BenchOptions:
     """The options with the base URL of a virtual API server. Raises: click.UsageError: They contradict one another."""
     from benchmarks.toolbench.corpus.queries import split_server
 
-    if options.server and (options.simulate or options.base_url):
+    if options.server and (options.agent.simulate or options.base_url):
         raise click.UsageError("--server is the service: give it without --simulate and --base-url")
     if options.server:
         options = replace(options, base_url=split_server(options.server)[0])
-    check_api_options(options.simulate, options.base_url, options.auth)
+    check_api_options(options.agent.simulate, options.base_url, options.agent.auth)
     if not options.retriever and is_typed("top_k"):
         raise click.UsageError("--top-k is how many tools --retriever takes: add --retriever INDEX, or leave it out")
     if options.usage and not options.learned:
         raise click.UsageError("--usage shows the examples of a learned document: add --learned FILE")
-    if options.world and not options.simulate:
+    if options.world and not options.agent.simulate:
         raise click.UsageError("--world is of a simulated API: add --simulate")
-    if options.learned and not options.simulate:
+    if options.learned and not options.agent.simulate:
         raise click.UsageError("--learned needs --simulate: a real service is asked by --api alone")
     return options
 
@@ -320,7 +322,8 @@ def _settings(options: _BenchOptions, dataset: Dataset, worlds: Mapping[str, Pat
     from benchmarks.tasks.datasets import answers_digest, file_digest
     from benchmarks.tasks.references import references_digest
 
-    select, simulate, profile = options.select, options.simulate, options.profile
+    select, agent = options.select, options.agent
+    simulate, profile = agent.simulate, str(agent.profile or "")
     chosen = open_profile(profile) if profile else profile_of(model)
     drawn = options.candidates or ("listed" if dataset.listed else "all")
     if options.retriever and dataset.own_protocols:
@@ -330,9 +333,11 @@ def _settings(options: _BenchOptions, dataset: Dataset, worlds: Mapping[str, Pat
         options,
         benchmark=options.name,
         model=model,
-        max_reflections=chosen.reflections if options.max_reflections is None else options.max_reflections,
+        max_reflections=chosen.reflections if agent.max_reflections is None else agent.max_reflections,
         candidates=f"{BEST}{select}" if select else str(drawn),
-        now=(options.now or SIMULATED_NOW).isoformat(),
+        mode=agent.mode,
+        seed=agent.seed,
+        now=(agent.now or SIMULATED_NOW).isoformat(),
         api="simulated" if simulate else options.base_url or "documented",
         files={
             **dataset.files,
@@ -342,9 +347,10 @@ def _settings(options: _BenchOptions, dataset: Dataset, worlds: Mapping[str, Pat
             **(_index_digest(options.retriever) if options.retriever else {}),
             **answers_digest(model),
         },
-        profile=profile or "",
+        profile=profile,
+        max_model_calls=agent.search.max_model_calls,
         writes=options.writes or ("allow" if simulate else "deny"),
-        search=options.search_settings(),
+        search=agent.search,
     )
 
 
@@ -397,7 +403,7 @@ def _environment(
         settings,
         dataset.protocols,
         options.base_url,
-        options.auth,
+        options.agent.auth,
         options.record,
         options.reuse,
         worlds,

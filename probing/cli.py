@@ -6,6 +6,7 @@ import fcntl
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, replace
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,8 +15,6 @@ from click.core import ParameterSource
 
 from atc.apps.cli.documents import chosen, tell_reads
 from atc.apps.cli.options import (
-    NetworkOptions,
-    ServiceOptions,
     agent_option,
     argument,
     check_api_options,
@@ -58,9 +57,17 @@ class _DocumentOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ProbeOptions(ServiceOptions, NetworkOptions, _DocumentOptions):
+class ProbeOptions(_DocumentOptions):
     """The parameters of `atc probe`."""
 
+    simulate: bool = agent_option("simulate")
+    auth: tuple[str, ...] = agent_option("auth")
+    seed: int = agent_option("seed")
+    now: datetime | None = agent_option("now")
+    base_url: str | None = agent_option("base_url", metavar="URL", multiple=False, callback=None)
+    call_timeout: float | None = agent_option("call_timeout")
+    ca_file: str | None = agent_option("ca_file")
+    client_cert: str | None = agent_option("client_cert")
     out: Path | None = option("-o", "--out", type=out_file, metavar="FILE", help="The OpenAPI 3.1 document to write.")
     report: Path | None = option(
         "--report", type=out_file, metavar="FILE", help="Write what came of each tool, as JSON."

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from atc.apps.cli import print_json
-from atc.apps.cli.options import model_option, option, takes
+from atc.apps.cli.options import agent_option, option, takes
 from benchmarks.harness.options import RunOptions
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class _APIBenchOptions(RunOptions):
         metavar="K",
         help="How many documents of a retriever are shown.",
     )
-    model: str | None = model_option()
+    model: str | None = agent_option("model")
 
 
 @click.command()

@@ -12,10 +12,9 @@ import click
 
 from atc.apps.cli import print_json
 from atc.apps.cli.options import (
+    agent_option,
     limit_option,
-    model_option,
     option,
-    profile_option,
     takes,
 )
 from benchmarks.harness.options import RunOptions, repeat_option, settings_of
@@ -105,7 +104,7 @@ class _ManipulationOptions(RunOptions):
         metavar="N",
         help="How often a failed program may be revised (attribute, naive)  [default: as the profile says]",
     )
-    profile: str | None = profile_option()
+    profile: str | None = agent_option("profile")
     compat: bool = option(
         "--compat", is_flag=True, help="Judge as the released evaluators do, with the holes that they leave."
     )
@@ -113,7 +112,7 @@ class _ManipulationOptions(RunOptions):
         "--seed", default=0, show_default=True, help="Of the tools, and of the order of equally near demonstrations."
     )
     repeat: int | None = repeat_option()
-    model: str | None = model_option()
+    model: str | None = agent_option("model")
     limit: int | None = limit_option("tests of each task")
 
 

@@ -28,8 +28,6 @@ __all__ = [
     "flag_values",
     "flags_with",
     "for_chosen",
-    "moment",
-    "tool_count",
     "with_values",
 ]
 
@@ -56,7 +54,7 @@ class PatternType(click.ParamType[str]):
         return str(value).strip()
 
 
-def moment(text: str) -> datetime:
+def _moment(text: str) -> datetime:
     """A point in time in ISO 8601; UTC where it names no offset. Raises: click.BadParameter."""
     try:
         time = datetime.fromisoformat(text)
@@ -65,7 +63,7 @@ def moment(text: str) -> datetime:
     return time if time.tzinfo else time.replace(tzinfo=UTC)
 
 
-def tool_count(text: str) -> int | Literal["all"]:
+def _tool_count(text: str) -> int | Literal["all"]:
     """How many tools: a number from 1, or "all". Raises: click.BadParameter."""
     if text == "all":
         return "all"
@@ -98,9 +96,9 @@ KINDS: Mapping[str, Mapping[str, Any]] = {
     "count": {"type": click.IntRange(min=1)},
     "count or none": {"type": click.IntRange(min=0)},
     "amount": {"type": RealRange(min=0, min_open=True)},
-    "moment": {"type": moment},
+    "moment": {"type": _moment},
     "pattern": {"type": PatternType()},
-    "tools": {"type": tool_count},
+    "tools": {"type": _tool_count},
     "mode": {"type": _mode_name, "metavar": "|".join(modes())},
     "model": {"envvar": "ATC_MODEL"},
     "address": {"callback": _addresses},

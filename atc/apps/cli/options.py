@@ -9,7 +9,6 @@ import os
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields
-from datetime import datetime
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -18,8 +17,8 @@ import click
 from click.core import ParameterSource
 
 from atc.apps.cli import CONFIG
-from atc.apps.cli.flags import FLAGS, RealRange, click_settings, moment, tool_count, with_values
-from atc.options import Options, SearchSettings
+from atc.apps.cli.flags import FLAGS, RealRange, click_settings, with_values
+from atc.options import Options
 from protocols.errors import UsageError
 
 if TYPE_CHECKING:
@@ -28,13 +27,8 @@ if TYPE_CHECKING:
     from sandbox.egress.egress_rules import BaseURL
 
 __all__ = [
-    "ClockOptions",
     "DocumentOptions",
-    "ModelOptions",
-    "NetworkOptions",
     "RealRange",
-    "SearchOptions",
-    "ServiceOptions",
     "agent_option",
     "agent_options",
     "api_option",
@@ -44,18 +38,14 @@ __all__ = [
     "json_option",
     "keep_sources",
     "limit_option",
-    "model_option",
-    "moment",
     "option",
     "out_file",
     "per_second",
-    "profile_option",
     "read_program",
     "record_option",
     "results_option",
     "reuse_option",
     "takes",
-    "tool_count",
     "workers_option",
 ]
 
@@ -195,11 +185,6 @@ def api_option(
     return option("--api", metavar="[NAME=]SPEC", multiple=True, help=help_text, **settings)
 
 
-def model_option() -> Any:
-    """`--model`: its engine and name."""
-    return agent_option("model")
-
-
 def record_option(whose: str = "model's answers", name: str = "model") -> Any:
     """`--record`: a file of what a model answers."""
     return option("--record", type=out_file, metavar="FILE", help=f"Record the {whose} for --{name} replay:FILE.")
@@ -238,69 +223,12 @@ def workers_option(what: str) -> Any:
     )
 
 
-def profile_option() -> Any:
-    """`--profile`: what the model is given and held to."""
-    return agent_option("profile")
-
-
 @dataclass(frozen=True, kw_only=True)
 class DocumentOptions:
     """The API that a command is about; a credential is for an MCP server, which must be asked for its tools."""
 
     api: tuple[str, ...] = api_option(required=True)
     agent: Options = agent_options("document", "auth")
-
-
-@dataclass(frozen=True, kw_only=True)
-class ClockOptions:
-    """What a command would else take from chance and the clock."""
-
-    seed: int = agent_option("seed")
-    now: datetime | None = agent_option("now")
-
-
-@dataclass(frozen=True, kw_only=True)
-class NetworkOptions:
-    """How calls reach the service, and how long one may take."""
-
-    call_timeout: float | None = agent_option("call_timeout")
-    ca_file: str | None = agent_option("ca_file")
-    client_cert: str | None = agent_option("client_cert")
-
-
-@dataclass(frozen=True, kw_only=True)
-class ServiceOptions(ClockOptions):
-    """The service behind one API, real or simulated."""
-
-    simulate: bool = agent_option("simulate")
-    auth: tuple[str, ...] = agent_option("auth")
-    base_url: str | None = agent_option("base_url", metavar="URL", multiple=False, callback=None)
-
-
-@dataclass(frozen=True, kw_only=True)
-class ModelOptions:
-    """The model, and how it answers."""
-
-    model: str | None = agent_option("model")
-    mode: str = agent_option("mode")
-    max_reflections: int | None = agent_option("max_reflections")
-    profile: str | None = agent_option("profile")
-
-
-@dataclass(frozen=True, kw_only=True)
-class SearchOptions:
-    """How the modes search that make one call at a time."""
-
-    width: int = agent_option("width")
-    depth: int | None = agent_option("depth")
-    max_observation: int = agent_option("max_observation")
-    max_model_calls: int = agent_option("max_model_calls")
-    compat: bool = agent_option("compat")
-    format: str = agent_option("format")
-
-    def search_settings(self) -> SearchSettings:
-        """These options, as an agent takes them."""
-        return SearchSettings(**{entry.name: getattr(self, entry.name) for entry in fields(SearchSettings)})
 
 
 def read_program(file: Path) -> str:

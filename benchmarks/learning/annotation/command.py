@@ -11,10 +11,10 @@ import click
 
 from atc.apps.cli import print_json, say
 from atc.apps.cli.options import (
+    agent_option,
     argument,
     json_option,
     limit_option,
-    model_option,
     option,
     record_option,
     reuse_option,
@@ -59,7 +59,7 @@ class _AnnotateOptions:
         show_default=True,
         help="How queries are solved: by a search of single calls, or by programs that are repaired.",
     )
-    model: str | None = model_option()
+    model: str | None = agent_option("model")
     calls: str = option(
         "--calls",
         default="auto",

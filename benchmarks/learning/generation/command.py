@@ -14,10 +14,10 @@ import click
 from atc.apps.cli import print_json, say
 from atc.apps.cli.options import (
     RealRange,
+    agent_option,
     argument,
     json_option,
     keep_sources,
-    model_option,
     option,
     out_file,
     record_option,
@@ -97,7 +97,7 @@ class _GenerateOptions:
         help="The collections of --kind I3, such as `atc toolbench collections` proposes.",
     )
     count: int = option("--count", required=True, type=click.IntRange(min=1), metavar="N", help="Instructions, in all.")
-    model: str | None = model_option()
+    model: str | None = agent_option("model")
     out: Path = option(
         "--out",
         required=True,
