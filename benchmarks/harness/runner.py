@@ -22,7 +22,7 @@ from protocols.errors import UsageError
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-__all__ = ["Engine", "Finished", "Runner", "prepare_folder", "repeated", "selected", "stored_seconds", "write_summary"]
+__all__ = ["Engine", "Finished", "Runner", "prepare_folder", "repeated", "selected", "write_summary"]
 
 TaskT = TypeVar("TaskT", bound=Identified)
 FiguresT = TypeVar("FiguresT")
@@ -68,7 +68,7 @@ class Runner(Generic[TaskT, FiguresT]):
         """
         prepare_folder(folder, self.settings)
         times = folder / "times.jsonl"
-        seconds = stored_seconds(times)
+        seconds = _stored_seconds(times)
         missing = []
         keys = {task.id: _key(self.settings, self.environment.key(task)) for task in tasks}
         for task in tasks:
@@ -177,7 +177,7 @@ def _damaged(file: Path, error: Exception) -> UsageError:
     return UsageError(f"{file} cannot be read ({reason}); remove it to have the task solved again")
 
 
-def stored_seconds(file: Path) -> dict[str, float]:
+def _stored_seconds(file: Path) -> dict[str, float]:
     """The seconds of each task by `times.jsonl`; the last line of a task counts."""
     seconds: dict[str, float] = {}
     for line in file.read_text("utf-8").splitlines() if file.is_file() else ():

@@ -3,20 +3,32 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from click.testing import CliRunner, Result
 
+from atc import Agent
 from atc.apps.cli import main
 from benchmarks.tasks.datasets import open_dataset
+from benchmarks.toolbench.corpus.queries import read_queries, served_protocol
+from benchmarks.toolbench.server.cache import ResponseCache
+from benchmarks.toolbench.server.catalogue import Catalogue
+from benchmarks.toolbench.server.schema_source import SchemaSource
+from benchmarks.toolbench.server.virtual_server import Answer, VirtualServer
 from protocols.errors import UsageError
+from tests.scripted import ScriptedModel
 
 STEPS = (
     'Thought: the tide\nAction: get_tide_for_harbour_tides(port_code="ESB", is_id=7)',
     'Thought: done\nAction: finish(answer="High water is at noon.")',
 )
+TIDE_PROGRAM = """```python
+tide = get_tide_for_harbour_tides(port_code="ESB", is_id=7)
+print("High water is at", tide["tide"]["at"])
+```"""
 PROGRAM = '```python\nprint(get_tide_for_harbour_tides(port_code="ESB", is_id=7))\n```'
 
 
@@ -135,11 +147,6 @@ def test_what_holds_a_query_and_what_does_not_is_told_apart(tmp_path: Path, monk
 
 def test_queries_are_asked_through_a_virtual_server(tmp_path: Path, endpoint: Callable[..., None]) -> None:
     """`--server URL`: the same task over the published protocol; a server that is gone is an error, not a result."""
-    from benchmarks.toolbench.server.cache import ResponseCache
-    from benchmarks.toolbench.server.catalogue import Catalogue
-    from benchmarks.toolbench.server.schema_source import SchemaSource
-    from benchmarks.toolbench.server.virtual_server import VirtualServer
-
     tasks = write(tmp_path, query(1, "Get Tide"))
     endpoint(*STEPS)
     catalogue = Catalogue([tasks])
@@ -180,3 +187,53 @@ def test_a_published_search_calls_by_published_names(tmp_path: Path, endpoint: C
     assert [call["tool"] for call in solution["calls"]] == [f"n{'b' * 45}_for_harbour_tides"] * 2
     assert [node["steps"][0]["code"] for node in solution["tree"]] == [0, 0, 3]
     assert [file.name for file in (out / "answers").iterdir()] == ["1_CoT@1.json"]
+
+
+def test_an_agent_solves_a_query_from_a_published_cache(tmp_path: Path) -> None:
+    """The reply is the text of a Python value, as the published server keeps it; the program reads it as data."""
+    file = tmp_path / "cache" / "Weather" / "harbour_tides_for_Weather" / "get_tide.json"
+    file.parent.mkdir(parents=True)
+    reply = {"error": "", "response": "{'tide': {'height': 1.5, 'at': '12:40'}}"}
+    file.write_text(json.dumps({"{'is_id': '7', 'port_code': 'ESB'}": reply}))
+    (served,) = read_queries(write(tmp_path, query(1, "Get Tide")))
+    with VirtualServer(None, ResponseCache(tmp_path / "cache")) as server:
+        url = server.start()
+        with Agent(served_protocol(served, url), model=ScriptedModel(TIDE_PROGRAM), base_url=url) as agent:
+            solution = agent.solve(served.text)
+
+    assert solution.answer == "High water is at 12:40"
+    (call,) = solution.attempts[-1].calls
+    assert (call.status, call.method, call.simulated) == (200, "GET", False)
+    assert server.counts == {"cache": 1}
+
+
+class DyingServer(VirtualServer):
+    """Answers its first call, and is gone before the second."""
+
+    def handle(self, method: str, target: str, headers: Mapping[str, str], body: bytes) -> Answer:
+        if self.counts:
+            self.stop()
+        return super().handle(method, target, headers, body)
+
+
+def test_a_server_may_die_in_the_middle(tmp_path: Path, endpoint: Callable[..., None]) -> None:
+    """The finished task stays, the message names the server, and the same command goes on with the other task."""
+    tasks, out = write(tmp_path, query(1, "Get Tide"), query(2, "Get Tide")), tmp_path / "out"
+    endpoint(TIDE_PROGRAM)
+    catalogue = Catalogue([tasks])
+    dying = DyingServer(catalogue, ResponseCache(None), source=SchemaSource(catalogue))
+    url = dying.start()
+    arguments = ["bench", "toolbench", "--tasks", str(tasks), "--server", url, "--model", "openai:scripted"]
+    arguments += ["--out", str(out), "--mode", "attribute", "--max-reflections", "0"]
+    broken = CliRunner().invoke(main, arguments)
+
+    assert broken.exit_code == 6, broken.output
+    assert url in broken.stderr
+    assert [file.name for file in (out / "tasks").glob("*.json")] == ["q1.json"]
+    with VirtualServer(catalogue, ResponseCache(None), source=SchemaSource(catalogue)) as server:
+        server.start(urlsplit(url).port or 0)
+        again = CliRunner().invoke(main, arguments)
+
+    assert again.exit_code == 0, again.output
+    assert server.counts == {"simulator": 1}
+    assert sorted(file.name for file in (out / "tasks").glob("*.json")) == ["q1.json", "q2.json"]
