@@ -90,7 +90,6 @@ class SmallHelp:
             offer.callable_tools,
             question,
             plans,
-            offer.elsewhere,
             tuple(_reported(attempts)),
         )
         diagnostics = precheck.diagnose(program) if self.check else []

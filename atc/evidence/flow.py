@@ -7,7 +7,7 @@ import ast
 from atc.evidence.finding import Finding, name_of
 from atc.evidence.traced_run import TracedRun
 from atc.program.def_use import calling, def_use
-from atc.program.tree import nodes_of
+from atc.program.tree import lines_of, nodes_of
 
 __all__ = ["dead_call", "overwritten"]
 
@@ -16,9 +16,10 @@ def dead_call(traced: TracedRun) -> Finding | None:
     """Neither the answer, a write nor a decision of the program depends on what a call returned."""
     if traced.run.provenance is None:
         return None
+    methods = {line for node in nodes_of(traced.tree, ast.ClassDef) for line in lines_of(node)}  # not followed
     for call in traced.good_calls:
         tool = traced.tools.get(call.tool or "")
-        if call.writes or traced.is_behind_output(call):
+        if call.writes or call.line in methods or traced.is_behind_output(call):
             continue
         if tool is None or not tool.gives_nothing:
             return Finding.of_call("DeadCall", f"nothing of the answer depends on what {name_of(call)} returned", call)

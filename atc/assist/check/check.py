@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Literal
-from urllib.parse import urlsplit
+from collections.abc import Iterator, Sequence
 
 from atc.assist.check.diagnostic import Diagnostic, Edit
 from atc.assist.check.diagnostics import Subject, describe_reports
@@ -16,11 +14,10 @@ from atc.assist.check.type_checker import CheckerError, CheckerReport, run_check
 from atc.assist.language.question import Question
 from atc.program.def_use import DefUse, def_use
 from atc.program.tree import full_name, nodes_of
-from protocols.calls.path_matching import match
 from protocols.contracts.contract import Contract
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.errors import ProgramRefused
-from protocols.model import Protocol, Tool
+from protocols.model import Protocol
 from sandbox.language.parsing import parse_program
 
 __all__ = ["check"]
@@ -28,9 +25,6 @@ __all__ = ["check"]
 _INTERACTIVE_ONLY = frozenset({"copyright", "credits", "help", "license"})
 """Names that only an interactive Python has."""
 _NO_HEADERS = re.compile(r"`(.+)` has no attribute `headers`")
-_MAX_DEPTH = 20
-"""Variables and sums that make up a URL."""
-_VERBS = {"get": "GET", "post": "POST", "put": "PUT", "patch": "PATCH", "delete": "DELETE"}
 
 
 def check(
@@ -60,12 +54,10 @@ def check(
     used = set(map(full_name, nodes_of(tree, ast.expr)))
     called = [name for name in names if name in used]
     stubbed = [name for name in names if name in used or name.partition(".")[0] in used]
-    requested, elsewhere = _direct_requests(flow, protocol)
-    stubs = write_stubs(contract, protocol.with_values(stubbed), (tool.name for tool in requested.values()))
-    replies = {callee: stubs.returns[tool.name] for callee, tool in requested.items()}
+    stubs = write_stubs(contract, protocol.with_values(stubbed))
     subject = Subject(program, flow, contract, names, stubs, graph)
     try:
-        reports = [r for r in run_checker(program, tree, stubs, replies) if not _is_of_headers(r, stubs, protocol)]
+        reports = [r for r in run_checker(program, tree, stubs) if not _is_of_headers(r, stubs, protocol)]
     except CheckerError:
         if strict:
             raise
@@ -77,7 +69,6 @@ def check(
             for line, column, tool, message, doubtful in wrong_constants(tree, protocol, called)
         ),
         *_interactive_names(flow),
-        *_unknown_urls(protocol, elsewhere),
         *_invented_values(subject, question, called),
     ]
     return _distinct(sorted(diagnostics, key=lambda diagnostic: (diagnostic.line, diagnostic.column)))
@@ -112,15 +103,6 @@ def _interactive_names(flow: DefUse) -> Iterator[Diagnostic]:
             yield Diagnostic(node.lineno, node.col_offset, "unknown-name", message, key=node.id)
 
 
-def _unknown_urls(protocol: Protocol, urls: Mapping[ast.expr, str]) -> Iterator[Diagnostic]:
-    """URLs of other servers than the API's."""
-    servers = [server.url for api in protocol.apis.values() for server in api.servers[:1]]
-    where = ", ".join(servers) or "its own server"
-    for node, url in urls.items():
-        message = f"{url} is not of this API ({where}); call functions"
-        yield Diagnostic(node.lineno, node.col_offset, "unknown-url", message)
-
-
 def _invented_values(subject: Subject, question: Question | None, called: Sequence[str]) -> Iterator[Diagnostic]:
     """Placeholders and hallucinated identifiers in calls of tools."""
     flow = subject.flow
@@ -140,53 +122,3 @@ def _syntax(program: str) -> Iterator[Diagnostic]:
         yield Diagnostic(error.lineno or 1, max((error.offset or 1) - 1, 0), "syntax", f"not Python: {error.msg}")
     except ProgramRefused as error:
         yield Diagnostic(1, 0, "syntax", f"not Python that can be run: {error}")
-
-
-def _direct_requests(flow: DefUse, protocol: Protocol) -> tuple[dict[ast.expr, Tool], dict[ast.expr, str]]:
-    """The callees `requests.get` and the like with the tool at their URL, and the URLs of other servers."""
-    tools: dict[ast.expr, Tool] = {}
-    elsewhere: dict[ast.expr, str] = {}
-    for node in nodes_of(flow.tree, ast.Call):
-        if not isinstance(node.func, ast.Attribute):
-            continue
-        verb, arguments = node.func.attr.lower(), list(node.args)
-        if verb == "request" and arguments:
-            verb = str(getattr(arguments.pop(0), "value", "")).lower()
-        arguments += [keyword.value for keyword in node.keywords if keyword.arg == "url"]
-        method, url = _VERBS.get(verb), _text(arguments[0], flow) if arguments else None
-        if method is None or url is None or "://" not in url:
-            continue
-        hits = [_tool_at(api, method, url) for api in protocol.apis.values()]
-        if hits.count(None) == len(hits):
-            elsewhere[arguments[0]] = url
-            continue
-        hit = next((hit for hit in hits if isinstance(hit, Tool)), None)
-        if hit is not None:
-            tools[node.func] = hit
-    return tools, elsewhere
-
-
-def _tool_at(api: Protocol, method: str, url: str) -> Tool | Literal["none"] | None:
-    """The tool that a URL addresses, "none" where it is no operation of a server of the API, None for another one."""
-    server = next((server.url for server in api.servers if url.startswith(f"{server.url}/")), None)
-    hosts = {urlsplit(api_server.url).hostname for api_server in api.servers}
-    if server is None and urlsplit(url).hostname not in hosts:
-        return None
-    hit = match(api, method, url[len(server) :].partition("?")[0] if server else urlsplit(url).path)
-    return hit[0] if hit is not None else "none"
-
-
-def _text(node: ast.expr, flow: DefUse, depth: int = 0) -> str | None:
-    """A string that is constant but for values in it, each written `x`; None for any other expression."""
-    node = flow.resolve(node)
-    if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        return node.value
-    if depth > _MAX_DEPTH:
-        return None
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-        left_text, right_text = (_text(part, flow, depth + 1) for part in (node.left, node.right))
-        return None if left_text is None else left_text + ("x" if right_text is None else right_text)
-    if isinstance(node, ast.JoinedStr):
-        values = [part.value if isinstance(part, ast.FormattedValue) else part for part in node.values]
-        return "".join(_text(value, flow, depth + 1) or "x" for value in values)
-    return None

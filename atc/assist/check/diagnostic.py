@@ -21,8 +21,6 @@ Rule = Literal[
     "unknown-name",
     "possibly-unbound",
     "made-up-identifier",
-    "unknown-url",
-    "unsaid-name",
 ]
 
 

@@ -29,7 +29,6 @@ _RULES = {
     "unknown-name": "NameError",
     "possibly-unbound": "NameError",
     "unknown-key": "KeyError",
-    "unsaid-name": "ValueError",
 }
 """What Python would say of a diagnostic, in a word that every model knows; of the others, TypeError."""
 
@@ -43,7 +42,6 @@ class Precheck:
         callable_tools: All those that a program may call; one that was not offered is checked as well.
         question: What it says need not come from a call.
         plans: Those that the model was shown; it may take their variables for set.
-        elsewhere: Whether programs may reach services that the document does not know.
         reported: Messages that the model was told before.
     """
 
@@ -55,7 +53,6 @@ class Precheck:
         callable_tools: Collection[str],
         question: Question,
         plans: Sequence[Plan],
-        elsewhere: bool,
         reported: Collection[str] = (),
     ) -> None:
         self._graph = graph
@@ -64,7 +61,6 @@ class Precheck:
         self._callable_tools = callable_tools
         self._question = question
         self._plans = plans
-        self._ignored_rules = {"syntax", "unknown-url"} if elsewhere else {"syntax"}
         self._reported = frozenset(reported)
 
     def diagnose(self, program: str) -> list[Diagnostic]:
@@ -74,11 +70,11 @@ class Precheck:
         """
         tools = dict.fromkeys([*self._tools, *called(program, self._callable_tools)])
         diagnostics = check(program, self._contract(), tuple(tools), self._question, self._graph)
-        ignored = self._ignored_rules if fix_syntax(program) is None else self._ignored_rules - {"syntax"}
+        ignored = "syntax" if fix_syntax(program) is None else ""  # the policy says where the slip is
         return [
             diagnostic
             for diagnostic in diagnostics
-            if (diagnostic.edit is not None or self._is_unreported(diagnostic)) and diagnostic.rule not in ignored
+            if (diagnostic.edit is not None or self._is_unreported(diagnostic)) and diagnostic.rule != ignored
         ]
 
     def all_reported(self, diagnostics: Sequence[Diagnostic]) -> bool:

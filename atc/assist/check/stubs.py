@@ -68,21 +68,20 @@ class Stubs:
     objects: dict[str, ResponseObject] = field(default_factory=dict)
 
 
-def write_stubs(contract: Contract, tools: Iterable[str], replies: Iterable[str] = ()) -> Stubs:
-    """The stubs of some tools, and the types of the replies of others. Raises: KeyError: There is no such tool."""
+def write_stubs(contract: Contract, tools: Iterable[str]) -> Stubs:
+    """The stubs of some tools. Raises: KeyError: There is no such tool."""
     stubs = Stubs()
     classes: list[str] = []
     functions: list[str] = []
     callable_tools = dict.fromkeys(tools)
-    for name in dict.fromkeys([*callable_tools, *replies]):
+    for name in callable_tools:
         tool = contract.protocol.tool(name)
         if tool.function is not None and not tool.function.remote:
             continue
         shape = contract.body(name)
         stubs.returns[name] = _type(shape, tool, (), stubs, classes, {}) if shape is not None else "Any"
-        if name in callable_tools:
-            signature = _signature(tool) if tool.function is None else _remote_signature(tool, tool.function)
-            functions.append(f"def {name}({signature}) -> {stubs.returns[name]}: ...")
+        signature = _signature(tool) if tool.function is None else _remote_signature(tool, tool.function)
+        functions.append(f"def {name}({signature}) -> {stubs.returns[name]}: ...")
     python = function_stubs(
         tool for tool in map(contract.protocol.tool, callable_tools) if tool.name not in stubs.returns
     )

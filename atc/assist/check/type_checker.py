@@ -56,18 +56,15 @@ def available() -> str | None:
         return shutil.which("ty")
 
 
-def run_checker(program: str, tree: ast.Module, stubs: Stubs, replies: Mapping[ast.expr, str]) -> list[CheckerReport]:
+def run_checker(program: str, tree: ast.Module, stubs: Stubs) -> list[CheckerReport]:
     """The reports of the checker about a program, in the order of its lines.
 
-    Args:
-        replies: Callees like `requests.get`, and the type that their response's `json()` returns.
     Raises: CheckerError: It is not installed, or did not finish.
     """
     binary = available()
     if binary is None:
         raise CheckerError("the type checker is missing: pip install ty")
-    prelude, program = _with_reply_stubs(program, replies)
-    texts = {"__builtins__.pyi": stubs.text + prelude, "program.py": program, "gets.py": _subscripted(program, tree)}
+    texts = {"__builtins__.pyi": stubs.text, "program.py": program, "gets.py": _subscripted(program, tree)}
     with _lock:
         reports = [report for report in _query(binary, texts) if not _is_union_artifact(binary, program, tree, report)]
     return sorted(reports, key=lambda report: (report.line, report.column))
@@ -153,25 +150,6 @@ def _reports(answers: Iterable[tuple[str, Mapping[str, Any]]]) -> Iterator[Check
             continue  # without a code it is a hint for editors
         places = (begin["line"] + 1, begin["character"], end["line"] + 1, end["character"])
         yield CheckerReport(item["code"], item["message"].partition("\n\n")[0], *places)
-
-
-def _with_reply_stubs(program: str, replies: Mapping[ast.expr, str]) -> tuple[str, str]:
-    """Stubs for `requests` callees, and the program with their names, of the same length, in place."""
-    if not replies:
-        return "", program
-    prelude = ["class _Reply:", "    def __getattr__(self, name: str) -> Any: ..."]
-    lines, edits = program.split("\n"), []
-    for number, (callee, kind) in enumerate(replies.items()):
-        callee_span = Edit.of(lines, callee, "")
-        if callee_span is None or not lines[callee_span.line - 1].isascii():
-            continue
-        name = f"_{number}".ljust(callee_span.end - callee_span.start, "_")
-        if len(name) != callee_span.end - callee_span.start:
-            continue
-        edits.append(replace(callee_span, text=name))
-        prelude += [f"class _Reply{number}(_Reply):", f"    def json(self, **_: Any) -> {kind}: ..."]
-        prelude.append(f"def {name}(*_: Any, **__: Any) -> _Reply{number}: ...")
-    return "\n".join([*prelude, ""]), edited(program, edits)
 
 
 def _subscripted(program: str, tree: ast.Module) -> str:

@@ -19,7 +19,7 @@ from protocols.dataflow.graph import ProtocolGraph
 from protocols.samples import sample
 from tests.atc.assist.check.programs import HERE, checked, protocols
 
-KINDS = ("unknown-tool", "arguments", "wrong-type", "unknown-key", "possibly-unbound", "requests")
+KINDS = ("unknown-tool", "arguments", "wrong-type", "unknown-key", "possibly-unbound")
 
 
 def wrong_programs() -> list[tuple[str, str, int, str, str]]:
@@ -59,7 +59,6 @@ def test_a_wrong_program_is_told_where_it_is_wrong(kind: str, api: str, line: in
     assert [diagnostic.line for diagnostic in diagnostics] == [line], diagnostics
     assert says in diagnostics[0].message
     rules = {"arguments": {"unknown-argument", "missing-argument"}, "wrong-type": {"wrong-type", "wrong-value"}}
-    rules["requests"] = {"unknown-key", "wrong-type"}
     assert diagnostics[0].rule in rules.get(kind, {kind})
 
 
