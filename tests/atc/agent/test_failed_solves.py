@@ -45,7 +45,6 @@ def test_an_endless_program_ends_at_its_limit(weather: LocalAPI) -> None:
     solution = agent.solve("What?")
 
     assert (solution.status, solution.exit_code) == ("limit", 4)
-    assert solution.seconds["run"] < 2
 
 
 @pytest.mark.parametrize("status", [401])

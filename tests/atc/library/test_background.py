@@ -131,12 +131,10 @@ async def test_a_cancelled_task_stops_its_program(towns: LocalAPI, program: str)
         await asyncio.sleep(0.02)
     await asyncio.sleep(0.3)
 
-    started = time.monotonic()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
 
-    assert time.monotonic() - started < 3
     assert isinstance(ended[-1], SolveEnded)
     assert ended[-1].solution.status == "interrupted"
     assert len(ended[-1].solution.attempts) == 1
@@ -152,12 +150,10 @@ async def test_a_cancelled_task_waits_for_no_model(towns: LocalAPI, reports: boo
     while not model.asked.is_set():
         await asyncio.sleep(0.02)
 
-    started = time.monotonic()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
 
-    assert time.monotonic() - started < 2
     assert model.stopped.wait(2 if reports else 0.01) == reports
 
 

@@ -8,7 +8,6 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 import traceback
 from collections.abc import Iterator
 from pathlib import Path
@@ -232,10 +231,8 @@ def test_a_html_page_is_no_answer(endpoint: ChatEndpoint) -> None:
 def test_an_endpoint_that_is_down(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody listens: the message names the place."""
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
-    started = time.monotonic()
     with pytest.raises(ModelError, match=r"http://127\.0\.0\.1:9/v1 cannot be reached"):
         open_model("openai:small").complete(QUESTION)
-    assert time.monotonic() - started < 10
 
 
 def test_a_missing_key_is_told_when_the_model_is_opened(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -276,7 +273,6 @@ def test_what_was_recorded_is_played_back(tmp_path: Path) -> None:
     assert [replay.complete(PREFILLED, stop=["```"]).text, replay.complete(QUESTION).text] == ["two", "zwölf\n"]
     again = replay.complete(QUESTION).usage
     assert (again.prompt_tokens, again.completion_tokens, again.cached_tokens, again.model_calls) == (100, 20, 50, 1)
-    assert again.seconds < 1
     assert completions[0].usage.seconds == 0.01
 
 
