@@ -1,4 +1,4 @@
-"""The functions of gspread that prompts document, as the paper has them, and no test needs: a call of one is refused.
+"""The functions of gspread and pandas that prompts document and no test needs: a call of one is refused.
 
 Names, signatures and descriptions are in `documented.yaml`, so that a prompt has all 108 functions to choose from.
 """
@@ -14,12 +14,13 @@ import yaml
 
 from benchmarks.manipulation.sheets.a1 import SheetsError
 from benchmarks.manipulation.sheets.tab import Json
+from benchmarks.manipulation.sheets.values import Rows
 from benchmarks.manipulation.sheets.worksheet_cells import SheetCell
 from benchmarks.manipulation.sheets.worksheet_info import WorksheetInfo
 
 __all__ = ["documented_names", "with_documented"]
 
-_HINTS = {"Json": Json, "SheetCell": SheetCell, "WorksheetInfo": WorksheetInfo}
+_HINTS = {"Any": Any, "Json": Json, "Rows": Rows, "SheetCell": SheetCell, "WorksheetInfo": WorksheetInfo}
 Owner = TypeVar("Owner")
 
 

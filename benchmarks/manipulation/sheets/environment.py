@@ -65,7 +65,7 @@ class SheetsEnvironment(FunctionEnvironment):
         self._sheet = with_documented(Spreadsheet, "sheet")(self._book)
         self._worksheet = with_documented(Worksheet, "worksheet")(self._book, 0)
         self._tables = WorksheetTables(self._book)
-        self._records = RecordFunctions()
+        self._records = with_documented(RecordFunctions, "pd")()
         self._results: dict[tuple[str, str], Json] = {}
         self._called: tuple[str, ...] = ()
         self._is_label = False

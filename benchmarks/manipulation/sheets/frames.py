@@ -184,25 +184,6 @@ class RecordFunctions:
             table.append({index: line, **cells})
         return table
 
-    def insert(self, dataframe: list[Json], loc: int, column: str, value: list[Any]) -> list[Json]:
-        """Put a new column in at a place.
-
-        Args:
-            dataframe: The records.
-            loc: The place of the column, from 0.
-            column: Its name.
-            value: Its values, one for each record.
-        """
-        if len(value) != len(dataframe):
-            raise SheetsError(f"ValueError: {len(value)} values for {len(dataframe)} records")
-        if column in _columns(dataframe):
-            raise SheetsError(f"ValueError: cannot insert {column}, already exists")
-        inserted = []
-        for record, cell in zip(dataframe, value, strict=True):
-            items = list(record.items())
-            inserted.append(dict([*items[:loc], (column, cell), *items[loc:]]))
-        return inserted
-
 
 _COMPARISONS: Mapping[str, Callable[[Any, Any], Any]] = {
     "==": operator.eq,

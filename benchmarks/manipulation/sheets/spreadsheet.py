@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from benchmarks.manipulation.sheets.a1 import SheetsError
 from benchmarks.manipulation.sheets.tab import Json, Tab
-from benchmarks.manipulation.sheets.values import append_values, get_values, is_raw, put_values, turned
+from benchmarks.manipulation.sheets.values import is_raw, put_values, turned
 from benchmarks.manipulation.sheets.workbook import Workbook
 from benchmarks.manipulation.sheets.worksheet_info import WorksheetInfo, copied_tab, worksheet_info
 
@@ -29,20 +29,6 @@ class Spreadsheet:
     def __init__(self, book: Workbook) -> None:
         self._book = book
 
-    def values_append(self, range: str, params: Json, body: Json) -> Json:
-        """Add rows below the table that a range begins in.
-
-        Args:
-            range: The range, such as "Sheet1!A1".
-            params: An object with valueInputOption, RAW or USER_ENTERED, and perhaps insertDataOption.
-            body: An object with "values", a list of rows, and perhaps "majorDimension".
-        """
-        tab, area = self._book.area(range)
-        rows = turned(body.get("values", []), body.get("majorDimension"))
-        insert = params.get("insertDataOption") == "INSERT_ROWS"
-        updates = append_values(self._book, tab, area, rows, is_raw(params.get("valueInputOption")), insert)
-        return {"spreadsheetId": "spreadsheet", "updates": updates}
-
     def values_clear(self, range: str) -> Json:
         """Empty the cells of a range; their formats stay.
 
@@ -52,19 +38,6 @@ class Spreadsheet:
         tab, area = self._book.area(range)
         self._book.empty(tab, area)
         return {"spreadsheetId": "spreadsheet", "clearedRange": f"{tab.title}!{area}"}
-
-    def values_get(self, range: str, params: Json | None = None) -> Json:
-        """Get the values of a range.
-
-        Args:
-            range: The range, such as "Sheet1!A1:B2", or the title of a worksheet.
-            params: An object that may hold majorDimension and valueRenderOption.
-        """
-        tab, area = self._book.area(range)
-        options = params or {}
-        rows = get_values(self._book, tab, area, options.get("valueRenderOption"))
-        dimension = options.get("majorDimension", "ROWS")
-        return {"range": f"{tab.title}!{area}", "majorDimension": dimension, "values": turned(rows, dimension)}
 
     def values_update(self, range: str, params: Json | None = None, body: Json | None = None) -> Json:
         """Set the cells of a range of any worksheet.
@@ -76,28 +49,6 @@ class Spreadsheet:
         """
         rows = turned((body or {}).get("values", []), (body or {}).get("majorDimension"))
         return put_values(self._book, range, None, rows, is_raw((params or {}).get("valueInputOption")))
-
-    def values_batch_update(self, params: Json | None = None, body: Json | None = None) -> Json:
-        """Set the cells of several ranges of any worksheets.
-
-        Args:
-            params: Not needed.
-            body: An object with valueInputOption and "data", a list of objects with "range" and "values".
-        """
-        details = body or {}
-        option = {"valueInputOption": details.get("valueInputOption")}
-        answers = [self.values_update(item["range"], option, item) for item in details.get("data", [])]
-        return {"spreadsheetId": "spreadsheet", "responses": answers}
-
-    def get_worksheet(self, index: int) -> WorksheetInfo:
-        """Get a worksheet by its place.
-
-        Args:
-            index: The place, from 0.
-        """
-        if not -len(self._book.tabs) <= index < len(self._book.tabs):
-            raise SheetsError(f"WorksheetNotFound: index {index} not found")
-        return worksheet_info(self._book, self._book.tabs[index])
 
     def worksheets(self) -> list[WorksheetInfo]:
         """Get all worksheets in their order."""
@@ -169,10 +120,4 @@ class Spreadsheet:
         key = "domain" if perm_type == "domain" else "emailAddress"
         permission = {"id": str(self._book.new_id() + 1), "type": perm_type, "role": role, key: email_address}
         self._book.permissions.append(permission)
-        return permission
-
-    def _permission(self, id: str) -> Json:
-        permission = next((item for item in self._book.permissions if item["id"] == id), None)
-        if permission is None:
-            raise SheetsError(f"APIError: 404 NOT_FOUND: Permission not found: {id}.")
         return permission

@@ -69,14 +69,6 @@ class Worksheet(WorksheetCells):
         """
         self._book.insert(self._tab, "ROWS", self._tab.rows + 1, rows)
 
-    def add_cols(self, cols: int) -> None:
-        """Add empty columns at the right.
-
-        Args:
-            cols: How many.
-        """
-        self._book.insert(self._tab, "COLUMNS", self._tab.cols + 1, cols)
-
     def insert_row(
         self, values: list[Any], index: int = 1, value_input_option: str = "RAW", inherit_from_before: bool = False
     ) -> Json:

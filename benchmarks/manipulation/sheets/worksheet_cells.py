@@ -148,10 +148,6 @@ class WorksheetCells:
             for row in rows[head:]
         ]
 
-    def get_all_cells(self) -> list[SheetCell]:
-        """Get every cell of the worksheet, row by row."""
-        return self.range()
-
     def row_values(self, row: int, value_render_option: str = "FORMATTED_VALUE") -> list[Any]:
         """Get the values of a row up to its last filled cell.
 
@@ -217,18 +213,6 @@ class WorksheetCells:
         """
         area = self._area(range_name) if range_name else self._whole()
         return turned(get_values(self._book, self._tab, area, value_render_option), major_dimension)
-
-    def batch_get(
-        self, ranges: list[str], major_dimension: str = "ROWS", value_render_option: str = "FORMATTED_VALUE"
-    ) -> list[Rows]:
-        """Get the values of several ranges, in their order.
-
-        Args:
-            ranges: The ranges.
-            major_dimension: ROWS, or COLUMNS for lists of columns.
-            value_render_option: FORMATTED_VALUE, UNFORMATTED_VALUE or FORMULA.
-        """
-        return [self.get(name, major_dimension, value_render_option) for name in ranges]
 
     def update(
         self,

@@ -138,10 +138,10 @@ class TabletopFunctions:
         return self._phrases.answer(question)
 
     def transform_shape_pts(self, description: str, shape_pts: list[list[float]]) -> list[list[float]]:
-        """Move, turn or scale points.
+        """Move or scale points.
 
         Args:
-            description: Such as `scale by 1.5`, `rotate by 45 degrees`, `move 10 cm to the left`.
+            description: Such as `scale by 1.5`, `move 10 cm to the left`.
             shape_pts: The points.
         """
         return transformed(description, shape_pts)

@@ -34,10 +34,10 @@ def polygon(centre: Sequence[float], size: float, corners: int) -> list[list[flo
 
 
 def transformed(text: str, points: Sequence[Sequence[float]]) -> list[list[float]]:
-    """Points moved, turned or scaled about their centre, as a phrase says.
+    """Points moved, or scaled about their centre, as a phrase says.
 
     Args:
-        text: `move 10 cm to the left`, `rotate by 45 degrees clockwise`, `scale by 1.5`, `twice as large`.
+        text: `move 10 cm to the left`, `scale by 1.5`, `twice as large`.
     Raises: ValueError: The phrase is not understood.
     """
     words = text.lower()
@@ -48,23 +48,12 @@ def transformed(text: str, points: Sequence[Sequence[float]]) -> list[list[float
         x = {"left": -length, "right": length}.get(match[3], 0.0)
         y = 0.0 if x else (length if match[3] in ("up", "top", "above") else -length)
         return [[point[0] + x, point[1] + y] for point in points]
-    match = re.search(rf"{_NUMBER} ?(?:°|degrees?)", words)
-    if match:
-        clockwise = "clockwise" in words and "counter" not in words and "anti" not in words
-        angle = math.radians(float(match[1])) * (-1 if clockwise else 1)
-        return [_turned(point, centre, angle) for point in points]
     factor = _factor(words)
     if factor is None:
         raise ValueError(f"{text!r} is not understood; say it like: scale by 1.5, or: move 10 cm to the left")
     return [
         [middle + (value - middle) * factor for value, middle in zip(point, centre, strict=True)] for point in points
     ]
-
-
-def _turned(point: Sequence[float], centre: Sequence[float], angle: float) -> list[float]:
-    x, y = point[0] - centre[0], point[1] - centre[1]
-    sine, cosine = math.sin(angle), math.cos(angle)
-    return [centre[0] + x * cosine - y * sine, centre[1] + x * sine + y * cosine]
 
 
 def _factor(words: str) -> float | None:

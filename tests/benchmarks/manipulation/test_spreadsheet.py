@@ -172,7 +172,7 @@ def test_reading_as_gspread_does(worksheet: Worksheet) -> None:
     assert len(worksheet.findall("BEEF", case_sensitive=False)) == 1
     assert worksheet.findall("3", in_column=2)[0].row == 5
     assert worksheet.get("A4:F9") == [["chicken", "10", "11"], ["lamb", "3", "15"]]
-    assert worksheet.batch_get(["A2", "B:B"])[1][-1] == ["3"]
+    assert worksheet.get("B:B")[-1] == ["3"]
     with pytest.raises(SheetsError, match="missing or repeated"):
         worksheet.get_all_records(expected_headers=["Weight"])
 
@@ -209,15 +209,15 @@ def test_a_workbook_has_room_for_so_many_cells(worksheet: Worksheet, sheet: Spre
     sheet.add_worksheet("Small", 1000, 26)
 
 
-def test_worksheets_are_added(worksheet: Worksheet, sheet: Spreadsheet) -> None:
+def test_worksheets_are_added(book: Workbook, worksheet: Worksheet, sheet: Spreadsheet) -> None:
     """They are added and copied, and their titles are unique."""
     sheet.add_worksheet("Notes", 5, 3)
     sheet.values_update("Notes!A1", {"valueInputOption": "USER_ENTERED"}, {"values": [["=Sheet1!C2*2"]]})
     worksheet.duplicate(1, new_sheet_name="Twin")
 
     assert [info.title for info in sheet.worksheets()] == ["Sheet1", "Twin", "Notes"]
-    assert sheet.values_get("Notes!A1")["values"] == [["6"]]
-    assert sheet.values_get("Twin")["values"] == worksheet.get_all_values()
+    assert Worksheet(book, sheet.worksheet("Notes").id).acell("A1").value == "6"
+    assert Worksheet(book, sheet.worksheet("Twin").id).get_all_values() == worksheet.get_all_values()
     with pytest.raises(SheetsError, match="WorksheetNotFound: Other"):
         sheet.worksheet("Other")
     with pytest.raises(SheetsError, match="already exists"):
@@ -228,7 +228,7 @@ def test_tables_of_records(book: Workbook, sheet: Spreadsheet) -> None:
     """What data frames are used for: selections, groups, pivots, and the way back into a worksheet."""
     tables, pd = WorksheetTables(book), RecordFunctions()
     rows = tables.get_as_dataframe("Sheet1")
-    kinds = pd.insert(rows, 1, "Kind", ["red", "red", "white", "red"])
+    kinds = [{**row, "Kind": kind} for row, kind in zip(rows, ["red", "red", "white", "red"], strict=True)]
 
     assert rows[1] == {"Product": "pork", "Cost": 5, "Price": 4}
     assert [row["Product"] for row in pd.sort_values(pd.loc(rows, "Cost", "<=", 5), ["Price"], False)] == [
@@ -241,7 +241,8 @@ def test_tables_of_records(book: Workbook, sheet: Spreadsheet) -> None:
         "white": 10,
     }
     tables.set_with_dataframe(sheet.add_worksheet("Out", 2, 2), pd.drop(kinds, ["Cost"]), row=2)
-    assert sheet.values_get("Out!A2:C3")["values"] == [["Product", "Kind", "Price"], ["beef", "red", "3"]]
+    out = Worksheet(book, sheet.worksheet("Out").id)
+    assert out.get("A2:C3") == [["Product", "Price", "Kind"], ["beef", "3", "red"]]
     with pytest.raises(SheetsError, match="'Weight'; the columns are Product, Cost, Price"):
         pd.loc(rows, "Weight", ">", 1)
     with pytest.raises(SheetsError, match="cannot be compared"):
