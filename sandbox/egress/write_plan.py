@@ -29,7 +29,7 @@ __all__ = ["PlannedRun", "PlannedValue", "PlannedWrite", "UncertainRead", "Value
 __all__ += ["WriteLedger", "WritePlan", "WriteRequest", "leaves_of", "text_of", "value_at", "write_request"]
 
 State = Literal["new", "approved", "done", "failed", "unknown"]
-Phase = Literal["plan", "execute", "aside"]
+Phase = Literal["plan", "execute"]
 
 _UNCOMPARED = frozenset(
     {"accept", "accept-encoding", "connection", "content-length", "content-type", "cookie", "user-agent"}
@@ -40,7 +40,6 @@ _PLACED = re.compile("(query|header|cookie|body) ")
 """What stands before a name that is no argument, where it is not that of a field of the body."""
 
 _STOPPED = "a write after one that is not in the approved plan"
-_ASIDE = "this program only checks an answer, and writes nothing of its own"
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,22 +288,19 @@ def _quoted(value: object) -> str:
 class WriteLedger:
     """The writes policy of programs whose writes are planned, approved and then sent; safe to use from threads.
 
-    In the phase "plan" writes are withheld; in "execute" those of `plan` are sent; in "aside" none is, and the run
-    counts for nothing.
+    In the phase "plan" writes are withheld; in "execute" those of `plan` are sent.
     """
 
     def __init__(self) -> None:
         self.phase: Phase = "plan"
         self.plan = WritePlan(())
         self.latest: PlannedRun | None = None
-        """The writes of the latest run; of one that counts."""
+        """The writes of the latest run."""
 
     def open_run(self) -> PlannedRun:
         """The writes of the next run."""
-        planned_run = PlannedRun(self.phase, self.plan)
-        if self.phase != "aside":
-            self.latest = planned_run
-        return planned_run
+        self.latest = PlannedRun(self.phase, self.plan)
+        return self.latest
 
 
 @dataclass(slots=True, eq=False)
@@ -328,8 +324,6 @@ class PlannedRun:
 
     def refusal(self, index: int) -> str | None:
         """The reason against sending a write; None if it is sent now, and then its planned write is used up."""
-        if self.phase != "execute":
-            return _ASIDE
         with self._lock:
             if self.stopped is not None:
                 return _STOPPED

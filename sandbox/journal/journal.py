@@ -164,15 +164,6 @@ class Journal:
         with self._lock:
             self._run("UPDATE attempts SET over = 1 WHERE number = ?", self._attempts)
 
-    @contextlib.contextmanager
-    def aside(self) -> Iterator[None]:
-        """The attempts within it are forgotten at its end: the latest attempt is then the one before them."""
-        latest = self._latest
-        try:
-            yield
-        finally:
-            self._latest = latest
-
     def accept(self, *, until_write: bool = False) -> None:
         """The runs to come begin as the latest one did: at the same places they get the same replies, errors included,
         and send nothing for them.
