@@ -6,6 +6,7 @@ atc.modes     a Mode (`atc.modes`)
 atc.engines   a function that opens a model by the rest of its name (`atc.models`)
 atc.help      a class of help for a model (`atc.help`)
 atc.commands  a click command
+atc.facts     a fact about a run (`atc.evidence.facts`)
 atc.benchmarks  a benchmark (`benchmarks.harness.registry`)
 atc.auth      an auth scheme, read by `protocols.calls.auth`
 """
@@ -18,7 +19,7 @@ from typing import Any, Literal
 
 __all__ = ["Door", "doors", "load"]
 
-Door = Literal["atc.modes", "atc.engines", "atc.help", "atc.commands", "atc.benchmarks"]
+Door = Literal["atc.modes", "atc.engines", "atc.help", "atc.commands", "atc.benchmarks", "atc.facts"]
 
 
 @cache

@@ -1,19 +1,17 @@
 """What a finished run shows without a model: whether it is an answer, what that rests on, and what speaks against it.
 
 Nothing here reads the question, or any English: a fact holds for a question in every language. A fact is no proof that
-an answer is wrong. How often each one stands beside right and wrong answers is written in `RATES`.
+an answer is wrong. How often each one stands beside right and wrong answers is written beside its test.
 """
 
 from __future__ import annotations
 
 from atc.evidence.answers import accepted_writes, is_unsupported, judge
-from atc.evidence.facts import RATES, facts
-from atc.evidence.finding import Finding, Kind, failed, is_doubt, made_writes
+from atc.evidence.facts import facts
+from atc.evidence.finding import Finding, failed, is_doubt, made_writes
 
 __all__ = [
-    "RATES",
     "Finding",
-    "Kind",
     "accepted_writes",
     "facts",
     "failed",

@@ -3,47 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
 
 from atc.fault import Fault
 from protocols.json_path import Step
 from sandbox.records import CallRecord, Run
 
-__all__ = ["Finding", "Kind", "failed", "is_doubt", "made_writes", "name_of"]
-
-Kind = Literal[
-    "NoCall",
-    "NoEvidence",
-    "ErrorPrinted",
-    "ErrorSwallowed",
-    "NothingFound",
-    "WrongKind",
-    "OtherEntity",
-    "FirstPage",
-    "EmptyForNegative",
-    "DeadCall",
-    "Overwritten",
-    "TakenByPlace",
-    "OtherList",
-]
+__all__ = ["Finding", "failed", "is_doubt", "made_writes", "name_of"]
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A reason to doubt an answer.
+    """A reason to doubt an answer; `kind` is its name in one word, such as FirstPage.
 
     `message` is told to the user, and to a model that revises. `line` is a line of the program, `call` the index of a
     call, and `path` a place in its response, where the finding is about one.
     """
 
-    kind: Kind
+    kind: str
     message: str
     line: int | None = None
     call: int | None = None
     path: tuple[Step, ...] = ()
 
     @classmethod
-    def of_call(cls, kind: Kind, message: str, call: CallRecord, path: tuple[Step, ...] = ()) -> Finding:
+    def of_call(cls, kind: str, message: str, call: CallRecord, path: tuple[Step, ...] = ()) -> Finding:
         """A finding about a call, or about a place in its response."""
         return cls(kind, message, call.line, call.index, path)
 
@@ -58,7 +41,7 @@ class Finding:
 
 def is_doubt(fault: Fault) -> bool:
     """True if the fault of an attempt is a finding: it has an answer, and something speaks against it."""
-    return fault.stage == "answer" and fault.type in get_args(Kind)
+    return fault.stage == "answer" and fault.type not in _NO_ANSWER
 
 
 def failed(call: CallRecord) -> bool:

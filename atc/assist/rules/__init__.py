@@ -9,7 +9,7 @@ from __future__ import annotations
 from atc.assist.language.question import Question
 from atc.assist.rules import entities, kinds, lists
 from atc.assist.rules.inspection import Inspection
-from atc.evidence import Finding, Kind, facts, made_writes
+from atc.evidence import Finding, facts, made_writes
 from protocols.dataflow.graph import ProtocolGraph
 from sandbox.records import Run
 
@@ -37,7 +37,7 @@ def readings(program: str, run: Run, question: Question, graph: ProtocolGraph | 
         graph: The data flow between the tools.
     """
     inspection = Inspection(program, run, question, graph)
-    findings: dict[Kind, Finding] = {}
+    findings: dict[str, Finding] = {}
     for rule in _RULES:
         if rule is kinds.wrong_kind and made_writes(run):
             continue  # the task is done, whatever is printed
