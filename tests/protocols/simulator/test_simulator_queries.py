@@ -79,6 +79,16 @@ def operation(
     return described
 
 
+def ref(name: str) -> dict[str, object]:
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
+def described(paths: Mapping[str, object], **schemas: object) -> Protocol:
+    """A protocol of these paths."""
+    info = {"title": "Test", "version": "1"}
+    return load({"openapi": "3.0.0", "info": info, "paths": paths, "components": {"schemas": schemas}})
+
+
 @pytest.fixture(scope="module")
 def jobs() -> Protocol:
     """A scheduler: jobs with tags, runs and steps."""
@@ -102,26 +112,22 @@ def jobs() -> Protocol:
         "limit": number,
     }
     state = {"type": "object", "properties": {"is_paused": {"type": "boolean"}, "new_status": TEXT}}
-    return load(
+    return described(
         {
-            "openapi": "3.0.0",
-            "info": {"title": "Scheduler", "version": "1"},
-            "paths": {
-                "/jobs": {"get": operation(page("jobs", JOB), job_query)},
-                "/jobs/{job_id}": {"get": operation(JOB), "patch": operation(JOB, body=state)},
-                "/jobs/{job_id}/pause": {"put": operation(JOB)},
-                "/jobs/{job_id}/cancel": {"put": operation(JOB, body={"properties": {"dry_run": {"type": "boolean"}}})},
-                "/jobs/{job_id}/note": {"get": operation(NOTE), "patch": operation(NOTE, body=NOTE)},
-                "/jobs/{job_id}/log": {"get": operation(page("lines", LINE))},
-                "/jobs/{job_id}/runs": {
-                    "get": operation(page("runs", RUN), run_query, description="Use `~` for the runs of all jobs.")
-                },
-                "/jobs/{job_id}/runs/{run_id}": {"get": operation(RUN)},
-                "/jobs/{job_id}/steps": {"get": operation(page("steps", STEP))},
-                "/jobs/{job_id}/steps/{step_id}": {"get": operation(STEP)},
-                "/jobs/{job_id}/steps/{step_id}/tries/{try_number}": {
-                    "get": operation({"type": "object", "properties": {"try_number": number, "log": TEXT}})
-                },
+            "/jobs": {"get": operation(page("jobs", JOB), job_query)},
+            "/jobs/{job_id}": {"get": operation(JOB), "patch": operation(JOB, body=state)},
+            "/jobs/{job_id}/pause": {"put": operation(JOB)},
+            "/jobs/{job_id}/cancel": {"put": operation(JOB, body={"properties": {"dry_run": {"type": "boolean"}}})},
+            "/jobs/{job_id}/note": {"get": operation(NOTE), "patch": operation(NOTE, body=NOTE)},
+            "/jobs/{job_id}/log": {"get": operation(page("lines", LINE))},
+            "/jobs/{job_id}/runs": {
+                "get": operation(page("runs", RUN), run_query, description="Use `~` for the runs of all jobs.")
+            },
+            "/jobs/{job_id}/runs/{run_id}": {"get": operation(RUN)},
+            "/jobs/{job_id}/steps": {"get": operation(page("steps", STEP))},
+            "/jobs/{job_id}/steps/{step_id}": {"get": operation(STEP)},
+            "/jobs/{job_id}/steps/{step_id}/tries/{try_number}": {
+                "get": operation({"type": "object", "properties": {"try_number": number, "log": TEXT}})
             },
         }
     )
@@ -254,18 +260,14 @@ def test_a_field_of_a_foreign_type_is_no_internal_error() -> None:
     playlist = {"type": "object", "properties": {"id": TEXT, "name": TEXT, "user": user}}
     event = {"type": "object", "properties": {"id": TEXT, "label": TEXT}}
     caused = {"type": "object", "properties": {"id": TEXT, "label": TEXT, "user_id": TEXT}}
-    protocol = load(
+    protocol = described(
         {
-            "openapi": "3.0.0",
-            "info": {"title": "Playlists", "version": "1"},
-            "paths": {
-                "/me": {"get": operation(user)},
-                "/me/playlists": {"get": operation({"type": "array", "items": playlist})},
-                "/playlists/{playlist_id}": {"get": operation(playlist)},
-                "/events/{event_id}": {"get": operation(event)},
-                "/playlists/{playlist_id}/events": {"get": operation({"type": "array", "items": caused})},
-                "/users/{user_id}": {"get": operation(user)},
-            },
+            "/me": {"get": operation(user)},
+            "/me/playlists": {"get": operation({"type": "array", "items": playlist})},
+            "/playlists/{playlist_id}": {"get": operation(playlist)},
+            "/events/{event_id}": {"get": operation(event)},
+            "/playlists/{playlist_id}/events": {"get": operation({"type": "array", "items": caused})},
+            "/users/{user_id}": {"get": operation(user)},
         }
     )
     client = Client(protocol, "Who owns my playlist 'Rainy Sunday', and what happened to it?")
@@ -277,16 +279,12 @@ def test_a_field_of_a_foreign_type_is_no_internal_error() -> None:
 def test_a_pinned_number_names_one_entity(tmp_path: Path) -> None:
     """A number that the world file pins brings no second entity, nor one of another type."""
     kinds = ("invoice", "quote")
-    protocol = load(
+    protocol = described(
         {
-            "openapi": "3.0.0",
-            "info": {"title": "Books", "version": "1"},
-            "paths": {
-                path: {"get": operation({"type": "array", "items": schema} if path.endswith("s") else schema)}
-                for kind in kinds
-                for schema in [{"type": "object", "properties": {"id": TEXT, f"{kind}_number": TEXT, "note": TEXT}}]
-                for path in (f"/{kind}s", f"/{kind}s/{{{kind}_id}}")
-            },
+            path: {"get": operation({"type": "array", "items": schema} if path.endswith("s") else schema)}
+            for kind in kinds
+            for schema in [{"type": "object", "properties": {"id": TEXT, f"{kind}_number": TEXT, "note": TEXT}}]
+            for path in (f"/{kind}s", f"/{kind}s/{{{kind}_id}}")
         }
     )
     file = tmp_path / "world.yaml"
@@ -295,3 +293,66 @@ def test_a_pinned_number_names_one_entity(tmp_path: Path) -> None:
     quotes = [quote for quote in client.get("/quotes") if quote["quote_number"] == "OAK-3302"]
     assert [quote["note"] for quote in quotes] == ["pinned"]
     assert not [invoice for invoice in client.get("/invoices") if invoice["invoice_number"] == "OAK-3302"]
+
+
+def test_schemas_that_hold_one_another_stay_small() -> None:
+    """Twelve schemas that each show the eleven others would make billions of places."""
+    names = [f"Part{letter}" for letter in "ABCDEFGHIJKL"]
+    schemas = {
+        name: {
+            "type": "object",
+            "required": ["id", "label", "parts"],
+            "properties": {
+                "id": TEXT,
+                "label": TEXT,
+                "parts": {"type": "array", "items": ref(name)},
+                **{other.lower(): ref(other) for other in names if other != name},
+            },
+        }
+        for name in names
+    }
+    paths = {f"/{name.lower()}s/{{id}}": {"get": operation(ref(name))} for name in names}
+
+    shapes = [plan.shape for plan in analyze_api(described(paths, **schemas)).plans if plan.shape]
+
+    assert max(sum(1 for _ in shape.walk()) for shape in shapes) <= 400
+    assert all({"id", "label", "parts"} <= set(shape.properties) for shape in shapes)
+
+
+def test_a_list_that_is_too_deep_is_empty_not_an_object() -> None:
+    """A required list below the last level that is followed keeps its type."""
+    wide = {f"p{number}": ref("Node") for number in range(30)}
+    node = {"type": "object", "required": ["nodes"], "properties": {"name": TEXT, "nodes": ref("Nodes"), **wide}}
+    nodes = {"type": "array", "items": ref("Node")}
+    tree = Client(described({"/tree": {"get": operation(ref("Node"))}}, Node=node, Nodes=nodes)).get("/tree")
+
+    assert all(isinstance(place["nodes"], list) for place in (tree, *tree.values()) if isinstance(place, dict))
+
+
+def test_an_envelope_of_one_holds_the_entity_of_its_path() -> None:
+    """`GET /Contacts/{ContactID}` answers `{Contacts: […]}` with that contact alone, and the list shows its name."""
+    contact = {"type": "object", "properties": {"ContactID": TEXT, "Name": TEXT, "Phone": TEXT}}
+    many = operation({"type": "object", "properties": {"Contacts": {"type": "array", "items": contact}}})
+    protocol = described({"/Contacts": {"get": many}, "/Contacts/{ContactID}": {"get": many}})
+    client = Client(protocol, 'Do we know "Bluebell Florists"?')
+
+    chosen = next(entry for entry in client.get("/Contacts")["Contacts"] if entry["Name"] == "Bluebell Florists")
+
+    assert client.get(f"/Contacts/{chosen['ContactID']}")["Contacts"] == [chosen]
+
+
+def test_the_number_of_an_invoice_is_found_within_its_details() -> None:
+    """A number of the question stands where the document nests it."""
+    details = {"type": "object", "properties": {"invoice_number": TEXT, "note": TEXT}}
+    invoice = {"type": "object", "properties": {"id": TEXT, "detail": details, "status": TEXT}}
+    items = {"type": "object", "properties": {"items": {"type": "array", "items": invoice}}}
+    paths = {"/invoices": {"get": operation(items)}, "/invoices/{invoice_id}": {"get": operation(invoice)}}
+    client = Client(described(paths), "Has invoice NBW-0145 been paid?")
+
+    listed = client.get("/invoices")["items"]
+    numbers = [entry["detail"]["invoice_number"] for entry in listed]
+
+    assert numbers.count("NBW-0145") == 1
+    assert len(set(numbers)) == len(numbers)
+    chosen = listed[numbers.index("NBW-0145")]
+    assert client.get(f"/invoices/{chosen['id']}")["detail"] == chosen["detail"]
