@@ -1,7 +1,7 @@
 """The facts about a run that may speak against its answer, ours and those of other packages.
 
 A fact is a function of a `TracedRun` that gives a `Finding` or None; another package registers its own as an entry
-point `atc.facts`. How often each stands beside right and wrong answers is written in `tests/atc/evidence/test_facts.py`.
+point `atc.facts`. How often each stands beside right and wrong answers is written beside its test.
 """
 
 from __future__ import annotations

@@ -10,6 +10,9 @@ from sandbox.records import CallRecord, Run
 
 __all__ = ["Finding", "failed", "is_doubt", "made_writes", "name_of"]
 
+_NO_ANSWER = frozenset({"Abandoned", "NoOutput", "WrongType"})
+"""Faults of the stage `answer` that are no findings: nothing was answered, or not in the type that was asked for."""
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:
