@@ -103,7 +103,9 @@ def solved(mode: str, messages: Sequence[str], on_event: EventSink = lambda even
     """The solution of the question in a mode by a model that writes these messages."""
     with Simulator(load(sample("cinema"))) as simulator:
         world = simulator.session(query=QUESTION)
-        with Agent(simulator.protocol, _ScriptedModel(messages), mode, simulate=world, on_event=on_event) as agent:
+        with Agent(
+            simulator.protocol, _ScriptedModel(messages), mode, simulate=world, profile="small", on_event=on_event
+        ) as agent:
             return agent.solve(QUESTION)
 
 

@@ -19,19 +19,19 @@ MOST = 3
 MORE = {
     "model": 16,
     "tools": 10,
-    "allow": 10,
+    "allow": 9,
     "headers": 6,
-    "now": 5,
+    "now": 4,
     "reads": 5,
-    "depth": 5,  # other things, too
+    "depth": 4,  # other things, too
     "max_calls": 4,
     "mode": 7,
     "max_reflections": 5,
     "max_tokens": 5,
     "max_seconds": 5,
     "max_cost": 6,  # over HTTP
-    "simulate": 9,
-    "base_url": 6,
+    "simulate": 8,
+    "base_url": 5,
     "auth": 5,
     "store": 4,
     "writes": 4,

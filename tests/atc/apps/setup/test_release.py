@@ -96,12 +96,13 @@ def install(wheel: Path, folder: Path) -> Path:
     venv.create(folder, symlinks=True)
     python = folder / "bin" / "python"
     pip = [sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet", "--no-deps", "--no-index"]
-    subprocess.run([*pip, str(wheel)], check=True, env={**os.environ, "PIP_DISABLE_PIP_VERSION_CHECK": "1"})
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    subprocess.run([*pip, str(wheel)], check=True, env={**environment, "PIP_DISABLE_PIP_VERSION_CHECK": "1"})
     # A path in it adds a folder, and does not read the .pth files there, which lead to the checkout.
     packages = Path(sysconfig.get_path("purelib", vars={"base": str(folder), "platbase": str(folder)}))
     (packages / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")
     where = subprocess.run(
-        [python, "-c", "import atc; print(atc.__file__)"], capture_output=True, text=True, cwd=folder
+        [python, "-c", "import atc; print(atc.__file__)"], capture_output=True, text=True, cwd=folder, env=environment
     )
     assert where.stdout.startswith(str(folder)), where.stdout + where.stderr
     return folder / "bin" / "atc"

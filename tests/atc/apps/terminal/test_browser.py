@@ -95,6 +95,8 @@ async def test_a_folder_is_listed(folder: Path) -> None:
     """Solutions and tasks of runs with their figures; damaged files with the reason; settings are no solutions."""
     async with SolutionBrowser(folder).run_test(size=(80, 24)) as pilot:
         listed = await loaded(pilot)
+        while "q Quit" not in shown(pilot):  # the footer is drawn a moment later
+            await pilot.pause(0.02)
         screen = shown(pilot)
 
     assert [row[:5] for row in listed] == [

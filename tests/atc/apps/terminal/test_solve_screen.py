@@ -97,7 +97,6 @@ def test_the_running_line_and_a_smaller_window(endpoint: Callable[..., None], tm
             assert screen.finish() == 0
 
     assert "Oslo" in screen.scrolled
-    assert any(line.startswith("doubtful: ") for line in screen.scrolled)
     assert b"of-the-test" not in screen.sent
 
 
