@@ -248,19 +248,6 @@ def test_a_perfect_generator_solves_everything_and_mutants_fail_in_the_published
         assert ended(tiny, SETTINGS, GoalModel(answers), tmp_path / failure.replace(" ", "-")) == [failure] * 8
 
 
-def test_a_run_that_was_stopped_goes_on(tiny: TinyEnvironment, tmp_path: Path) -> None:
-    """What is stored is not asked again, and gives the same bytes as a run of its own."""
-    short = GoalModel(perfect(tiny))
-    run_suite(tiny, SETTINGS, short, tiny.tests[:3], tmp_path / "a")
-    assert ended(tiny, SETTINGS, short, tmp_path / "a") == [None] * 8
-    assert len(short.asked) == 8
-
-    assert ended(tiny, SETTINGS, GoalModel(perfect(tiny)), tmp_path / "b") == [None] * 8
-    for file in sorted((tmp_path / "a" / "tasks").iterdir()):
-        assert file.read_bytes() == (tmp_path / "b" / "tasks" / file.name).read_bytes()
-    assert len((tmp_path / "a" / "times.jsonl").read_text().splitlines()) == 8
-
-
 # The modes of an agent
 
 
@@ -336,12 +323,6 @@ def test_single_calls_and_snippets_act_on_one_state(mode: str, answers: Sequence
 
     assert record["metrics"]["success"] == 1
     assert tiny.score().details == {"calls": 3.0}
-
-
-def test_modes_that_go_back_are_refused(tiny: TinyEnvironment) -> None:
-    """A tree search cannot undo what was done to a tool of the suite."""
-    with pytest.raises(UsageError, match="keeps what was done to it"):
-        TestRunner(tiny, replace(SETTINGS, mode="dfsdt"), ScriptedModel())
 
 
 # The command and the report
