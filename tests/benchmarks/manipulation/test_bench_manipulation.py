@@ -32,6 +32,8 @@ from tests.benchmarks.report_runs import metrics, task, write_run
 from tests.scripted import ScriptedModel
 
 SETTINGS = ManipulationSettings("manipulation", "scripted", "action", 3, 0, "paper", "bm25", False)
+SMALL = ("--profile", "small")
+"""The answers were recorded from a model that continues a text."""
 
 
 class GoalModel:
@@ -344,7 +346,19 @@ def test_the_command_runs_and_the_report_compares(tiny: TinyEnvironment, tmp_pat
     """Tables of techniques and failures; `--json` has the summary; the page of the report is made of the same."""
     for shots, name in ((0, "zero"), (1, "one")):
         model = recorded(tiny, tmp_path, shots)
-        arguments = ["bench", "manipulation", "--task", "tiny", "--shots", str(shots), "--model", model, "--limit", "6"]
+        arguments = [
+            "bench",
+            "manipulation",
+            "--task",
+            "tiny",
+            "--shots",
+            str(shots),
+            "--model",
+            model,
+            "--limit",
+            "6",
+            *SMALL,
+        ]
         done = CliRunner().invoke(main, [*arguments, "--out", str(tmp_path / name), "--json"])
         assert done.exit_code == 0, done.output
         summary = json.loads(done.stdout)
@@ -399,7 +413,7 @@ def test_repeats_say_how_many_prompts_differed(tmp_path: Path) -> None:
     """Three seeds are three folders; without anything that a seed varies, no prompt differs."""
     with closing(TinyEnvironment()) as environment:
         model = recorded(environment, tmp_path)
-    arguments = ["bench", "manipulation", "--task", "tiny", "--repeat", "3", "--model", model]
+    arguments = ["bench", "manipulation", "--task", "tiny", "--repeat", "3", "--model", model, *SMALL]
     done = CliRunner().invoke(main, [*arguments, "--out", str(tmp_path / "runs")])
 
     assert done.exit_code == 0, done.output

@@ -169,7 +169,7 @@ def test_the_commands_read_a_folder(tmp_path: Path) -> None:
             labels.expect(test)
             ActionGenerator(environment, Selection(environment)).run(model, test, 0)
     arguments = ["bench", "manipulation", "--task", "home", "--model", f"replay:{answers}", "--files", str(folder)]
-    arguments += ["--out", str(tmp_path / "run"), "--json"]
+    arguments += ["--out", str(tmp_path / "run"), "--json", "--profile", "small"]
     done = CliRunner().invoke(main, arguments)
     assert done.exit_code == 0, done.output
     assert json.loads(done.stdout)["tasks"]["home"]["mean"] == 100
