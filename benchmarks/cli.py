@@ -380,7 +380,7 @@ def _write_answers(folder: Path, dataset: Dataset, settings: RunSettings) -> Non
     """Write the answers of ToolBench's queries in the published form, too."""
     from atc.modes import parse
     from benchmarks.tasks.query_tasks import QueryProtocols
-    from benchmarks.toolbench.corpus.published import write_answers
+    from benchmarks.toolbench.corpus.answer_files import write_answers
 
     if isinstance(dataset.protocols, QueryProtocols):
         write_answers(folder, dataset.protocols.queries, *parse(settings.mode), asdict(settings.search))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import closing
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -95,7 +96,7 @@ def report(
         if with_paper:
             others = {name: published(name) for name in ("toolbench", "complexity", "manipulation")}
             data["published"] = {**published("paper"), **others}
-        data |= {"judges": [row.to_json() for row in agreement]} if agreement else {}
+        data |= {"judges": [asdict(row) for row in agreement]} if agreement else {}
         if evaluations:
             data["evaluations"] = evaluations
         click.echo(to_json(data), nl=False)

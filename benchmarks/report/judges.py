@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import combinations
 
 from benchmarks.report.grades import Grades, read_judges, solution_key
@@ -30,10 +30,6 @@ class JudgeAgreement:
     solutions: int
     same: float | None
     kappa: float | None
-
-    def to_json(self) -> dict[str, object]:
-        """Plain data."""
-        return asdict(self)
 
 
 def judge_agreement(runs: Sequence[RunFolder], judges: Sequence[str]) -> list[JudgeAgreement]:

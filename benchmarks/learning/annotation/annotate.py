@@ -27,7 +27,7 @@ from benchmarks.run.agent_environment import AgentEnvironment
 from benchmarks.run.settings import RunSettings
 from benchmarks.tasks.query_tasks import query_tasks
 from benchmarks.tasks.task_files import Task, offered_tasks
-from benchmarks.toolbench.corpus.published import published_answer, published_method, write_answers
+from benchmarks.toolbench.corpus.answer_files import published_answer, published_method, write_answers
 from benchmarks.toolbench.corpus.queries import ToolQuery, split_server
 from benchmarks.toolbench.evaluation.convert import convert
 from benchmarks.toolbench.evaluation.judge import Judge

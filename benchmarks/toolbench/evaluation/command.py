@@ -150,7 +150,7 @@ def pass_rate(options: _PassOptions) -> None:
     """
     from benchmarks.toolbench.evaluation.evaluate import judge_run
     from benchmarks.toolbench.evaluation.pass_rate import TIMES, flip_coins, pass_prompts
-    from benchmarks.toolbench.evaluation.published import write_judgements
+    from benchmarks.toolbench.evaluation.result_files import write_judgements
     from benchmarks.toolbench.evaluation.results import judged_summary
     from benchmarks.toolbench.evaluation.sources import open_answers
 
@@ -184,7 +184,7 @@ def win_rate(options: _WinOptions) -> None:
     the ties, over all queries; a side without an answer loses.
     """
     from benchmarks.toolbench.evaluation.evaluate import compare_runs
-    from benchmarks.toolbench.evaluation.published import write_comparisons
+    from benchmarks.toolbench.evaluation.result_files import write_comparisons
     from benchmarks.toolbench.evaluation.results import compared_summary
     from benchmarks.toolbench.evaluation.sources import open_answers
     from benchmarks.toolbench.evaluation.win_rate import WIN_TIMES, win_prompts
@@ -270,23 +270,17 @@ class _Evaluation:
     def watch(self, steps: Iterable[Row], total: int) -> list[Row]:
         """Collect the judged queries; a bar on stderr shows how many there are."""
         from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+        from rich.progress import track
 
         console = Console(stderr=True)
-        columns = (TextColumn("judged"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-        rows = []
-        with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
-            bar = progress.add_task("", total=total)
-            for row in steps:
-                rows.append(row)
-                progress.advance(bar)
-        return rows
+        return list(track(steps, "judged", total, console=console, disable=not console.is_terminal))
 
     def finish(self, figures: Mapping[str, Any], labels: Mapping[str, Sequence[str]], kind: str) -> None:
         """Write summary and leaderboard, and show the summary."""
+        from atc.files import write_json
         from benchmarks.toolbench.evaluation.human import agreement
-        from benchmarks.toolbench.evaluation.results import write_leaderboard, write_summary
-        from benchmarks.toolbench.evaluation.tables import summary_table
+        from benchmarks.toolbench.evaluation.results import write_leaderboard
+        from benchmarks.toolbench.evaluation.summary_table import summary_table
 
         options = self._options
         settings = {"judge": options.judge or "a rule", "compat": options.compat, "prompt_sha256": self._prompt_hash}
@@ -296,7 +290,7 @@ class _Evaluation:
             summary["human"] = asdict(agreement(labels, self._people))
         if figures["unparsed"] > _UNREADABLE * max(figures["n"] * self._names["times"], 1):
             say(f"warning: {figures['unparsed']} replies of the judge cannot be read: is it able to judge?")
-        write_summary(options.out, summary)
+        write_json(options.out / "summary.json", summary)
         write_leaderboard(options.out / "leaderboard.csv", summary, kind)
         if options.as_json:
             print_json(summary)

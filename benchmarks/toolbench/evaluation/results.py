@@ -20,7 +20,7 @@ from benchmarks.toolbench.evaluation.questions import prompt_hashes
 from benchmarks.toolbench.evaluation.win_rate import ComparedQuery
 from protocols.errors import UsageError
 
-__all__ = ["compared_summary", "judged_summary", "versions", "write_leaderboard", "write_manifest", "write_summary"]
+__all__ = ["compared_summary", "judged_summary", "versions", "write_leaderboard", "write_manifest"]
 
 _KEYS = ("Method", "Judge", "Edition", "Reference")
 """The columns that tell the lines of a leaderboard apart."""
@@ -113,11 +113,6 @@ def versions() -> dict[str, str]:
         except PackageNotFoundError:
             continue
     return package_versions
-
-
-def write_summary(folder: Path, summary: Mapping[str, Any]) -> None:
-    """Write `summary.json`. Raises: UsageError."""
-    write_json(folder / "summary.json", dict(summary))
 
 
 def write_leaderboard(file: Path, summary: Mapping[str, Any], kind: str) -> None:

@@ -10,8 +10,8 @@ import pytest
 from click.testing import CliRunner
 
 from atc.apps.cli import main
+from benchmarks.toolbench.corpus.answer_files import published_answer, published_method
 from benchmarks.toolbench.corpus.answers import answer_counts, read_answer, read_response_schemas
-from benchmarks.toolbench.corpus.published import published_answer, published_method
 from benchmarks.toolbench.corpus.queries import read_queries
 from benchmarks.toolbench.corpus.stats import corpus_stats
 from benchmarks.toolbench.evaluation.convert import convert

@@ -18,7 +18,7 @@ from click.testing import CliRunner
 from atc.apps.cli import main
 from benchmarks.toolbench.evaluation.evaluate import judge_run
 from benchmarks.toolbench.evaluation.human import agreement, read_labels
-from benchmarks.toolbench.evaluation.published import PASS_COLUMNS, STATUS_COLUMNS, WIN_COLUMNS
+from benchmarks.toolbench.evaluation.result_files import PASS_COLUMNS, STATUS_COLUMNS, WIN_COLUMNS
 from benchmarks.toolbench.evaluation.sources import read_ids
 from protocols.errors import UsageError
 from tests.benchmarks.toolbench.judging import (
