@@ -36,6 +36,13 @@ _ONGOING = re.compile(
 _LIST_SEPARATOR = re.compile(r"\s*(?:,|,?\s*\b(?:and|or)\b|&)\s*[\"'\u201c]?\s*")
 _SUPERLATIVES = comparison_phrases("superlatives")
 """Superlatives: `max` or `min`, and words in the name of the field to compare."""
+_AMOUNT_COMPARISON = re.compile(
+    r"(?<!\bat )(?<!\bno )\b(?:(fewer|fewest|less|least|lower|lowest)|(more|most|higher|highest|greater|greatest))\s+"
+    r"(?!than\b)((?:[a-z]+\s+){0,3}[a-z]+)",
+    re.IGNORECASE,
+)
+"""A comparison of amounts: `the least equipment`, `fewer pieces of equipment`."""
+_ADJECTIVE_DEGREE = re.compile(r"\b([a-z]{4,}?)i?(?:er|est)\b", re.IGNORECASE)
 _NUMBER = r"(\d+(?:\.\d+)?)"
 _UNIT = r"(?:\s*(?:g|grams?|mg|milligrams?|kcal|percent|%|kg|km|minutes?)\b)?(?:\s+of)?"
 _LOWER_LIMIT = r"(?:at least|no less than|not less than|more than|over|above|a minimum of)"
@@ -290,6 +297,19 @@ class Question:
             if is_mentioned(noun, match[2].split()):
                 return _SUPERLATIVES[" ".join(words(match[1]))]
         return None
+
+    @cached_property
+    def superlatives(self) -> tuple[tuple[str, frozenset[str]], ...]:
+        """`max` or `min` for each comparison, in their order, and words in the name of the field to compare."""
+        comparisons = [
+            (match.start(), ("min" if match[1] else "max", frozenset(words(match[3]))))
+            for match in _AMOUNT_COMPARISON.finditer(self.text)
+        ]
+        comparisons += [
+            (match.start(), ("max", frozenset({f"{match[1]}ness".lower(), f"{match[1]}iness".lower()})))
+            for match in _ADJECTIVE_DEGREE.finditer(self.text)
+        ]
+        return tuple(by for _, by in sorted(comparisons, key=lambda comparison: comparison[0]))
 
     @cached_property
     def superlative_words(self) -> tuple[str, ...]:

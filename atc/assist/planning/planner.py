@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from atc.assist.language.question import Question, is_mentioned
+from atc.assist.planning.comparison import with_comparison
 from atc.assist.planning.loops import looped, return_words
 from atc.assist.planning.providers import path_nouns
 from atc.assist.planning.step_writer import StepWriter, name_in, placeholder
@@ -55,7 +56,8 @@ def plans(
     complete = [plan for plan in shortest if len(plan.steps) > 1 and not plan.has_placeholder]
     if complete:  # a small model copies `…`, too
         shortest = [plan for plan in shortest if plan in complete or not _is_vague(plan, graph.protocol)]
-    return tuple(looped(list(plan.every_step), question, graph.protocol) for plan in shortest)
+    finished = (looped(list(plan.every_step), question, graph.protocol) for plan in shortest)
+    return tuple(with_comparison(plan, question, graph) for plan in finished)
 
 
 def _is_vague(plan: Plan, protocol: Protocol) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from protocols import load
 from protocols.dataflow.graph import ProtocolGraph
 from tests.atc.assist.planning.sketches import document, graph, lines, plan_sketches
@@ -227,3 +229,31 @@ def test_a_search_with_a_placeholder_is_dropped_beside_a_complete_plan() -> None
 
     untold = plan_sketches(api, ["GET_meals_search"], names, "Which meals are there?", ["GET_meals_search"])
     assert untold == ('search = GET_meals_search(query="…")["meals"]',)
+
+
+@pytest.mark.parametrize(
+    ("query", "best"),
+    [
+        ("Which one has fewer ingredients?", 'best = min(meals, key=lambda one: len(one["ingredients"]))'),
+        ("Which has the lower total cost?", 'best = min(meals, key=lambda one: one["price"]["totalCost"])'),
+    ],
+)
+def test_compared_values_are_collected(query: str, best: str) -> None:
+    """A loop collects the responses for each item; the best item follows."""
+    question = f"Find a curry meal and a soup meal. {query}"
+
+    assert of_kitchen(question, "GET_meals_meal_id_ingredients", "GET_meals_meal_id_price") == [
+        "meals = []",
+        'for name in ["curry", "soup"]:',
+        '    meal = GET_meals_search(query=name)["meals"][0]',
+        '    ingredients = GET_meals_meal_id_ingredients(meal_id=meal["id"])["ingredients"]',
+        '    price = GET_meals_meal_id_price(meal_id=meal["id"])',
+        '    meals.append({"meal": meal, "ingredients": ingredients, "price": price})',
+        best,
+    ]
+
+
+def test_an_adjective_compares_by_the_field_of_its_name() -> None:
+    sketch = of_kitchen("Which of two meals is sweeter?", "GET_meals_meal_id_taste")
+
+    assert sketch[-1] == 'best = max(meals, key=lambda one: one["taste"]["sweetness"])'
