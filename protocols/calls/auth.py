@@ -1,8 +1,8 @@
 """The door for auth schemes: what `--auth` and `--header` name becomes a credential.
 
 `SCHEMES` lists ours; a package of somebody else lists its own as entry points of the group `atc.auth`. Each is a
-function of the text behind the first colon of the kind (`X-Key` in `header:X-Key:env:KEY`, else "") and of the source,
-which returns a `Credential`. It is imported at its first use.
+function of the kind as it is written (`header:X-Key` in `header:X-Key:env:KEY`) and of the source, which returns a
+`Credential`. It is imported at its first use.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ SCHEMES = {
     "sigv4": "protocols.calls.sigv4:read_sigv4",
     "hmac": "protocols.calls.hmac_signature:read_hmac",
     "digest": "protocols.calls.digest:read_digest",
-    "header": "protocols.calls.credentials:read_header",
-    "query": "protocols.calls.credentials:read_query",
-    "cookie": "protocols.calls.credentials:read_cookie",
+    "header": "protocols.calls.credentials:read_key",
+    "query": "protocols.calls.credentials:read_key",
+    "cookie": "protocols.calls.credentials:read_key",
 }
 """The function that reads each kind, as `module:function`."""
 
@@ -75,7 +75,7 @@ def credential(spec: str, protocol: Protocol | None) -> Credential:
         return for_scheme(scheme, user_and_password(source) if scheme.kind == "basic" else source.secret())
     assert reader is not None
     named = scheme.name if scheme is not None and head != "bearer" else None
-    return replace(reader(name, source), namespace=namespace, scheme=named)
+    return replace(reader(kind, source), namespace=namespace, scheme=named)
 
 
 def _reader(kind: str) -> Callable[[str, SecretSource], Credential] | None:

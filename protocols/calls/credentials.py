@@ -12,23 +12,15 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal, TypeAlias
+from typing import ClassVar, Literal, TypeAlias, cast
 
 from protocols.calls.secret_sources import MIN_SECRET, SecretSource
 from protocols.errors import UsageError
 from protocols.model import SecurityScheme
 
-__all__ = [
-    "ANY_REQUEST",
-    "APIKey",
-    "BasicLogin",
-    "BearerToken",
-    "Credential",
-    "PublicHeader",
-    "RequestToSign",
-    "ServerVariable",
-]
-__all__ += ["for_scheme", "read_basic", "read_bearer", "read_cookie", "read_header", "read_query", "user_and_password"]
+__all__ = ["ANY_REQUEST", "APIKey", "BasicLogin", "BearerToken", "Credential", "PublicHeader", "RequestToSign"]
+__all__ += ["ServerVariable", "for_scheme", "may_be_token", "read_basic", "read_bearer", "read_key", "secrets_of_login"]
+__all__ += ["user_and_password"]
 
 Place: TypeAlias = tuple[str, str]
 """Header, query or cookie of a request (or the environment of a server), and the name there."""
@@ -217,32 +209,23 @@ def for_scheme(scheme: SecurityScheme, secret: str) -> Credential:
     return kind(secret, scheme=scheme.name, namespace=scheme.namespace)
 
 
-# How `--auth` names them: what is behind the first colon of the kind, and the source
+# How `--auth` names them: the kind as it is written, and the source
 
 
-def read_bearer(name: str, source: SecretSource) -> BearerToken:
+def read_bearer(kind: str, source: SecretSource) -> BearerToken:
     """`bearer:SOURCE`; the source may have the word before the token."""
     return BearerToken(source.secret().removeprefix("Bearer ").strip())
 
 
-def read_basic(name: str, source: SecretSource) -> BasicLogin:
+def read_basic(kind: str, source: SecretSource) -> BasicLogin:
     """`basic:SOURCE`. Raises: UsageError: The source holds no login."""
     return BasicLogin(user_and_password(source))
 
 
-def read_header(name: str, source: SecretSource) -> APIKey:
-    """`header:NAME:SOURCE`."""
-    return APIKey(source.secret(), "header", name)
-
-
-def read_query(name: str, source: SecretSource) -> APIKey:
-    """`query:NAME:SOURCE`."""
-    return APIKey(source.secret(), "query", name)
-
-
-def read_cookie(name: str, source: SecretSource) -> APIKey:
-    """`cookie:NAME:SOURCE`."""
-    return APIKey(source.secret(), "cookie", name)
+def read_key(kind: str, source: SecretSource) -> APIKey:
+    """`header:NAME:SOURCE`, or the same with `query` or `cookie`."""
+    location, _, name = kind.partition(":")
+    return APIKey(source.secret(), cast(Literal["header", "query", "cookie"], location), name)
 
 
 def user_and_password(source: SecretSource) -> str:

@@ -78,6 +78,6 @@ class DigestLogin(Credential):
         return header
 
 
-def read_digest(name: str, source: SecretSource) -> DigestLogin:
+def read_digest(kind: str, source: SecretSource) -> DigestLogin:
     """`digest:SOURCE`. Raises: UsageError: The source holds no login."""
     return DigestLogin(user_and_password(source))

@@ -84,7 +84,7 @@ def _filled(template: str, parts: Mapping[str, bytes]) -> bytes:
     return _HOLE.sub(lambda hole: parts[hole[1].decode()], template.encode())
 
 
-def read_hmac(name: str, source: SecretSource) -> HMACSignature:
+def read_hmac(kind: str, source: SecretSource) -> HMACSignature:
     """`hmac:env:PREFIX` or `hmac:file:PATH`. Raises: UsageError: A setting is missing or unfit."""
     values = source.settings(("secret",), ("key_id", "message", "headers", "hash", "encoding"), ("secret",))
     if "headers" in values:

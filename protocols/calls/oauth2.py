@@ -67,7 +67,7 @@ def names_client(source: SecretSource) -> bool:
         return False
 
 
-def read_oauth2(name: str, source: SecretSource) -> OAuth2Token:
+def read_oauth2(kind: str, source: SecretSource) -> OAuth2Token:
     """`oauth2:env:PREFIX` or `oauth2:file:PATH`. Nothing is sent yet.
 
     Raises: UsageError: A setting is missing or unfit. The message repeats no possible secret.

@@ -89,7 +89,7 @@ def _mac(key: bytes, text: str) -> bytes:
     return hmac.digest(key, text.encode(), "sha256")
 
 
-def read_sigv4(name: str, source: SecretSource) -> SigV4:
+def read_sigv4(kind: str, source: SecretSource) -> SigV4:
     """`sigv4:env:PREFIX` or `sigv4:file:PATH`. Raises: UsageError: A setting is missing."""
     required = ("access_key_id", "secret_access_key", "region", "service")
     secret = ("secret_access_key", "session_token")

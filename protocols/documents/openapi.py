@@ -153,7 +153,7 @@ class _Builder:
             raise ProtocolError("its path begins with two slashes, of which a request would keep one")
         spanning = frozenset(spanning_variables(path))
         path = plain_path(path)
-        listed = self._parameters(path, item, operation, base, security, fixed_query, optional)
+        listed = self._parameters(path, ((item, written.item_base), (operation, base)), security, fixed_query, optional)
         parameters, arguments = _arguments([reserved(parameter, spanning) for parameter in listed], body)
         servers = operation.get("servers") or item.get("servers")
         summary = str(operation.get("summary") or item.get("summary") or "").strip()
@@ -253,9 +253,7 @@ class _Builder:
     def _parameters(
         self,
         path: str,
-        item: Mapping[str, Any],
-        operation: Mapping[str, Any],
-        base: str,
+        owners: Sequence[tuple[Mapping[str, Any], str]],
         security: tuple[tuple[str, ...], ...],
         fixed_query: str,
         optional: Collection[str],
@@ -263,11 +261,12 @@ class _Builder:
         """The parameters of an operation.
 
         Args:
+            owners: The path item and the operation, each with the URI of its document.
             fixed_query: What its path key has behind a `?`.
             optional: The names in the query of its path key, where that is a URI template.
         """
         parameters: dict[tuple[str, str], Parameter] = {}
-        for owner in (item, operation):
+        for owner, base in owners:
             raw_list = owner.get("parameters") or []
             if not isinstance(raw_list, list):
                 raise ProtocolError("`parameters` must be a list")

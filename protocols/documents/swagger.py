@@ -19,7 +19,6 @@ _PARAMETER_KEYS = frozenset(
     {"name", "in", "required", "description", "collectionFormat", "allowEmptyValue", "schema", "x-example"}
 )
 _STYLES = {"ssv": "spaceDelimited", "tsv": "tabDelimited", "pipes": "pipeDelimited"}
-_FLOWS = {"implicit": "implicit", "password": "password", "application": "clientCredentials"}
 _FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
 
 
@@ -90,12 +89,6 @@ def _servers(document: Mapping[str, Any]) -> Iterator[dict[str, str]]:
 def _scheme(raw: Mapping[str, Any]) -> dict[str, Any]:
     if raw.get("type") == "basic":
         return {"type": "http", "scheme": "basic"}
-    if raw.get("type") == "oauth2":
-        flow: dict[str, Any] = {"scopes": dict(mapping_or_empty(raw.get("scopes")))}
-        for key in ("authorizationUrl", "tokenUrl"):
-            if key in raw:
-                flow[key] = raw[key]
-        return {"type": "oauth2", "flows": {_FLOWS.get(str(raw.get("flow")), "authorizationCode"): flow}}
     return {key: value for key, value in raw.items() if key in ("type", "name", "in", "description")}
 
 

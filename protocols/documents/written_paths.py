@@ -22,11 +22,12 @@ _FURTHER = "additionalOperations"
 
 
 class WrittenOperation(NamedTuple):
-    """An operation, its path item, the URI of the document that it is in, and its JSON pointer."""
+    """An operation and its path item, each with the URI of the document that it is in, and its JSON pointer."""
 
     path: str
     method: str
     item: Mapping[str, Any]
+    item_base: str
     content: object
     base: str
     place: str
@@ -81,7 +82,7 @@ class PathReader:
             except ProtocolError as error:
                 self.leave_out(_left_out(path, method, value, str(error), place))
                 continue
-            yield WrittenOperation(path, method, item, content, where, place)
+            yield WrittenOperation(path, method, item, base, content, where, place)
 
 
 def _with_spelling_last(item: Mapping[str, Any]) -> list[tuple[str, Any]]:

@@ -130,10 +130,15 @@ def test_a_document_in_several_files(run: Run, service: Service) -> None:
             "paths/index.json": {"/boats": {"$ref": "boats.json#/all"}, "/boats/{id}": {"$ref": "boats.json#/single"}},
             "paths/boats.json": {
                 "all": {"GET": {"$ref": "../operations/list.json"}},
-                "single": {"get": {"responses": answer}, "parameters": [{"$ref": "../shared.json#/id"}]},
+                "single": {
+                    "get": {"$ref": "../operations/deep/get.json"},
+                    "parameters": [{"$ref": "../shared.json#/id"}],
+                },
             },
             "operations/list.json": {"operationId": "listBoats", "parameters": [{"$ref": "#/own"}], "responses": answer}
             | {"own": {"name": "dock", "in": "query", "schema": {"type": "string"}}},
+            "operations/deep/get.json": {"responses": {"200": {"$ref": "../answer.json"}}},
+            "operations/answer.json": answer["200"],
             "schemas/boat.json": boat,
             "schemas/dock.json": {"type": "string"},
             "shared.json": {"id": {"name": "id", "in": "path", "required": True, "schema": {"type": "integer"}}},
