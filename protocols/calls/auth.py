@@ -15,7 +15,6 @@ from importlib.metadata import entry_points
 
 from protocols.calls.credentials import APIKey, Credential, PublicHeader, ServerVariable, for_scheme, user_and_password
 from protocols.calls.header_names import is_reserved
-from protocols.calls.oauth2 import names_client
 from protocols.calls.secret_sources import SOURCES, SecretSource
 from protocols.errors import UsageError
 from protocols.model import Protocol
@@ -71,11 +70,18 @@ def credential(spec: str, protocol: Protocol | None) -> Credential:
     if reader is None and scheme is None:
         raise UsageError(f"--auth names a KIND that is not known; KIND is one of {_kinds(protocol)}")
     source = SecretSource(f"--auth {kind}", match["source"], match["place"])
-    if scheme is not None and (reader is None or (head == "oauth2" and not names_client(source))):
+    if scheme is not None and (reader is None or (head == "oauth2" and _is_token(source))):
         return for_scheme(scheme, user_and_password(source) if scheme.kind == "basic" else source.secret())
     assert reader is not None
     named = scheme.name if scheme is not None and head != "bearer" else None
     return replace(reader(kind, source), namespace=namespace, scheme=named)
+
+
+def _is_token(source: SecretSource) -> bool:
+    """True if a source holds a token for the document's scheme, and no client that fetches one."""
+    from protocols.calls.oauth2 import names_client
+
+    return not names_client(source)
 
 
 def _reader(kind: str) -> Callable[[str, SecretSource], Credential] | None:

@@ -14,7 +14,7 @@ from typing import Any
 from protocols.documents.source import mapping_or_empty
 from protocols.schema_fields import type_of
 
-__all__ = ["is_true", "named_properties", "parameter_schema", "repaired", "retyped"]
+__all__ = ["is_true", "named_properties", "parameter_schema", "repaired", "retyped", "spelled_type"]
 
 _SWITCHES = frozenset({"nullable", "readOnly", "writeOnly", "deprecated", "uniqueItems", "additionalProperties"})
 _NUMBERS = frozenset({"minimum", "maximum", "multipleOf", "minLength", "maxLength", "minItems", "maxItems"})
@@ -123,15 +123,19 @@ def parameter_schema(raw: Mapping[str, Any], notes: Notes) -> Any:
     return {key: value for key, value in raw.items() if key not in _PARAMETER_KEYS}
 
 
+def spelled_type(word: str) -> dict[str, str] | None:
+    """The schema that a word for a type means, in whatever spelling; None for any other word."""
+    spelled = word.strip().lower()
+    return {"type": spelled} if spelled in _TYPES else _SPELLINGS.get(spelled)
+
+
 def _spell_type(node: dict[str, Any], notes: Notes) -> None:
     declared = node.get("type", "string")
-    if (isinstance(declared, str) or declared is None) and declared not in _TYPES:
-        spelled = (declared or "").strip().lower()
-        replacement = {"type": spelled} if spelled in _TYPES else _SPELLINGS.get(spelled)
-        if replacement is not None:
-            del node["type"]
-            node.update({key: value for key, value in replacement.items() if key == "type" or key not in node})
-            notes[_SPELLING] += 1
+    replacement = spelled_type(declared or "") if isinstance(declared, str) or declared is None else None
+    if replacement is not None and declared not in _TYPES:
+        del node["type"]
+        node.update({key: value for key, value in replacement.items() if key == "type" or key not in node})
+        notes[_SPELLING] += 1
 
 
 def _lift_required(node: dict[str, Any], notes: Notes) -> None:

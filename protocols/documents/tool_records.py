@@ -27,6 +27,7 @@ from protocols.documents.record_names import (
     standard_name,
 )
 from protocols.documents.source import pointer
+from protocols.documents.spec_fixes import spelled_type
 from protocols.naming import argument_name
 
 __all__ = ["NO_SERVER", "api_path", "identifiers", "record_parameters", "template_schema", "upgrade"]
@@ -37,20 +38,6 @@ NO_SERVER = "https://tools.invalid"
 _KEY_HEADER, _HOST_HEADER = "X-RapidAPI-Key", "X-RapidAPI-Host"
 _CUSTOM_CATEGORY = "Customized"
 """The category of a tool that is in no folder."""
-
-_JSON_TYPES = {
-    "number": "number",
-    "integer": "integer",
-    "int": "integer",
-    "float": "number",
-    "boolean": "boolean",
-    "bool": "boolean",
-    "array": "array",
-    "list": "array",
-    "object": "object",
-    "dict": "object",
-}
-"""The JSON type of a parameter by the first word of its published type; all else is a string."""
 
 _LEAF_TYPES: Mapping[str, Mapping[str, Any]] = {
     "str": {"type": "string"},
@@ -183,13 +170,8 @@ def _parameter(raw: Mapping[str, Any], required: bool) -> dict[str, Any]:
 
 
 def _parameter_schema(kind: str) -> dict[str, Any]:
-    """JSON Schema of a published type: `NUMBER`, `DATE (YYYY-MM-DD)`, `string` and so on."""
-    word = (kind.lower().split() or [""])[0]
-    if word == "date":
-        return {"type": "string", "format": "date"}
-    if word == "binary":
-        return {"type": "string", "format": "binary"}
-    schema: dict[str, Any] = {"type": _JSON_TYPES.get(word, "string")}
+    """JSON Schema of a published type by its first word: `NUMBER`, `DATE (YYYY-MM-DD)`; all else is a string."""
+    schema: dict[str, Any] = {"type": "string", **(spelled_type((kind.split() or [""])[0]) or {})}
     return {**schema, "items": {}} if schema["type"] == "array" else schema
 
 
