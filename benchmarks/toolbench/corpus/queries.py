@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -28,9 +28,7 @@ __all__ = [
     "query_gaps",
     "query_protocol",
     "read_queries",
-    "read_test_ids",
     "served_protocol",
-    "shadowed_names",
     "split_server",
 ]
 
@@ -110,17 +108,6 @@ def read_queries(file: Path) -> list[ToolQuery]:
     return [_query(entry, index, f"{file}, query {index}") for index, entry in enumerate(data)]
 
 
-def read_test_ids(file: Path) -> frozenset[int]:
-    """The ids of the queries of a test set: the keys of a JSON object, or a list. Raises: UsageError."""
-    data = _read_json(file)
-    if not isinstance(data, (dict, list)):
-        raise UsageError(f"{file} holds no test ids: it must be a JSON object with the ids as its keys")
-    try:
-        return frozenset(int(key) for key in data)
-    except (TypeError, ValueError, OverflowError):
-        raise UsageError(f"{file} holds no test ids: each must be a number") from None
-
-
 def query_protocol(query: ToolQuery) -> Protocol:
     """The APIs of a query as a protocol of their own.
 
@@ -162,12 +149,8 @@ def split_server(server: str) -> tuple[str, str]:
     return (base, endpoint) if endpoint in _ENDPOINTS else (server.rstrip("/"), _ENDPOINTS[0])
 
 
-def query_gaps(query: ToolQuery, tools: Path | None = None) -> list[str]:
-    """What does not fit together in a query, a sentence each.
-
-    Args:
-        tools: The folder of tool files, to see which are missing; without it nothing is said of them.
-    """
+def query_gaps(query: ToolQuery) -> list[str]:
+    """What does not fit together in a query, a sentence each."""
     names = query.names
     gaps = [] if names else ["it lists no API"]
     counts = Counter(name.function for name in names)
@@ -178,19 +161,7 @@ def query_gaps(query: ToolQuery, tools: Path | None = None) -> list[str]:
         for tool, api in query.relevant
         if _standardized(tool, api) not in listed
     ]
-    if tools is not None:
-        files = dict.fromkeys(
-            tools / category_folder(name.category) / f"{standard_name(name.tool)}.json" for name in names
-        )
-        gaps += [f"there is no tool file {file.relative_to(tools)}" for file in files if not file.is_file()]
     return gaps
-
-
-def shadowed_names(functions: Sequence[str]) -> Iterator[str]:
-    """The published names that another, earlier one ends with: a dispatch by suffix calls that one."""
-    for place, name in enumerate(functions):
-        if any(earlier.endswith(name) for earlier in functions[:place]):
-            yield name
 
 
 def _standardized(tool: str, api: str) -> tuple[str, str]:
