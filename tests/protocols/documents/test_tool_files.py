@@ -176,23 +176,3 @@ def test_a_gold_path_that_no_tool_has_is_the_only_one_that_differs_by_a_plural_s
     for unknown in ("GET /bridges", "PUT /stops/{id}", "GET_bridges"):
         with pytest.raises(UsageError, match="is no tool of"):
             match_gold(trams, unknown)
-
-
-def test_the_benchmarks_own_slip_is_found(data: Path) -> None:
-    music = load(data / "restbench" / "spotify_oas.json")
-
-    with pytest.warns(UserWarning, match="GET_tracks_id"):
-        assert match_gold(music, "GET /track/{id}") == "GET_tracks_id"
-
-
-def test_a_placeholder_in_the_query_is_a_required_argument() -> None:
-    """Its description may stand under the placeholder's name."""
-    endpoint = {
-        "name": "find", "method": "GET", "url": "https://trams.example/find?q={words}&lang=en", "description": "",
-        "parameters": [{"name": "words", "in": "query", "type": "string", "description": "What to look for."}],
-    }  # fmt: skip
-    (tool,) = load({"servers": [{"url": "https://trams.example"}], "endpoints": [endpoint]}).tools
-
-    assert signature(tool) == "find(q)"
-    assert [parameter.description for parameter in tool.arguments] == ["What to look for."]
-    assert bind(tool, (), {"q": "market"}).query == (("q", "market"), ("lang", "en"))

@@ -82,15 +82,3 @@ def test_a_program_that_only_reads_has_to_print() -> None:
 
     assert solution.answer == "{'wood': 'ash'}"
     assert [attempt.fault and attempt.fault.type for attempt in solution.attempts] == ["NoOutput", None]
-
-
-def test_a_write_that_nobody_asked_for_is_told_where_writes_are_known() -> None:
-    """With `reads` every other function writes, and the question only asks."""
-    program = 'form.begin("oak")\nprint(form.submit())'
-    protocol = Protocol.from_functions(Form(), reads=["submit"])
-    model = ScriptedModel(f"{program}\n```")
-
-    solution = Agent(protocol, model=model, writes="allow", max_reflections=0).solve("What is in the form of oak?")
-
-    assert protocol.tells_writes and not Protocol.from_functions({"form": Form(), "Day": Day}).tells_writes
-    assert solution.status == "refused"

@@ -65,15 +65,6 @@ def test_a_question_is_answered_with_two_apis(
         assert CRM_TOKEN.encode() not in file.read_bytes()
 
 
-def test_two_apis_are_simulated(apis: tuple[str, ...], endpoint: Callable[..., None]) -> None:
-    """Nothing is asked but the simulated servers, with their own credentials."""
-    endpoint(f"```python\n{PROGRAM}\n```")
-    result = atc("solve", QUESTION, *apis, "--simulate", "--model", "openai:scripted")
-    assert result.exit_code == 0, result.stderr
-
-    assert atc("run", "program.py", *apis, "--simulate").exit_code == 0
-
-
 def test_a_program_over_two_apis_is_checked(apis: tuple[str, ...]) -> None:
     """A tool of the wrong API is found; URLs of either server are none of another API."""
     assert atc("check", "program.py", *apis).exit_code == 0
