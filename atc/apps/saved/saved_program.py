@@ -33,13 +33,13 @@ from protocols.naming import split_namespace
 from sandbox.language.parsing import parse_program
 from sandbox.language.policy import compile_program
 
-__all__ = ["SavedProgram", "parse_arguments", "parse_saved", "save_program"]
+__all__ = ["TYPES", "SavedProgram", "parse_arguments", "parse_saved", "save_program"]
 
 _NAME = "SAVED"
 _ANSWER_WIDTH = 200
 """Characters of the recorded answer in the docstring; the data has all of it."""
 
-_TYPES: Mapping[ParameterType, type[str | int | float]] = {"str": str, "int": int, "float": float}
+TYPES: Mapping[ParameterType, type[str | int | float]] = {"str": str, "int": int, "float": float}
 _PLACEHOLDERS: Mapping[ParameterType, str] = {"str": "TEXT", "int": "INTEGER", "float": "NUMBER"}
 
 
@@ -289,7 +289,7 @@ def parse_arguments(saved: SavedProgram, words: Sequence[str], where: str) -> di
 
 def _converted(saved: SavedProgram, parameter: SavedParameter, text: str) -> Value:
     try:
-        value = _TYPES[parameter.type](text)
+        value = TYPES[parameter.type](text)
         if isinstance(value, float) and not math.isfinite(value):
             raise ValueError
     except ValueError:

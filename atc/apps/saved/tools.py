@@ -10,7 +10,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from atc.apps.saved.saved_program import SavedProgram, parse_saved
+from atc.apps.saved.saved_program import TYPES, SavedProgram, parse_saved
 from protocols.calls.auth import credential
 from protocols.combined import load_specs
 from protocols.errors import UsageError
@@ -19,8 +19,6 @@ from sandbox import Sandbox
 from sandbox.egress.writes import Writes
 
 __all__ = ["load_saved"]
-
-_TYPES = {"str": str, "int": int, "float": float}
 
 
 def load_saved(folder: str, auth: Sequence[str] = ()) -> Protocol:
@@ -88,12 +86,12 @@ def _function(saved: SavedProgram, protocol: Protocol, auth: Sequence[str]) -> C
         return run.stdout.strip()
 
     parameters = [
-        inspect.Parameter(p.name, inspect.Parameter.KEYWORD_ONLY, default=p.default, annotation=_TYPES[p.type])
+        inspect.Parameter(p.name, inspect.Parameter.KEYWORD_ONLY, default=p.default, annotation=TYPES[p.type])
         for p in saved.parameters
     ]
     call.__name__ = call.__qualname__ = saved.function
     call.__doc__ = _docstring(saved)
-    call.__annotations__ = {p.name: _TYPES[p.type] for p in saved.parameters} | {"return": str}
+    call.__annotations__ = {p.name: TYPES[p.type] for p in saved.parameters} | {"return": str}
     signature = inspect.Signature(parameters, return_annotation=str)
     call.__signature__ = signature  # type: ignore[attr-defined]
     return call

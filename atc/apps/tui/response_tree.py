@@ -10,8 +10,8 @@ from rich.text import Text
 from textual.widgets import Tree
 from textual.widgets.tree import TreeNode
 
+from atc.apps.tui.nodes import one_line
 from atc.apps.tui.parts import call_row
-from atc.apps.tui.text import shorten, visible
 from atc.solution import Attempt
 from sandbox.records import CallRecord
 
@@ -19,9 +19,6 @@ __all__ = ["CallTree"]
 
 MEMBERS_SHOWN = 200
 """Most members of an object or items of a list under one node."""
-
-VALUE_WIDTH = 300
-"""Longest value on one line, in characters."""
 
 
 class CallTree(Tree[object]):
@@ -54,23 +51,23 @@ class CallTree(Tree[object]):
             row.append(f"  line {call.line}", style="dim")
         node = branch.add(row)
         if call.error is not None and call.status is not None:
-            node.add_leaf(Text(f"error: {_one_line(call.error)}", style="red"))
+            node.add_leaf(Text(f"error: {one_line(call.error)}", style="red"))
         if call.simulated or call.replayed or call.refused:
             marks = [name for name in ("simulated", "replayed", "refused") if getattr(call, name)]
             node.add_leaf(Text(", ".join(marks), style="dim"))
-        node.add_leaf(Text(_one_line(f"{call.method} {call.url}"), style="dim"))
+        node.add_leaf(Text(one_line(f"{call.method} {call.url}"), style="dim"))
         _add_value(node, "arguments", call.arguments)
         _add_value(node, "response", call.response)
 
 
 def _add_value(node: TreeNode[object], name: str, value: object) -> None:
     """A member: folded where it has members itself, else a leaf with its value."""
-    label = Text(_one_line(name), style="bold")
+    label = Text(one_line(name), style="bold")
     if isinstance(value, dict | list) and value:
         kind = f"{len(value)} {'members' if isinstance(value, dict) else 'items'}"
         node.add(label.append(f"  {kind}", style="not bold dim"), data=value)
     else:
-        text = _one_line(json.dumps(value, ensure_ascii=False, default=str))
+        text = one_line(json.dumps(value, ensure_ascii=False, default=str))
         node.add_leaf(label.append(f": {text}", style="not bold"))
 
 
@@ -84,7 +81,3 @@ def _members(value: object) -> Iterator[tuple[str, object]]:
     yield from islice(entries, MEMBERS_SHOWN)
     if isinstance(value, dict | list) and len(value) > MEMBERS_SHOWN:
         yield "…", f"{len(value) - MEMBERS_SHOWN} more are in the file"
-
-
-def _one_line(text: str) -> str:
-    return shorten(visible(text).replace("\n", "␊").replace("\t", " "), VALUE_WIDTH)
