@@ -6,14 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from functools import cached_property
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from atc.diagnosis.provenance import flows
 from atc.profile import Profile
 from atc.query import Query
 from atc.retrieval.candidates import Candidates
 from atc.retrieval.demonstrations import Demonstration, Demonstrations
-from atc.retrieval.tool_index import ToolIndex
 from protocols.contracts.contract import Contract
 from protocols.contracts.store import ContractStore, ObservedEdge
 from protocols.dataflow.enum_values import enum_values
@@ -22,7 +21,16 @@ from protocols.errors import UsageError
 from protocols.model import Protocol
 from sandbox import Run
 
+if TYPE_CHECKING:
+    from atc.retrieval.tool_index import ToolIndex
+
 __all__ = ["Knowledge"]
+
+
+def _opened(folder: Path) -> ToolIndex:
+    from atc.retrieval.tool_index import ToolIndex  # it needs numpy
+
+    return ToolIndex(folder)
 
 
 class Knowledge:
@@ -45,7 +53,7 @@ class Knowledge:
         self.protocol = protocol
         self.learns = learns
         self._profile = profile
-        self._retriever = ToolIndex(Path(retriever)) if retriever is not None else None
+        self._retriever = _opened(Path(retriever)) if retriever is not None else None
         self._store = ContractStore(store) if store is not None else None
         self.demonstrations = Demonstrations(store, protocol) if store is not None else None
 

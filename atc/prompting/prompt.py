@@ -175,7 +175,10 @@ def make_offer(
     ranking = Ranking(candidates, _spoken(graph, speaks_of), leanings)
     offered = tuple(tools if tools is not None else _chosen(ranking, query, most, profile, called))
     offered = graph.protocol.with_values(offered)
-    scores = _scores(ranking, query)
+    # What is offered and described whole stands in the order of the document: its beginning is the same for every
+    # question, and nothing is ranked.
+    whole = profile.documentation == "full" and len(graph.protocol.tools) == len(offered) <= profile.described
+    scores = dict.fromkeys(offered, 0.0) if whole else _scores(ranking, query)
     ranked = tuple(name for name in scores if name in offered)
     details = ranked[: profile.described]
     if profile.closure:

@@ -13,16 +13,18 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from atc.retrieval.providers import with_providers
-from atc.retrieval.tool_index import ToolIndex
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.errors import UsageError
 from protocols.model import Tool
 from protocols.naming import tool_name
 from protocols.text.word_lists import TEXTS
 from protocols.text.words import abbreviated_names, stem, words
+
+if TYPE_CHECKING:
+    from atc.retrieval.tool_index import ToolIndex
 
 __all__ = ["Candidates"]
 
