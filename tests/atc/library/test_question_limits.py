@@ -150,7 +150,7 @@ def test_an_endpoint_that_does_not_count_is_estimated(towns: LocalAPI, model: Ch
 class CountingModel(ModelBase):
     """Answers anything, and keeps the most tokens that it was asked for; each request reads 900 and writes 50."""
 
-    name = "counting"
+    name, profile = "counting", "small"
     calls_functions = False
 
     def __init__(self, *answers: str) -> None:
