@@ -1,8 +1,7 @@
 """The cost of each mode when nothing goes wrong: a record of answers by a model that knows the calls of every task.
 
-`python -m benchmarks.run.oracle restbench-tmdb --record perfect.jsonl` solves the tasks in every mode with the calls of
-our reference programs, and records what was asked and said. `atc bench restbench-tmdb --simulate --mode react --model
-replay:perfect.jsonl --out DIR` plays it back, to anybody and with the same bytes.
+`record_answers` solves the tasks in every mode with the calls of our reference programs, and records what was asked and
+said. `atc bench … --model replay:FILE` plays it back, to anybody and with the same bytes.
 
 A mode of programs writes the whole reference program, with the answer printed in place of the claim (or one that chains
 and prints the calls it needs, where the reference calls what is not offered). A mode of steps makes no call but those
@@ -20,19 +19,17 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import click
 from rich.console import Console
 from rich.progress import track
 
 from atc.agent import SIMULATED_NOW
-from atc.models import Message, open_model
+from atc.models import Message
 from atc.models.replay import Recorder
 from atc.modes import LOOP, modes
-from benchmarks.harness.registry import dataset_names
 from benchmarks.run.agent_environment import AgentEnvironment
 from benchmarks.run.scripted_model import ScriptedModel
 from benchmarks.run.settings import RunSettings
-from benchmarks.tasks.datasets import Dataset, open_dataset
+from benchmarks.tasks.datasets import Dataset
 from benchmarks.tasks.references import FOLDER, find_reference
 from benchmarks.tasks.task_files import Task, candidate_tools
 from benchmarks.worlds import find_worlds
@@ -47,7 +44,6 @@ __all__ = [
     "OracleScript",
     "chained_program",
     "claimed_answer",
-    "main",
     "oracle_script",
     "record_answers",
     "refuse",
@@ -277,29 +273,3 @@ def record_answers(
 def refuse(messages: Sequence[Message]) -> str:
     """The answer of a model that nobody asks. Raises: ModelError."""
     raise ModelError("a reference asks no model")
-
-
-@click.command()
-@click.argument("name", type=click.Choice(dataset_names()), metavar="NAME")
-@click.option("--tasks", "task_file", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="FILE")
-@click.option("--api", "apis", multiple=True, metavar="[DOMAIN=]SPEC")
-@click.option("--record", "file", required=True, type=click.Path(dir_okay=False, path_type=Path), metavar="FILE")
-@click.option("--model", default=None, metavar="MODEL", help="Whose tokens are counted  [default: the local one's]")
-def main(name: str, task_file: Path | None, apis: tuple[str, ...], file: Path, model: str | None) -> None:
-    """Record what a model that knows every task's calls says in each mode, for `atc bench --model replay:FILE`."""
-    try:
-        counting = open_model(model)
-        count: Callable[[str], int] | None = getattr(counting, "count_tokens", None)
-        if count is None:
-            raise click.UsageError(
-                f"--model: {counting.name} cannot count tokens; name a local:, openvino: or hf: model"
-            )
-        with closing(counting):
-            recorded = record_answers(open_dataset(name, task_file, apis), file, count)
-    except ATCError as error:
-        raise click.ClickException(str(error)) from None
-    click.echo(f"{recorded} tasks in {len(modes())} modes recorded in {file}")
-
-
-if __name__ == "__main__":
-    main()
