@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Literal
 
 from protocols.model import Parameter, Schema, Tool
@@ -51,10 +51,6 @@ class Constraint:
     argument: str | None
     value: object
     evidence: str
-
-    def to_json(self) -> dict[str, object]:
-        """Plain data; the keys are part of the interface."""
-        return asdict(self)
 
 
 def infer_constraints(tool: Tool, calls: Sequence[ObservedCall]) -> list[Constraint]:
