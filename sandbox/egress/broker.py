@@ -156,7 +156,7 @@ class Broker:
     ) -> BrokerReply:
         """Like `call`, with the whole reply; a ToolError is its `problem`. Raises: LimitExceeded."""
         call = self._recorder.begin("function", line, tool, task)
-        return self._made(call, self._binder.function(call, tool, args, kwargs or {}))
+        return self._completed(call, self._binder.function(call, tool, args, kwargs or {}))
 
     def request(
         self,
@@ -175,9 +175,9 @@ class Broker:
         Raises: LimitExceeded.
         """
         call = self._recorder.begin("requests", line, None, task)
-        return self._made(call, self._binder.request(call, method, url, RequestOptions(**options)))
+        return self._completed(call, self._binder.request(call, method, url, RequestOptions(**options)))
 
-    def _made(self, call: Begun, bound: Bound | Unbound) -> BrokerReply:
+    def _completed(self, call: Begun, bound: Bound | Unbound) -> BrokerReply:
         """The reply of a call, which has its record then. Raises: LimitExceeded."""
         if isinstance(bound, Unbound):
             self._recorder.note(call, method=bound.method, url=bound.url, arguments=bound.arguments)

@@ -34,7 +34,8 @@ HEADERS_LIMIT = 64 * 1024
 """Characters of the headers of one request, cookies included."""
 
 _normalized = lru_cache(maxsize=1000)(normalized_header)
-"""A name as services compare it; the same few names come again with each call."""
+_overrides = lru_cache(maxsize=1000)(is_override)
+"""Of the name of a header; the same few come again with each call."""
 
 _DEFAULT_HEADERS = {"User-Agent": "python-requests/2", "Accept-Encoding": "gzip, deflate", "Accept": "*/*"}
 _NO_COOKIE_NAME = re.compile(r"[^\x21-\x7e]|[=;,\"\\]")
@@ -234,7 +235,7 @@ def without_overrides(tool: Tool, planned: PlannedRequest, warn: Callable[[str],
     """A tool's request without the connection's own headers, even documented ones; a read also without overrides."""
     reads = tool.reads or not planned.writes
     dropped = [
-        name for name in planned.headers if _normalized(name) in CONNECTION_HEADERS or (reads and is_override(name))
+        name for name in planned.headers if _normalized(name) in CONNECTION_HEADERS or (reads and _overrides(name))
     ]
     for name in dropped:
         warn(f"the header {cut(name, 100)} of {tool.name} was not sent: it may change the request")

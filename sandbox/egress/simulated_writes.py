@@ -28,14 +28,14 @@ class SimulatedWrites:
         self._protocol = protocol
         self._allowance = allowance
         self._recorder = recorder
-        self._way: tuple[Sender, Answerer] | None = None
+        self._simulated_api: tuple[Sender, Answerer] | None = None
         self._closing = contextlib.ExitStack()
         self._lock = threading.Lock()
 
     def cancel(self) -> None:
         """End every call that is under way."""
-        if self._way is not None:
-            self._way[0].cancel()
+        if self._simulated_api is not None:
+            self._simulated_api[0].cancel()
 
     def close(self) -> None:
         """Close the simulated API."""
@@ -60,27 +60,27 @@ class SimulatedWrites:
     def _open(self, protocol: Protocol) -> tuple[Sender, Answerer]:
         """The way to the simulated API, both made for the first simulated write."""
         with self._lock:
-            if self._way is None:
+            if self._simulated_api is None:
                 from protocols.simulator import Simulator
 
-                sent = _over_http(protocol)
-                simulator = self._closing.enter_context(Simulator(sent, now=datetime.now(UTC), open=True))
+                reachable = _over_http(protocol)
+                simulator = self._closing.enter_context(Simulator(reachable, now=datetime.now(UTC), open=True))
                 redaction = Redaction(tuple(simulator.credentials))
                 signer = Signer(simulator.credentials, protocol, lambda _: None)
                 rules = EgressRules(protocol, simulator.base_urls)
                 sender = Sender(rules, signer, self._allowance, self._recorder, redaction)
                 self._closing.callback(sender.close)
-                self._way = sender, Answerer(self._allowance, self._recorder, redaction, signer)
-            return self._way
+                self._simulated_api = sender, Answerer(self._allowance, self._recorder, redaction, signer)
+            return self._simulated_api
 
 
 def prepare_simulation(protocol: Protocol) -> None:
     """Analyse a protocol whose writes are simulated, before the time of a program counts."""
     from protocols.simulator import Simulator
 
-    sent = _over_http(protocol)
-    if any(tool.writes for tool in sent.tools):
-        Simulator(sent).prepare()
+    reachable = _over_http(protocol)
+    if any(tool.writes for tool in reachable.tools):
+        Simulator(reachable).prepare()
 
 
 def _over_http(protocol: Protocol) -> Protocol:

@@ -169,7 +169,7 @@ def test_a_document_does_not_give_headers_of_the_connection_to_a_program(api: Lo
     header = {"name": name, "in": "header", "schema": {"type": "string"}}
     text["paths"]["/cities/{city_id}"]["parameters"].append(header)  # type: ignore[index]
     broker = Broker(load(text))
-    argument = next((p.argument for p in broker._binder._tools["GET_cities_city_id"].arguments if p.name == name), None)
+    argument = next((p.argument for p in load(text).tool("GET_cities_city_id").arguments if p.name == name), None)
     broker.fetch("GET_cities_city_id", ["oslo"], {argument: "chunked"} if argument else {})
     broker.request("GET", f"{api.url}/cities/oslo", headers={name: "chunked"})
 
@@ -185,7 +185,7 @@ def test_a_documented_override_does_not_make_a_write_of_a_read(api: LocalAPI, na
     header = {"name": name, "in": "header", "schema": {"type": "string"}}
     text["paths"]["/cities/{city_id}"]["parameters"].append(header)  # type: ignore[index]
     broker = Broker(load(text), writes="deny")
-    argument = next(p.argument for p in broker._binder._tools["GET_cities_city_id"].arguments if p.name == name)
+    argument = next(p.argument for p in load(text).tool("GET_cities_city_id").arguments if p.name == name)
     broker.fetch("GET_cities_city_id", ["oslo"], {argument: "DELETE"})
 
     assert [name.lower() in request.headers for request in api.requests] in ([False], [])

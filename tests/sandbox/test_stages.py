@@ -61,8 +61,8 @@ def test_a_read_moves_between_few_rooms(api: LocalAPI, broker: Broker) -> None:
 @pytest.mark.parametrize("stage", [Begun, PlannedRequest, Bound, Decided, Sent])
 def test_nobody_changes_a_stage(stage: type) -> None:
     """A step gives the next stage instead; all fields are there from the beginning."""
-    made: object = object.__new__(stage)
+    blank: object = object.__new__(stage)
 
     for field in fields(stage):
         with pytest.raises(FrozenInstanceError):
-            setattr(made, field.name, None)
+            setattr(blank, field.name, None)
