@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import textwrap
-import time
-from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -42,9 +40,3 @@ def children(process: str = "self") -> set[str]:
             children.update((task / "children").read_text().split())
     commands = {child: Path(f"/proc/{child}/cmdline").read_bytes() for child in children}
     return {child for child, command in commands.items() if b'ModuleType("sandbox")' in command}
-
-
-def timed(action: Callable[[], object]) -> float:
-    started = time.perf_counter()
-    action()
-    return time.perf_counter() - started
