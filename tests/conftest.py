@@ -36,6 +36,7 @@ EXTRAS = {
     "manipulation": "ironcalc",
     "openvino": "openvino_genai",
     "ray": "ray",
+    "service": "prefect",
     "train": "peft",
 }
 """A package of each extra whose tests have a marker of that name."""
