@@ -31,7 +31,7 @@ def read_functions(source: str) -> tuple[str, dict[str, object], list[str]]:
 
     Returns: The name of the file without its ending, the tools by name, and the names in `READS`, of those that only
     read.
-    Raises: UsageError: There is no such file, it cannot be run, or a name in it is missing.
+    Raises: UsageError: There is no such file, it cannot be run, a name in it is missing, or two functions have one.
     """
     path = Path(source.removeprefix(SCHEME)).expanduser()
     if source == SCHEME:
@@ -39,6 +39,7 @@ def read_functions(source: str) -> tuple[str, dict[str, object], list[str]]:
     if not path.is_file() or path.suffix != ".py":
         raise UsageError(f"{source}: there is no Python file {path}; write functions:FILE.py")
     module = _run(path)
+    _check_names(path)
     listed = getattr(module, "__all__", None)
     if listed is not None and not isinstance(listed, list | tuple):
         raise UsageError(f'{path}: __all__ must be a list of names, as in __all__ = ["search"]')
@@ -66,6 +67,31 @@ def _is_no_tool(member: object) -> bool:
     if isinstance(member, type):
         return issubclass(member, Enum | BaseException)
     return isinstance(member, ModuleType) or (type(member).__module__ == "builtins" and not callable(member))
+
+
+def _check_names(path: Path) -> None:
+    """Raises: UsageError: Two functions of the file have one name: the second would silently take its place."""
+    module = ast.parse(path.read_bytes())
+    scopes = [("", module.body)]
+    classes = [part for part in module.body if isinstance(part, ast.ClassDef) and not part.name.startswith("_")]
+    scopes += [(f"{part.name}.", part.body) for part in classes]
+    for prefix, statements in scopes:
+        lines: dict[str, int] = {}
+        for statement in statements:
+            if not isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                continue
+            if statement.name.startswith("_") or any(_is_part(each, statement) for each in statement.decorator_list):
+                continue
+            first = lines.setdefault(statement.name, statement.lineno)
+            if first != statement.lineno:
+                name = f"{prefix}{statement.name}"
+                raise UsageError(f"{path}, line {statement.lineno}: {name} is defined in line {first} already")
+
+
+def _is_part(decorator: ast.expr, statement: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> bool:
+    """Whether functions of one name are meant: the overloads of a hint, or the parts of a property: `@size.setter`."""
+    holder, _, name = ast.unparse(decorator).rpartition(".")
+    return name == "overload" or holder == statement.name
 
 
 def _is_own(name: str, member: object, module: ModuleType) -> bool:
