@@ -23,7 +23,6 @@ from benchmarks.learning.pairs.wording import (
     plural,
     plural_field,
     possessive,
-    rounded,
     spoken,
     superlative,
     template,
@@ -47,24 +46,17 @@ class ReadQuestions:
             (self.titles, 5),
             (self.count, 2),
             (self.extreme_item, 4),
-            (self.top_few, 2),
             (self.filtered, 3),
-            (self.limited, 2),
             (self.by_role, 6),
             (self.each_detail, 3),
-            (self.each_extreme, 3),
             (self.each_list, 2),
             (self.compared_counts, 2),
-            (self.member, 1),
-            (self.shared, 1),
             (self.both, 3),
         )
         self._of_object: tuple[tuple[Callable[[Draft, ListView], QuestionPair], int], ...] = (
             (self.detail, 6),
-            (self.details, 1),
             (self.compared, 3),
             (self.both, 4),
-            (self.detail_of_item, 1),
         )
 
     def ask(self, tool: Tool, rng: Random) -> QuestionPair:
@@ -83,15 +75,6 @@ class ReadQuestions:
         phrase, node, field = self._field_of(draft, view)
         draft.add("print(VALUE)", VALUE=part(node, [field.name]))
         return self._finished(draft, self._field_question(draft, field, phrase))
-
-    def details(self, draft: Draft, view: ListView) -> QuestionPair:
-        """Two fields of an object."""
-        phrase, node, field = self._field_of(draft, view)
-        second = draft.choose([f for f in self._fields(view) if f.name != field.name])
-        whole = draft.let("details" if view.noun in draft.taken else view.noun, node)
-        draft.add("print(FIRST, SECOND)", FIRST=part(whole, [field.name]), SECOND=part(whole, [second.name]))
-        values = {"field": field_phrase(field.name, draft.rng), "second": field_phrase(second.name, draft.rng)}
-        return self._finished(draft, self._text(draft, "fields", values, phrase))
 
     def both(self, draft: Draft, view: ListView) -> QuestionPair:
         """A field or list of an object, and a list that another tool returns for it."""
@@ -131,13 +114,6 @@ class ReadQuestions:
         parts["TITLE"] = constant(draft.choose([view.title] if view.title else []))
         names = expression("[ITEM[TITLE] for ITEM in ITEMS]", **parts)
         return (f"first {count} {words_of}" if count else words_of), names
-
-    def detail_of_item(self, draft: Draft, view: ListView) -> QuestionPair:
-        """What a list inside an object names."""
-        inner = draft.choose(
-            [v for v in self.views.of_tool(view.tool) if v.title and v.path and self.reach.filled(v, v.title)]
-        )
-        return self.titles(draft, inner)
 
     def compared(self, draft: Draft, view: ListView) -> QuestionPair:
         """Which of two named objects has more of a field."""
@@ -222,35 +198,6 @@ class ReadQuestions:
         form_of = "extreme" if most and draft.chance(0.7) else "extreme field"
         return self._finished(draft, self._text(draft, form_of, values, ""))
 
-    def top_few(self, draft: Draft, view: ListView) -> QuestionPair:
-        """The few newest or highest of a list, in order."""
-        field, order, most = self._comparison(draft, view)
-        if not most:
-            raise NoQuestion
-        items = self._items(draft, view, whole=True)
-        count = draft.choose(_FEW)
-        key = "str(ITEM[KEY] or '')" if field.kind == "string" else "ITEM[KEY] or 0"
-        descending = ", reverse=True" if order == "highest" else ""
-        ranked = draft.variable(most)
-        item = view.item
-        parts: dict[str, ast.expr | str] = {
-            "ITEM": item,
-            "ITEMS": items.node,
-            "KEY": constant(field.name),
-            "RANKED": ranked,
-        }
-        draft.add(f"RANKED = sorted(ITEMS, key=lambda ITEM: {key}{descending})", **parts)
-        field_name = constant(self._named_by(draft, view))
-        draft.add(
-            "print([ITEM[KEY] for ITEM in RANKED[:COUNT]])",
-            ITEM=item,
-            KEY=field_name,
-            RANKED=ranked,
-            COUNT=constant(count),
-        )
-        values = {"list": items.phrase.text(), "most": most, "count": str(count)}
-        return self._finished(draft, self._text(draft, "top few", values, ""))
-
     def filtered(self, draft: Draft, view: ListView) -> QuestionPair:
         """The items with a value, or their number."""
         field, value = draft.choose(self._common_values(view))
@@ -267,42 +214,9 @@ class ReadQuestions:
             "field": field_phrase(field.name, draft.rng),
             "value": draft.value(value),
         }
-        if draft.chance(0.35) and not view.paged:
-            draft.add("print(len([ITEM for ITEM in ITEMS if ITEM[KEY] == VALUE]))", **parts)
-            return self._finished(draft, self._text(draft, "count where", values, ""))
         title = constant(self._named_by(draft, view))
         draft.add("print([ITEM[TITLE] for ITEM in ITEMS if ITEM[KEY] == VALUE])", TITLE=title, **parts)
         return self._finished(draft, self._text(draft, "where", values, ""))
-
-    def limited(self, draft: Draft, view: ListView) -> QuestionPair:
-        """The items above or below a number, or after a year."""
-        fields = [f for f in self.reach.comparable(view) if len(self.reach.seen(view, f.name)) > 2]
-        field = draft.choose(fields)
-        seen = sorted((v for v in self.reach.seen(view, field.name) if v is not None), key=str)
-        if field.is_date:
-            years = sorted({str(value)[:4] for value in seen if str(value)[:4].isdecimal()})
-            limit: object = draft.choose(years[: max(1, len(years) // 2)])
-            test, name = "str(ITEM[KEY] or '') > LIMIT", "since"
-        else:
-            numbers = sorted(value for value in seen if isinstance(value, (int, float)))
-            limit = rounded(draft.choose(numbers[len(numbers) // 4 : -1]))
-            above = draft.chance(0.6)
-            test, name = ("(ITEM[KEY] or 0) > LIMIT", "above") if above else ("(ITEM[KEY] or 0) < LIMIT", "below")
-        items = self._items(draft, view, whole=True)
-        parts: dict[str, ast.expr | str] = {
-            "ITEM": view.item,
-            "ITEMS": items.node,
-            "KEY": constant(field.name),
-        }
-        later = constant(f"{limit}-12-31") if field.is_date else constant(limit)
-        title = constant(self._named_by(draft, view))
-        draft.add(f"print([ITEM[TITLE] for ITEM in ITEMS if {test}])", LIMIT=later, TITLE=title, **parts)
-        values = {
-            "list": items.phrase.text(),
-            "field": field_phrase(field.name, draft.rng),
-            "value": draft.value(limit),
-        }
-        return self._finished(draft, self._text(draft, name, values, ""))
 
     def by_role(self, draft: Draft, view: ListView) -> QuestionPair:
         """Who has a role in an object, or what somebody has that role in."""
@@ -324,19 +238,6 @@ class ReadQuestions:
         if is_person(view.noun):
             draft.add("print([ITEM[TITLE] for ITEM in ITEMS if ITEM[KEY] == ROLE])", **parts)
             return self._finished(draft, self._text(draft, "agent", values, owner))
-        if draft.chance(0.3):
-            draft.add("print(len([ITEM for ITEM in ITEMS if ITEM[KEY] == ROLE]))", **parts)
-            return self._finished(draft, self._text(draft, "count agent", values, owner))
-        if view.dates and draft.chance(0.5):
-            by, order, most = self._comparison(draft, view)
-            chosen = draft.let(
-                f"{role} {plural(view.noun)}", expression("[ITEM for ITEM in ITEMS if ITEM[KEY] == ROLE]", **parts)
-            )
-            draft.add("print(VALUE)", VALUE=part(extreme(chosen, view.item, by, order), [title]))
-            values["most"] = (
-                most or f"one with the {ordering(order, by.is_date, draft.rng)} {field_phrase(by.name, draft.rng)}"
-            )
-            return self._finished(draft, self._text(draft, "newest agent item", values, owner))
         draft.add("print([ITEM[TITLE] for ITEM in ITEMS if ITEM[KEY] == ROLE])", **parts)
         return self._finished(draft, self._text(draft, "agent items", values, owner))
 
@@ -352,24 +253,6 @@ class ReadQuestions:
             self._print_with(draft, view, item, part(call, [*inner.path, field.name]))
         values = {"list": phrase, "field": field_phrase(field.name, draft.rng)}
         return self._finished(draft, self._text(draft, "each", values, ""))
-
-    def each_extreme(self, draft: Draft, view: ListView) -> QuestionPair:
-        """Which of the first few items has most of a field that only a call for each tells."""
-        tool, argument, inner = self._further(draft, view, lists=False)
-        fields = [f for f in [*inner.of_kind("integer", "number"), *inner.dates] if f.name not in view.fields]
-        field = draft.choose([f for f in self.reach.comparable(inner) if f in fields])
-        title = draft.choose([inner.title] if inner.title else [])
-        order = draft.choose(["highest", "highest", "lowest"])
-        items, phrase, item = self._looped(draft, view)
-        compared = draft.variable("found" if plural(inner.noun) in draft.taken else plural(inner.noun))
-        draft.add("ITEMS = []", ITEMS=compared)
-        with draft.loop(item, items):
-            call = self._call(draft, tool, {argument: part(item, [view.id_key])})
-            draft.add("ITEMS.append(CALL)", ITEMS=compared, CALL=part(call, inner.path))
-        draft.add("print(BEST)", BEST=part(extreme(compared, inner.item, field, order), [title]))
-        values = {"list": phrase, "field": field_phrase(field.name, draft.rng)}
-        values["order"] = ordering(order, field.is_date, draft.rng)
-        return self._finished(draft, self._text(draft, "each extreme", values, ""))
 
     def each_list(self, draft: Draft, view: ListView) -> QuestionPair:
         """The names in a list of each of the first few items, or who has a role in each."""
@@ -414,36 +297,6 @@ class ReadQuestions:
         return self._finished(
             draft, self._text(draft, "compare count", {"items": items, "second": subjects[1]}, subjects[0])
         )
-
-    def member(self, draft: Draft, view: ListView) -> QuestionPair:
-        """Whether something is in a list."""
-        title = draft.choose([view.title] if view.title and not view.paged else [])
-        items = self._items(draft, view)
-        name = draft.value(self.reach.invented(view.noun, draft.rng))
-        parts: dict[str, ast.expr | str] = {"ITEM": view.item, "ITEMS": items.node, "TITLE": constant(title)}
-        names = draft.let("names", expression("[ITEM[TITLE] for ITEM in ITEMS]", **parts))
-        draft.add("print('yes' if NAME in NAMES else 'no')", NAME=constant(name), NAMES=names)
-        return self._finished(draft, self._text(draft, "member", {"member": name, "list": items.phrase.text()}, ""))
-
-    def shared(self, draft: Draft, view: ListView) -> QuestionPair:
-        """What the lists of two named objects have in common."""
-        tool = self.reach.protocol.tool(view.tool)
-        entity, argument = self._only_need(tool)
-        title = draft.choose([view.title] if view.title and not view.paged else [])
-        searched = draft.choose([v for v in self.views.sources.get(entity, ()) if self._searches(v)])
-        subjects, names = self._two_names(draft, searched)
-        lists = []
-        for name in names:
-            inner = self._search(draft, searched, constant(name))
-            call = part(self._call(draft, tool, {argument: part(inner, [searched.id_key])}), view.path)
-            lists.append(draft.let(self._listed_words(view, tool), call))
-        draft.add(
-            "NAMES = [ITEM[TITLE] for ITEM in SECOND]\nprint([ITEM[TITLE] for ITEM in FIRST if ITEM[TITLE] in NAMES])",
-            NAMES=draft.variable("names"), ITEM=view.item, TITLE=constant(title),
-            FIRST=lists[0], SECOND=lists[1],
-        )  # fmt: skip
-        items = self._listed_words(view, tool)
-        return self._finished(draft, self._text(draft, "shared", {"items": items, "second": subjects[1]}, subjects[0]))
 
     # Parts of them --------------------------------------------------------------------------------------------------
 

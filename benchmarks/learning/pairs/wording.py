@@ -27,7 +27,6 @@ __all__ = [
     "plural_field",
     "possessive",
     "preposition",
-    "rounded",
     "spoken",
     "stands_behind",
     "superlative",
@@ -201,11 +200,3 @@ def ordering(order: str, is_date: bool, rng: Random) -> str:
     if is_date:
         return rng.choice(["latest", "later"] if order == "highest" else ["earliest", "earlier"])
     return rng.choice([order, "highest", "greater"] if order == "highest" else [order, "lower", "smallest"])
-
-
-def rounded(number: float) -> float:
-    """A number as people say it."""
-    if isinstance(number, int) or abs(number) >= 100:
-        digits = max(len(str(int(abs(number)))) - 2, 0)
-        return int(round(number, -digits))
-    return round(number, 1)
