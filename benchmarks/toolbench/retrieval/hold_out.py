@@ -11,6 +11,9 @@ from protocols.errors import UsageError
 
 __all__ = ["HoldOut", "hold_out"]
 
+_FIFTH = 5
+"""One of so many questions, tools or categories is kept out."""
+
 
 @dataclass(frozen=True, slots=True)
 class HoldOut:
@@ -26,19 +29,17 @@ def hold_out(
     judged: Sequence[RetrievalQuery],
     distance: str,
     seed: int = 0,
-    fold: int = 0,
-    folds: int = 5,
 ) -> HoldOut:
-    """Split questions: `test` is one of `folds` folds.
+    """Split questions: `test` is a fifth of them.
 
-    By tool or category, `test` has every question with a relevant document of the fold's tools or categories, and no
-    document of those is in `documents`.
+    By tool or category, `test` has every question with a relevant document of a fifth of the tools or categories, and
+    no document of those is in `documents`.
 
     Raises: UsageError: One side is empty.
     """
     if distance == "query":
         order = shuffled(range(len(judged)), seed)
-        numbers = set(order[fold::folds])
+        numbers = set(order[::_FIFTH])
         return _checked(
             HoldOut(
                 tuple(question for number, question in enumerate(judged) if number not in numbers),
@@ -48,7 +49,7 @@ def hold_out(
             distance,
         )
     group = _GROUPS[distance]
-    unseen = set(shuffled(sorted({group(document) for document in documents}), seed)[fold::folds])
+    unseen = set(shuffled(sorted({group(document) for document in documents}), seed)[::_FIFTH])
     hidden = {document.id for document in documents if group(document) in unseen}
     return _checked(
         HoldOut(

@@ -219,8 +219,9 @@ def test_both_engines_write_the_same_with_an_adapter(architecture: str, tmp_path
 
 
 @pytest.mark.train
-@pytest.mark.parametrize("architecture", ["llama", "qwen2", "qwen3"])
-@pytest.mark.parametrize("kind", ["adapter", "whole"])
+@pytest.mark.parametrize(
+    ("kind", "architecture"), [("adapter", "llama"), ("whole", "llama"), ("whole", "qwen2"), ("adapter", "qwen3")]
+)
 def test_a_tuned_model_is_a_file_of_its_own(kind: str, architecture: str, tmp_path: Path) -> None:
     """`--merge` writes what transformers merges, or all weights of a full tuning; llama.cpp reads it as a base."""
     tiny = random_model(tmp_path, architecture, "Q8_0")
@@ -242,8 +243,7 @@ def test_a_tuned_model_is_a_file_of_its_own(kind: str, architecture: str, tmp_pa
 
 @pytest.mark.train
 @pytest.mark.openvino
-@pytest.mark.parametrize("architecture", ["llama", "qwen2", "qwen3"])
-@pytest.mark.parametrize("stored", ["F16", "Q8_0"])
+@pytest.mark.parametrize(("stored", "architecture"), [("F16", "llama"), ("Q8_0", "qwen2"), ("Q8_0", "qwen3")])
 def test_openvino_reads_a_tuned_model(stored: str, architecture: str, tmp_path: Path) -> None:
     """What takes no adapter takes the merged file, whose weights of 16 bit stay so."""
     from benchmarks.learning.gguf_model import merge
@@ -398,27 +398,7 @@ def test_an_adapter_of_another_size_is_told(tiny: Path, adapter: Path, tmp_path:
         ({"init_lora_weights": "pissa_niter_4"}, "cannot add an adapter with init_lora_weights=pissa_niter_4"),
         ({"peft_type": "PREFIX_TUNING"}, "describes no LoRA adapter"),
         ({"lora_alpha": 0}, "changes nothing"),
-    ],
-)
-def test_what_cannot_be_converted_is_refused(
-    tiny: Path, adapter: Path, tmp_path: Path, change: dict[str, Any], message: str
-) -> None:
-    """An adapter with parts that llama.cpp cannot add is not converted in part."""
-    from benchmarks.learning.gguf_adapter import convert
-
-    file = adapter / "adapter_config.json"
-    file.write_text(json.dumps({**json.loads(file.read_text()), **change}))
-    with pytest.raises(UsageError, match=message):
-        convert(adapter, tiny / "base.gguf", tmp_path / "a.gguf")
-
-
-@pytest.mark.train
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
         ({"r": "x"}, "r is 'x', and must be a number larger than 0"),
-        ({"r": None}, "r is None, and must be a number larger than 0"),
-        ({"lora_alpha": "x"}, "lora_alpha is 'x', and must be a number"),
         ({"lora_alpha": float("nan")}, "lora_alpha is nan, and must be a number"),
         ({"lora_alpha": None}, "lora_alpha is missing or 0"),
         ({"alpha_pattern": 5}, "alpha_pattern is 5, and must be an object"),
@@ -426,15 +406,15 @@ def test_what_cannot_be_converted_is_refused(
         ({"alpha_pattern": {"(": 1}}, r"'\(' in alpha_pattern is no pattern"),
     ],
 )
-def test_damaged_settings_are_told(
+def test_what_cannot_be_converted_is_refused(
     tiny: Path, adapter: Path, tmp_path: Path, change: dict[str, Any], message: str
 ) -> None:
-    """The message has the file and the setting."""
+    """Parts that llama.cpp cannot add, and damaged settings; the message has the file and the setting."""
     from benchmarks.learning.gguf_adapter import convert
 
     file = adapter / "adapter_config.json"
     file.write_text(json.dumps({**json.loads(file.read_text()), **change}))
-    with pytest.raises(ATCError, match=rf"adapter_config\.json.*: {message}"):
+    with pytest.raises(ATCError, match=rf"adapter_config\.json.*{message}"):
         convert(adapter, tiny / "base.gguf", tmp_path / "a.gguf")
 
 

@@ -331,8 +331,6 @@ def attempt(number: int, **changed: Any) -> dict[str, Any]:
     [
         (0, 5, "these are not the settings of attempts; take another --out, or delete the file"),
         (2, 5, "this is not attempt 1; delete this line and all after it to go on from there"),
-        (2, {"number": 1, "refused_by": "taste"}, "this is not attempt 1"),
-        (2, {"number": 1, "refused_by": "", "query": 5}, "this is not attempt 1"),
         (2, attempt(1, **{"relevant APIs": [[1]]}), "this is not attempt 1"),
     ],
 )

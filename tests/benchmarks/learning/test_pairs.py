@@ -71,42 +71,51 @@ def lines_of(file: Path) -> list[dict[str, Any]]:
 
 
 def test_command_writes_pairs_and_goes_on(tmp_path: Path) -> None:
-    """A second run with the same seed adds to the file; what a stop left unfinished is removed first."""
+    """A second run with the same seed adds to the file; what a stop left unfinished is removed first.
+
+    Pairs of another seed, another prompt or an excluded task do not come into it; the message says which option.
+    """
     out = tmp_path / "pairs.jsonl"
     tasks = tmp_path / "tasks.json"
     gold = ["GET /people", "GET /people/{personId}"]
     tasks.write_text(json.dumps([{"query": "When was Ada Dahl born?", "solution": gold}]))
 
-    first = run_command(out, "--count", "3", "--exclude", str(tasks))
+    first = run_command(out, "--count", "2", "--exclude", str(tasks))
     before = out.read_text()
     out.write_text(f'{before}{{"id": "0-00')
-    second = run_command(out, "--count", "5", "--exclude", str(tasks))
+    second = run_command(out, "--count", "4", "--exclude", str(tasks))
 
     assert first.exit_code == second.exit_code == 0, first.output + second.output
     counts = json.loads(second.stdout)
     pairs = lines_of(out)
     assert out.read_text().startswith(before)
-    assert (counts["before"], counts["written"], len(pairs)) == (3, 2, 5)
-    assert counts["excluded_tasks"] == 1 and counts["multisets"] <= 5
-    assert len({pair["id"] for pair in pairs}) == len({pair["question"] for pair in pairs}) == 5
+    assert (counts["before"], counts["written"], len(pairs)) == (2, 2, 4)
+    assert counts["excluded_tasks"] == 1 and counts["multisets"] <= 4
+    assert len({pair["id"] for pair in pairs}) == len({pair["question"] for pair in pairs}) == 4
     assert all(set(pair["tools"]) != {"GET_people", "GET_people_personId"} for pair in pairs)
     assert max(Counter(pair["form"] for pair in pairs).values()) == counts["most_of_a_form"]
     assert all(pair["shape"] == shape(pair["program"]) and pair["answer"] for pair in pairs)
-
-
-def test_command_refuses_the_file_of_another_seed(tmp_path: Path) -> None:
-    """A file of another seed, or no file of pairs, is not added to."""
-    out = tmp_path / "pairs.jsonl"
-    out.write_text(json.dumps({"id": "3-000001", "tools": ["GET_me"], "shape": "", "form": "", "question": ""}) + "\n")
-
-    with pytest.raises(UsageError, match="made with --seed 3"):
-        CliRunner().invoke(data_command, ["--from-protocol", str(CINEMA), "--out", str(out)], catch_exceptions=False)
+    whole, excluded = out.read_bytes(), tmp_path / "excluded.json"
+    excluded.write_text(json.dumps([{"query": "Which ones?", "solution": pairs[0]["tools"]}]))
+    for options, message in (
+        (["--seed", "3"], "made with --seed 0; give that seed"),
+        (["--candidates", "4"], "its prompt is another one (program, 5 candidates, tiny) than now (program, 4"),
+        (["--kind", "select"], "than now (select, 5 candidates, tiny); give the same options"),
+        (["--profile", "small"], "than now (program, 5 candidates, small)"),
+        (["--exclude", str(excluded)], "has the tools of an excluded task; give the same --exclude"),
+    ):
+        with pytest.raises(UsageError) as refused:
+            CliRunner().invoke(
+                data_command, ["--from-protocol", str(CINEMA), "--out", str(out), *options], catch_exceptions=False
+            )
+        assert message in str(refused.value)
+    assert out.read_bytes() == whole
 
 
 def test_prompt_is_that_of_solve(trial: Trial) -> None:
     """The messages are those that `atc solve --tools 5 --profile tiny` sends, with the program as the answer."""
     agent = Agent(trial.protocol, None, now=SIMULATED_NOW, tools=5, profile="tiny")
-    tried = [(pair, trial("0-1", pair, "")) for pair in drafts(trial, 4)]
+    tried = [(pair, trial("0-1", pair, "")) for pair in drafts(trial, 2)]
     kept_lines = [(pair, result.line) for pair, result in tried if not result.dropped]
 
     assert kept_lines
@@ -176,9 +185,9 @@ def test_writes_are_seen_in_the_service(trial: Trial) -> None:
 
 def test_drafts_run_in_the_simulator(trial: Trial) -> None:
     """Most drafts are right programs: they run, and a read says what the question asks for."""
-    results = Counter(trial("0-1", pair, "").dropped for pair in drafts(trial, 12))
+    results = Counter(trial("0-1", pair, "").dropped for pair in drafts(trial, 6))
 
-    assert results[""] >= 12 and results["check"] == 0, results
+    assert results[""] >= 6 and results["check"] == 0, results
 
 
 def test_any_document_can_be_asked_about(data: Path) -> None:
@@ -250,13 +259,13 @@ def test_a_small_api_is_asked_until_there_are_enough(tmp_path: Path) -> None:
     result, nothing = (
         CliRunner().invoke(
             main,
-            ["train", "data", "--from-protocol", str(file), "--count", "24", "--out", str(out), "--processes", "1"],
+            ["train", "data", "--from-protocol", str(file), "--count", "14", "--out", str(out), "--processes", "1"],
         )
         for file, out in ((api, out), (empty, tmp_path / "none.jsonl"))
     )
 
     assert result.exit_code == 0, result.output
-    assert len(lines_of(out)) == 24
+    assert len(lines_of(out)) == 14
     assert nothing.exit_code == 2
     assert "nothing can be asked of 'Books': its document describes no response" in " ".join(nothing.stderr.split())
 
@@ -264,7 +273,7 @@ def test_a_small_api_is_asked_until_there_are_enough(tmp_path: Path) -> None:
 def test_samples_do_not_replace_something_else(tmp_path: Path) -> None:
     """Samples of tools are written anew, but not over pairs of an API."""
     out, ours = tmp_path / "pairs.jsonl", tmp_path / "samples.jsonl"
-    run_command(out, "--count", "2")
+    out.write_text(json.dumps({"id": "0-000001", "question": "Which films?"}) + "\n")
     before = out.read_bytes()
     command = ["train", "data", "--from-task", "home", "--count", "4", "--out"]
     refused, first, second = (CliRunner().invoke(main, [*command, str(file)]) for file in (out, ours, ours))
@@ -292,28 +301,6 @@ def test_words_of_questions() -> None:
     assert superlative("colour", "highest", Random(1)) is None
     assert [plural(noun) for noun in ("company", "person", "search")] == ["companies", "people", "searches"]
     assert form("Show 3 films of Ada Dahl", ["Ada Dahl"]) == "show … films of …"
-
-
-def test_command_refuses_the_file_of_other_settings(tmp_path: Path) -> None:
-    """Pairs of another prompt or of an excluded task do not come into one file; the message says which option."""
-    out, tasks = tmp_path / "pairs.jsonl", tmp_path / "tasks.json"
-    run_command(out, "--count", "2", "--candidates", "3")
-    before = out.read_bytes()
-    tasks.write_text(json.dumps([{"query": "Which ones?", "solution": lines_of(out)[0]["tools"]}]))
-    cases = [
-        (["--candidates", "4"], "its prompt is another one (program, 3 candidates, tiny) than now (program, 4"),
-        (["--candidates", "3", "--kind", "select"], "than now (select, 3 candidates, tiny); give the same options"),
-        (["--candidates", "3", "--profile", "small"], "than now (program, 3 candidates, small)"),
-        (["--candidates", "3", "--exclude", str(tasks)], "has the tools of an excluded task; give the same --exclude"),
-    ]
-
-    for options, message in cases:
-        result = CliRunner().invoke(
-            main, ["train", "data", "--from-protocol", str(CINEMA), "--out", str(out), *options]
-        )
-        assert result.exit_code == 2
-        assert message in " ".join(result.stderr.split())
-    assert out.read_bytes() == before
 
 
 @pytest.mark.parametrize(
@@ -358,18 +345,6 @@ def test_a_file_that_holds_no_tasks_excludes_nothing(
     with pytest.raises(UsageError, match=message) as caught:
         read_gold([file], trial.protocol, print)
     assert str(file) in str(caught.value) and "\n" not in str(caught.value)
-
-
-def test_tasks_of_another_api_are_passed_over(trial: Trial, tmp_path: Path) -> None:
-    """An address that is none is no tool either; the tasks beside it count."""
-    file = tmp_path / "tasks.json"
-    solutions = [["GET http://["], ["GET /ports"], ["GET /people", ["GET /films", 2]]]
-    file.write_text(json.dumps([{"solution": solution} for solution in solutions]))
-
-    gold = read_gold([file], trial.protocol, print)
-
-    assert gold(["GET_people", "GET_films", "GET_films"])
-    assert not gold(["GET_ports"])
 
 
 @pytest.mark.parametrize(

@@ -25,24 +25,6 @@ RECORDS: list[dict[str, object]] = [
     {"category_name": "Food", "tool_name": "Pantry", "api_name": "Recipe", "api_description": "Dishes with an onion."},
 ]
 
-ANIMALS = [
-    "walrus",
-    "eagle",
-    "lizard",
-    "spider",
-    "horse",
-    "salmon",
-    "monkey",
-    "rabbit",
-    "otter",
-    "beetle",
-    "camel",
-    "falcon",
-    "gecko",
-    "heron",
-    "jackal",
-]
-
 
 def queries(folder: Path) -> Path:
     asked = [("Will it rain tomorrow?", "Sky", "Forecast"), ("A dish with onion, please", "Pantry", "Recipe")]

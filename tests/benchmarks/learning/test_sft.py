@@ -192,17 +192,17 @@ def test_a_run_leaves_an_adapter_a_merged_model_a_curve_and_a_card(tiny: Path, t
 
 @pytest.mark.train
 def test_the_configuration_for_a_gpu_runs_here_too(tiny: Path, tmp_path: Path) -> None:
-    """gpu.yaml, in bf16 and packed, makes 20 updates on a processor, and the loss falls."""
+    """gpu.yaml, in bf16 and packed, makes 12 updates on a processor, and the loss falls."""
     out = tmp_path / "out"
     settings = changes(
-        tiny, out, precision="bf16", packing=True, learning_rate=5e-3, max_steps=20, epochs=200, batch=2, micro_batch=1
+        tiny, out, precision="bf16", packing=True, learning_rate=5e-3, max_steps=12, epochs=200, batch=2, micro_batch=1
     )
 
     result = tune("gpu.yaml", settings)
 
     assert result.exit_code == 0, result.output + repr(result.exception)
     values = [loss for _, loss in losses(out)]
-    assert len(values) == 20
+    assert len(values) == 12
     assert sum(values[-5:]) < sum(values[:5])
 
 
@@ -260,7 +260,7 @@ def test_a_killed_run_goes_on_with_the_same_losses(tiny: Path, tmp_path: Path) -
 @pytest.mark.train
 def test_two_processes_train_as_one_does(tiny: Path, tmp_path: Path) -> None:
     """torchrun shares the rows of an update among its processes; the losses stay those of one process."""
-    fields = {"max_steps": 4, "micro_batch": 1, "learning_rate": 1e-3}
+    fields = {"max_steps": 2, "micro_batch": 1, "dev": 0, "learning_rate": 1e-3}
     settings = [part for change in changes(tiny, tmp_path / "two", **fields) for part in ("--set", change)]
     script = tmp_path / "sft.py"
     script.write_text("from benchmarks.learning.sft_command import sft; sft()")
@@ -293,9 +293,9 @@ def test_a_run_stopped_by_its_time_goes_on_with_more(tiny: Path, tmp_path: Path)
 
     short = tune("small.yaml", changes(tiny, out, **fields, max_seconds=1))
     stopped = json.loads((out / "summary.json").read_text())
-    longer = tune("small.yaml", changes(tiny, out, **fields, max_seconds=6))
+    longer = tune("small.yaml", changes(tiny, out, **fields, max_seconds=3))
 
-    same = tune("small.yaml", changes(tiny, out, **fields, max_seconds=6))
+    same = tune("small.yaml", changes(tiny, out, **fields, max_seconds=3))
 
     assert short.exit_code == longer.exit_code == same.exit_code == 0, longer.output + repr(longer.exception)
     over = "was stopped by max_seconds" if json.loads((out / "summary.json").read_text())["steps"] < 400 else "finished"
@@ -310,7 +310,7 @@ def test_a_run_stopped_by_its_time_goes_on_with_more(tiny: Path, tmp_path: Path)
     "text", ["CUDA out of memory. Tried to allocate 20 GiB", "DefaultCPUAllocator: can't allocate memory"]
 )
 def test_out_of_memory_is_told(tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
-    """The message says what to lower; what was written stays, and the same command then trains to the end."""
+    """The message says what to lower; nothing has been trained, so that the same folder takes another max_length."""
     import torch
 
     def exhausted(*arguments: object, **options: object) -> object:
@@ -320,7 +320,7 @@ def test_out_of_memory_is_told(tiny: Path, tmp_path: Path, monkeypatch: pytest.M
     with monkeypatch.context() as patch:
         patch.setattr(torch.nn.functional, "cross_entropy", exhausted)
         failed = tune("small.yaml", settings)
-    smaller = tune("small.yaml", [*settings, "micro_batch=1", "gradient_checkpointing=true"])
+    smaller = tune("small.yaml", [*settings, "micro_batch=1", "gradient_checkpointing=true", "max_length=64"])
 
     assert isinstance(failed.exception, LimitReached)
     assert "lower micro_batch or set gradient_checkpointing: true" in str(failed.exception)

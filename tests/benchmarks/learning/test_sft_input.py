@@ -15,7 +15,7 @@ import pytest
 
 from benchmarks.learning.sft.output import loss_figures
 from benchmarks.learning.sft.settings import CONFIGS, read_config
-from protocols.errors import ATCError, LimitReached, ModelError, UsageError
+from protocols.errors import ATCError, ModelError, UsageError
 from tests.benchmarks.learning.tuning import changes, tune
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -112,23 +112,6 @@ def test_a_first_attempt_that_fails_leaves_the_folder_free(tiny: Path, tmp_path:
 
     assert isinstance(first.exception, ModelError) and isinstance(second.exception, UsageError)
     assert third.exit_code == 0, third.output + repr(third.exception)
-
-
-@pytest.mark.train
-def test_other_settings_after_memory_ran_out(tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing has been trained then, so that the advice to lower max_length can be followed in the same folder."""
-    import torch
-
-    def exhausted(*arguments: object, **options: object) -> object:
-        raise RuntimeError("CUDA out of memory")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(torch.nn.functional, "cross_entropy", exhausted)
-        failed = tune("small.yaml", changes(tiny, tmp_path / "out", max_steps=1))
-    shorter = tune("small.yaml", changes(tiny, tmp_path / "out", max_steps=1, max_length=64))
-
-    assert isinstance(failed.exception, LimitReached)
-    assert shorter.exit_code == 0, shorter.output + repr(shorter.exception)
 
 
 @pytest.mark.train
