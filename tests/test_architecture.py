@@ -55,6 +55,13 @@ VAGUE = frozenset(_VAGUE.split())
 MANY_ARGUMENTS = {"Broker.__init__", "Sandbox.__init__", "Prober.__init__"}
 """Constructors whose arguments are the list of their options."""
 
+_MANY_FIELDS = """
+    Solve HTTPEnvironment ShopSession AgentEnvironment CorpusStats ToolFinding Observations WritePermission Prober
+    _ToolWriter ResponseShape EntityType WorldSchema Session Entity World Journal Sandbox _Execution
+"""
+MANY_FIELDS = frozenset(_MANY_FIELDS.split())
+"""Classes with more than twelve fields: a list that may only shrink."""
+
 _DOMAIN_WORDS = """
     album albums artist artists astro episode episodes film films forecast hottest ingredient ingredients movie movies
     nutrition playlist playlists recipe recipes season seasons singer singers song songs warmest weather wine
@@ -198,6 +205,30 @@ def functions(tree: ast.Module) -> Iterator[tuple[str, ast.FunctionDef]]:
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef):
             yield (f"{owners[id(node)]}.{node.name}" if id(node) in owners else node.name), node
+
+
+def test_a_class_has_few_fields() -> None:
+    """At most twelve; frozen records and models of data, which are lists of what belongs together, aside."""
+    many = set()
+    for file in MODULES.values():
+        for owner in (node for node in ast.walk(parsed(file)) if isinstance(node, ast.ClassDef)):
+            is_record = any("frozen=True" in ast.unparse(part) for part in [*owner.decorator_list, *owner.keywords])
+            if not is_record and "BaseModel" not in map(ast.unparse, owner.bases) and len(fields_of(owner)) > 12:
+                many.add(owner.name)
+
+    assert many == MANY_FIELDS
+
+
+def fields_of(owner: ast.ClassDef) -> set[str]:
+    """The annotated names of a class, and the attributes that its constructor sets."""
+    names = {
+        part.target.id for part in owner.body if isinstance(part, ast.AnnAssign) if isinstance(part.target, ast.Name)
+    }
+    makers = [part for part in owner.body if isinstance(part, ast.FunctionDef)]
+    for node in (node for part in makers if part.name in ("__init__", "__post_init__") for node in ast.walk(part)):
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and ast.unparse(node.value) == "self":
+            names.add(node.attr)
+    return names
 
 
 def test_class_names_are_unique() -> None:
