@@ -174,7 +174,7 @@ class ReadQuestions:
         return self._finished(draft, self._text(draft, "count", {"list": items.phrase.text()}, ""))
 
     def extreme_item(self, draft: Draft, view: ListView) -> QuestionPair:
-        """The newest or highest of a list, or a field of it."""
+        """The newest or highest of a list."""
         field, order, most = self._comparison(draft, view)
         items = self._items(draft, view, whole=True)
         if most and most.split()[-1] in items.phrase.text().split():
@@ -184,13 +184,6 @@ class ReadQuestions:
         name = most or "best"
         values = {"list": items.phrase.text(), "most": name, "order": ordering(order, field.is_date, draft.rng)}
         values["field"] = field_phrase(field.name, draft.rng)
-        others = [f for f in self._fields(view) if f.name not in (field.name, title)]
-        if most and others and draft.chance(0.3):
-            further = draft.choose(others)
-            variable = draft.let(f"{name} {view.noun}", best)
-            draft.add("print(VALUE)", VALUE=part(variable, [further.name]))
-            values["field"] = field_phrase(further.name, draft.rng)
-            return self._finished(draft, self._text(draft, "extreme value", values, ""))
         if draft.chance(0.5):
             variable = draft.let(f"{name} {view.noun}", best)
             best = ast.Name(variable)

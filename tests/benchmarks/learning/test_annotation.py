@@ -252,27 +252,17 @@ def test_queries_of_another_command_are_left_alone(tmp_path: Path, endpoint: Cal
     assert (again.exit_code, whole.read_bytes()) == (0, before)
 
 
-@pytest.mark.parametrize("parameters", [5, "port", {"port": "x"}])
-def test_a_malformed_record_is_named_before_anything_is_asked(tmp_path: Path, parameters: object) -> None:
-    """The message has the query and the API."""
+def test_a_malformed_record_is_named_before_anything_is_asked(tmp_path: Path, endpoint: Callable[..., None]) -> None:
+    """The message has the query and the API; a parameter that is none is passed over, and the others can be used."""
     entry = query(1)
-    entry["api_list"][0]["required_parameters"] = parameters
-    done = solve(write(tmp_path / "queries.json", entry), tmp_path / "out", "--mode", "attribute")
-
-    assert done.exit_code == 2
-    assert "query 0, api_list[0]: its `required_parameters` are no list" in " ".join(done.stderr.split())
-
-
-@pytest.mark.parametrize("parameters", [[1], [{"type": "STRING"}]])
-def test_a_parameter_without_a_name_is_passed_over(
-    tmp_path: Path, endpoint: Callable[..., None], parameters: list[object]
-) -> None:
-    """The others of its API can still be used, and the solution is exported."""
+    entry["api_list"][0] |= {"optional_parameters": [1, {"type": "STRING"}], "required_parameters": {"port": "x"}}
+    refused = solve(write(tmp_path / "refused.json", entry), tmp_path / "refused", "--mode", "attribute")
     endpoint(PROGRAM)
-    entry = query(1)
-    entry["api_list"][0]["optional_parameters"] = parameters
+    entry["api_list"][0]["required_parameters"] = query(1)["api_list"][0]["required_parameters"]
     done = solve(write(tmp_path / "queries.json", entry), tmp_path / "out", "--mode", "attribute")
 
+    assert refused.exit_code == 2
+    assert "query 0, api_list[0]: its `required_parameters` are no list" in " ".join(refused.stderr.split())
     assert done.exit_code == 0, done.output
     assert lines(tmp_path / "out" / "toolllama.jsonl")
 
@@ -320,6 +310,10 @@ def test_stats_count_what_was_annotated(tmp_path: Path, endpoint: Callable[..., 
     assert (json.loads(folder.stdout)["pairs"], json.loads(folder.stdout)["answers"]) == (2, 2)
     assert json.loads(folder.stdout)["unread"] == []
     assert "warning" not in CliRunner().invoke(main, ["toolbench", "stats", str(tmp_path)]).stderr
+    (out / "openai.jsonl").write_text(json.dumps({"query_id": [1], "messages": []}) + "\n")
+    wrong = CliRunner().invoke(main, ["toolbench", "stats", str(out / "openai.jsonl")])
+    assert wrong.exit_code == 2
+    assert "openai.jsonl, line 1: this is no line of an export" in " ".join(wrong.stderr.split())
 
 
 @pytest.mark.parametrize(
@@ -445,13 +439,3 @@ def test_a_query_file_that_cannot_be_read_is_named(tmp_path: Path, text: str) ->
     for command in (["retrieve", "build"], ["toolbench", "split", "--by", "query"]):
         done = CliRunner().invoke(main, [*command, str(file), "--out", str(tmp_path / "out")])
         assert (done.exit_code, str(file) in " ".join(done.stderr.split())) == (2, True)
-
-
-def test_an_export_without_a_number_is_not_counted(tmp_path: Path) -> None:
-    """Its line is named."""
-    file = tmp_path / "openai.jsonl"
-    file.write_text(json.dumps({"query_id": [1], "messages": []}) + "\n")
-    done = CliRunner().invoke(main, ["toolbench", "stats", str(file)])
-
-    assert done.exit_code == 2
-    assert f"{file}, line 1: this is no line of an export" in " ".join(done.stderr.split())

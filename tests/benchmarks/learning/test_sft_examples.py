@@ -96,15 +96,6 @@ def test_the_loss_is_taken_of_answers_alone(tokenizer: Any, examples_of: Example
 
 
 @pytest.mark.train
-def test_the_loss_on_the_last_answer_alone(tokenizer: Any, examples_of: ExamplesOf) -> None:
-    """`loss_on: last` leaves the earlier turns in the context, and learns the last."""
-    [example], _ = examples_of(TURNS, loss_on="last")
-
-    assert "".join(targets(tokenizer, example)) == "print(add(3, 3))<|im_end|>"
-    assert "print(add(1, 2))" in tokenizer.decode(example.ids)
-
-
-@pytest.mark.train
 @pytest.mark.parametrize("template", [CHATML, SYSTEM_ADDED, PLAIN], ids=["chatml", "system added", "plain"])
 def test_solved_examples_in_a_question_are_learned_too(tokenizer: Any, examples_of: ExamplesOf, template: str) -> None:
     """What a turn has to `learn` is learned with all answers, and not with the last alone."""
@@ -153,16 +144,6 @@ def test_a_template_that_renders_the_last_turn_otherwise(tokenizer: Any, example
     assert "".join(targets(tokenizer, first)) == "<think>\n\n</think>\n\nprint(add(1, 2))<|im_end|>"
     assert "".join(targets(tokenizer, second)) == "<think>\n\n</think>\n\nprint(add(3, 3))<|im_end|>"
     assert tokenizer.decode(second.ids).count("<think>") == 1
-
-
-@pytest.mark.train
-def test_a_template_without_marks(tokenizer: Any, examples_of: ExamplesOf) -> None:
-    """Where a turn ends with a line end, that is learned as its end."""
-    tokenizer.chat_template = PLAIN
-
-    [example], _ = examples_of(TURNS)
-
-    assert "".join(targets(tokenizer, example)) == "print(add(1, 2))\nprint(add(3, 3))\n"
 
 
 @pytest.mark.train

@@ -31,7 +31,6 @@ def _bad_inputs() -> Iterator[tuple[str, dict[str, object], type[ATCError], str]
     yield "dev is data", {"dev": "SAME"}, UsageError, "dev and data are the same file"
     yield "no base", {"base": "./nowhere"}, ModelError, "there is no model folder nowhere"
     yield "unknown field", {"learning": 1}, UsageError, "no field 'learning'"
-    yield "wrong type", {"rank": "many"}, UsageError, "rank is 'many': Input should be a valid integer"
     yield "wrong batch", {"batch": 3}, UsageError, "must be a multiple of micro_batch"
     yield "too long", {"max_length": 4096}, UsageError, "reads 512 tokens; lower it, or stretch positions"
     yield "no qlora", {"method": "qlora"}, UsageError, "method qlora needs"
@@ -80,12 +79,7 @@ def test_bad_input_is_told(
     [
         ("dropout=1.5", "dropout is 1.5: Input should be less than 1"),
         ("epochs=.inf", "epochs is inf: Input should be"),
-        ("learning_rate=nan", "learning_rate is 'nan': Input should be"),
-        ("dev=.nan", "dev is nan: Input should be"),
         ("dev=''", "dev is ''"),
-        ("rank=100000000", "rank is 100000000: Input should be less than 65536"),
-        ("rank=2.5", "rank is 2.5: Input should be a valid integer"),
-        ("seed=-1", "seed is -1: Input should be greater than or equal to 0"),
         ("targets=[]", "targets is []"),
         ("rope={type: linear, factor: .inf}", "rope.factor is inf: Input should be"),
         ("rope={type: linear, factor: 2, since: 2024-01-01}", "Extra inputs are not permitted"),
