@@ -16,9 +16,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import cast
-
-import networkx as nx
+from typing import TYPE_CHECKING, cast
 
 from protocols.dataflow.identifiers import (
     IdentifierReference,
@@ -52,6 +50,9 @@ from protocols.text.words import (
     singular,
     words,
 )
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 __all__ = ["ProtocolGraph", "ProvidedField", "selector_arguments"]
 
@@ -206,6 +207,8 @@ class ProtocolGraph:
 
         Edge attributes: `argument`, `path`, `rank` (from 0), `score`.
         """
+        import networkx as nx  # a solve draws no graph
+
         graph: nx.MultiDiGraph[str] = nx.MultiDiGraph()
         for name in sorted(self._tools, key=lambda name: name not in self.roots):
             graph.add_node(name, root=name in self.roots)
