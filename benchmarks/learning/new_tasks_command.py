@@ -10,21 +10,13 @@ import click
 
 from atc.apps.cli import print_json, say
 from atc.apps.cli.options import argument, check_api_options, json_option, option, out_file, takes
+from benchmarks.learning.pairs_command import REASONS
 from protocols.errors import UsageError
 
 if TYPE_CHECKING:
     from benchmarks.learning.new_tasks import NewTasks, TaskSettings
 
 __all__ = ["new"]
-
-_REASONS = {
-    "no question": "nothing to ask this way",
-    "disagreement": "the second run gave something else",
-    "run": "ended with an error",
-    "response": "a call was refused",
-    "empty": "an empty answer",
-}
-"""What the likeliest reasons mean against a draft; others are named as `atc train data` counts them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,7 +76,8 @@ def _print_new(result: NewTasks, settings: TaskSettings, options: _NewOptions) -
     """What was written, why drafts were dropped, and how the tasks are run."""
     if options.as_json:
         print_json({"tasks": len(result.tasks), "drafts": result.drafts, "dropped": dict(result.dropped)})
-    reasons = ", ".join(f"{number} {_REASONS.get(reason, reason)}" for reason, number in result.dropped.items())
+    names = {**REASONS, "disagreement": "the second run gave something else"}
+    reasons = ", ".join(f"{number} {names.get(reason, reason)}" for reason, number in result.dropped.items())
     say(f"{len(result.tasks)} tasks of {result.drafts} drafts; left out: {reasons or 'none'}")
     if len(result.tasks) < settings.count:
         say(f"warning: there is no more to ask that has an answer twice; {settings.count} tasks were wanted")

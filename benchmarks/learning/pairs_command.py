@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from benchmarks.learning.pairs.generation import Tally
     from benchmarks.manipulation.alignment import AlignmentCounts
 
-__all__ = ["data"]
+__all__ = ["REASONS", "data"]
 
 _COUNT = 1000
 """Pairs, where their number is not given."""
@@ -32,7 +32,7 @@ _COUNT = 1000
 _PROTOCOL_OPTIONS = ("exclude", "kind", "candidates", "profile", "processes")
 _TASK_OPTIONS = ("pairs",)
 
-_REASONS = {
+REASONS = {
     "no question": "nothing to ask this way",
     "excluded": "tools of an excluded task",
     "duplicate": "the same question before",
@@ -48,6 +48,7 @@ _REASONS = {
     "unsupported": "rests on no response",
     "doubtful": "a finding speaks against it",
 }
+"""What the reasons against a draft mean."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -218,7 +219,7 @@ def _print_counts(tally: Tally, options: _DataOptions, count: int, seconds: floa
     table = Table("drafts", str(tally.drafts), title=str(options.out))
     table.columns[1].justify = "right"
     for reason, number in tally.dropped.most_common():
-        table.add_row(_REASONS.get(reason, reason), str(number))
+        table.add_row(REASONS.get(reason, reason), str(number))
     table.add_row("written", str(tally.written), style="bold")
     if tally.before:
         table.add_row("written before", str(tally.before))

@@ -32,6 +32,8 @@ Excluded = Callable[[Sequence[str]], bool]
 _BATCH, _AHEAD = 16, 6
 """Pairs of a batch, and batches under way; drafts depend on them, so their number is fixed."""
 _FEW_PAIRS, _MAX_CALLS = 10, 5
+_PER_FORM = 40
+"""Most pairs of the same question form."""
 _PAIR = b'{"id": "'
 """What each line of a file of pairs begins with."""
 _KEYS = frozenset({"id", "question", "tools", "shape", "form"})
@@ -47,7 +49,6 @@ class PairSettings:
     Args:
         count: Pairs in the file at the end. candidates: Tools in each prompt; 0 leaves the messages out.
         profile: That of the prompts.
-        per_form: Most pairs of the same question form.
         service: Asked in place of the simulated one, and not to write anything.
         exclusion: A digest of what is left out, kept in each line.
         trials: Most drafts that are tried, since a service is asked in each.
@@ -59,7 +60,6 @@ class PairSettings:
     kind: PairKind = "program"
     candidates: int = 5
     processes: int = 2
-    per_form: int = 40
     profile: str = "tiny"
     service: RealService | None = None
     exclusion: str = ""
@@ -180,7 +180,7 @@ def _write(
             drafts.go_on()
             if tried.dropped:
                 tally.drop(tried.dropped, f"{pair.question} ({tried.detail})")
-            elif tally.forms[asked_form] >= settings.per_form:
+            elif tally.forms[asked_form] >= _PER_FORM:
                 tally.drop("form", pair.question)
             elif tally.multisets[tools] >= tally.per_tools:
                 tally.drop("tools", pair.question)
@@ -281,7 +281,7 @@ class _Drafts:
             return "excluded"
         if pair.question.casefold() in self._tally.questions:
             return "duplicate"
-        if self._tally.forms[asked_form] + self.under_way[asked_form] >= self._settings.per_form:
+        if self._tally.forms[asked_form] + self.under_way[asked_form] >= _PER_FORM:
             return "form"
         if self._with_tools(tuple(sorted(pair.tools))) >= self._tally.per_tools:
             return "tools"

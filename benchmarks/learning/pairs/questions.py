@@ -192,12 +192,11 @@ class ReadQuestions:
         return self._finished(draft, self._text(draft, form_of, values, ""))
 
     def filtered(self, draft: Draft, view: ListView) -> QuestionPair:
-        """The items with a value, or their number."""
+        """The items with a value."""
         field, value = draft.choose(self._common_values(view))
         items = self._items(draft, view, whole=True)
-        item = view.item
         parts: dict[str, ast.expr | str] = {
-            "ITEM": item,
+            "ITEM": view.item,
             "ITEMS": items.node,
             "KEY": constant(field.name),
             "VALUE": constant(value),
@@ -217,22 +216,18 @@ class ReadQuestions:
         field, role = draft.choose(roles)
         title = draft.choose([view.title] if view.title else [])
         items = self._items(draft, view, whole=True)
-        item = view.item
         parts: dict[str, ast.expr | str] = {
-            "ITEM": item,
+            "ITEM": view.item,
             "ITEMS": items.node,
             "KEY": constant(field),
             "ROLE": constant(role),
+            "TITLE": constant(title),
         }
-        parts["TITLE"] = constant(title)
         values = {"agent": role.lower(), "verb": str(agent_verb(role)), "items": plural(self.views.spoken(view.noun))}
         draft.values += [role.lower(), str(agent_verb(role))]
-        owner = items.whole.owner
-        if is_person(view.noun):
-            draft.add("print([ITEM[TITLE] for ITEM in ITEMS if ITEM[KEY] == ROLE])", **parts)
-            return self._finished(draft, self._text(draft, "agent", values, owner))
         draft.add("print([ITEM[TITLE] for ITEM in ITEMS if ITEM[KEY] == ROLE])", **parts)
-        return self._finished(draft, self._text(draft, "agent items", values, owner))
+        name = "agent" if is_person(view.noun) else "agent items"
+        return self._finished(draft, self._text(draft, name, values, items.whole.owner))
 
     # Loops ----------------------------------------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ from atc.retrieval.tool_index import RetrievalQuery, ToolDocument, ToolIndex, bu
 from benchmarks.toolbench.retrieval.documents import read_documents, read_judged
 from benchmarks.toolbench.retrieval.ranking import ndcg
 
-__all__ = ["measure_encoder", "ranked", "read_corpus"]
+__all__ = ["measure_encoder", "read_corpus"]
 
 _CUT = 5
 _WAYS = {"words": "bm25", "vectors": "encoder", "fused": "hybrid", "ranks": "hybrid by ranks"}
@@ -30,29 +30,22 @@ def read_corpus(files: Iterable[Path]) -> tuple[list[ToolDocument], list[Retriev
     return list(documents.values()), judged
 
 
-def ranked(
-    documents: Sequence[ToolDocument], questions: Sequence[RetrievalQuery], encoder: str
-) -> dict[str, list[float]]:
-    """NDCG@5 of each question over all documents: by words (`bm25`), by `encoder`, and by both (`hybrid`).
-
-    Args:
-        encoder: `wordllama`, `base`, or the folder of a trained one.
-    """
-    with TemporaryDirectory() as scratch:
-        folder = Path(scratch) / "index"
-        build_index(folder, documents, "hybrid" if encoder == "wordllama" else f"hybrid:{encoder}")
-        index = ToolIndex(folder)
-        return {
-            name: [
-                ndcg([hit.document.id for hit in index.search(question.text, _CUT, way)], question.relevant, _CUT)
-                for question in questions
-            ]
-            for way, name in _WAYS.items()
-        }
-
-
 def measure_encoder(
     documents: Sequence[ToolDocument], questions: Sequence[RetrievalQuery], encoder: str
 ) -> Mapping[str, float]:
-    """The mean NDCG@5 (from 0 to 1) of words, the encoder and both on questions that it was not trained on."""
-    return {f"ndcg@{_CUT} {name}": fmean(values) for name, values in ranked(documents, questions, encoder).items()}
+    """The mean NDCG@5 (from 0 to 1) of words, the encoder and both on questions that it was not trained on.
+
+    Args:
+        encoder: `base`, or the folder of a trained one.
+    """
+    with TemporaryDirectory() as scratch:
+        folder = Path(scratch) / "index"
+        build_index(folder, documents, f"hybrid:{encoder}")
+        index = ToolIndex(folder)
+        return {
+            f"ndcg@{_CUT} {name}": fmean(
+                ndcg([hit.document.id for hit in index.search(question.text, _CUT, way)], question.relevant, _CUT)
+                for question in questions
+            )
+            for way, name in _WAYS.items()
+        }

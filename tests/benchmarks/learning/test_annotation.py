@@ -367,14 +367,18 @@ def test_no_two_parts_share_what_they_are_split_by(tmp_path: Path) -> None:
         assert parts != split(tmp_path, distance, first, second, seed=1)
 
 
-def test_a_tool_that_a_query_does_not_list_counts(tmp_path: Path) -> None:
-    """A query of the open domain is in the part of those that list its tool; one that nobody lists is on its own."""
-    listing = [query(number, f"C{number}", f"T{number}") for number in range(12)]
-    unlisted = [
-        {"query": f"And {number}?", "query_id": 100 + number, "relevant APIs": [[f"T{number}", "Find"]]}
-        for number in range(8, 16)
-    ]
-    file = write(tmp_path / "a.json", *listing, *unlisted)
+@pytest.mark.parametrize(
+    ("listed", "others"),
+    [
+        (12, [{"query": f"{n}?", "query_id": n, "relevant APIs": [[f"T{n - 30}", "Find"]]} for n in range(38, 46)]),
+        (9, [query(20 + number, "", f"T{number}") for number in range(9)]),
+    ],
+    ids=["not listed", "without a category"],
+)
+def test_a_tool_counts_by_its_name(tmp_path: Path, listed: int, others: list[dict[str, Any]]) -> None:
+    """One that a query needs and does not list, or lists without a category, stays with all tools of its name."""
+    entries = [*(query(number, f"C{number}", f"T{number}") for number in range(listed)), *others]
+    file = write(tmp_path / "a.json", *entries)
     for distance in ("tool", "category"):
         parts = split(tmp_path, distance, file)
         tools = [
@@ -382,19 +386,7 @@ def test_a_tool_that_a_query_does_not_list_counts(tmp_path: Path) -> None:
             for part in parts.values()
         ]
 
-        assert sum(map(len, parts.values())) == 20
-        assert all(tools) and not tools[0] & tools[1] | tools[0] & tools[2] | tools[1] & tools[2]
-
-
-def test_a_tool_listed_without_a_category_counts(tmp_path: Path) -> None:
-    """It may be that of any category, and stays with all tools of its name."""
-    first = [query(number, f"C{number}", f"T{number}") for number in range(9)]
-    second = [query(20 + number, "", f"T{number}") for number in range(9)]
-    file = write(tmp_path / "a.json", *first, *second)
-    for distance in ("tool", "category"):
-        parts = split(tmp_path, distance, file)
-        tools = [{entry["api_list"][0]["tool_name"] for entry in part} for part in parts.values()]
-
+        assert sum(map(len, parts.values())) == len(entries)
         assert all(tools) and not tools[0] & tools[1] | tools[0] & tools[2] | tools[1] & tools[2]
 
 
