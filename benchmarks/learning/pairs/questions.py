@@ -11,7 +11,7 @@ from benchmarks.learning.pairs.code import constant, expression, part, request
 from benchmarks.learning.pairs.draft import Draft, NoQuestion, QuestionPair
 from benchmarks.learning.pairs.phrases import list_phrase
 from benchmarks.learning.pairs.reach import ItemList, Reach, extreme
-from benchmarks.learning.pairs.views import FieldView, ListView, is_search
+from benchmarks.learning.pairs.views import FieldView, ListView
 from benchmarks.learning.pairs.wording import (
     agent_verb,
     counted,
@@ -27,7 +27,6 @@ from benchmarks.learning.pairs.wording import (
     superlative,
     template,
 )
-from protocols.json_path import Step
 from protocols.model import Tool
 from protocols.text.words import singular, words
 
@@ -50,12 +49,10 @@ class ReadQuestions:
             (self.by_role, 6),
             (self.each_detail, 3),
             (self.each_list, 2),
-            (self.compared_counts, 2),
             (self.both, 3),
         )
         self._of_object: tuple[tuple[Callable[[Draft, ListView], QuestionPair], int], ...] = (
             (self.detail, 6),
-            (self.compared, 3),
             (self.both, 4),
         )
 
@@ -114,29 +111,6 @@ class ReadQuestions:
         parts["TITLE"] = constant(draft.choose([view.title] if view.title else []))
         names = expression("[ITEM[TITLE] for ITEM in ITEMS]", **parts)
         return (f"first {count} {words_of}" if count else words_of), names
-
-    def compared(self, draft: Draft, view: ListView) -> QuestionPair:
-        """Which of two named objects has more of a field."""
-        tool = self.reach.protocol.tool(view.tool)
-        entity, argument = self._only_need(tool)
-        fields = self.reach.comparable(view)
-        field, order = draft.choose(fields), draft.choose(["highest", "highest", "lowest"])
-        searched = draft.choose([v for v in self.views.sources.get(entity, ()) if self._searches(v)])
-        subjects, names = self._two_names(draft, searched)
-        title = draft.choose([view.title] if view.title else [])
-        compared = draft.variable(plural(view.noun))
-        draft.add("ITEMS = []", ITEMS=compared)
-        with draft.loop("name", constant(names)):
-            inner = self._search(draft, searched, "name")
-            call = self._call(draft, tool, {argument: part(inner, [searched.id_key])})
-            draft.add("ITEMS.append(CALL)", ITEMS=compared, CALL=call)
-        best = extreme(compared, view.item, field, order)
-        draft.add("print(BEST)", BEST=part(best, [title]))
-        words_of = ordering(order, field.is_date, draft.rng)
-        values = {"order": words_of, "field": field_phrase(field.name, draft.rng), "second": subjects[1]}
-        return self._finished(
-            draft, self._text(draft, "compare date" if field.is_date else "compare", values, subjects[0])
-        )
 
     # Lists ----------------------------------------------------------------------------------------------------------
 
@@ -264,28 +238,6 @@ class ReadQuestions:
             self._print_with(draft, view, item, expression(f"[ITEM[TITLE] for ITEM in ITEMS{test}]", **parts))
         return self._finished(draft, self._text(draft, name, values, ""))
 
-    def compared_counts(self, draft: Draft, view: ListView) -> QuestionPair:
-        """Which of two named objects has the longer list."""
-        tool = self.reach.protocol.tool(view.tool)
-        entity, argument = self._only_need(tool)
-        if view.paged and not view.total:
-            raise NoQuestion
-        searched = draft.choose([v for v in self.views.sources.get(entity, ()) if self._searches(v)])
-        subjects, names = self._two_names(draft, searched)
-        counts = draft.variable("counts")
-        draft.add("COUNTS = {}", COUNTS=counts)
-        path: tuple[Step, ...] = (*view.path[:-1], view.total) if view.paged else view.path
-        with draft.loop("name", constant(names)):
-            inner = self._search(draft, searched, "name")
-            call = part(self._call(draft, tool, {argument: part(inner, [searched.id_key])}), path)
-            pattern = "COUNTS[name] = VALUE" if view.paged else "COUNTS[name] = len(VALUE)"
-            draft.add(pattern, COUNTS=counts, VALUE=call)
-        draft.add("print(max(COUNTS, key=lambda name: COUNTS[name]))", COUNTS=counts)
-        items = self._listed_words(view, tool)
-        return self._finished(
-            draft, self._text(draft, "compare count", {"items": items, "second": subjects[1]}, subjects[0])
-        )
-
     # Parts of them --------------------------------------------------------------------------------------------------
 
     def _finished(self, draft: Draft, question: str) -> QuestionPair:
@@ -354,28 +306,6 @@ class ReadQuestions:
         if reference is None:
             raise NoQuestion
         return reference.noun, required[0]
-
-    def _searches(self, view: ListView) -> bool:
-        tool = self.reach.protocol.tool(view.tool)
-        return is_search(tool) and not view.single and not self.views.graph.needs(view.tool)
-
-    def _two_names(self, draft: Draft, view: ListView) -> tuple[list[str], list[str]]:
-        names = [draft.value(self.reach.invented(view.noun, draft.rng)) for _ in range(2)]
-        if names[0] == names[1]:
-            raise NoQuestion
-        return [self.reach.called(view.noun, name, draft.rng) for name in names], names
-
-    def _search(self, draft: Draft, view: ListView, name: str | ast.expr) -> str:
-        """The first hit of a search, in a variable."""
-        reply = self.reach.reply(draft, self.reach.protocol.tool(view.tool), 0, view, "name")
-        draft.values.remove("name")
-        call = reply.call
-        assert isinstance(call, ast.Call)
-        node = ast.Name(name) if isinstance(name, str) else name
-        for keyword in call.keywords:
-            if isinstance(keyword.value, ast.Constant) and keyword.value.value == "name":
-                keyword.value = node
-        return draft.let(view.noun, part(call, (*view.path, 0)))
 
     def _call(self, draft: Draft, tool: Tool, arguments: Mapping[str, ast.expr]) -> ast.expr:
         draft.tools.append(tool.name)

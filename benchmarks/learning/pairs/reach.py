@@ -204,13 +204,12 @@ class Reach:
 
     # Objects --------------------------------------------------------------------------------------------------------
 
-    def subject(self, draft: Draft, noun: str, depth: int, user: str = "", named: bool = False) -> ReachedObject:
+    def subject(self, draft: Draft, noun: str, depth: int, user: str = "") -> ReachedObject:
         """An object with the identifier of a noun, in a variable.
 
         Args:
             depth: Calls between it and the question's own; the deeper, the plainer it is found.
             user: The tool that takes its identifier, which does not provide it.
-            named: Find it by name alone.
         Raises: NoQuestion: There is no way to it.
         """
         ways: list[ListView] = []
@@ -221,7 +220,7 @@ class Reach:
             needs = bool(self.graph.needs(view.tool))
             if is_search(tool) and not needs:
                 ways += [view] * (3 + 2 * depth)
-            elif named or (needs and depth >= _MAX_DEPTH):
+            elif needs and depth >= _MAX_DEPTH:
                 continue
             else:
                 ways += [view] * (1 if view.single else 3 if needs else 2)
