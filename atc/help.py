@@ -45,16 +45,16 @@ class Reject:
     """The model is to write another program.
 
     Args:
-        known: What it is told beside the fault.
+        details: What it is told beside the fault.
         certain: It is not run as the last program either.
-        told: Tools whose doubtful arguments the model now knows of.
+        doubtful_tools: Those whose doubtful arguments the model now knows of.
     """
 
     fault: Fault
     attribution: Attribution
-    known: tuple[str, ...] = ()
+    details: tuple[str, ...] = ()
     certain: bool = False
-    told: tuple[str, ...] = ()
+    doubtful_tools: tuple[str, ...] = ()
 
 
 Review: TypeAlias = Accept | Rewrite | Reject
@@ -142,7 +142,7 @@ def parts(name: str) -> Mapping[str, str]:
 
 def check_parts(profile: Profile) -> None:
     """Refuse parts that the help of a profile has not. Raises: UsageError."""
-    known = parts(profile.help)
-    unknown = [name for name in profile.help_off if name not in known]
+    help_parts = parts(profile.help)
+    unknown = [name for name in profile.help_off if name not in help_parts]
     if unknown:
-        raise UsageError(f"there is no feature {unknown[0]!r} to leave out: {', '.join((*known, *FEATURES))}")
+        raise UsageError(f"there is no feature {unknown[0]!r} to leave out: {', '.join((*help_parts, *FEATURES))}")

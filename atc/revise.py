@@ -220,11 +220,11 @@ class _Loop:
             return
         try:
             attribution = attribute_fault(fault, run, self.offer.graph)
-            known = tuple(run_facts(fault, attribution, attempt.program, run))
+            details = tuple(run_facts(fault, attribution, attempt.program, run))
         except BaseException:
             self.session.record(attempt)
             raise
-        self.session.fail(replace(attempt, attribution=attribution, known=known))
+        self.session.fail(replace(attempt, attribution=attribution, details=details))
 
     # Before the run
 
@@ -247,10 +247,10 @@ class _Loop:
                 program, diff = review.program, line_diff(program, review.program)
                 session.wrote(program, Usage(), diff)
             elif isinstance(review, Reject) and (review.certain or self.revisions < session.settings.max_reflections):
-                for tool in review.told:
+                for tool in review.doubtful_tools:
                     session.sandbox.doubts.tell(tool)
                 stage: Stage | Literal["done"] = review.fault.stage
-                session.fail(Attempt(program, stage, None, review.fault, review.attribution, diff, review.known))
+                session.fail(Attempt(program, stage, None, review.fault, review.attribution, diff, review.details))
                 return None
             else:
                 break

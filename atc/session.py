@@ -137,12 +137,12 @@ class SolveSession:
     @contextmanager
     def running(self, protocol: Protocol, **options: Any) -> Iterator[Sandbox]:
         """Open the sandbox, whose calls and output are told; the options are the Sandbox's."""
-        told: Mapping[str, Any] = {
+        listeners: Mapping[str, Any] = {
             "on_call": self._called,
             "on_begin": lambda index, tool, line: self.emit(CallBegan(self.number, index, tool, line)),
             "on_output": lambda stream, text: self.emit(OutputPrinted(self.number, stream, text)),
         }
-        with Sandbox(protocol, journal=self.journal, **told, **options) as self._sandbox:
+        with Sandbox(protocol, journal=self.journal, **listeners, **options) as self._sandbox:
             yield self._sandbox
 
     @property

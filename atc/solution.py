@@ -48,7 +48,7 @@ class Attempt:
 
     `stage` is where it ended: "done", or the stage of its fault. `run` is None when the model wrote no program.
     `diff` is what was changed in the program of the attempt before without the model, as unified diff lines; it is
-    empty for a program as the model wrote it. `known` is what a revision is told of it beside the fault.
+    empty for a program as the model wrote it. `details` is what a revision is told of it beside the fault.
     """
 
     program: str
@@ -57,7 +57,7 @@ class Attempt:
     fault: Fault | None
     attribution: Attribution | None
     diff: tuple[str, ...] = ()
-    known: tuple[str, ...] = ()
+    details: tuple[str, ...] = ()
 
     @property
     def mended(self) -> bool:
@@ -218,7 +218,7 @@ class Solution:
                     "attribution": asdict(attempt.attribution) if attempt.attribution else None,
                     "mended": attempt.mended,
                     "diff": list(attempt.diff),
-                    "known": list(attempt.known),
+                    "details": list(attempt.details),
                     "calls": [asdict(call) for call in attempt.calls],
                 }
                 for attempt in self.attempts

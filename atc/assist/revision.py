@@ -42,16 +42,16 @@ def revision(offer: Offer, attempts: Sequence[Attempt]) -> list[Message]:
         problem = f"It ran, but its answer is doubtful:\n{error}"
     else:
         blamed = f", and the fault comes from the call of {tool}" if tool is not None else ""
-        problem = "\n".join([f"It failed{blamed}:\n{error}", *last.known])
+        problem = "\n".join([f"It failed{blamed}:\n{error}", *last.details])
     earlier = [line for line in facts(seen_attempts(attempts)[:-1]) if line not in problem]
-    known = "\n".join(["Known from earlier programs:", *earlier]) if earlier else ""
+    earlier_facts = "\n".join(["Known from earlier programs:", *earlier]) if earlier else ""
     return _prompt(
         offer,
         "revise",
-        tools=_with_earlier(offer, _related(offer, attempts, last.program, problem, known, tool or "")),
+        tools=_with_earlier(offer, _related(offer, attempts, last.program, problem, earlier_facts, tool or "")),
         program=cut(last.program, _PROGRAM, "\n…"),
         problem=problem,
-        known=known,
+        known=earlier_facts,
     )
 
 
@@ -60,14 +60,14 @@ def afresh(offer: Offer, attempts: Sequence[Attempt], plans: Sequence[Plan], *, 
 
     Where nothing is known, it is the prompt that was repeated.
     """
-    known = facts(seen_attempts(attempts))
+    known_facts = facts(seen_attempts(attempts))
     if not focus:
-        return offer.messages(known)
-    if not known:
+        return offer.messages(known_facts)
+    if not known_facts:
         return revision(offer, attempts)
     sketches = [sketch(plan.with_names) for plan in plans]
-    tools = "\n\n".join([_related(offer, attempts, *known, *sketches), *offer.sections])
-    return _prompt(offer, "afresh", tools=_with_earlier(offer, tools), facts="\n".join(known))
+    tools = "\n\n".join([_related(offer, attempts, *known_facts, *sketches), *offer.sections])
+    return _prompt(offer, "afresh", tools=_with_earlier(offer, tools), facts="\n".join(known_facts))
 
 
 def facts(attempts: Sequence[Attempt]) -> list[str]:
@@ -78,7 +78,7 @@ def facts(attempts: Sequence[Attempt]) -> list[str]:
         if fault is None or is_doubt(fault):
             continue
         message = [fault.message[:_MESSAGE]] if fault.stage == "check" or blamed_tool(attempt) is None else []
-        lines |= dict.fromkeys([*message, *attempt.known])
+        lines |= dict.fromkeys([*message, *attempt.details])
     return list(lines)
 
 

@@ -106,8 +106,8 @@ class SmallHelp:
         if precheck.all_reported(diagnostics) and not harmful:
             return Accept()
         rules = ("missing-argument", "wrong-value")
-        told = [entry.tool for entry in diagnostics if entry.tool is not None and entry.rule in rules]
-        return Reject(fault, attribution, tuple(further_problems(diagnostics)), harmful, tuple(told))
+        doubtful_tools = [entry.tool for entry in diagnostics if entry.tool is not None and entry.rule in rules]
+        return Reject(fault, attribution, tuple(further_problems(diagnostics)), harmful, tuple(doubtful_tools))
 
     def _without_unused(
         self, program: str, question: Question, offer: Offer, attempts: Sequence[Attempt]
@@ -156,7 +156,7 @@ def _reported(attempts: Sequence[Attempt]) -> Iterator[str]:
     for attempt in attempts:
         if attempt.fault is not None and attempt.fault.stage == "check":
             yield attempt.fault.message.removesuffix(f"; {DoubtfulCall.REMEDY}")
-            yield from (line.partition(": ")[2].removesuffix(f"; {DoubtfulCall.REMEDY}") for line in attempt.known)
+            yield from (line.partition(": ")[2].removesuffix(f"; {DoubtfulCall.REMEDY}") for line in attempt.details)
 
 
 def _is_tried(program: str, attempts: Sequence[Attempt]) -> bool:

@@ -76,9 +76,9 @@ def _feedback(offer: Offer, attempt: Attempt, naive: bool) -> str:
         return templates.render("reflect_answer", query=offer.asked, finding=error, documentation=documentation)
     if tool is None:
         return templates.render("reflect_program", query=offer.asked, error=error)
-    known = "\n".join(attempt.known)
+    details = "\n".join(attempt.details)
     return templates.render(
-        "reflect", query=offer.asked, error=error, tool=tool, documentation=documentation, known=known
+        "reflect", query=offer.asked, error=error, tool=tool, documentation=documentation, known=details
     )
 
 
