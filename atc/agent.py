@@ -74,7 +74,7 @@ class Agent:
         self._opening = threading.RLock()
         self._learning = threading.Lock()
         self.settings = resolve(protocol, options)
-        store = options.store
+        store = Path(options.store) if options.store is not None else None
         if store is not None and options.simulate:
             store = store / SIMULATED
         self.knowledge = Knowledge(protocol, self.settings.profile, store, options.learn, options.retriever)

@@ -39,7 +39,7 @@ class Flag:
     Args:
         group: Commands take the options of some groups.
         metavar: What stands for its value in --help.
-        kind: What its text is, by a name in atc.apps.cli.kinds; or the words, of which it is one.
+        kind: What its text is, by a name in atc.apps.cli.flags; or the words, of which it is one.
         traits: `many`: it is repeatable. `shared`: it may stand above the tables of `atc.toml`. `service`: it belongs
             to the API that a file names, and to no other. `real`: a simulated API has no use for it. `resumable`: a
             solve that goes on may have another value. `unnoted`: no journal keeps it. `signs_in`: requests bear it.

@@ -147,6 +147,8 @@ def open_profile(name: str) -> Profile:
     for key, value in data.items():
         if key not in {entry.name for entry in fields(Profile)} or key == "name":
             raise UsageError(f"{file}: a profile has no field {key!r}")
+        if key == "help_off" and not isinstance(value, list):
+            raise UsageError(f"{file}: help_off is {value!r}, and must be a list such as [planner]")
         value = data[key] = tuple(value) if isinstance(value, list) else value
         expected = type(getattr(base, key))
         if type(value) is not expected or (key == "documentation" and value not in ("compact", "full")):

@@ -85,6 +85,8 @@ def check_options(options: Options) -> None:
         raise UsageError(f"call_timeout is {options.call_timeout}: it must be more than 0 seconds")
     if options.max_calls is not None and options.max_calls < 1:
         raise UsageError(f"max_calls is {options.max_calls}: it must be 1 or more")
+    if options.tools not in (None, "all") and not (isinstance(options.tools, int) and options.tools >= 1):
+        raise UsageError(f"tools is {options.tools!r}: it must be 1 or more, or 'all'")
     if options.simulate and options.base_url:
         raise UsageError("a simulated API has its own base URL: give either simulate or base_url")
     for text in options.allow:

@@ -166,7 +166,7 @@ class _BenchOptions(WorkerOptions, _WorldOptions, _TaskOptions):
         "--without",
         multiple=True,
         metavar="FEATURE",
-        help="Turn off a feature of the profile, to measure what it is worth.",
+        help="Turn off a feature of the profile or a part of its help, to measure what it is worth (docs/modes.md).",
     )
     ablate: bool = option(
         "--ablate",

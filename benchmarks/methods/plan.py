@@ -18,7 +18,11 @@ __all__ = ["plan"]
 @method()
 def plan(trial: MethodTry) -> str:
     """Run the first plan that leaves nothing open. Raises: TryEnded."""
-    planned = plans_of(trial.query, trial.offer) if trial.offer.sections else ()
+    if not trial.offer.sections:
+        raise TryEnded(
+            "failed", "NoPlan", "there are no plans: none fits, or the profile has no planner (--profile small)"
+        )
+    planned = plans_of(trial.query, trial.offer)
     complete = next((candidate for candidate in planned if not candidate.has_placeholder), None)
     if complete is None:
         raise TryEnded("failed", "NoPlan", "the planner has no complete plan for this question")

@@ -113,7 +113,7 @@ _LINK = re.compile(r"(?:[a-z][\w+.-]*:/)?/\S*", re.IGNORECASE)
 _SCHEME = re.compile(r"\A(?:(?:Bearer|Basic|Digest|Token)(?:\s+|\Z))+", re.IGNORECASE)
 _HEAD = re.compile(rf"\A(?:eyJ|0x|-(?!-)|{_PREFIX}|{_CALLING}|[A-Z]{{2}}(?=\d\d[ \dA-Z]{{11,}}\Z))")
 _FIXED = re.compile(r"(-----[A-Z ]+-----|\\[nrt]|\[secret\])")
-"""Marks of a key, escapes, and the placeholder of `protocols.calls.auth.redact`."""
+"""Marks of a key, escapes, and the placeholder of `protocols.calls.redaction`."""
 _DATE = re.compile(r"(\d{4}([-/.])\d\d?\2\d\d?|\d\d?([-/.])\d\d?\3\d{4})([T ].*)?")
 _NETWORKS = ("192.0.2", "198.51.100", "203.0.113")
 

@@ -83,6 +83,8 @@ class AgentOptions:
 
         None if that is no note of a command.
         """
+        if isinstance(noted, dict):
+            noted = {name: value for name, value in noted.items() if name not in _GONE}
         if not isinstance(noted, dict) or not {"api", "model"} <= noted.keys() <= {"api", *_NOTED}:
             return None
         now = datetime.fromisoformat(noted["now"]) if noted.get("now") else None
@@ -92,6 +94,8 @@ class AgentOptions:
 
 
 _NOTED = frozenset(FLAGS).difference(flags_with("unnoted"))
+_GONE = frozenset({"effort"})
+"""Options that journals of earlier versions note, and that nothing depends on any more."""
 
 
 def check_passwords(specs: Sequence[str]) -> None:

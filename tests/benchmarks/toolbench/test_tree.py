@@ -294,7 +294,7 @@ def test_nothing_from_outside_drives_the_terminal() -> None:
 
 
 def test_the_picture_in_the_documents_can_be_drawn_again() -> None:
-    """`python -m atc.apps.tui.screenshot` makes it from a real search over the cinema sample."""
+    """`python docs/pictures.py` makes it from a real search over the cinema sample."""
     picture = PICTURES["tree.svg"]
     text = draw(picture.mode, picture.messages).replace("&#160;", " ")
 
