@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
+OURS = tuple(f"{ROOT / name}{os.sep}" for name in ("protocols", "sandbox", "atc", "probing", "benchmarks"))
+"""Where the files of ours lie: a virtual environment may be in the same folder."""
 PROGRAM = 'film = GET_films(query="Dune")["films"][0]\nprint(film["title"], film["year"])'
 
 
@@ -70,9 +72,9 @@ def main() -> None:
         sys.setprofile(enter)
         solution = agent.solve("When did Dune come out?")
         sys.setprofile(None)
-    ours = {name: module.__file__ for name, module in sys.modules.items() if getattr(module, "__file__", None)}
-    loaded = {name: file for name, file in ours.items() if file is not None and str(file).startswith(str(ROOT))}
-    files = sorted(file for file in entered if file.startswith(str(ROOT)) and not file.startswith(str(ROOT / "tests")))
+    modules = {name: str(getattr(module, "__file__", None)) for name, module in sys.modules.items()}
+    loaded = {name: file for name, file in modules.items() if file.startswith(OURS)}
+    files = sorted(file for file in entered if file.startswith(OURS))
     print(json.dumps({"answer": solution.answer, "entered": files, "loaded": loaded, "modules": sorted(sys.modules)}))
 
 
