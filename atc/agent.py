@@ -317,10 +317,10 @@ class Agent:
         Args:
             tools: Those to offer, by default the best. today: As YYYY-MM-DD, by default the agent's.
         """
-        asked = Query(query, today=today or self.settings.today)
+        question = Query(query, today=today or self.settings.today)
         profile = self.settings.profile
         help = open_help(profile.help, dict.fromkeys(profile.help_off, False))
-        return first_prompt(asked, self.knowledge, self.settings, help, Asked(asked, tools))
+        return first_prompt(question, self.knowledge, self.settings, help, Asked(question, tools))
 
     def new_journal(self) -> Journal | None:
         """The journal of a solve that is given none; a subclass may do without one."""

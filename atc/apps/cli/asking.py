@@ -88,8 +88,8 @@ class AgentOptions:
         if not isinstance(noted, dict) or not {"api", "model"} <= noted.keys() <= {"api", *_NOTED}:
             return None
         now = datetime.fromisoformat(noted["now"]) if noted.get("now") else None
-        given = flag_values(self.agent)
-        values = {**noted, "now": now, **{name: given[name] for name in flags_with("resumable") if given[name]}}
+        typed = flag_values(self.agent)
+        values = {**noted, "now": now, **{name: typed[name] for name in flags_with("resumable") if typed[name]}}
         return replace(self, api=tuple(noted["api"]), agent=with_values(self.agent, values))
 
 

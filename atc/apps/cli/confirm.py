@@ -69,8 +69,8 @@ class Confirmation:
         if len(arguments) > MOST:
             arguments = [*arguments[:MOST], "and more values, which are NOT shown here"]
         request = f"  {call.method} {call.url}"
-        asked = [f"You asked: {shortened(self._query)}"] if self._query else []
-        lines = [*asked, f"The program wants to write: {call.tool or call.method}", request, *arguments]
+        question_line = [f"You asked: {shortened(self._query)}"] if self._query else []
+        lines = [*question_line, f"The program wants to write: {call.tool or call.method}", request, *arguments]
         return self._confirmed([*lines, *([request] if len(arguments) > _FEW else [])], "Send it?")
 
     def plan(self, plan: WritePlan) -> bool:

@@ -80,25 +80,25 @@ def test_what_goes_on_now_is_not_searched_for(question: str) -> None:
 
 
 def test_what_is_only_now_made_is_filled_and_not_changed() -> None:
-    shown = "\n".join(AGENT.opening('Make a shelf called "Dusk" with the songs named after "Rain"').sections)
+    sketches = "\n".join(AGENT.opening('Make a shelf called "Dusk" with the songs named after "Rain"').sections)
 
-    assert 'shelf = POST_shelves(name="Dusk")' in shown
-    assert 'POST_shelves_shelf_id_songs(shelf_id=shelf["shelf_id"], song_ids=[song["song_id"] for' in shown
-    assert "PUT_shelves_shelf_id(" not in shown
+    assert 'shelf = POST_shelves(name="Dusk")' in sketches
+    assert 'POST_shelves_shelf_id_songs(shelf_id=shelf["shelf_id"], song_ids=[song["song_id"] for' in sketches
+    assert "PUT_shelves_shelf_id(" not in sketches
 
 
 def test_what_is_put_among_ones_own_is_not_ones_own() -> None:
     """`my shelf` does not say that the song is mine."""
-    shown = "\n".join(AGENT.opening('Put the song "Rain" on my shelf "Dusk"').sections)
+    sketches = "\n".join(AGENT.opening('Put the song "Rain" on my shelf "Dusk"').sections)
 
-    assert 'song = GET_search(q="Rain")[0]' in shown
-    assert "GET_me_songs" not in shown
+    assert 'song = GET_search(q="Rain")[0]' in sketches
+    assert "GET_me_songs" not in sketches
 
 
 def test_what_an_operation_is_called_after_is_done_and_nothing_else() -> None:
     def writes(question: str) -> set[str]:
-        shown = "\n".join(AGENT.opening(question).sections)
-        return {tool.name for tool in AGENT.protocol.tools if tool.writes and f"{tool.name}(" in shown}
+        sketches = "\n".join(AGENT.opening(question).sections)
+        return {tool.name for tool in AGENT.protocol.tools if tool.writes and f"{tool.name}(" in sketches}
 
     assert writes('Play the first of the songs on my shelf "Dusk"') == {"PUT_player_play"}
     assert "POST_shelves_shelf_id_songs" in writes('Play the song "Rain", and put it on my shelf "Dusk"')
@@ -106,12 +106,12 @@ def test_what_an_operation_is_called_after_is_done_and_nothing_else() -> None:
 
 def test_what_only_the_question_can_give_is_a_name_that_is_not_defined() -> None:
     """A placeholder text could be sent as it is; a copied name is refused, for a read as for a write."""
-    (shown,) = AGENT.opening("Make a shelf with some songs").sections
-    shown = shown.partition("\n")[2]
-    diagnostics = check(shown, Contract(AGENT.protocol))
+    (sketches,) = AGENT.opening("Make a shelf with some songs").sections
+    sketches = sketches.partition("\n")[2]
+    diagnostics = check(sketches, Contract(AGENT.protocol))
 
-    assert "shelf = POST_shelves(name=name)" in shown
-    assert "songs = GET_search(q=q)" in shown
+    assert "shelf = POST_shelves(name=name)" in sketches
+    assert "songs = GET_search(q=q)" in sketches
     assert [(diagnostic.rule, diagnostic.key) for diagnostic in diagnostics] == [
         ("unknown-name", "name"),
         ("unknown-name", "q"),
@@ -143,11 +143,11 @@ READER = Agent(
 
 
 def test_who_belongs_to_a_named_thing_is_reached_from_there() -> None:
-    shown = "\n".join(READER.opening("Follow all the writers of the novel Night Train").sections)
+    sketches = "\n".join(READER.opening("Follow all the writers of the novel Night Train").sections)
 
-    assert 'novel = GET_novels(q="Night Train")[0]' in shown
-    assert 'writers = GET_novels_novel_id(novel_id=novel["id"])["writers"]' in shown
-    assert "GET_me_novels" not in shown
+    assert 'novel = GET_novels(q="Night Train")[0]' in sketches
+    assert 'writers = GET_novels_novel_id(novel_id=novel["id"])["writers"]' in sketches
+    assert "GET_me_novels" not in sketches
 
 
 def test_the_argument_is_filled_that_takes_what_is_spoken_of() -> None:
@@ -178,17 +178,17 @@ def test_ones_own_things_come_early_only_where_one_speaks_of_oneself() -> None:
 
 def test_what_a_path_is_called_after_word_for_word_is_the_way() -> None:
     """And what is `of Mary Lane` is not called so: she is."""
-    shown = "\n".join(READER.opening("Put the best novels of Mary Lane on my shelf").sections)
+    sketches = "\n".join(READER.opening("Put the best novels of Mary Lane on my shelf").sections)
 
-    assert 'writer = GET_writers(q="Mary Lane")[0]' in shown
-    assert 'novels = GET_writers_writer_id_best_novels(writer_id=writer["id"])' in shown
-    assert 'POST_me_shelf(novel_ids=[novel["id"] for novel in novels])' in shown
+    assert 'writer = GET_writers(q="Mary Lane")[0]' in sketches
+    assert 'novels = GET_writers_writer_id_best_novels(writer_id=writer["id"])' in sketches
+    assert 'POST_me_shelf(novel_ids=[novel["id"] for novel in novels])' in sketches
 
 
 def test_no_more_is_done_than_as_often_as_is_said() -> None:
-    shown = "\n".join(READER.opening("Put three novels by Mary Lane on my shelf").sections)
+    sketches = "\n".join(READER.opening("Put three novels by Mary Lane on my shelf").sections)
 
-    assert "for novel in novels[:3]])" in shown
+    assert "for novel in novels[:3]])" in sketches
 
 
 def test_a_large_model_sees_every_function() -> None:
@@ -197,12 +197,12 @@ def test_a_large_model_sees_every_function() -> None:
     names = {tool.name for tool in protocol.tools}
     question = "Who directed The Silent Harbor?"
 
-    def shown(**options: Any) -> set[str]:
+    def documented(**options: Any) -> set[str]:
         functions = Agent(protocol, "openai:any", tools=2, **options).opening(question).functions
         return {name for name in names if f"{name}(" in functions}
 
-    assert shown(profile="large") == names
-    assert len(shown(profile="small")) < len(names)
-    assert len(shown(profile=replace(LARGE, prompt_tokens=400))) < len(names)
+    assert documented(profile="large") == names
+    assert len(documented(profile="small")) < len(names)
+    assert len(documented(profile=replace(LARGE, prompt_tokens=400))) < len(names)
     given = Agent(protocol, "openai:any", profile="large").opening(question, tools=["GET_films"]).functions
     assert "GET_people" not in given

@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from atc.assist.language.api_words import mentioned_values
 from atc.assist.language.question import Question
 from protocols import load
-from protocols.dataflow.enum_values import enum_values
+from protocols.dataflow.enum_values import enum_values, mentioned_values
 from protocols.samples import sample
 from protocols.text.words import stem
 

@@ -32,15 +32,15 @@ def test_a_revision_is_a_diff_with_the_tool_to_blame(films: Path, endpoint: Call
     endpoint(WRONG, RIGHT)
     with PtyScreen(solve(films), env={"NO_COLOR": "1"}) as screen:
         assert screen.finish() == 0
-        shown = screen.scrolled
+        screen_text = screen.scrolled
 
-    assert any(line.lstrip().startswith("❱ 1 film = GET_search_film") for line in shown)
-    assert any(line.startswith("program 2 · after GET_search_film: ") for line in shown)
-    assert '- film = GET_search_film(query="The Long Tide")["results"][99]' in shown
-    assert '+ film = GET_search_film(query="The Long Tide")["results"][0]' in shown
-    assert any("data flow: GET_search_film → results[0].id to" in line for line in shown)
-    assert shown.index(next(line for line in shown if line.startswith("answer ─"))) < len(shown) - 3
-    assert any(line.startswith("answered · 1 reflection · 3 calls") for line in shown)
+    assert any(line.lstrip().startswith("❱ 1 film = GET_search_film") for line in screen_text)
+    assert any(line.startswith("program 2 · after GET_search_film: ") for line in screen_text)
+    assert '- film = GET_search_film(query="The Long Tide")["results"][99]' in screen_text
+    assert '+ film = GET_search_film(query="The Long Tide")["results"][0]' in screen_text
+    assert any("data flow: GET_search_film → results[0].id to" in line for line in screen_text)
+    assert screen_text.index(next(line for line in screen_text if line.startswith("answer ─"))) < len(screen_text) - 3
+    assert any(line.startswith("answered · 1 reflection · 3 calls") for line in screen_text)
     assert not COLOUR.search(screen.sent)
     assert b"\x1b[?1049h" not in screen.sent and b"\x1b[2J" not in screen.sent
     assert screen.sent.rindex(b"\x1b[?25h") > screen.sent.rindex(b"\x1b[?25l")
@@ -64,12 +64,12 @@ def test_narrow(films: Path, endpoint: Callable[..., None]) -> None:
     endpoint(WRONG, RIGHT)
     with PtyScreen(solve(films), columns=30, lines=10) as screen:
         assert screen.finish() == 0
-        shown = screen.scrolled
+        screen_text = screen.scrolled
 
-    words = "".join("".join(line.split()) for line in shown)
+    words = "".join("".join(line.split()) for line in screen_text)
     assert "toblame:GET_search_film" in words
     assert "answered·1reflection" in words
-    assert sum(line.startswith("program 1") for line in shown) == 1, "the moving part left nothing behind"
+    assert sum(line.startswith("program 1") for line in screen_text) == 1, "the moving part left nothing behind"
 
 
 def test_the_running_line_and_a_smaller_window(endpoint: Callable[..., None], tmp_path: Path) -> None:
@@ -109,10 +109,10 @@ def test_the_question_stands_beside_the_write(endpoint: Callable[..., None], tmp
         command += ["--auth", "bearer:env:TOKEN", "--model", "openai:scripted"]
         with PtyScreen(command, env={"TOKEN": "of-the-test"}) as screen:
             screen.wait("Send it? [y/N]")
-            shown = "\n".join(screen.lines)
+            screen_text = "\n".join(screen.lines)
             screen.press("n\r")
             assert screen.finish() == 3
         assert api.requests == []
 
-    assert 'You asked: "Warn everybody of the storm"' in shown
-    assert "The program wants to write: POST_alerts" in shown and 'text: "Storm"' in shown
+    assert 'You asked: "Warn everybody of the storm"' in screen_text
+    assert "The program wants to write: POST_alerts" in screen_text and 'text: "Storm"' in screen_text
