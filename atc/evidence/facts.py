@@ -2,6 +2,9 @@
 
 A fact is a function of a `TracedRun` that gives a `Finding` or None; another package registers its own as an entry
 point `atc.facts`. How often each stands beside right and wrong answers is written beside its test.
+
+The rates of the unseen splits are those of the forms before control dependence counted; the present forms were judged
+on the development splits alone, which had been read.
 """
 
 from __future__ import annotations

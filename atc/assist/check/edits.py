@@ -1,4 +1,7 @@
-"""Fixes of a program that need no model."""
+"""Fixes of a program that need no model.
+
+Which kinds stayed was decided by stored attempts at the development splits, which had been read.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Comparisons in plans: of several items the compared values are collected, then the best is taken.
 
 Of the four questions of ToolFlow's development split (20) that the small model answers right, three are answered with
-it alone (AMD EPYC, OpenVINO, 2026-11-27).
+it alone (AMD EPYC, OpenVINO, 2026-11-27). These are tasks that it was made on;
+no unread half has judged it.
 """
 
 from __future__ import annotations
