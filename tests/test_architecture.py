@@ -299,9 +299,8 @@ def test_no_rule_names_a_thing_of_a_benchmark() -> None:
 def test_few_modules_can_open_a_connection() -> None:
     """A document is fetched, a program's calls are made (an MCP server's tools over their connection), an
     access token is fetched, a model is asked or fetched: nothing else has a client, but
-    for the benchmark that the broker is compared with `requests` in, what fetches benchmark files, a virtual API
-    server that records from another one, what sends the request of a curl line to its own server, and the load
-    generator of `atc serve`."""
+    for what fetches benchmark files, a virtual API server that records from another one, and what sends the request
+    of a curl line to its own server."""
     clients = {"requests", "urllib.request", "http.client", "openai", "httpx", "aiohttp", "httpx2", "mcp.client.stdio"}
     clients.add("authlib.integrations.requests_client")
     doors = {
@@ -312,8 +311,7 @@ def test_few_modules_can_open_a_connection() -> None:
     }
 
     ours = {"protocols/documents/source.py", "sandbox/egress/signing.py", "sandbox/egress/transport.py"}
-    ours |= {"benchmarks/micro/server.py", "benchmarks/micro/server_parts.py"}
-    ours |= {"benchmarks/tasks/download.py", "benchmarks/micro/sandbox.py", "benchmarks/toolbench/server/upstream.py"}
+    ours |= {"benchmarks/tasks/download.py", "benchmarks/toolbench/server/upstream.py"}
     ours |= {"benchmarks/manipulation/http_environment.py", "protocols/mcp/connection.py", "protocols/calls/oauth2.py"}
     models = [*(ROOT / "atc" / "models").iterdir(), *(ROOT / "atc" / "engines").iterdir()]
     assert doors - ours <= {str(file.relative_to(ROOT)) for file in models}

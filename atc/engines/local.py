@@ -239,7 +239,7 @@ class Engine:
     ) -> None:
         # Threads that spin for long while they wait for each other take the processor from whoever they wait for:
         # beside another busy process that costs five sixths of the writing speed. Without any spinning a third of it is
-        # lost where the machine is quiet. This is some microseconds (benchmarks/micro/engine.py); read once by OpenMP.
+        # lost where the machine is quiet. This is some microseconds; read once by OpenMP.
         os.environ.setdefault("GOMP_SPINCOUNT", "500")
         try:
             import xllamacpp

@@ -1,11 +1,8 @@
-"""What the measurements share: the command, the halves of a corpus, the table, the clock."""
+"""What the measurements share: the command, the halves of a corpus, the table."""
 
 from __future__ import annotations
 
-import os
-import time
 from collections.abc import Callable, Collection, Iterable, Sequence
-from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -14,7 +11,7 @@ from rich.table import Table
 
 from protocols.errors import ATCError
 
-__all__ = ["Measurement", "half_option", "json_option", "print_table", "processor_seconds", "seconds_of"]
+__all__ = ["Measurement", "half_option", "json_option", "print_table"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -58,16 +55,3 @@ def print_table(
     for row in rows:
         table.add_row(*map(str, row), end_section=row[0] in line_below)
     Console().print(table)
-
-
-def seconds_of(work: Callable[[], object]) -> float:
-    """Wall-clock seconds of some work."""
-    started = time.perf_counter()
-    work()
-    return time.perf_counter() - started
-
-
-def processor_seconds(process: int) -> float:
-    """Seconds of processor time that a process has used: what others do on the machine meanwhile does not count."""
-    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
