@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from benchmarks.micro.wire import Place
+from tests.protocols.wire.wire_reader import Place
 
 __all__ = ["RandomDocument", "RandomOperation", "random_document"]
 

@@ -1,12 +1,11 @@
-"""The reader of requests itself: the examples of the OpenAPI specification, and requests that are wrong."""
+"""The reader of requests itself: the examples of the OpenAPI specification."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
-from benchmarks.micro.wire_reader import Received, WireReader
+from tests.protocols.wire.service import Arrived
+from tests.protocols.wire.wire_reader import read_request
 
 COLOURS = ["blue", "black", "brown"]
 RGB = {"R": 100, "G": 200, "B": 150}
@@ -41,41 +40,9 @@ def test_examples_of_the_specification(location: str, style: str, explode: bool,
     schema = ARRAY if isinstance(value, list) else OBJECT
     parameter = {"name": "color", "in": location, "style": style, "explode": explode, "schema": schema}
     template = "/{color}" if location == "path" else "/"
-    reading = _read(template, {"parameters": [parameter]}, target if location == "path" else f"/{target}")
+    document = {"paths": {template: {"post": {"parameters": [parameter]}}}}
+    path, _, query = target.partition("?")
 
-    assert (reading.values, reading.problems) == ({(location, "color"): value}, [])
+    values = read_request(document, template, Arrived("POST", path or "/", query, {}, b"", ""))
 
-
-@pytest.mark.parametrize(
-    ("content", "content_type", "body"),
-    [
-        ("application/json", "text/plain", b"{}"),
-        ("application/json", "application/json", b"{'a': 1}"),
-        ("application/x-www-form-urlencoded", "application/x-www-form-urlencoded", b"b=1"),
-        ("application/xml", "application/xml", b"<other><a>1</a></other>"),
-        ("application/xml", "application/xml", b"<thing><b>1</b></thing>"),
-        (
-            "multipart/form-data",
-            "multipart/form-data; boundary=x",
-            b'--x\r\nContent-Disposition: form-data; name="o"\r\n\r\n{}\r\n--x--\r\n',
-        ),
-    ],
-)
-def test_what_the_document_does_not_allow_is_a_problem(content: str, content_type: str, body: bytes) -> None:
-    """Another media type, text that is no JSON, unknown fields and elements, JSON in a part that does not say so."""
-    properties = {"a": {"type": "integer"}, "o": {"type": "object", "properties": {"p": {}}}}
-    schema = {"type": "object", "properties": properties, "additionalProperties": False, "xml": {"name": "thing"}}
-    reading = _read("/", {"requestBody": {"content": {content: {"schema": schema}}}}, "/", content_type, body)
-
-    assert len(reading.problems) == 1
-
-
-def test_an_undocumented_query_is_a_problem() -> None:
-    """What no parameter of the document takes is named."""
-    assert _read("/", {}, "/?a=1").problems == ["query a: undocumented"]
-
-
-def _read(template: str, operation: dict[str, Any], target: str, content_type: str = "", body: bytes = b"") -> Any:
-    document = {"openapi": "3.0.3", "paths": {template: {"post": operation}}}
-    headers = {"content-type": content_type} if content_type else {}
-    return WireReader(document, template, "post").read(Received("POST", target, headers, body))
+    assert values[location, "color"] == value
