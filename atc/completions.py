@@ -55,7 +55,6 @@ class Completions:
         *,
         stop: Sequence[str] = (),
         max_tokens: int,
-        sampled: bool = False,
         functions: Sequence[FunctionSpec] = (),
         layout: Layout = "chat",
     ) -> Completion:
@@ -74,12 +73,12 @@ class Completions:
             self.count(recorded.usage, messages, functions, recorded.text)
             return recorded
         room = self._spending.room(messages, functions, max_tokens)
-        seed = self._asking.seed + self.trial - 1 + (self._requests if sampled else 0)
+        seed = self._asking.seed + self.trial - 1
         request = ModelRequest(
             messages,
             stop,
             room,
-            None if self.trial == 1 and not sampled else seed,
+            None if self.trial == 1 else seed,
             self._progressed,
             functions,
             layout,

@@ -75,15 +75,11 @@ class Help(typing.Protocol):
     def review(self, program: str, query: Query, offer: Offer, attempts: Sequence[Attempt]) -> Review:
         """Before a run; a rewritten program is reviewed again."""
 
-    def doubts(
-        self, program: str, run: Run, query: Query, offer: Offer, attempts: Sequence[Attempt]
-    ) -> Sequence[Finding]:
-        """After a good run: what speaks against the answer beside the facts. The first one leads to a revision."""
+    def doubts(self, program: str, run: Run, query: Query, offer: Offer) -> Sequence[Finding]:
+        """After a good run: what speaks against the answer beside the facts."""
 
-    def next_prompt(
-        self, query: Query, offer: Offer, attempts: Sequence[Attempt], *, repeated: bool = False
-    ) -> Sequence[Message] | None:
-        """What a revision is asked with; None for Eq. 2 of the paper. `repeated`: it was a program tried before."""
+    def next_prompt(self, query: Query, offer: Offer, attempts: Sequence[Attempt]) -> Sequence[Message] | None:
+        """What a revision is asked with; None for Eq. 2 of the paper."""
 
 
 class NoHelp:
@@ -101,15 +97,11 @@ class NoHelp:
         """As `Help.review`."""
         return Accept()
 
-    def doubts(
-        self, program: str, run: Run, query: Query, offer: Offer, attempts: Sequence[Attempt]
-    ) -> Sequence[Finding]:
+    def doubts(self, program: str, run: Run, query: Query, offer: Offer) -> Sequence[Finding]:
         """As `Help.doubts`."""
         return ()
 
-    def next_prompt(
-        self, query: Query, offer: Offer, attempts: Sequence[Attempt], *, repeated: bool = False
-    ) -> Sequence[Message] | None:
+    def next_prompt(self, query: Query, offer: Offer, attempts: Sequence[Attempt]) -> Sequence[Message] | None:
         """As `Help.next_prompt`."""
         return None
 

@@ -18,14 +18,14 @@ from atc.diagnosis.api_health import api_health_problem
 from atc.diagnosis.attribution import attribute as attribute_fault
 from atc.diagnosis.runtime_values import run_facts
 from atc.events import ModelWaiting
-from atc.evidence import Finding, accepted_writes, is_doubt, judge, made_writes
+from atc.evidence import accepted_writes, judge
 from atc.fault import Attribution, Fault, Stage
 from atc.help import Reject, Rewrite
 from atc.models import Completion, Message, Usage
 from atc.models.repetition import repetition_start
 from atc.modes import Mode
 from atc.program.edits import line_diff
-from atc.program.source import extract, renamed, same, without_fence
+from atc.program.source import extract, renamed, without_fence
 from atc.prompting import templates
 from atc.prompting.conversation import PREFILL, conversation
 from atc.prompting.prompt import Offer
@@ -38,16 +38,12 @@ from sandbox import Run
 
 __all__ = ["ATTRIBUTE", "NAIVE", "NONE"]
 
-_WITHOUT_DATA = ("NoCall", "NoEvidence", "ErrorPrinted", "ErrorSwallowed", "NothingFound", "NothingNew")
-"""Doubts about answers that are worse than none."""
-
 
 @dataclass(frozen=True, slots=True)
 class _Verdict:
     """What speaks against a run; `answer` stands for the output of one that wrote and printed nothing."""
 
     fault: Fault | None
-    finding: Finding | None
     unhealthy: str
     answer: str
 
@@ -82,7 +78,6 @@ class _Loop:
         self.offer = offer
         self.session = session
         self.naive = naive
-        self.restarted = False
 
     @property
     def revisions(self) -> int:
@@ -102,8 +97,7 @@ class _Loop:
             if written is None:
                 last = session.attempts[-1].fault
                 if self.exhausted and last is not None:
-                    self.give_up("failed", last)
-                    return None
+                    raise _ended("failed", last)
                 continue
             program, diff = written
             run, verdict = self.tried(program, diff)
@@ -111,29 +105,15 @@ class _Loop:
                 session.record(Attempt(program, "done", run, None, None, diff))
                 return verdict.answer or None
             fault = verdict.fault or Fault("run", "APIError", verdict.unhealthy)
-            self.blame(Attempt(program, fault.stage, run, fault, None, diff), verdict.finding)
+            self.blame(Attempt(program, fault.stage, run, fault, None, diff))
             if verdict.unhealthy:
                 raise TryEnded("api_error", "APIError", verdict.unhealthy)
             if self.exhausted:
                 outcomes: dict[str, Status] = {"limit": "limit", "refused": "refused"}
-                self.give_up(outcomes.get(run.outcome if run is not None else "", "failed"), fault)
-                return None
+                raise _ended(outcomes.get(run.outcome if run is not None else "", "failed"), fault)
             if session.journal is not None and run is not None:
                 session.journal.over()
             session.sandbox.prepare()
-
-    def give_up(self, status: Status, fault: Fault) -> None:
-        """Take the last doubted answer, where no later program answered or wrote. Raises: TryEnded: There is none."""
-        attempts = list(self.session.attempts)
-        for place in range(len(attempts) - 1, -1, -1):
-            attempt = attempts[place]
-            if status == "refused" or (attempt.run is not None and made_writes(attempt.run)):
-                break
-            if attempt.fault is not None and is_doubt(attempt.fault) and attempt.fault.type not in _WITHOUT_DATA:
-                attempts.append(replace(attempts.pop(place), stage="done", fault=None, attribution=None))
-                self.session.retell(attempts)
-                return
-        raise TryEnded(status, fault.type, f"{fault.type}: {fault.message}" if fault.message else fault.type)
 
     # The run
 
@@ -196,28 +176,12 @@ class _Loop:
         unhealthy = api_health_problem(protocol, calls, stopped=stopped, signed=settings.signed)
         if run is not None and (answer or fault is None):  # text of ours is no answer of the type asked for
             fault = settings.misfit(run.stdout)
-        finding = self.doubt(program, run) if fault is None and run is not None else None
-        return _Verdict(finding.fault() if finding is not None else fault, finding, unhealthy, answer)
+        return _Verdict(fault, unhealthy, answer)
 
-    def doubt(self, program: str, run: Run) -> Finding | None:
-        """The finding for which an answer is asked for again; None where it stands, or nothing can be asked any more.
-
-        A program that wrote is not followed by another one.
-        """
-        if self.revisions >= self.session.settings.max_reflections or made_writes(run):
-            return None
-        doubts = self.session.help.doubts(program, run, self.query, self.offer, self.session.attempts)
-        return doubts[0] if doubts else None
-
-    def blame(self, attempt: Attempt, finding: Finding | None) -> None:
+    def blame(self, attempt: Attempt) -> None:
         """Attribute a fault, and record the attempt in any case, with what a revision is told beside the fault."""
         fault, run = attempt.fault, attempt.run
         assert fault is not None, "only a fault has a culprit"
-        if finding is not None and run is not None:
-            call = run.calls[finding.call] if finding.call is not None else None
-            attribution = Attribution(call.tool, call.index, None, "data") if call is not None else NO_ATTRIBUTION
-            self.session.fail(replace(attempt, attribution=attribution))
-            return
         try:
             attribution = attribute_fault(fault, run, self.offer.graph)
             details = tuple(run_facts(fault, attribution, attempt.program, run))
@@ -259,56 +223,27 @@ class _Loop:
     # The model
 
     def write(self) -> tuple[str, int | None]:
-        """Ask for the next program; empty when the model's answer holds none. Beside it, the tokens that cut it.
-
-        A small model tends to repeat what it reads, its own failed program most of all. Where a help has another
-        prompt for that, it is asked once more with it, and then for a sample.
-        """
-        session = self.session
+        """Ask for the next program; empty when the model's answer holds none. Beside it, the tokens that cut it."""
+        session, attempts = self.session, self.session.attempts
         session.emit(ModelWaiting(session.number))
-        messages = self.prompt() or conversation(self.offer, session.attempts, naive=self.naive)
-        program, cut_at, usage = self.ask(messages)
-        if program and not self.restarted and self.is_tried(program) and not self.confirms():
-            fresh = self.prompt(repeated=True)
-            self.restarted = fresh is not None
-            if fresh is not None and fresh != messages:
-                program, cut_at, further_usage = self.ask(fresh)
-                usage += further_usage
-            if fresh is not None and program and self.is_tried(program):
-                # Any other program is worth more than the likeliest one.
-                program, cut_at, further_usage = self.ask(fresh, sampled=True)
-                usage += further_usage
+        messages = session.help.next_prompt(self.query, self.offer, attempts) if attempts else None
+        program, cut_at, usage = self.ask(messages or conversation(self.offer, attempts, naive=self.naive))
         if program:
             session.wrote(program, usage)
         return program, cut_at
 
-    def prompt(self, *, repeated: bool = False) -> Sequence[Message] | None:
-        """What a help asks a revision with, if it does."""
-        attempts = self.session.attempts
-        if not attempts:
-            return None
-        return self.session.help.next_prompt(self.query, self.offer, attempts, repeated=repeated)
-
-    def confirms(self) -> bool:
-        """Whether the last program was answered with nothing but a doubt, and its answer rests on the API."""
-        fault = self.session.attempts[-1].fault if self.session.attempts else None
-        return fault is not None and (fault.type == "WrongType" or (is_doubt(fault) and fault.type != "NoCall"))
-
-    def ask(self, messages: Sequence[Message], *, sampled: bool = False) -> tuple[str, int | None, Usage]:
+    def ask(self, messages: Sequence[Message]) -> tuple[str, int | None, Usage]:
         """One program, the tokens at which it was cut, if it was, and what it cost.
 
         An answer that is cut at the token limit is continued once.
-
-        Args:
-            sampled: With a seed, instead of the likeliest one.
         """
         profile = self.offer.profile
-        completion = self.complete(messages, "", sampled)
+        completion = self.complete(messages, "")
         text, usage, cut_at = completion.text, completion.usage, None
         if completion.finish == "length":
             limit = profile.output_tokens
             if repetition_start(text) is None:
-                completion = self.complete(messages, text, sampled)
+                completion = self.complete(messages, text)
                 usage, limit = usage + completion.usage, 2 * limit
                 text += completion.text if profile.prefill else without_fence(text, completion.text)
             if completion.finish == "length":
@@ -316,7 +251,7 @@ class _Loop:
         program = renamed(extract(text, last=not profile.prefill), self.offer.graph.protocol.aliases)
         return program, cut_at, usage
 
-    def complete(self, messages: Sequence[Message], text: str, sampled: bool) -> Completion:
+    def complete(self, messages: Sequence[Message], text: str) -> Completion:
         """What the model writes after `text`, the first part of its answer."""
         profile = self.offer.profile
         stop: tuple[str, ...] = ()
@@ -325,8 +260,9 @@ class _Loop:
         elif text:
             further = templates.render("continue").strip()
             messages = [*messages, Message("assistant", text), Message("user", further)]
-        return self.session.complete(messages, stop=stop, max_tokens=profile.output_tokens, sampled=sampled)
+        return self.session.complete(messages, stop=stop, max_tokens=profile.output_tokens)
 
-    def is_tried(self, program: str) -> bool:
-        """Whether a program was tried before, comments and layout aside."""
-        return any(same(program, attempt.program) for attempt in self.session.state.attempts)
+
+def _ended(status: Status, fault: Fault) -> TryEnded:
+    """The end of a try with its last fault."""
+    return TryEnded(status, fault.type, f"{fault.type}: {fault.message}" if fault.message else fault.type)

@@ -107,7 +107,7 @@ class SolveSession:
     """One question being solved.
 
     Args:
-        complete: Asks the model; takes messages, and by name `stop`, `max_tokens`, `sampled`, `functions` and `layout`.
+        complete: Asks the model; takes messages, and by name `stop`, `max_tokens`, `functions` and `layout`.
         observe: Told of each run, to learn from its replies.
         gate: Holds the writes of programs to a plan that is approved first.
     """

@@ -358,7 +358,7 @@ class Solve:
 
     def findings(self, program: str, run: Run) -> tuple[Finding, ...]:
         """What speaks against an answer: the facts, and what a help doubts; one of each kind."""
-        doubts = self.help.doubts(program, run, self.query, self.offer, ())
+        doubts = self.help.doubts(program, run, self.query, self.offer)
         every = [*facts(program, run, self.knowledge.graph), *doubts]
         return tuple({finding.kind: finding for finding in reversed(every)}.values())[::-1]
 

@@ -25,7 +25,7 @@ CASES: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
     "small_first": ("small", "attribute", ()),
     "small_checked": ("small", "attribute", (WRONG_KEY,)),
     "small_failed": ("small", "attribute", (WRONG_CALL,)),
-    "small_repeated": ("small", "attribute", (WRONG_CALL, WRONG_CALL)),
+    "tiny_first": ("tiny", "attribute", ()),
     "large_first": ("large", "attribute", ()),
     "large_failed": ("large", "attribute", (WRONG_KEY,)),
     "large_naive": ("large", "naive", (WRONG_KEY,)),

@@ -9,10 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from atc.evidence import is_doubt
 from atc.models import Message
-from atc.program.plan import Plan
-from atc.program.sketch import sketch
 from atc.program.source import called
 from atc.prompting import templates
 from atc.prompting.conversation import blamed_tool, cut, described, seen_attempts
@@ -21,7 +18,7 @@ from atc.solution import Attempt
 from protocols.render import estimate, render
 from protocols.text.words import stem, words
 
-__all__ = ["afresh", "facts", "revision"]
+__all__ = ["revision"]
 
 _MESSAGE, _PROGRAM = 600, 3000
 """Characters of a message, and of a program; no question of ours needs half as many."""
@@ -38,58 +35,33 @@ def revision(offer: Offer, attempts: Sequence[Attempt]) -> list[Message]:
     last, tool = attempts[-1], blamed_tool(attempts[-1])
     assert last.fault is not None, "an attempt without a fault is not revised"
     error = described(last.fault)
-    if is_doubt(last.fault):
-        problem = f"It ran, but its answer is doubtful:\n{error}"
-    else:
-        blamed = f", and the fault comes from the call of {tool}" if tool is not None else ""
-        problem = "\n".join([f"It failed{blamed}:\n{error}", *last.details])
-    earlier = [line for line in facts(seen_attempts(attempts)[:-1]) if line not in problem]
+    blamed = f", and the fault comes from the call of {tool}" if tool is not None else ""
+    problem = "\n".join([f"It failed{blamed}:\n{error}", *last.details])
+    earlier = [line for line in _facts(seen_attempts(attempts)[:-1]) if line not in problem]
     earlier_facts = "\n".join(["Known from earlier programs:", *earlier]) if earlier else ""
-    return _prompt(
-        offer,
+    functions = _related(offer, attempts, last.program, problem, earlier_facts, tool or "")
+    text = templates.render(
         "revise",
-        tools=_with_earlier(offer, _related(offer, attempts, last.program, problem, earlier_facts, tool or "")),
+        query=offer.asked,
+        tools=f"{functions}\n\n{offer.earlier}" if offer.earlier else functions,
         program=cut(last.program, _PROGRAM, "\n…"),
         problem=problem,
         known=earlier_facts,
     )
+    examples = "function_revise_examples" if offer.graph.protocol.of_functions else "revise_examples"
+    return [offer.system, *templates.turns(examples, offer.tools), Message("user", text.strip())]
 
 
-def afresh(offer: Offer, attempts: Sequence[Attempt], plans: Sequence[Plan], *, focus: bool) -> list[Message] | None:
-    """The question anew, with the facts but without any program: a small model tends to repeat what it reads.
-
-    Where nothing is known, it is the prompt that was repeated.
-    """
-    known_facts = facts(seen_attempts(attempts))
-    if not focus:
-        return offer.messages(known_facts)
-    if not known_facts:
-        return revision(offer, attempts)
-    sketches = [sketch(plan.with_names) for plan in plans]
-    tools = "\n\n".join([_related(offer, attempts, *known_facts, *sketches), *offer.sections])
-    return _prompt(offer, "afresh", tools=_with_earlier(offer, tools), facts="\n".join(known_facts))
-
-
-def facts(attempts: Sequence[Attempt]) -> list[str]:
+def _facts(attempts: Sequence[Attempt]) -> list[str]:
     """What failures made known, each line once; of the programs that the model read."""
     lines: dict[str, None] = {}
     for attempt in attempts:
         fault = attempt.fault
-        if fault is None or is_doubt(fault):
+        if fault is None:
             continue
         message = [fault.message[:_MESSAGE]] if fault.stage == "check" or blamed_tool(attempt) is None else []
         lines |= dict.fromkeys([*message, *attempt.details])
     return list(lines)
-
-
-def _prompt(offer: Offer, name: str, **values: str) -> list[Message]:
-    examples = "function_revise_examples" if offer.graph.protocol.of_functions else "revise_examples"
-    text = templates.render(name, query=offer.asked, **values)
-    return [offer.system, *templates.turns(examples, offer.tools), Message("user", text.strip())]
-
-
-def _with_earlier(offer: Offer, functions: str) -> str:
-    return f"{functions}\n\n{offer.earlier}" if offer.earlier else functions
 
 
 def _related(offer: Offer, attempts: Sequence[Attempt], *texts: str) -> str:

@@ -15,11 +15,9 @@ from atc.assist.language.intent import asks_the_same
 from atc.assist.language.question import Question
 from atc.assist.leaning import leanings
 from atc.assist.likely_tools import plans_for
-from atc.assist.revision import afresh, revision
-from atc.assist.rules import inspect
-from atc.assist.unused_reads import without_unused_reads
-from atc.evidence import Finding, is_doubt
-from atc.fault import Attribution, Fault
+from atc.assist.revision import revision
+from atc.assist.rules import readings
+from atc.evidence import Finding
 from atc.help import Accept, Reject, Review, Rewrite
 from atc.models import Message
 from atc.program.plan import Plan
@@ -32,7 +30,6 @@ from atc.solution import Attempt
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.errors import DoubtfulCall
 from sandbox.records import Run
-from sandbox.sandbox import snippet
 
 __all__ = ["SmallHelp", "plans_of", "question_of"]
 
@@ -61,11 +58,9 @@ class SmallHelp:
     """As `atc.help.Help`."""
 
     check: bool = _part("check programs before they run")
-    autofix: bool = _part("fix what is wrong where there is one way to do it, and leave out reads that nothing uses")
+    autofix: bool = _part("fix what is wrong where there is one way to do it")
     planner: bool = _part("show plan sketches: a few lines of a program from the data flow")
     focus: bool = _part("show a revision the functions that it needs, and not the whole conversation")
-    restart: bool = _part("ask anew without the program when the model repeats a failed one")
-    challenge: bool = _part("ask again when findings speak against an answer")
 
     def leanings(self, text: str, graph: ProtocolGraph, *, choosing: bool) -> Mapping[str, float]:
         """What the words of the question say for or against tools."""
@@ -94,7 +89,7 @@ class SmallHelp:
         )
         diagnostics = precheck.diagnose(program) if self.check else []
         if not diagnostics:
-            return self._without_unused(program, question, offer, attempts)
+            return Accept()
         fault, attribution = fault_of(program, diagnostics)
         if self.autofix:
             # What a program takes as run before it began is put there, whatever else is wrong with it.
@@ -109,45 +104,12 @@ class SmallHelp:
         doubtful_tools = [entry.tool for entry in diagnostics if entry.tool is not None and entry.rule in rules]
         return Reject(fault, attribution, tuple(further_problems(diagnostics)), harmful, tuple(doubtful_tools))
 
-    def _without_unused(
-        self, program: str, question: Question, offer: Offer, attempts: Sequence[Attempt]
-    ) -> Accept | Rewrite:
-        """The program to run, without reads that nothing uses; those that the question speaks of stay."""
-        if not self.autofix:
-            return Accept()
-        lean, unused = without_unused_reads(program, offer.graph.protocol, offer.callable_tools, question)
-        if not unused or _is_tried(lean, attempts):
-            return Accept()
-        line, name = unused[0]
-        lines = ", ".join(str(call.line) for call in unused)
-        message = f"nothing uses {name}(…); left out: line{'s' * (len(unused) > 1)} {lines}"
-        fault = Fault("check", "UnusedRead", message, line, snippet(program, line))
-        return Rewrite(lean, fault, Attribution(name, None, None, "check", (name,)))
+    def doubts(self, program: str, run: Run, query: Query, offer: Offer) -> Sequence[Finding]:
+        """What the question asks for and an answer does not give."""
+        return readings(program, run, question_of(query), offer.graph)
 
-    def doubts(
-        self, program: str, run: Run, query: Query, offer: Offer, attempts: Sequence[Attempt]
-    ) -> Sequence[Finding]:
-        """What speaks against an answer; each kind of finding is told once, and an answer that is repeated stands."""
-        if not self.challenge:
-            return ()
-        doubted = [attempt for attempt in attempts if attempt.fault is not None and is_doubt(attempt.fault)]
-        answers = [attempt.run.stdout.strip() for attempt in doubted if attempt.run is not None]
-        if run.stdout.strip() in answers:
-            return ()
-        kinds = {attempt.fault.type for attempt in doubted if attempt.fault is not None}
-        findings = inspect(program, run, question_of(query), offer.graph)
-        return [finding for finding in findings if finding.kind not in kinds]
-
-    def next_prompt(
-        self, query: Query, offer: Offer, attempts: Sequence[Attempt], *, repeated: bool = False
-    ) -> Sequence[Message] | None:
-        """Nothing but the functions concerned, the last program and what is wrong with it.
-
-        Where the model repeats a program, it is asked anew with what is known, and without any program.
-        """
-        plans = plans_of(query, offer) if self.planner else ()
-        if repeated:
-            return afresh(offer, attempts, plans, focus=self.focus) if self.restart else None
+    def next_prompt(self, query: Query, offer: Offer, attempts: Sequence[Attempt]) -> Sequence[Message] | None:
+        """Nothing but the functions concerned, the last program and what is wrong with it."""
         return revision(offer, attempts) if self.focus else None
 
 

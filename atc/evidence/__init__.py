@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from atc.evidence.answers import accepted_writes, is_unsupported, judge
 from atc.evidence.facts import facts
-from atc.evidence.finding import Finding, failed, is_doubt, made_writes
+from atc.evidence.finding import Finding, failed, made_writes
 
 __all__ = [
     "Finding",
     "accepted_writes",
     "facts",
     "failed",
-    "is_doubt",
     "is_unsupported",
     "judge",
     "made_writes",

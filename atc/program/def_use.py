@@ -6,7 +6,7 @@
 - `flow.uses(definition)`, `flow.may_be_unbound(name)`: its other direction, and a name that is set on some ways only.
 - `flow.resolve(node)`, `flow.constant(node)`: the one expression, and the one constant, that a node stands for.
 - `flow.origins(node, is_source)`: the calls and the paths in their responses that a value is taken from, unchanged.
-- `flow.dead_calls(is_source)`: calls whose result is not used; `flow.overwritten()`: values replaced before any use.
+- `flow.overwritten()`: values replaced before any use.
 - `flow.parent(node)`, `flow.statement(node)`: what encloses a node.
 
 `is_source` says which calls begin an origin: `calling(tools)`, or a function of your own for `requests.get(…)`.
@@ -236,50 +236,6 @@ class DefUse:
             call = self.parent(method) if isinstance(method, ast.Attribute) and method.attr == "append" else None
             if isinstance(call, ast.Call) and call.func is method and len(call.args) == 1:
                 yield from self._trace(call.args[0], path[1:], is_source, visited)
-
-    def dead_calls(self, is_source: IsSource) -> Iterator[ast.Call]:
-        """Calls whose result goes nowhere: alone on a line, or in a variable that nothing needs.
-
-        A call that writes may well stand alone; that is for the caller to know.
-        """
-        dead: set[ast.stmt] = set()
-        assignments = [node for node in ast.walk(self.tree) if isinstance(node, ast.Assign | ast.AnnAssign)]
-        targets: dict[ast.stmt | None, list[Definition]] = defaultdict(list)
-        for definition in self.definitions:
-            targets[self.statement(definition.node)].append(definition)
-        while True:
-            unneeded = {
-                node
-                for node in assignments
-                if node not in dead and self._binds_names(node)
-                if all(self._is_dead(use, dead, is_source) for target in targets[node] for use in self.uses(target))
-            }
-            if not unneeded:
-                break
-            dead |= unneeded
-        for call in nodes_of(self.tree, ast.Call):
-            if is_source(call):
-                statement = self.statement(call)
-                is_whole = isinstance(statement, ast.Expr) and self._is_whole_value(call, statement)
-                if is_whole or (statement in dead and self._is_whole_value(call, statement)):
-                    yield call
-
-    def _is_dead(self, use: ast.Name, dead: set[ast.stmt], is_source: IsSource) -> bool:
-        """True if a use only goes into a dead assignment, and into no call of a source."""
-        statement = self.statement(use)
-        return statement in dead and not any(map(is_source, nodes_of(statement or use, ast.Call)))
-
-    def _binds_names(self, node: ast.Assign | ast.AnnAssign) -> bool:
-        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-        return node.value is not None and all(isinstance(target, ast.Name) for target in targets)
-
-    def _is_whole_value(self, call: ast.Call, statement: ast.stmt | None) -> bool:
-        """True if a statement has nothing but a call, or a part of its response."""
-        node: ast.AST | None = call
-        while (node := self.parent(node) if node is not None else None) is not statement:
-            if not isinstance(node, ast.Subscript):
-                return False
-        return True
 
     def overwritten(self) -> Iterator[tuple[Definition, Definition]]:
         """Assigned values that nothing reads, each with the definition that replaces it."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from atc.evidence import is_doubt
 from atc.fault import Fault
 from atc.models import Message
 from atc.prompting import templates
@@ -72,8 +71,6 @@ def _feedback(offer: Offer, attempt: Attempt, naive: bool) -> str:
     documentation = ""
     if tool is not None:
         documentation = render([offer.graph.protocol.tool(tool)], offer.graph, budget=_DOCUMENTATION)
-    if is_doubt(fault):
-        return templates.render("reflect_answer", query=offer.asked, finding=error, documentation=documentation)
     if tool is None:
         return templates.render("reflect_program", query=offer.asked, error=error)
     details = "\n".join(attempt.details)

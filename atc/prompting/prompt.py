@@ -119,11 +119,9 @@ class Offer:
         """The lines that say where an identifier comes from."""
         return tuple(line.strip() for line in self.functions.splitlines() if " — from " in line and line[:1] == " ")
 
-    def messages(self, facts: Sequence[str] = ()) -> list[Message]:
-        """The prompt. With `facts`, what is known from programs that failed, it begins anew."""
-        name = "afresh" if facts else "question"
-        tools = self.with_context(self.functions)
-        text = templates.render(name, tools=tools, query=self.asked, facts="\n".join(facts))
+    def messages(self) -> list[Message]:
+        """The prompt."""
+        text = templates.render("question", tools=self.with_context(self.functions), query=self.asked)
         return [
             self.system,
             *(templates.turns(self.example, self.tools) if self.example else ()),

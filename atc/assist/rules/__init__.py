@@ -9,11 +9,11 @@ from __future__ import annotations
 from atc.assist.language.question import Question
 from atc.assist.rules import entities, kinds, lists
 from atc.assist.rules.inspection import Inspection
-from atc.evidence import Finding, facts, made_writes
+from atc.evidence import Finding, made_writes
 from protocols.dataflow.graph import ProtocolGraph
 from sandbox.records import Run
 
-__all__ = ["inspect", "readings"]
+__all__ = ["readings"]
 
 _RULES = (
     entities.unused_name,
@@ -48,13 +48,3 @@ def readings(program: str, run: Run, question: Question, graph: ProtocolGraph | 
         if finding is not None:
             findings.setdefault(finding.kind, finding)
     return tuple(findings.values())
-
-
-def inspect(
-    program: str,
-    run: Run,
-    question: Question,
-    graph: ProtocolGraph | None = None,
-) -> tuple[Finding, ...]:
-    """The facts about a run, and then the readings of its question."""
-    return (*facts(program, run, graph), *readings(program, run, question, graph))

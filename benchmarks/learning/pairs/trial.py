@@ -13,8 +13,8 @@ from typing import Literal
 from atc.agent import SIMULATED_NOW, Agent
 from atc.assist.check import check
 from atc.assist.language.question import Question
-from atc.assist.rules import inspect
-from atc.evidence import is_unsupported
+from atc.assist.rules import readings
+from atc.evidence import facts, is_unsupported
 from atc.prompting import templates
 from atc.prompting.conversation import PREFILL
 from benchmarks.learning.pairs.code import print_program, shape
@@ -205,7 +205,10 @@ class Trial:
             return TriedPair("write", answer[:80])
         if is_unsupported(pair.program, run):
             return TriedPair("unsupported", answer[:80])
-        findings = inspect(pair.program, run, question, self.graph)
+        findings = (
+            *facts(pair.program, run, self.graph),
+            *readings(pair.program, run, question, self.graph),
+        )
         return TriedPair("doubtful", findings[0].warning()) if findings else None
 
     def _prompted(self, pair: QuestionPair) -> dict[str, object]:

@@ -11,7 +11,7 @@ import pytest
 
 from atc import Agent
 from atc.events import CallMade, Event, FaultFound, SolveEnded, SolveStarted
-from atc.models import Completion, Message, Usage
+from atc.models import Completion, Message
 from protocols import load
 from protocols.errors import UsageError
 from protocols.samples import sample
@@ -145,16 +145,6 @@ def test_a_program_that_prints_nothing_is_no_answer(weather: LocalAPI) -> None:
 
     assert [attempt.stage for attempt in solution.attempts] == ["answer", "done"]
     assert solution.answer == "Oslo"
-
-
-def test_an_answer_that_found_nothing_is_looked_at_again_but_only_once(weather: LocalAPI) -> None:
-    """Nothing found may be true: said twice, it is the answer."""
-    nothing = 'print([c for c in GET_cities(query="Oslo")["results"] if c["name"] == "Bergen"])'
-    model = ScriptedModel(nothing, nothing)
-
-    solution = Agent(weather.protocol, model=model).solve("Is Bergen there?")
-
-    assert (solution.status, solution.answer, solution.reflections) == ("answered", "[]", 1)
 
 
 def test_a_password_in_the_base_url_is_refused(weather: LocalAPI) -> None:
@@ -324,38 +314,3 @@ def test_who_did_what_was_asked_need_not_speak() -> None:
 
     assert solution.status == "answered"
     assert (solution.answer or "").startswith("PUT_me_watchlist(filmIds=[")
-
-
-def test_the_same_program_again_is_drawn_anew() -> None:
-    """A model that says the same though it knows better, also from the beginning, is asked for another of its ideas."""
-
-    class Stubborn(ScriptedModel):
-        def sample(
-            self, messages: Sequence[Message], *, stop: object = (), max_tokens: int = 0, seed: int
-        ) -> Completion:
-            return Completion('print(GET_films(query="Dune")["totalCount"])', Usage(100, 20, 0, 1, 0.0), "stop")
-
-    wrong = 'print(GET_films(query="Dune")["films"][77]["title"])'
-    with Agent(load(sample("cinema")), Stubborn(wrong, wrong, wrong), simulate=True) as agent:
-        solution = agent.solve("How many films are called Dune?")
-
-    assert (solution.status, solution.reflections, solution.usage.model_calls) == ("answered", 1, 4)
-
-
-def test_who_says_nothing_but_the_same_is_drawn_anew_once() -> None:
-    wrong = 'print(GET_films(query="Dune")["films"][77]["title"])'
-
-    class Deaf(ScriptedModel):
-        def complete(self, messages: Sequence[Message], *, stop: object = (), max_tokens: int = 0) -> Completion:
-            return Completion(wrong, Usage(100, 20, 0, 1, 0.0), "stop")
-
-        def sample(
-            self, messages: Sequence[Message], *, stop: object = (), max_tokens: int = 0, seed: int
-        ) -> Completion:
-            return self.complete(messages)
-
-    with Agent(load(sample("cinema")), Deaf(), simulate=True) as agent:
-        solution = agent.solve("How many films are called Dune?")
-
-    assert (solution.status, solution.reflections) == ("failed", 3)
-    assert solution.usage.model_calls == 1 + 3 + 1 + 1  # in the first revision also from the beginning, and drawn

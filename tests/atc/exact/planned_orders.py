@@ -101,7 +101,7 @@ class Approval:
 
 def solved(shop: Shop, *programs: str, approval: Approval | None = None, **options: Any) -> Solution:
     """A solve whose model writes these programs in turn."""
-    options = {"mode": "naive", "ablate": ["check", "challenge"], **options}
+    options = {"mode": "naive", "ablate": ["check"], **options}
     model = ScriptedModel(*programs)
     with Agent(shop.protocol, model=model, writes="plan", confirm_plan=approval, **options) as agent:
         return agent.solve(QUESTION)

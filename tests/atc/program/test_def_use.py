@@ -106,25 +106,6 @@ def test_a_constant_is_known_through_variables() -> None:
 
 
 @pytest.mark.parametrize(
-    ("program", "dead"),
-    [
-        ("GET_a()", ["GET_a()"]),
-        ('x = GET_a()["id"]\nprint(1)', ["GET_a()"]),
-        ("x = GET_a()\ny = x['b']\nprint(1)", ["GET_a()"]),
-        ("x = GET_a()\ny = GET_b(id=x)\nprint(1)", ["GET_b(id=x)"]),
-        ("x = GET_a()\nx = GET_b()\nprint(x)", ["GET_a()"]),
-        ("x = GET_a()\nprint(x)", []),
-        ("x = []\nfor y in GET_a():\n    x.append(y)\nprint(x)", []),
-        ("def f():\n    return GET_a()\nprint(f())", []),
-        ("x = GET_a()\ndef f():\n    return x\nprint(f())", []),
-    ],
-)
-def test_a_call_is_dead_if_nothing_needs_its_result(program: str, dead: list[str]) -> None:
-    """A call that feeds another call is needed."""
-    assert [ast.unparse(call) for call in analysed(program).dead_calls(is_tool)] == dead
-
-
-@pytest.mark.parametrize(
     ("program", "overwritten"),
     [
         ("x = 1\nx = 2\nprint(x)", [("x", 1, 2)]),

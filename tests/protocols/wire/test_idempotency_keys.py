@@ -97,7 +97,7 @@ def saved(service: Service, program: str, *options: str) -> Result:
     """Solve a question and save its program as `pay.py`."""
     service.handle = once
     Path("api.json").write_text(json.dumps(DOCUMENT | {"servers": [{"url": service.url}]}))
-    with Agent(load("api.json"), ScriptedModel(program), writes="allow", ablate=["challenge", "check"]) as agent:
+    with Agent(load("api.json"), ScriptedModel(program), writes="allow", ablate=["check"]) as agent:
         Path("solution.json").write_text(json.dumps(agent.solve("Pay it.").to_json()))
     return CliRunner().invoke(main, ["save", "solution.json", "-o", "pay.py", "--api", "api.json", *options])
 

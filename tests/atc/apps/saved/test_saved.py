@@ -62,7 +62,6 @@ def solve(
         auth=["bearer:env:TOKEN"],
         mode=mode,
         writes="allow",
-        ablate=["challenge"],
     )
     file = folder / "solution.json"
     file.write_text(json.dumps(agent.solve(question).to_json()))

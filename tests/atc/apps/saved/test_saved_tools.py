@@ -41,7 +41,7 @@ def weather(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[LocalAP
 def save(api: LocalAPI, folder: Path, name: str, program: str, question: str) -> None:
     protocol = load(folder / "api.json")
     model = ScriptedModel(program, program)
-    agent = Agent(protocol, model, base_url=api.url, auth=["bearer:env:TOKEN"], writes="allow", ablate=["challenge"])
+    agent = Agent(protocol, model, base_url=api.url, auth=["bearer:env:TOKEN"], writes="allow")
     (folder / "solution.json").write_text(json.dumps(agent.solve(question).to_json()))
     place = ["-o", folder / "tools" / f"{name}.py", "--api", folder / "api.json"]
     assert atc("save", folder / "solution.json", *place).exit_code == 0
@@ -68,7 +68,7 @@ def test_a_later_question_calls_them(weather: LocalAPI, tmp_path: Path) -> None:
         "print(bergen, names[0])"
     )
     auth = ["mine=bearer:env:TOKEN", "api=bearer:env:TOKEN"]
-    agent = Agent(both, ScriptedModel(program), auth=auth, ablate=["challenge"])
+    agent = Agent(both, ScriptedModel(program), auth=auth)
     solution = agent.solve("How many people live in Bergen, and what is Oslo called?")
 
     assert solution.answer == "717710 Oslo", solution.message

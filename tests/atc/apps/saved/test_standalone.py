@@ -77,9 +77,7 @@ def save(api: LocalAPI, folder: Path, program: str, question: str) -> tuple[str,
     """Solve a question and save it as `script.py`; stderr and exit code."""
     auth = ["token:env:TOKEN", "key:env:TOKEN"]
     model = ScriptedModel(*([program] * 4))
-    with Agent(
-        load(folder / "api.json"), model, base_url=api.url, auth=auth, writes="allow", ablate=["challenge"]
-    ) as a:
+    with Agent(load(folder / "api.json"), model, base_url=api.url, auth=auth, writes="allow") as a:
         (folder / "solution.json").write_text(json.dumps(a.solve(question).to_json()))
     place = ["-o", str(folder / "script.py"), "--api", str(folder / "api.json")]
     result = CliRunner().invoke(main, ["save", str(folder / "solution.json"), *place, "--standalone"])
