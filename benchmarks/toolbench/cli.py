@@ -12,15 +12,11 @@ __all__ = ["toolbench"]
 @click.group(
     cls=PlacedGroup,
     places={
-        "stats": "benchmarks.toolbench.corpus.stats_command:stats",
-        "collections": "benchmarks.learning.generation.command:collections_",
         "generate": "benchmarks.learning.generation.command:generate",
         "annotate": "benchmarks.learning.annotation.command:annotate",
         "split": "benchmarks.learning.annotation.split_command:split",
         "serve": "benchmarks.toolbench.server.command:serve",
-        "filter": "benchmarks.toolbench.server.filter_command:filter_",
-        "compress": "benchmarks.toolbench.server.compress_command:compress",
     },
 )
 def toolbench() -> None:
-    """Serve, filter, compress and count ToolBench's tools; make instructions and solutions."""
+    """Serve ToolBench's tools; make instructions and solutions."""

@@ -19,7 +19,7 @@ from atc.files import write_text
 from atc.modes import parse
 from benchmarks.harness.command import run_folder
 from benchmarks.harness.engines import thread_engine
-from benchmarks.harness.runner import Runner, prepare_folder
+from benchmarks.harness.runner import Runner
 from benchmarks.learning.annotation.exports import ExportForm, export
 from benchmarks.learning.annotation.solved import is_solvable, solved_query
 from benchmarks.report.summary import MetricsScorer
@@ -32,12 +32,8 @@ from benchmarks.toolbench.corpus.queries import ToolQuery, split_server
 from benchmarks.toolbench.evaluation.convert import convert
 from benchmarks.toolbench.evaluation.judge import Judge
 from benchmarks.toolbench.evaluation.pass_rate import judge_answer
-from protocols.errors import UsageError
 
-__all__ = ["QUERIES", "AnnotationCounts", "Annotator", "export_file"]
-
-QUERIES = "queries.json"
-"""A copy of the annotated queries beside the exports, which a replay needs."""
+__all__ = ["AnnotationCounts", "Annotator"]
 
 
 @dataclass
@@ -85,21 +81,12 @@ class Annotator:
         tasks, protocols, warnings = query_tasks(self.file, self.server)
         for warning in warnings:
             warn(f"warning: {warning}")
-        self._check_own()
-        prepare_folder(self.out, self.settings)
-        write_text(self.out / QUERIES, self.file.read_text("utf-8"))
         base, _ = split_server(self.server)
         environment = AgentEnvironment(self.settings, protocols, base, (), self.record, self.reuse, own_protocols=True)
         with closing(environment):
             runner = Runner(self.settings, environment, MetricsScorer(), thread_engine(environment, workers))
             run_folder(runner, offered_tasks(tasks[:limit], protocols, None, self.settings.seed), self.out)
         write_answers(self.out, protocols.queries, *parse(self.settings.mode), asdict(self.settings.search))
-
-    def _check_own(self) -> None:
-        """Raises: UsageError: The folder has queries that no run brought there."""
-        copy = self.out / QUERIES
-        if copy.exists() and not (self.out / "config.json").exists() and copy.read_bytes() != self.file.read_bytes():
-            raise UsageError(f"{copy} exists, and is no copy of {self.file}: name another --out")
 
     def export(
         self,
@@ -136,7 +123,7 @@ class Annotator:
                     written += [json.dumps(line, default=str) for line in export(solved, form, self._agent)]
         for form, written in lines.items():
             counts.lines[form] = len(written)
-            write_text(export_file(self.out, form), "".join(f"{line}\n" for line in written))
+            write_text(self.out / f"{form}.jsonl", "".join(f"{line}\n" for line in written))
         return counts
 
     def _is_passed(self, solution: Mapping[str, Any], query: ToolQuery, judge: Judge) -> bool:
@@ -157,8 +144,3 @@ class Annotator:
             tools="all",
             writes=self.settings.writes,
         )
-
-
-def export_file(out: Path, form: ExportForm) -> Path:
-    """The file of an export."""
-    return out / f"{form}.jsonl"

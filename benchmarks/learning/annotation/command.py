@@ -1,4 +1,4 @@
-"""`atc toolbench annotate`: solve queries, export the solutions, and replay exports."""
+"""`atc toolbench annotate`: solve queries, and export the solutions."""
 
 from __future__ import annotations
 
@@ -43,7 +43,6 @@ In DIR:
   toolllama.jsonl  a conversation for each step, as ToolLLaMA's training data (`loss_on: last` in atc train sft)
   openai.jsonl     a conversation with tool_calls and tools for each query, as endpoints tune them
   program.jsonl    query, protocol and program, with the agent's first prompt as messages
-  queries.json     the annotated queries, for --check
   tasks, answers   each solution, and the same as a published answer file"""
 
 
@@ -51,7 +50,7 @@ In DIR:
 class _AnnotateOptions:
     """The command line of `atc toolbench annotate`."""
 
-    queries: Path | None = argument(required=False, type=_file, metavar="[QUERIES]")
+    queries: Path = argument(type=_file, metavar="QUERIES")
     mode: str = option(
         "--mode",
         type=click.Choice(["dfsdt", "react", "attribute"]),
@@ -71,8 +70,9 @@ class _AnnotateOptions:
         "--server", default="", metavar="URL", help="Send calls to this virtual API server, as `atc toolbench serve`."
     )
     simulate: bool = option("--simulate", is_flag=True, help="Send calls to simulated APIs.")
-    out: Path | None = option(
+    out: Path = option(
         "--out",
+        required=True,
         type=click.Path(file_okay=False, path_type=Path),
         metavar="DIR",
         help="Solutions and exports; queries that are solved in it are skipped.",
@@ -91,9 +91,6 @@ class _AnnotateOptions:
         help="What is exported. Repeatable.  [default: toolllama and openai; with --mode attribute program, too]",
     )
     judge: str | None = option("--judge", metavar="MODEL", help="A model that decides which solutions passed.")
-    check: Path | None = option(
-        "--check", type=_file, metavar="FILE", help="Replay an export instead, and compare the results of its calls."
-    )
     limit: int | None = limit_option("queries")
     workers: int = workers_option("Queries")
     max_model_calls: int = option(
@@ -111,43 +108,32 @@ class _AnnotateOptions:
 @click.command(epilog=_EPILOG)
 @takes(_AnnotateOptions)
 def annotate(options: _AnnotateOptions) -> None:
-    """Solve QUERIES, keep the solutions that passed, and export them as training data; or replay an export.
+    """Solve QUERIES, keep the solutions that passed, and export them as training data.
 
-    To go on after a stop, repeat the command. --check FILE needs the same --server, or --simulate with the same --seed.
+    To go on after a stop, repeat the command.
     """
-    if bool(options.server) == options.simulate:
-        raise click.UsageError("calls need one place to go: give --server URL or --simulate")
-    if options.check:
-        if options.queries or options.out or options.model or options.forms:
-            raise click.UsageError("--check FILE replays an export: give it without QUERIES, --out, --model, --format")
-        _check(options, options.check)
-        return
-    if options.queries is None or options.out is None:
-        raise click.UsageError("give QUERIES and --out DIR, or --check FILE")
-    if "program" in options.forms and options.mode != "attribute":
-        raise click.UsageError("--format program is of programs that a model wrote: add --mode attribute")
-    _annotate(options, options.queries, options.out)
-
-
-def _annotate(options: _AnnotateOptions, queries: Path, out: Path) -> None:
     from atc.engines.names import identity
     from atc.models import default_model
     from benchmarks.learning.annotation.annotate import Annotator
     from benchmarks.learning.annotation.exports import EXPORTS
 
+    if bool(options.server) == options.simulate:
+        raise click.UsageError("calls need one place to go: give --server URL or --simulate")
+    if "program" in options.forms and options.mode != "attribute":
+        raise click.UsageError("--format program is of programs that a model wrote: add --mode attribute")
     default = EXPORTS if options.mode == "attribute" else EXPORTS[:2]
     forms = cast("tuple[ExportForm, ...]", options.forms or default)
     with ExitStack() as stack:
-        server = options.server or _simulated(queries, options.seed, stack)
-        settings = _settings(options, queries, identity(options.model or default_model()))
-        annotator = Annotator(settings, queries, server, out, options.record, options.reuse)
+        server = options.server or _simulated(options.queries, options.seed, stack)
+        settings = _settings(options, options.queries, identity(options.model or default_model()))
+        annotator = Annotator(settings, options.queries, server, options.out, options.record, options.reuse)
         annotator.solve(options.workers, options.limit, say)
-        judge = _judge(options.judge, out, stack) if options.judge else None
+        judge = _judge(options.judge, options.out, stack) if options.judge else None
         counts = annotator.export(forms, options.limit, options.keep == "answered", judge, _exporting)
     if options.as_json:
         print_json(counts.to_json())
     else:
-        _print(counts, out)
+        _print(counts, options.out)
 
 
 def _simulated(queries: Path, seed: int, stack: ExitStack) -> str:
@@ -194,35 +180,6 @@ def _judge(name: str, out: Path, stack: ExitStack) -> Judge:
     from benchmarks.toolbench.evaluation.judge import Judge
 
     return Judge(stack.enter_context(closing(open_model(name, keep=True))), out)
-
-
-def _check(options: _AnnotateOptions, file: Path) -> None:
-    """Replay an export; the exit code is 1 if a line gives another result."""
-    from atc.agent import SIMULATED_NOW
-    from benchmarks.learning.annotation.annotate import QUERIES
-    from benchmarks.learning.annotation.replay import replay
-    from benchmarks.toolbench.corpus.queries import read_queries
-    from protocols.errors import UsageError
-
-    beside = file.parent / QUERIES
-    if not beside.is_file():
-        raise UsageError(f"there is no {QUERIES} beside {file}: copy it with the export")
-    queries = {query.id: query for query in read_queries(beside)}
-    lines = made = 0
-    differences: list[str] = []
-    with ExitStack() as stack:
-        server = options.server or _simulated(beside, options.seed, stack)
-        for line in replay(file, queries, server, SIMULATED_NOW):
-            lines, made = lines + 1, made + line.made
-            if line.difference:
-                differences.append(f"{line.where}: {line.difference}")
-                say(differences[-1])
-    if options.as_json:
-        print_json({"lines": lines, "replayed": made, "equal": lines - len(differences), "differences": differences})
-    else:
-        say(f"{lines - len(differences)} of {lines} lines give the recorded result ({made} replayed)")
-    if differences:
-        click.get_current_context().exit(1)
 
 
 def _print(counts: AnnotationCounts, out: Path) -> None:

@@ -12,7 +12,6 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from math import inf
 from typing import Any
 
 from benchmarks.learning.generation.pool import PooledAPI, required_names
@@ -121,7 +120,7 @@ class InstructionChecks:
                 raise APIError(f"{self._server.problem or 'the server gives no reply'}; repeat the command to go on")
             if reply is None:
                 return f"{api.name}: {self._server.problem}"
-            if why := why_dropped(reply, 0.0, inf):
+            if why := why_dropped(reply):
                 return f"{api.name}: {why}: {str(reply['error'] or reply['response'])[:120]}"
         return ""
 

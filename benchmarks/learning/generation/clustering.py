@@ -6,15 +6,11 @@ tool is joined to the tools that are described most like it.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from math import log
 from typing import TYPE_CHECKING
 
 from atc.retrieval.embeddings import embed
 from benchmarks.learning.generation.pool import ToolKey, ToolPool
 from protocols.errors import UsageError
-from protocols.text.words import singular, words
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -26,15 +22,12 @@ _LIKENESS = 0.35
 """The least cosine of two tools that are joined."""
 _FEWEST_MEMBERS = 10
 """Communities up to this size are not divided further."""
-_NAME_WORDS = 2
-_SHORTEST = 4
-"""Letters of a word that a collection is named after."""
 _RESOLUTION = 1.5
 _DEPTH = 6
 
 
-def proposed_collections(pool: ToolPool, seed: int = 0) -> dict[str, list[ToolKey]]:
-    """Collections with tools of two categories or more, the largest first, each named after its commonest words.
+def proposed_collections(pool: ToolPool, seed: int = 0) -> list[list[ToolKey]]:
+    """Collections with tools of two categories or more, the largest first.
 
     A tool is in at most one. Raises: UsageError: No two tools of different categories are alike.
     """
@@ -42,8 +35,7 @@ def proposed_collections(pool: ToolPool, seed: int = 0) -> dict[str, list[ToolKe
     import numpy as np
 
     keys = list(pool.tools)
-    texts = [_text(pool, key) for key in keys]
-    vectors = embed(texts)
+    vectors = embed([_text(pool, key) for key in keys])
     graph: nx.Graph[int] = nx.Graph()
     graph.add_nodes_from(range(len(keys)))
     for place, vector in enumerate(vectors):
@@ -56,7 +48,7 @@ def proposed_collections(pool: ToolPool, seed: int = 0) -> dict[str, list[ToolKe
     spanning = [group for group in members if len({category for category, _ in group}) > 1]
     if not spanning:
         raise UsageError("no tools of different categories are described alike; name sources with more categories")
-    return _named(sorted(spanning, key=lambda group: (-len(group), group)), dict(zip(keys, texts, strict=True)))
+    return sorted(spanning, key=lambda group: (-len(group), group))
 
 
 def _communities(graph: nx.Graph[int], seed: int, depth: int) -> list[set[int]]:
@@ -76,19 +68,3 @@ def _text(pool: ToolPool, key: ToolKey) -> str:
     """The text that a tool is compared by: its description, and those of its APIs; not its category."""
     apis = [f"{api.name}: {str(api.record['api_description'])[:200]}" for api in pool.tools[key]]
     return " ".join([pool.descriptions[key], *apis])
-
-
-def _named(groups: Sequence[Sequence[ToolKey]], texts: Mapping[ToolKey, str]) -> dict[str, list[ToolKey]]:
-    """The groups by name: the words that most of a group's tools have, and few others."""
-    spoken = {key: {singular(word) for word in words(text) if len(word) >= _SHORTEST} for key, text in texts.items()}
-    spread = Counter(word for tool_words in spoken.values() for word in tool_words)
-    collections: dict[str, list[ToolKey]] = {}
-    for group in groups:
-        counts = Counter(word for key in group for word in spoken[key])
-        ranked = sorted(counts, key=lambda word: (-counts[word] * log(1 + len(texts) / spread[word]), word))
-        name = stem = " ".join(ranked[:_NAME_WORDS]) or group[0][1]
-        number = 2
-        while name in collections:
-            name, number = f"{stem} {number}", number + 1
-        collections[name] = list(group)
-    return collections

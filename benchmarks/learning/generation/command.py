@@ -1,13 +1,12 @@
-"""`atc toolbench collections` and `atc toolbench generate`."""
+"""`atc toolbench generate`."""
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import click
 
@@ -17,7 +16,6 @@ from atc.apps.cli.options import (
     agent_option,
     argument,
     json_option,
-    keep_sources,
     option,
     out_file,
     record_option,
@@ -31,9 +29,8 @@ if TYPE_CHECKING:
     from benchmarks.toolbench.server.catalogue import Catalogue
     from benchmarks.toolbench.server.upstream import Upstream
 
-__all__ = ["collections_", "generate"]
+__all__ = ["generate"]
 
-_ABOUT = "proposed by `atc toolbench collections` from the tools' descriptions; not the published collections"
 _MEANINGS = {
     "form": "values are JSON, the text is one",
     "related": "asks for each of its APIs",
@@ -45,56 +42,16 @@ _MEANINGS = {
 }
 
 
-def _sources() -> Any:
-    return argument(nargs=-1, type=click.Path(path_type=Path), metavar="[SOURCE]...")
-
-
-@dataclass(frozen=True, kw_only=True)
-class _CollectionOptions:
-    """The command line of `atc toolbench collections`."""
-
-    sources: tuple[Path, ...] = _sources()
-    out: Path = option("--out", required=True, type=out_file, metavar="FILE", help="The collections, as JSON.")
-    seed: int = option("--seed", type=int, default=0, show_default=True, help="Of the communities.")
-
-
-@click.command(name="collections")
-@takes(_CollectionOptions)
-def collections_(options: _CollectionOptions) -> None:
-    """Propose collections: tools of like purpose in two categories or more.
-
-    SOURCE is an unpacked release, a folder of tools, or a query file [default: the releases under $ATC_DATA]. FILE is
-    {"collection": ["category/tool", …], …} with a note that it was made here.
-    """
-    from atc.files import write_json
-    from benchmarks.learning.generation.clustering import proposed_collections
-    from benchmarks.learning.generation.pool import COMMENT, ToolPool
-
-    keep_sources(options.sources, options.out)
-    pool = ToolPool(_catalogue(options.sources))
-    proposed = proposed_collections(pool, options.seed)
-    named = {name: [f"{category}/{tool}" for category, tool in tools] for name, tools in proposed.items()}
-    write_json(options.out, {COMMENT: _ABOUT, **named})
-    count = sum(map(len, proposed.values()))
-    say(f"{len(proposed)} collections with {count} of {len(pool.tools)} tools are in {options.out}")
-
-
 @dataclass(frozen=True, kw_only=True)
 class _GenerateOptions:
     """The command line of `atc toolbench generate`."""
 
-    sources: tuple[Path, ...] = _sources()
+    sources: tuple[Path, ...] = argument(nargs=-1, type=click.Path(path_type=Path), metavar="[SOURCE]...")
     kind: str = option(
         "--kind",
         required=True,
         type=click.Choice(["I1", "I2", "I3"]),
-        help="I1: about one tool, I2: about tools of one category, I3: of one collection.",
-    )
-    collections: Path | None = option(
-        "--collections",
-        type=click.Path(exists=True, dir_okay=False, path_type=Path),
-        metavar="FILE",
-        help="The collections of --kind I3, such as `atc toolbench collections` proposes.",
+        help="I1: about one tool, I2: about tools of one category, I3: about tools of like purpose in several.",
     )
     count: int = option("--count", required=True, type=click.IntRange(min=1), metavar="N", help="Instructions, in all.")
     model: str | None = agent_option("model")
@@ -131,27 +88,23 @@ def generate(options: _GenerateOptions) -> None:
     from atc.engines.names import identity
     from atc.models import default_model, open_model
     from atc.models.budget import BudgetedModel
+    from benchmarks.learning.generation.clustering import proposed_collections
     from benchmarks.learning.generation.generate import GenerationSettings
     from benchmarks.learning.generation.generate import generate as write
-    from benchmarks.learning.generation.pool import ToolPool, read_collections
+    from benchmarks.learning.generation.pool import ToolPool
     from benchmarks.tasks.datasets import answers_digest
 
     if options.server and options.simulate:
         raise click.UsageError("--server and --simulate exclude each other: calls are tried in one place")
-    if (options.kind == "I3") != (options.collections is not None):
-        raise click.UsageError("--kind I3 and --collections FILE belong together: give both, or neither")
     catalogue = _catalogue(options.sources)
     pool = ToolPool(catalogue)
-    collections = read_collections(options.collections) if options.collections else {}
-    if gap := pool.gap(collections):
-        say(f"warning: {options.collections}: {gap}")
+    collections = proposed_collections(pool, options.seed) if options.kind == "I3" else []
     name = identity(options.model or default_model())
     settings = GenerationSettings(
         kind=cast("InstructionKind", options.kind),
         seed=options.seed,
         model="#".join([name, *(digest["sha256"][:12] for digest in answers_digest(name).values())]),
         pool=pool.digest,
-        collections=hashlib.sha256(repr(sorted(collections.items())).encode()).hexdigest()[:16] if collections else "",
         runs=options.server or ("simulated" if options.simulate else ""),
     )
     with ExitStack() as stack:

@@ -38,7 +38,7 @@ _TRIES = 6
 
 @dataclass(frozen=True, slots=True)
 class GenerationSettings:
-    """All that decides an attempt beside its number. `pool` and `collections` are digests of what is drawn from.
+    """All that decides an attempt beside its number. `pool` is a digest of what is drawn from.
 
     `runs` tells where calls are tried: "simulated", a URL, or empty where they are not.
     """
@@ -47,7 +47,6 @@ class GenerationSettings:
     seed: int
     model: str
     pool: str
-    collections: str
     runs: str
 
 
@@ -104,7 +103,7 @@ def attempts_file(out: Path) -> Path:
 
 def generate(
     pool: ToolPool,
-    collections: Mapping[str, Sequence[ToolKey]],
+    collections: Sequence[Sequence[ToolKey]],
     settings: GenerationSettings,
     count: int,
     model: Model,
@@ -157,7 +156,7 @@ def generate(
 
 def _attempt(
     pool: ToolPool,
-    collections: Mapping[str, Sequence[ToolKey]],
+    collections: Sequence[Sequence[ToolKey]],
     settings: GenerationSettings,
     run: InstructionRun,
     model: Model,

@@ -12,23 +12,19 @@ import json
 import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal
 
 from benchmarks.toolbench.server.address import APIAddress
 from benchmarks.toolbench.server.catalogue import Catalogue
-from protocols.documents.record_names import category_folder, parameter_name, standard_name
+from protocols.documents.record_names import parameter_name
 from protocols.documents.tool_records import record_parameters
 from protocols.errors import UsageError
 
-__all__ = ["COMMENT", "InstructionKind", "PooledAPI", "ToolPool", "read_collections", "required_names"]
+__all__ = ["InstructionKind", "PooledAPI", "ToolKey", "ToolPool", "required_names"]
 
 InstructionKind = Literal["I1", "I2", "I3"]
 ToolKey = tuple[str, str]
 """Folder of the category, and standard name of the tool."""
-
-COMMENT = "_about"
-"""The member of a collections file that says where it comes from, and is no collection."""
 
 _MOST_APIS = 3
 _TOOLS = (2, 5)
@@ -98,14 +94,14 @@ class ToolPool:
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def draw(
-        self, kind: InstructionKind, number: int, seed: int, collections: Mapping[str, Sequence[ToolKey]]
+        self, kind: InstructionKind, number: int, seed: int, collections: Sequence[Sequence[ToolKey]]
     ) -> list[PooledAPI]:
         """The APIs of instruction `number`; the same for the same arguments.
 
         Args:
             number: From 0. For I1 it is the place of the tool in a shuffled order, which begins anew at its end.
-            collections: The tools of each collection, for I3.
-        Raises: UsageError: No category, or no collection, has enough tools.
+            collections: The tools of each collection, of two categories or more, for I3.
+        Raises: UsageError: No category has enough tools.
         """
         generator = random.Random(f"{seed}:{kind}:{number}")
         if kind == "I1":
@@ -113,7 +109,7 @@ class ToolPool:
             random.Random(seed).shuffle(order)
             chosen = [order[number % len(order)]]
         else:
-            groups = self._categories() if kind == "I2" else self._spanning(collections)
+            groups = self._categories() if kind == "I2" else collections
             group = generator.choices(groups, weights=[len(tools) for tools in groups])[0]
             count = generator.randint(_TOOLS[0], min(_TOOLS[1], len(group)))
             chosen = generator.sample(group, count)
@@ -132,18 +128,7 @@ class ToolPool:
             chosen[-1] = generator.choice([api for api in drawn if api.key not in tools])
         return chosen
 
-    def gap(self, collections: Mapping[str, Sequence[ToolKey]]) -> str:
-        """Which tools of collections are not drawn, since no source documents them; empty if all can be."""
-        listed = list(dict.fromkeys(key for tools in collections.values() for key in tools))
-        missing = [key for key in listed if key not in self.tools]
-        if not missing:
-            return ""
-        names = ", ".join("/".join(key) for key in missing)
-        near = ((key, (category_folder(key[0]), standard_name(key[1]))) for key in missing)
-        hint = next((f"; write {'/'.join(new)} for {'/'.join(old)}" for old, new in near if new in self.tools), "")
-        return f"{len(missing)} of {len(listed)} tools are in no source, and are left out: {names}{hint}"
-
-    def _categories(self) -> list[list[ToolKey]]:
+    def _categories(self) -> Sequence[Sequence[ToolKey]]:
         """The tools of each category with two or more."""
         grouped: dict[str, list[ToolKey]] = {}
         for key in self.tools:
@@ -152,34 +137,6 @@ class ToolPool:
         if not groups:
             raise UsageError("--kind I2 needs a category with two tools or more; name more sources")
         return groups
-
-    def _spanning(self, collections: Mapping[str, Sequence[ToolKey]]) -> list[list[ToolKey]]:
-        """The known tools of each collection that has two categories or more."""
-        groups = [[key for key in tools if key in self.tools] for tools in collections.values()]
-        groups = [tools for tools in groups if len({category for category, _ in tools}) > 1]
-        if not groups:
-            raise UsageError(
-                "--kind I3 needs collections with tools of two categories or more that the sources document; "
-                "`atc toolbench collections` makes some"
-            )
-        return groups
-
-
-def read_collections(file: Path) -> dict[str, list[ToolKey]]:
-    """The tools of each collection in a file. Raises: UsageError: It is no `{"name": ["category/tool", …]}`."""
-    try:
-        data = json.loads(file.read_text("utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise UsageError(f"{file} cannot be read as JSON: {error}") from None
-    collections: dict[str, list[ToolKey]] = {}
-    for name, tools in data.items() if isinstance(data, dict) else [("", None)]:
-        if name == COMMENT:
-            continue
-        if not isinstance(tools, list) or not all(isinstance(tool, str) and "/" in tool for tool in tools):
-            raise UsageError(f'{file}: {name!r} is no collection; the file is {{"name": ["category/tool", …], …}}')
-        keys = [tool.partition("/") for tool in dict.fromkeys(tools)]
-        collections[name] = [(category, tool) for category, _, tool in keys]
-    return collections
 
 
 def _query_record(category: str, title: str, record: Mapping[str, Any]) -> dict[str, Any]:

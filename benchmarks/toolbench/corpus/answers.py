@@ -1,6 +1,6 @@
 """Answer files: one search for one query, of both methods (trees and chains) and both dialects.
 
-A file is checked and counted here; what is judged is made in `benchmarks.toolbench.evaluation.convert`.
+A file is checked here; what is judged is made in `benchmarks.toolbench.evaluation.convert`.
 
 Source: ToolLLM (arXiv:2307.16789) and its released files; the later dialect has `tool_calls` and parallel calls.
 """
@@ -8,8 +8,7 @@ Source: ToolLLM (arXiv:2307.16789) and its released files; the later dialect has
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +18,7 @@ from jsonschema.exceptions import best_match
 from protocols.errors import UsageError
 from protocols.json_path import readable_path
 
-__all__ = ["AnswerCounts", "answer_counts", "read_answer", "read_response_schemas"]
-
-_FINISH = "Finish"
+__all__ = ["read_answer", "read_response_schemas"]
 
 _NODE = {
     "type": "object",
@@ -83,20 +80,6 @@ _VALIDATOR = Draft202012Validator(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerCounts:
-    """What a search came to: its nodes, and functions by their names, `Finish` left out.
-
-    `calls` are those of all branches, `trace` those of the chosen path (None of an invalid answer), `instances`
-    the training steps: the lists of messages whose last one calls a function. An invalid answer has no such lists.
-    """
-
-    nodes: int
-    calls: tuple[str, ...]
-    trace: tuple[str, ...] | None
-    instances: int
-
-
 def read_answer(file: Path) -> Mapping[str, Any]:
     """One answer file, checked. Raises: UsageError: It is none, or half-written; the message has the JSON path."""
     try:
@@ -112,45 +95,6 @@ def read_answer(file: Path) -> Mapping[str, Any]:
     if problem is not None:
         raise UsageError(f"{file}: {readable_path(tuple(problem.absolute_path))}: {problem.message[:200]}")
     return data
-
-
-def answer_counts(answer: Mapping[str, Any]) -> AnswerCounts:
-    """Count an answer that was read; of a tree the root is a node, of chains none but their own are."""
-    chains = [attempt["chain"] for attempt in answer.get("trys", ())]
-    roots = [answer["tree"]["tree"]] if "tree" in answer else [node for chain in chains for node in chain]
-    nodes = [node for root in roots for node in _walk(root)]
-    generation = answer["answer_generation"]
-    lists = (generation.get("train_messages") or ()) if generation["valid_data"] else ()
-    calls = [node["description"] for node in nodes if node["node_type"] == "Action"]
-    return AnswerCounts(
-        len(nodes),
-        tuple(name for name in calls if name != _FINISH),
-        _trace(lists) if generation["valid_data"] else None,
-        sum(bool(messages) and bool(_called(messages[-1:])) for messages in lists),
-    )
-
-
-def _trace(lists: Sequence[Sequence[Mapping[str, Any]]]) -> tuple[str, ...]:
-    return tuple(name for name in _called(lists[-1]) if name != _FINISH) if lists else ()
-
-
-def _walk(node: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """A node and all below it."""
-    yield node
-    for child in node.get("children", ()):
-        yield from _walk(child)
-
-
-def _called(messages: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The functions that the assistant calls in some messages, in either dialect."""
-    names: list[str] = []
-    for message in messages:
-        if message.get("role") != "assistant":
-            continue
-        if called := message.get("function_call"):
-            names.append(str(called.get("name")))
-        names += [str(entry["function"].get("name")) for entry in message.get("tool_calls") or ()]
-    return names
 
 
 def read_response_schemas(file: Path) -> dict[str, Mapping[str, Any]]:

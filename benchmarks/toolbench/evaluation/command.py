@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
@@ -89,9 +89,6 @@ class _JudgeOptions:
         "are there]",
     )
     compat: bool = option("--compat", is_flag=True, help="Judge as the released code does, with its defects.")
-    human: Path | None = option(
-        "--human", type=_file, metavar="FILE", help="People's labels by query id; tells how far the judge agrees."
-    )
     verdicts: tuple[Path, ...] = option(
         "--verdicts", multiple=True, type=_file, metavar="FILE", help="A further verdicts.jsonl to read. Repeatable."
     )
@@ -171,8 +168,7 @@ def pass_rate(options: _PassOptions) -> None:
         if options.compat:
             queries = flip_coins(queries)
         write_judgements(options.out, run.subset, run.method, queries, options.compat)
-        labels = {query.query_id: [_as_pass(entry.label) for entry in query.repetitions] for query in queries}
-        evaluation.finish(judged_summary(queries, options.compat), labels, "PassRate")
+        evaluation.finish(judged_summary(queries, options.compat), "PassRate")
 
 
 @evaluate.command("win-rate", epilog=_EPILOG)
@@ -205,12 +201,7 @@ def win_rate(options: _WinOptions) -> None:
         steps = compare_runs(reference, candidate, ids, judge, options.edition, times, options.compat, options.workers)
         compared = evaluation.watch(steps, len(ids))
         write_comparisons(options.out, candidate.subset, (reference.method, candidate.method), compared)
-        labels = {query.query_id: [entry.winner for entry in query.rounds] for query in compared}
-        evaluation.finish(compared_summary(compared, options.compat), labels, "WinRate")
-
-
-def _as_pass(label: str) -> str:
-    return {"Solved": "Passed", "Unsolved": "Failed"}.get(label, label)
+        evaluation.finish(compared_summary(compared, options.compat), "WinRate")
 
 
 def _ids(file: Path | None, runs: Sequence[JudgedRun]) -> tuple[str, ...]:
@@ -235,13 +226,9 @@ class _Evaluation:
     def __init__(
         self, options: _JudgeOptions, prompts: Sequence[str], names: Mapping[str, Any], ids: Sequence[str]
     ) -> None:
-        from benchmarks.toolbench.evaluation.human import read_labels
-
         self._options = options
         self._prompts = prompts
         self._names = names
-        kind: Literal["pass", "win"] = "win" if "reference" in names else "pass"
-        self._people = read_labels(options.human, kind) if options.human else None
         self._ids = ids
         self._model: Model | None = None
         self.judge: Judge | None = None
@@ -275,10 +262,9 @@ class _Evaluation:
         console = Console(stderr=True)
         return list(track(steps, "judged", total, console=console, disable=not console.is_terminal))
 
-    def finish(self, figures: Mapping[str, Any], labels: Mapping[str, Sequence[str]], kind: str) -> None:
+    def finish(self, figures: Mapping[str, Any], kind: str) -> None:
         """Write summary and leaderboard, and show the summary."""
         from atc.files import write_json
-        from benchmarks.toolbench.evaluation.human import agreement
         from benchmarks.toolbench.evaluation.results import write_leaderboard
         from benchmarks.toolbench.evaluation.summary_table import summary_table
 
@@ -286,8 +272,6 @@ class _Evaluation:
         settings = {"judge": options.judge or "a rule", "compat": options.compat, "prompt_sha256": self._prompt_hash}
         date = datetime.now(UTC).date().isoformat()
         summary = {**figures, **self._names, "measure": kind, **settings, "date": date}
-        if self._people is not None:
-            summary["human"] = asdict(agreement(labels, self._people))
         if figures["unparsed"] > _UNREADABLE * max(figures["n"] * self._names["times"], 1):
             say(f"warning: {figures['unparsed']} replies of the judge cannot be read: is it able to judge?")
         write_json(options.out / "summary.json", summary)

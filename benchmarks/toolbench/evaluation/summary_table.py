@@ -20,15 +20,6 @@ _COUNTS = {
     "hallucinated": "answers that call a function that was not offered",
 }
 _SHARES = {"win": "wins", "lose": "losses", "tie": "ties"}
-_HUMAN = {
-    "n": "queries with people's labels",
-    "agreement": "agreement of judge and people",
-    "people": "agreement among people",
-    "kappa": "Cohen's kappa",
-    "bias": "bias",
-    "variance": "variance of the judge",
-    "people_variance": "variance of people",
-}
 
 
 def summary_table(summary: Mapping[str, Any]) -> TextTable:
@@ -47,11 +38,6 @@ def summary_table(summary: Mapping[str, Any]) -> TextTable:
         rows.append(("their standard deviation", f"{100 * spread['std']:.1f} points"))
         if spread["unanimous"] is not None:
             rows.append(("queries with the same label each time", percent(spread["unanimous"])))
-    for name, words in _HUMAN.items():
-        value = summary.get("human", {}).get(name)
-        if value is not None:
-            shown = str(value) if name == "n" else f"{value:.3f}" if "variance" in name or name == "kappa" else None
-            rows.append((words, shown or percent(value)))
     compat = ", as published with its defects" if summary["compat"] else ""
     remark = f"Judge: {summary['judge']}, {summary['times']} times{compat}. A rate by a judge is that judge's opinion."
     return TextTable(title, ("measure", "value"), tuple(rows), (remark,))

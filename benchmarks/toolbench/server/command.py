@@ -77,7 +77,7 @@ class _Options:
         "--schemas",
         type=click.Path(exists=True, file_okay=False, path_type=Path),
         metavar="DIR",
-        help="Key schemas, of `atc toolbench compress` or a release: they shorten long replies to calls with `strip`.",
+        help="The key schemas of a release: they shorten long replies to calls with `strip`.",
     )
     seed: int = option("--seed", type=int, default=0, show_default=True, help="Of the simulated worlds.")
 

@@ -12,7 +12,8 @@ from click.testing import CliRunner
 
 from atc.apps.cli import main
 from benchmarks.learning.generation.checks import InstructionChecks, SeenTexts
-from benchmarks.learning.generation.pool import PooledAPI, ToolPool, read_collections
+from benchmarks.learning.generation.clustering import proposed_collections
+from benchmarks.learning.generation.pool import PooledAPI, ToolPool
 from benchmarks.learning.generation.writing import BadInstructionError, WrittenInstruction, read_text, read_values
 from benchmarks.toolbench.corpus.queries import read_queries
 from benchmarks.toolbench.server.catalogue import Catalogue
@@ -74,47 +75,19 @@ RIB, ESB = {"port_code": "RIB", "day": "2024-07-14"}, {"port_code": "ESB", "day"
 WRITTEN = LONG.format(port="RIB", day="2024-07-14")
 
 
-def test_collections_span_categories(tools: Path, tmp_path: Path) -> None:
-    """Tools of like purpose from two categories are a collection; the file says that it was made here."""
-    out = tmp_path / "collections.json"
-    done = CliRunner().invoke(main, ["toolbench", "collections", str(tools), "--out", str(out)])
-
-    assert done.exit_code == 0, done.output
-    collections = json.loads(out.read_text())
-    assert "not the published" in collections.pop("_about")
-    assert sorted(map(sorted, collections.values())) == [
-        ["Science/parcel_lab", "Travel/parcel_desk"],
-        ["Science/sea_levels", "Travel/harbour_tides"],
+def test_collections_span_categories(pool: ToolPool) -> None:
+    """Tools of like purpose from two categories are a collection, which the instructions of I3 draw from."""
+    assert sorted(map(sorted, proposed_collections(pool))) == [
+        [("Science", "parcel_lab"), ("Travel", "parcel_desk")],
+        [("Science", "sea_levels"), ("Travel", "harbour_tides")],
     ]
-
-
-def test_a_source_is_not_replaced_by_its_collections(tools: Path, tmp_path: Path) -> None:
-    """The file that is read stays."""
-    source = tools / "Science" / "sea_levels.json"
-    before = source.read_bytes()
-    done = CliRunner().invoke(main, ["toolbench", "collections", str(source), "--out", str(source)])
-
-    assert done.exit_code == 2
-    assert "is a source, and would be overwritten" in " ".join(done.stderr.split())
-    assert source.read_bytes() == before
-
-
-def test_a_tool_is_once_in_a_collection(pool: ToolPool, tmp_path: Path) -> None:
-    """However often a file names it, no instruction has it twice."""
-    file = tmp_path / "collections.json"
-    file.write_text(json.dumps({"sea": [*["Travel/harbour_tides"] * 4, "Science/sea_levels"]}))
-    groups = read_collections(file)
-
-    for number in range(8):
-        apis = pool.draw("I3", number, 0, groups)
-        assert len({id(api) for api in apis}) == len(apis)
 
 
 def test_apis_are_drawn_by_kind(pool: ToolPool) -> None:
     """I1 goes through all tools, I2 stays in a category, I3 leaves it; the same number draws the same again."""
-    groups = {"sea": [("Travel", "harbour_tides"), ("Science", "sea_levels")]}
-    single = [pool.draw("I1", number, 0, {}) for number in range(4)]
-    category = [pool.draw("I2", number, 0, {}) for number in range(8)]
+    groups = [[("Travel", "harbour_tides"), ("Science", "sea_levels")]]
+    single = [pool.draw("I1", number, 0, []) for number in range(4)]
+    category = [pool.draw("I2", number, 0, []) for number in range(8)]
     collection = pool.draw("I3", 0, 0, groups)
 
     assert {api.tool for apis in single for api in apis} == {"Harbour Tides", "Parcel Desk", "Sea Levels", "Parcel Lab"}
@@ -134,7 +107,7 @@ def test_tools_of_one_name_are_of_their_categories(tools: Path) -> None:
         file = tools / category / "weather.json"
         file.write_text(json.dumps({"tool_name": "Weather", "tool_description": "", "api_list": apis}))
     pool = ToolPool(Catalogue([tools]))
-    groups = {"weather": [("Travel", "weather"), ("Science", "weather")]}
+    groups = [[("Travel", "weather"), ("Science", "weather")]]
 
     for number in range(8):
         apis_needed = pool.needed("I3", number, 0, pool.draw("I3", number, 0, groups))
@@ -353,24 +326,6 @@ def test_damaged_attempts_are_named(
     assert json.loads(again.stdout) == json.loads(whole.stdout)
 
 
-def test_tools_of_a_collection_that_no_source_has_are_named(
-    tools: Path, tmp_path: Path, endpoint: Callable[..., None]
-) -> None:
-    """A collection names a tool as its file is named; one that is left out is said on stderr, with its right name."""
-    endpoint("nothing")
-    collections = tmp_path / "collections.json"
-    named = ["Travel/Harbour Tides", "Travel/parcel_desk", "Science/parcel_lab", "Sport/Darts"]
-    collections.write_text(json.dumps({"_about": "by hand", "sea": named}))
-    more = ("--count", "1", "--max-tokens", "900", "--kind", "I3", "--collections", str(collections))
-    done = CliRunner().invoke(main, command(tools, tmp_path / "queries.json", *more))
-
-    assert done.exit_code == 0, done.output
-    assert (
-        f"warning: {collections}: 2 of 4 tools are in no source, and are left out: Travel/Harbour Tides, Sport/Darts; "
-        "write Travel/harbour_tides for Travel/Harbour Tides"
-    ) in " ".join(done.stderr.split())
-
-
 def test_a_file_that_it_has_not_made_is_left_alone(tools: Path, tmp_path: Path, endpoint: Callable[..., None]) -> None:
     """A query file without its attempts is somebody's; a smaller count takes nothing from one that it has made."""
     values = '{"port_code": "ESB"}'
@@ -400,7 +355,8 @@ def test_sources_that_are_none_are_told(
 ) -> None:
     """The message names no option that the command does not have."""
     monkeypatch.delenv("ATC_DATA", raising=False)
-    done = CliRunner().invoke(main, ["toolbench", "collections", *sources, "--out", str(tmp_path / "c.json")])
+    more = ["--kind", "I1", "--count", "1", "--out", str(tmp_path / "q.json")]
+    done = CliRunner().invoke(main, ["toolbench", "generate", *sources, *more])
 
     assert done.exit_code == 2
     assert why in " ".join(done.stderr.split())
@@ -410,17 +366,12 @@ def test_sources_that_are_none_are_told(
 @pytest.mark.parametrize(
     ("more", "why"),
     [
-        (["--kind", "I3"], "--collections"),
         (["--server", "http://127.0.0.1:1", "--simulate"], "exclude"),
         (["--max-seconds", "nan"], "'nan' is no finite number"),
-        (["--kind", "I3", "--collections", "DEEP"], "cannot be read as JSON"),
     ],
 )
 def test_options_that_do_not_fit_are_refused(tools: Path, tmp_path: Path, more: list[str], why: str) -> None:
     """The message names the option that is missing or too many."""
-    deep = tmp_path / "deep.json"
-    deep.write_text("[" * 100_000)
-    more = [str(deep) if argument == "DEEP" else argument for argument in more]
     done = CliRunner().invoke(main, command(tools, tmp_path / "q.json", "--count", "1", *more))
 
     assert done.exit_code == 2

@@ -1,4 +1,4 @@
-"""Answer files of ToolBench: read in both dialects, written from our solutions, counted."""
+"""Answer files of ToolBench: read in both dialects, written from our solutions."""
 
 from __future__ import annotations
 
@@ -7,13 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
-from atc.apps.cli import main
 from benchmarks.toolbench.corpus.answer_files import published_answer, published_method
-from benchmarks.toolbench.corpus.answers import answer_counts, read_answer, read_response_schemas
+from benchmarks.toolbench.corpus.answers import read_answer, read_response_schemas
 from benchmarks.toolbench.corpus.queries import read_queries
-from benchmarks.toolbench.corpus.stats import corpus_stats
 from benchmarks.toolbench.evaluation.convert import convert
 from protocols.errors import UsageError
 
@@ -37,17 +34,17 @@ def answer_file(folder: Path, tree: object, valid: bool = True, **generation: An
 
 
 def test_an_answer_of_either_dialect_is_read(tmp_path: Path) -> None:
-    """A null `function_call` is no call; parallel `tool_calls` are several."""
-    called = {"tool_calls": [{"id": "1", "function": {"name": "tide"}}, {"id": "2", "function": {"name": "depth"}}]}
+    """A null `function_call` is no call; `tool_calls` are."""
+    called = {"tool_calls": [{"id": "1", "function": {"name": "tide", "arguments": "{}"}}]}
     lists = [
-        [{"role": "user", "content": "q"}, {"role": "assistant", "function_call": None, **called}],
         [{"role": "user", "content": "q"}, {"role": "assistant", "content": "a thought", "function_call": None}],
+        [{"role": "user", "content": "q"}, {"role": "assistant", "function_call": None, **called}],
     ]
     functions = [{"type": "function", "function": {"name": "tide"}}, {"name": "depth"}]
     tree = node("Action Input", "", node("Action", "tide", node("Action Input", "{}", observation_code=3)))
-    counts = answer_counts(read_answer(answer_file(tmp_path, tree, function=functions, train_messages=lists)))
+    read = read_answer(answer_file(tmp_path, tree, function=functions, train_messages=lists))
 
-    assert (counts.instances, counts.nodes, counts.calls) == (1, 3, ("tide",))
+    assert [call.name for call in convert("1", read, "DFS").calls] == ["tide"]
 
 
 @pytest.mark.parametrize(
@@ -128,9 +125,9 @@ def test_a_search_is_written_as_its_published_tree(tmp_path: Path) -> None:
     data = published_answer(solution(tree, answer="At noon."), query, "dfsdt", 1, SETTINGS)
     file = tmp_path / "7_DFS_woFilter_w2.json"
     file.write_text(json.dumps(data), "utf-8")
-    counts, generation = answer_counts(read_answer(file)), data["answer_generation"]
+    read, generation = read_answer(file), data["answer_generation"]
 
-    assert (data["tree"]["size"], data["tree"]["max_length"], counts.nodes, counts.instances) == (10, 7, 10, 2)
+    assert (read["tree"]["size"], read["tree"]["max_length"], len(generation["train_messages"])) == (10, 7, 2)
     assert (data["win"], generation["valid_data"], generation["finish_type"]) == (True, True, "give_answer")
     assert json.loads(generation["final_answer"])["final_answer"] == "At noon."
     converted = convert("7", data, "DFS_woFilter_w2")
@@ -152,46 +149,3 @@ def test_a_program_is_written_as_the_chain_of_its_calls(tmp_path: Path) -> None:
     ]
     assert (data["win"], lost["win"], lost["answer_generation"]["valid_data"]) == (True, False, False)
     assert data["answer_generation"]["function"][0]["name"] == "tide_for_harbour"
-
-
-# --- counts
-
-
-def test_stats_count_what_files_hold(tmp_path: Path) -> None:
-    """As a table, and as JSON; a file of another kind is named and left out."""
-    query_file(tmp_path)
-    (tmp_path / "broken.json").write_text("{", "utf-8")
-    result = CliRunner().invoke(main, ["toolbench", "stats", str(tmp_path), "--json"])
-    table = CliRunner().invoke(main, ["toolbench", "stats", str(tmp_path)])
-
-    data = json.loads(result.stdout)
-    assert (data["queries"], data["apis"], data["tools"], data["words"]) == (1, 1, 1, 4.0)
-    assert "broken.json" in table.stderr
-    assert "API records" in table.stdout
-
-
-def test_a_category_counts_once_however_it_is_spelled(tmp_path: Path) -> None:
-    """A folder of tools has a standardized name of its category, a query the published one."""
-    file = tmp_path / "tools" / "News_Media" / "papers.json"
-    file.parent.mkdir(parents=True)
-    file.write_text(json.dumps({"tool_name": "Papers", "api_list": [{"name": "top"}]}))
-    records = [{"category_name": "News, Media", "tool_name": "Papers", "api_name": "top"}]
-    queries = [{"query": "What is new?", "query_id": 1, "api_list": records, "relevant APIs": [["papers", "top"]]}]
-    (tmp_path / "queries.json").write_text(json.dumps(queries))
-    data = json.loads(CliRunner().invoke(main, ["toolbench", "stats", str(tmp_path), "--json"]).stdout)
-
-    assert (data["categories"], data["tools"], data["apis"], data["relevant_categories"]) == (1, 1, 1, 1.0)
-
-
-def test_the_shared_files_have_the_counted_contents(data: Path) -> None:
-    """422 queries, 2,196 records of 1,755 APIs of 558 tools in 46 categories; 5 and 6 answers with these nodes."""
-    names = ("G1_instruction", "G1_category", "G2_instruction")
-    stats = corpus_stats([data / "stabletoolbench" / f"{name}.json" for name in names])
-    assert (stats.queries, stats.records, stats.apis, stats.tools, stats.categories) == (422, 2196, 1755, 558, 46)
-    first = [read_answer(file) for file in sorted((data / "toolbench/data_example/answer").rglob("*.json"))]
-    assert sorted(answer_counts(answer).nodes for answer in first) == [7, 9, 10, 10, 19]
-    assert all(answer["tree"]["size"] == answer_counts(answer).nodes for answer in first)
-    assert sum(answer_counts(answer).instances for answer in first) == 18
-    second = [read_answer(file) for file in sorted((data / "stabletoolbench/data_example/answer").rglob("*.json"))]
-    assert sorted(answer_counts(answer).nodes for answer in second if "tree" in answer) == [8, 8, 71]
-    assert [answer_counts(answer).trace for answer in second].count(None) == 1

@@ -1,4 +1,4 @@
-"""`atc eval`: its judge, its files, and how it agrees with people."""
+"""`atc eval`: its judge and its files."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from click.testing import CliRunner
 
 from atc.apps.cli import main
 from benchmarks.toolbench.evaluation.evaluate import judge_run
-from benchmarks.toolbench.evaluation.human import agreement, read_labels
 from benchmarks.toolbench.evaluation.result_files import PASS_COLUMNS, STATUS_COLUMNS, WIN_COLUMNS
 from benchmarks.toolbench.evaluation.sources import read_ids
 from protocols.errors import UsageError
@@ -299,44 +298,6 @@ def test_bad_usage_is_told(tmp_path: Path) -> None:
     assert "is no converted answer file" in atc_eval("pass-rate", tmp_path / "none.json", *judged).stderr
     with pytest.raises(UsageError, match="holds no query ids"):
         read_ids(tmp_path / "none.json")
-
-
-# People
-
-
-def test_agreement_as_in_the_papers_appendix() -> None:
-    """Hand-made: a tie among people gives half a point; the variance is within each query."""
-    judged = {"1": ["Passed"] * 4, "2": ["Passed", "Failed", "Failed", "Failed"], "3": ["Passed", "Passed"]}
-    people = {"1": ["Passed", "Passed", "Failed"], "2": ["Failed"], "3": ["Passed", "Failed"], "4": ["Passed"]}
-    compared_labels = agreement(judged, people)
-
-    assert compared_labels.n == 3
-    assert compared_labels.agreement == pytest.approx((1 + 0.75 + 0.5) / 3)
-    assert compared_labels.people == pytest.approx((2 / 3 + 1 + 0.5) / 3)
-    assert compared_labels.bias == pytest.approx((0 + 0 + 0.5) / 3)
-    assert compared_labels.variance == pytest.approx((0 + 0.1875 + 0) / 3)
-    assert compared_labels.kappa == 1
-    assert agreement({"1": ["Passed"]}, {}).agreement is None
-
-
-def test_labels_of_people_are_read_in_three_forms(endpoint_judge: JudgeServer, tmp_path: Path) -> None:
-    """JSON, a table with a row a person, the published preference table; a wrong word is named."""
-    (tmp_path / "a.json").write_text('{"1": ["passed", "failed"], "2": "unsure"}')
-    (tmp_path / "a.csv").write_text("query_id,label\n1,Passed\n1,failed\n")
-    (tmp_path / "win.csv").write_text("query_id\tpreference_label\n1\t2\n2\t3\n")
-    (tmp_path / "bad.json").write_text('{"1": "good"}')
-
-    assert read_labels(tmp_path / "a.json", "pass") == {"1": ["Passed", "Failed"], "2": ["Unsure"]}
-    assert read_labels(tmp_path / "a.csv", "pass") == {"1": ["Passed", "Failed"]}
-    assert read_labels(tmp_path / "win.csv", "win") == {"1": ["candidate"], "2": ["tie"]}
-    with pytest.raises(UsageError, match="query 1: 'good' is no label"):
-        read_labels(tmp_path / "bad.json", "pass")
-
-    file = write_answers(tmp_path / "mine", [answer("1"), answer("2")])
-    command = ("pass-rate", file, "--judge", "openai:judge", "--edition", "sopr", "--out", tmp_path / "out")
-    shown = atc_eval(*command, "--human", tmp_path / "a.json")
-    assert "agreement of judge and people" in shown.stdout
-    assert summary(tmp_path / "out")["human"]["agreement"] == 0.25
 
 
 def test_the_published_tables_stand_beside_ours(endpoint_judge: JudgeServer, tmp_path: Path) -> None:
