@@ -6,17 +6,21 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-__all__ = ["Area", "Place", "SheetsError", "area_of", "label_of", "place_of", "split_title"]
+__all__ = ["Area", "Place", "SheetsError", "area_of", "invalid", "label_of", "split_title"]
 
 Place = tuple[int, int]
 """A cell: its row and its column, both from 1."""
 
-_CELL = re.compile(r"\$?([A-Za-z]+)\$?([1-9]\d*)")
 _AREA = re.compile(r"\$?([A-Za-z]*)\$?(\d*)(?::\$?([A-Za-z]*)\$?(\d*))?")
 
 
 class SheetsError(Exception):
     """The service would refuse this request; the message is in its words where programs are known to read them."""
+
+
+def invalid(message: str) -> SheetsError:
+    """What the service says of a request that it does not take."""
+    return SheetsError(f"APIError: 400 INVALID_ARGUMENT: {message}")
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -57,9 +61,12 @@ class Area:
             return None
         return Area(self.top, self.left, min(self.bottom, rows), min(self.right, cols))
 
+    def shifted(self, down: int, right: int) -> Area:
+        """The same size at another place."""
+        return Area(self.top + down, self.left + right, self.bottom + down, self.right + right)
+
     def __str__(self) -> str:
-        first = label_of(self.top, self.left)
-        last = label_of(self.bottom, self.right)
+        first, last = label_of(self.top, self.left), label_of(self.bottom, self.right)
         return first if first == last else f"{first}:{last}"
 
 
@@ -80,14 +87,6 @@ def label_of(row: int, col: int) -> str:
     return f"{letters}{row}"
 
 
-def place_of(label: str) -> Place:
-    """Row and column of a cell's name. Raises: SheetsError: It is no name of a cell."""
-    match = _CELL.fullmatch(label) if isinstance(label, str) else None
-    if match is None:
-        raise SheetsError(f"IncorrectCellLabel: {label!r} is no cell; write it like C2")
-    return int(match[2]), _column_of(match[1])
-
-
 def split_title(text: str) -> tuple[str | None, str]:
     """The title of a worksheet before `!`, None without one, and the range after it."""
     title, mark, rest = text.rpartition("!")
@@ -105,9 +104,9 @@ def area_of(text: str, rows: int, cols: int) -> Area:
     """
     match = _AREA.fullmatch(text) if isinstance(text, str) else None
     if match is None or not text or (":" in text and not ((match[1] or match[2]) and (match[3] or match[4]))):
-        raise SheetsError(f"APIError: 400 INVALID_ARGUMENT: Unable to parse range: {text}")
+        raise invalid(f"Unable to parse range: {text}")
     if ":" not in text and not (match[1] and match[2]):
-        raise SheetsError(f"APIError: 400 INVALID_ARGUMENT: Unable to parse range: {text}")
+        raise invalid(f"Unable to parse range: {text}")
     first_row, first_col = int(match[2] or 1), _column_of(match[1]) or 1
     if ":" in text:
         last_row, last_col = int(match[4] or rows), _column_of(match[3]) or cols
@@ -116,6 +115,5 @@ def area_of(text: str, rows: int, cols: int) -> Area:
     top, bottom = sorted((first_row, last_row))
     left, right = sorted((first_col, last_col))
     if not 1 <= top <= bottom <= rows or not 1 <= left <= right <= cols:
-        limits = f"Max rows: {rows}, max columns: {cols}"
-        raise SheetsError(f"APIError: 400 INVALID_ARGUMENT: Range ({text}) exceeds grid limits. {limits}")
+        raise invalid(f"Range ({text}) exceeds grid limits. Max rows: {rows}, max columns: {cols}")
     return Area(top, left, bottom, right)

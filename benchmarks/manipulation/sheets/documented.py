@@ -6,6 +6,7 @@ Names, signatures and descriptions are in `documented.yaml`, so that a prompt ha
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -13,12 +14,21 @@ from typing import Any, TypeVar
 import yaml
 
 from benchmarks.manipulation.sheets.a1 import SheetsError
+from benchmarks.manipulation.sheets.spreadsheet import WorksheetInfo
 from benchmarks.manipulation.sheets.tab import Json
 from benchmarks.manipulation.sheets.values import Rows
-from benchmarks.manipulation.sheets.worksheet_cells import SheetCell
-from benchmarks.manipulation.sheets.worksheet_info import WorksheetInfo
 
 __all__ = ["documented_names", "with_documented"]
+
+
+@dataclass
+class SheetCell:
+    """A cell with its row and column, both from 1, and its value."""
+
+    row: int
+    col: int
+    value: Any = ""
+
 
 _HINTS = {"Any": Any, "Json": Json, "Rows": Rows, "SheetCell": SheetCell, "WorksheetInfo": WorksheetInfo}
 Owner = TypeVar("Owner")

@@ -1,16 +1,21 @@
-"""The formats of cells: what a request may set, and what a cell looks like in the end."""
+"""The formats of cells: what a request may set (`formats.yaml`), and what a cell looks like in the end."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from functools import cache
+from pathlib import Path
 
-from benchmarks.manipulation.sheets.a1 import SheetsError
+import yaml
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import best_match
+
+from benchmarks.manipulation.sheets.a1 import invalid
 from benchmarks.manipulation.sheets.tab import Json
 
-__all__ = ["PATTERNS", "checked_format", "color_of", "effective_format"]
+__all__ = ["checked_format", "effective_format", "number_pattern"]
 
-PATTERNS = {
+_PATTERNS = {
     "TEXT": "@",
     "NUMBER": "#,##0.00",
     "PERCENT": "0.00%",
@@ -22,16 +27,6 @@ PATTERNS = {
 }
 """How a kind of number is shown where a format gives no pattern of its own."""
 
-_TEXT = ("bold", "italic", "underline", "strikethrough", "fontSize", "fontFamily", "foregroundColor")
-_CHOICES = {
-    "horizontalAlignment": ("LEFT", "CENTER", "RIGHT"),
-    "verticalAlignment": ("TOP", "MIDDLE", "BOTTOM"),
-    "wrapStrategy": ("OVERFLOW_CELL", "LEGACY_WRAP", "CLIP", "WRAP"),
-    "textDirection": ("LEFT_TO_RIGHT", "RIGHT_TO_LEFT"),
-    "hyperlinkDisplayType": ("LINKED", "PLAIN_TEXT"),
-}
-_FIELDS = ("numberFormat", "backgroundColor", "borders", "padding", "textFormat", "textRotation", *_CHOICES)
-_COLORS = ("red", "green", "blue", "alpha")
 _DEFAULTS: Json = {
     "backgroundColor": {"red": 1.0, "green": 1.0, "blue": 1.0},
     "foregroundColor": {"red": 0.0, "green": 0.0, "blue": 0.0},
@@ -45,34 +40,24 @@ _DEFAULTS: Json = {
 }
 
 
+@cache
+def _validator() -> Draft202012Validator:
+    return Draft202012Validator(yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text("utf-8")))
+
+
 def checked_format(form: object) -> Json:
     """The format as it came. Raises: SheetsError: It has a field or a value that the service does not know."""
-    if not isinstance(form, Mapping):
-        raise SheetsError(f"APIError: 400 INVALID_ARGUMENT: a format is an object, not {form!r}")
-    _known(form, _FIELDS, "the format")
-    for name, choices in _CHOICES.items():
-        if name in form and form[name] not in choices:
-            raise SheetsError(f"APIError: 400 INVALID_ARGUMENT: {name} is one of {choices}, not {form[name]!r}")
-    if "textFormat" in form:
-        _known(form["textFormat"], _TEXT, "textFormat")
-        if "foregroundColor" in form["textFormat"]:
-            color_of(form["textFormat"]["foregroundColor"])
-    if "backgroundColor" in form:
-        color_of(form["backgroundColor"])
-    if "numberFormat" in form:
-        _known(form["numberFormat"], ("type", "pattern"), "numberFormat")
-        if form["numberFormat"].get("type") not in PATTERNS:
-            raise SheetsError(f"APIError: 400 INVALID_ARGUMENT: the type of a numberFormat is one of {list(PATTERNS)}")
+    error = best_match(_validator().iter_errors(form))
+    if error is not None:
+        raise invalid(f"Invalid JSON payload received at format{error.json_path[1:]}: {error.message}")
+    assert isinstance(form, Mapping)
     return dict(form)
 
 
-def color_of(color: object) -> dict[str, float]:
-    """Red, green and blue from 0 to 1, 0 where one is left out. Raises: SheetsError."""
-    _known(color, _COLORS, "a color")
-    parts = {name: color.get(name, 0) for name in _COLORS[:3]} if isinstance(color, Mapping) else {}
-    if not all(isinstance(part, int | float) and 0 <= part <= 1 for part in parts.values()):
-        raise SheetsError(f"APIError: 400 INVALID_ARGUMENT: the parts of a color are from 0 to 1: {color!r}")
-    return {name: round(float(part), 3) for name, part in parts.items()}
+def number_pattern(form: Json) -> str:
+    """How numbers are shown by a format; empty where it does not say so."""
+    number = form.get("numberFormat")
+    return str(number.get("pattern") or _PATTERNS[number["type"]]) if number else ""
 
 
 def effective_format(form: Json) -> Json:
@@ -80,17 +65,7 @@ def effective_format(form: Json) -> Json:
     flat: Json = {name: value for name, value in form.items() if name != "textFormat"} | form.get("textFormat", {})
     for name in ("backgroundColor", "foregroundColor"):
         if name in flat:
-            flat[name] = color_of(flat[name])
+            flat[name] = {part: round(float(flat[name].get(part, 0)), 3) for part in ("red", "green", "blue")}
     if "numberFormat" in flat:
-        kind = flat["numberFormat"]["type"]
-        flat["numberFormat"] = {"type": kind, "pattern": flat["numberFormat"].get("pattern") or PATTERNS[kind]}
+        flat["numberFormat"] = {"type": flat["numberFormat"]["type"], "pattern": number_pattern(form)}
     return {name: value for name, value in flat.items() if value != _DEFAULTS.get(name)}
-
-
-def _known(fields: Any, names: tuple[str, ...], where: str) -> None:
-    if not isinstance(fields, Mapping):
-        raise SheetsError(f"APIError: 400 INVALID_ARGUMENT: {where} is an object, not {fields!r}")
-    unknown = [name for name in fields if name not in names]
-    if unknown:
-        message = f"Invalid JSON payload received. Unknown name {unknown[0]!r} in {where}; there are {', '.join(names)}"
-        raise SheetsError(f"APIError: 400 INVALID_ARGUMENT: {message}")

@@ -11,13 +11,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from benchmarks.manipulation.sheets.a1 import Area, SheetsError
-from benchmarks.manipulation.sheets.spreadsheet import tab_of
+from benchmarks.manipulation.sheets.spreadsheet import WorksheetInfo, tab_of
 from benchmarks.manipulation.sheets.tab import Json
-from benchmarks.manipulation.sheets.values import filled, get_values, put_values
+from benchmarks.manipulation.sheets.values import filled, get_values, numericised, put_values
 from benchmarks.manipulation.sheets.workbook import Workbook
-from benchmarks.manipulation.sheets.worksheet import Worksheet
-from benchmarks.manipulation.sheets.worksheet_cells import numericised
-from benchmarks.manipulation.sheets.worksheet_info import WorksheetInfo
 
 __all__ = ["RecordFunctions", "WorksheetTables"]
 
@@ -37,27 +34,20 @@ class WorksheetTables:
     def __init__(self, book: Workbook) -> None:
         self._book = book
 
-    def get_as_dataframe(
-        self, worksheet: WorksheetInfo | str | None = None, header: int = 0, evaluate_formulas: bool = True
-    ) -> list[Json]:
+    def get_as_dataframe(self, worksheet: WorksheetInfo | str | None = None) -> list[Json]:
         """Get the table of a worksheet as a list of records; empty rows and columns are left out.
 
         Args:
             worksheet: The worksheet as `sheet.worksheet` gives it, or its title; the first one if left out.
-            header: The row with the names of the columns, from 0.
-            evaluate_formulas: Whether a formula counts as its value.
         """
         tab = tab_of(self._book, worksheet) if worksheet is not None else self._book.tabs[0]
-        render = "UNFORMATTED_VALUE" if evaluate_formulas else "FORMULA"
-        rows = filled(get_values(self._book, tab, Area(1, 1, tab.rows, tab.cols), render))
-        if len(rows) <= header:
-            return []
-        columns = [index for index in range(len(rows[0])) if any(row[index] != "" for row in rows)]
-        names = [str(rows[header][index]) or f"Unnamed: {index}" for index in columns]
-        lines = [[row[index] for index in columns] for row in rows[header + 1 :] if any(cell != "" for cell in row)]
+        header, *rows = filled(get_values(self._book, tab, tab.whole(), "UNFORMATTED_VALUE")) or [[]]
+        columns = [index for index in range(len(header)) if any(row[index] != "" for row in (header, *rows))]
+        names = {index: str(header[index]) or f"Unnamed: {index}" for index in columns}
         return [
-            {name: None if cell == "" else numericised(cell) for name, cell in zip(names, line, strict=True)}
-            for line in lines
+            {name: None if row[index] == "" else numericised(row[index]) for index, name in names.items()}
+            for row in rows
+            if any(cell != "" for cell in row)
         ]
 
     def set_with_dataframe(
@@ -67,7 +57,6 @@ class WorksheetTables:
         row: int = 1,
         col: int = 1,
         include_column_header: bool = True,
-        resize: bool = False,
     ) -> None:
         """Write a list of records into a worksheet, with the names of the columns above.
 
@@ -77,17 +66,13 @@ class WorksheetTables:
             row: The first row, from 1.
             col: The first column, from 1.
             include_column_header: Whether the names of the columns are written.
-            resize: Whether the worksheet gets the size of the table.
         """
         tab = tab_of(self._book, worksheet)
         names = _columns(dataframe)
-        rows = [[_blank(record.get(name)) for name in names] for record in dataframe]
+        rows = [["" if record.get(name) is None else record[name] for name in names] for record in dataframe]
         if include_column_header:
             rows.insert(0, list(names))
-        bottom, right = row + len(rows) - 1, col + len(names) - 1
-        if resize:
-            Worksheet(self._book, tab.id).resize(bottom, right)
-        tab.rows, tab.cols = max(tab.rows, bottom), max(tab.cols, right)
+        tab.rows, tab.cols = max(tab.rows, row + len(rows) - 1), max(tab.cols, col + len(names) - 1)
         put_values(self._book, str(Area(row, col, row, col)), tab, rows, raw=False)
 
 
@@ -210,10 +195,6 @@ def _require(dataframe: Sequence[Json], names: Sequence[str]) -> None:
     missing = [name for name in names if name not in columns]
     if missing:
         raise SheetsError(f"KeyError: {missing[0]!r}; the columns are {', '.join(columns)}")
-
-
-def _blank(value: Any) -> Any:
-    return "" if value is None else value
 
 
 def _order(value: Any) -> tuple[bool, Any]:

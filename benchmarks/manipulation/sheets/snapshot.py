@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from benchmarks.manipulation.sheets.a1 import label_of
 from benchmarks.manipulation.sheets.formats import effective_format
-from benchmarks.manipulation.sheets.tab import Json, Tab
-from benchmarks.manipulation.sheets.values import Rows
+from benchmarks.manipulation.sheets.tab import Json, Mark, Tab
+from benchmarks.manipulation.sheets.values import Rows, numericised
 from benchmarks.manipulation.sheets.workbook import Workbook
-from benchmarks.manipulation.sheets.worksheet_cells import numericised
 
 __all__ = ["snapshot"]
 
@@ -22,9 +20,9 @@ def snapshot(book: Workbook, check: Collection[str] = (), *, released: bool = Fa
     cells through a parser of text.
 
     Args:
-        check: What else is compared: `format` the formats of all cells, `layout` merges, notes, hidden and grouped
-            lines, filter, protection, frozen lines and names, `size` the rows and columns there are, `workbook` the
-            permissions. Formats, layout and size are those of the last worksheet.
+        check: What else is compared: `format` the formats of all cells, `layout` all other marks and frozen lines,
+            `size` the rows and columns there are, `workbook` the permissions. Formats, layout and size are those of
+            the last worksheet.
         released: Take the values of the last worksheet alone, without empty rows and columns. A value may then be in a
             wrong place, and the other worksheets be damaged.
     """
@@ -32,16 +30,22 @@ def snapshot(book: Workbook, check: Collection[str] = (), *, released: bool = Fa
     everything = [(candidate.title, _values(book, candidate)) for candidate in book.tabs]
     state: Json = {"values": _dense(everything[-1][1]) if released else everything}
     if "format" in check:
-        formats = {label_of(*place): effective_format(form) for place, form in tab.formats.items()}
+        formats = {str(mark.area): effective_format(mark.value) for mark in tab.of_kind("format")}
         state["format"] = {label: form for label, form in formats.items() if form}
     if "layout" in check:
-        state["layout"] = _layout(book, tab)
+        used = book.used(tab)
+        marks = sorted(_text(mark, used) for mark in tab.marks if mark.kind != "format")
+        state["layout"] = {"marks": marks, "frozen": dict(tab.frozen)}
     if "size" in check:
         state["size"] = [tab.rows, tab.cols]
     if "workbook" in check:
-        permissions = [{name: value for name, value in item.items() if name != "id"} for item in book.permissions]
-        state["workbook"] = permissions
+        state["workbook"] = list(book.permissions)
     return state
+
+
+def _text(mark: Mark, used: tuple[int, int]) -> str:
+    area = mark.area.within(*used) if mark.kind == "filter" else mark.area  # empty cells are filtered like none
+    return f"{mark.kind} {area} {mark.value}"
 
 
 def _values(book: Workbook, tab: Tab) -> Rows:
@@ -55,22 +59,6 @@ def _dense(cells: Rows) -> Rows:
     rows = [row for row in cells if any(value != "" for value in row)]
     columns = [column for column in zip(*rows, strict=True) if any(value != "" for value in column)]
     return [list(row) for row in zip(*columns, strict=True)]
-
-
-def _layout(book: Workbook, tab: Tab) -> Json:
-    used = book.used(tab)
-    part = tab.filter.within(*used) if tab.filter else None
-    protected = sorted((str(area), sorted(details["editors"]["users"])) for area, details in tab.protected.values())
-    return {
-        "merges": sorted(map(str, tab.merges)),
-        "notes": {label_of(*place): note for place, note in tab.notes.items()},
-        "hidden": {axis: sorted(lines) for axis, lines in tab.hidden.items()},
-        "groups": {axis: sorted(spans) for axis, spans in tab.groups.items()},
-        "frozen": dict(tab.frozen),
-        "filter": str(part) if part else "",
-        "protected": protected,
-        "names": {name.name: f"{book.tab(name.tab).title}!{name.area}" for name in book.names},
-    }
 
 
 def _value(value: Any) -> Any:

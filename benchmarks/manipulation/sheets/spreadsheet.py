@@ -7,13 +7,38 @@ title. The methods of a worksheet act on the first one, the others are written t
 
 from __future__ import annotations
 
-from benchmarks.manipulation.sheets.a1 import SheetsError
-from benchmarks.manipulation.sheets.tab import Json, Tab
-from benchmarks.manipulation.sheets.values import is_raw, put_values, turned
-from benchmarks.manipulation.sheets.workbook import Workbook
-from benchmarks.manipulation.sheets.worksheet_info import WorksheetInfo, copied_tab, worksheet_info
+from dataclasses import dataclass
 
-__all__ = ["Spreadsheet", "tab_of"]
+from benchmarks.manipulation.sheets.a1 import invalid
+from benchmarks.manipulation.sheets.tab import Json, Tab
+from benchmarks.manipulation.sheets.values import is_raw, put_values
+from benchmarks.manipulation.sheets.workbook import Workbook
+
+__all__ = ["Spreadsheet", "WorksheetInfo", "tab_of", "worksheet_info"]
+
+
+@dataclass(frozen=True)
+class WorksheetInfo:
+    """What a program is told of a worksheet; `index` counts from 0.
+
+    Args:
+        id: The id.
+        title: The title.
+        index: The place among the worksheets.
+        row_count: The number of rows.
+        col_count: The number of columns.
+    """
+
+    id: int
+    title: str
+    index: int = 0
+    row_count: int = 1000
+    col_count: int = 26
+
+
+def worksheet_info(book: Workbook, tab: Tab) -> WorksheetInfo:
+    """What a program is told of a worksheet."""
+    return WorksheetInfo(tab.id, tab.title, book.index(tab), tab.rows, tab.cols)
 
 
 def tab_of(book: Workbook, worksheet: WorksheetInfo | str) -> Tab:
@@ -29,26 +54,16 @@ class Spreadsheet:
     def __init__(self, book: Workbook) -> None:
         self._book = book
 
-    def values_clear(self, range: str) -> Json:
-        """Empty the cells of a range; their formats stay.
-
-        Args:
-            range: The range, such as "Sheet1!A1:B2", or the title of a worksheet.
-        """
-        tab, area = self._book.area(range)
-        self._book.empty(tab, area)
-        return {"spreadsheetId": "spreadsheet", "clearedRange": f"{tab.title}!{area}"}
-
     def values_update(self, range: str, params: Json | None = None, body: Json | None = None) -> Json:
         """Set the cells of a range of any worksheet.
 
         Args:
             range: The range or its first cell, such as "Summary!A1".
             params: An object with valueInputOption, RAW or USER_ENTERED.
-            body: An object with "values", a list of rows, and perhaps "majorDimension".
+            body: An object with "values", a list of rows.
         """
-        rows = turned((body or {}).get("values", []), (body or {}).get("majorDimension"))
-        return put_values(self._book, range, None, rows, is_raw((params or {}).get("valueInputOption")))
+        raw = is_raw((params or {}).get("valueInputOption"))
+        return put_values(self._book, range, None, (body or {}).get("values", []), raw)
 
     def worksheets(self) -> list[WorksheetInfo]:
         """Get all worksheets in their order."""
@@ -62,7 +77,7 @@ class Spreadsheet:
         """
         return worksheet_info(self._book, self._book.titled(title))
 
-    def add_worksheet(self, title: str, rows: int | str, cols: int | str, index: int | None = None) -> WorksheetInfo:
+    def add_worksheet(self, title: str, rows: int, cols: int, index: int | None = None) -> WorksheetInfo:
         """Add an empty worksheet, behind the others unless an index is given.
 
         Args:
@@ -71,11 +86,7 @@ class Spreadsheet:
             cols: How many columns it has.
             index: Its place, from 0.
         """
-        try:
-            size = int(rows), int(cols)
-        except ValueError:
-            raise SheetsError(f"APIError: 400 INVALID_ARGUMENT: {rows!r} rows and {cols!r} columns") from None
-        return worksheet_info(self._book, self._book.add(title, *size, index))
+        return worksheet_info(self._book, self._book.add(title, int(rows), int(cols), index))
 
     def duplicate_sheet(
         self,
@@ -93,31 +104,20 @@ class Spreadsheet:
             new_sheet_name: The title of the copy.
         """
         source = self._book.tab(source_sheet_id)
-        tab = copied_tab(self._book, source, insert_sheet_index, new_sheet_id, new_sheet_name)
+        tab = self._book.duplicate(source, insert_sheet_index, new_sheet_id, new_sheet_name)
         return worksheet_info(self._book, tab)
 
-    def share(
-        self,
-        email_address: str,
-        perm_type: str,
-        role: str,
-        notify: bool = True,
-        email_message: str | None = None,
-        with_link: bool = False,
-    ) -> Json:
+    def share(self, email_address: str, perm_type: str, role: str) -> Json:
         """Share the spreadsheet with somebody.
 
         Args:
             email_address: The address, or a domain; "" for anyone.
             perm_type: user, group, domain or anyone.
             role: owner, writer or reader.
-            notify: Whether a message is sent.
-            email_message: Its text.
-            with_link: Whether the link is needed.
         """
         if perm_type not in ("user", "group", "domain", "anyone") or role not in ("owner", "writer", "reader"):
-            raise SheetsError(f"APIError: 400 INVALID_ARGUMENT: no permission of type {perm_type!r} and role {role!r}")
+            raise invalid(f"no permission of type {perm_type!r} and role {role!r}")
         key = "domain" if perm_type == "domain" else "emailAddress"
-        permission = {"id": str(self._book.new_id() + 1), "type": perm_type, "role": role, key: email_address}
+        permission = {"id": str(len(self._book.permissions) + 1), "type": perm_type, "role": role, key: email_address}
         self._book.permissions.append(permission)
         return permission

@@ -125,17 +125,8 @@ def _filled(
     values |= _formulas(table, values)
     goals = template["goals"]
     goal = Template(goals[wording % len(goals)]).substitute(values)
-    labels = tuple(_reckoned(Template(label).substitute(values)) for label in template["labels"])
+    labels = tuple(Template(label).substitute(values) for label in template["labels"])
     return f"{table_text(table.rows)}\n{goal}", labels
-
-
-def _reckoned(label: str) -> str:
-    """The label of `hide_columns`, whose first index counts from 0, with the difference worked out."""
-    head, sign, tail = label.partition(" - 1, ")
-    if not sign:
-        return label
-    name, _, number = head.rpartition("(")
-    return f"{name}({int(number) - 1}, {tail}"
 
 
 def _places(table: _Sheet, chance: random.Random) -> dict[str, Any]:
@@ -156,6 +147,7 @@ def _places(table: _Sheet, chance: random.Random) -> dict[str, Any]:
         "below": first + 1,
         "num": table.rows[0][col],
         "num2": table.rows[0][col2],
+        "num_index": col,
         "num_n": col + 1,
         "num2_n": col2 + 1,
         "num_col": letter,

@@ -1,8 +1,8 @@
 """A spreadsheet in memory: worksheets whose cells and formulas a spreadsheet engine holds, IronCalc.
 
 The engine parses what a user types, evaluates formulas and rewrites their references when rows or columns come, go or
-are copied. What gspread knows beyond that (formats, notes, merges, …) is in `Tab`. Formulas are those of Excel: the
-functions that only Google Sheets has (`SPLIT`, `ARRAYFORMULA`, `QUERY`) give `#NAME?`.
+are copied. What gspread knows beyond that (formats, notes, merges, …) are marks of a `Tab`. Formulas are those of
+Excel: the functions that only Google Sheets has (`SPLIT`, `ARRAYFORMULA`, `QUERY`) give `#NAME?`.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from __future__ import annotations
 import importlib.util
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from benchmarks.manipulation.sheets.a1 import Area, Place, SheetsError, area_of, label_of, split_title
-from benchmarks.manipulation.sheets.tab import Axis, Json, Tab, moved_area, moved_cells
+from benchmarks.manipulation.sheets.a1 import Area, Place, SheetsError, area_of, invalid, label_of, split_title
+from benchmarks.manipulation.sheets.tab import Axis, Json, Mark, Tab, moved_area
 from protocols.errors import UsageError
 
-__all__ = ["MOST_CELLS", "NamedRange", "Workbook"]
+__all__ = ["MOST_CELLS", "Workbook"]
 
 MOST_CELLS = 200_000
 """Of a workbook; Google's have ten million, which no test needs, and which would take minutes to go through."""
@@ -26,23 +26,12 @@ _RENDERS = ("FORMATTED_VALUE", "UNFORMATTED_VALUE", "FORMULA")
 
 
 @dataclass(frozen=True, slots=True)
-class NamedRange:
-    """A name that formulas may use for an area of a worksheet."""
-
-    id: str
-    name: str
-    tab: int
-    area: Area
-
-
-@dataclass(frozen=True, slots=True)
 class _Clip:
-    """An area as it was when it was copied: the engine's clipboard, formats and notes by their cells."""
+    """An area as it was when it was copied: the engine's clipboard, and the formats and notes of its cells."""
 
     area: Area
     clipboard: Any
-    formats: Mapping[Place, Json]
-    notes: Mapping[Place, str]
+    marks: Sequence[Mark]
 
 
 class Workbook:
@@ -50,7 +39,6 @@ class Workbook:
 
     Attributes:
         tabs: The worksheets in their order.
-        names: The named ranges.
         permissions: Whom the spreadsheet is shared with; the first is its owner.
     Raises: UsageError: The extra `manipulation` is not installed.
     """
@@ -70,14 +58,8 @@ class Workbook:
         self._stale = False
         self._ids = 0
         self.tabs = [Tab(0, "Sheet1")]
-        self.names: list[NamedRange] = []
         owner = {"id": "1", "type": "user", "role": "owner", "emailAddress": "owner@example.com"}
         self.permissions: list[Json] = [owner]
-
-    def new_id(self) -> int:
-        """A number that nothing else of this spreadsheet has."""
-        self._ids += 1
-        return self._ids
 
     # worksheets
 
@@ -101,50 +83,48 @@ class Workbook:
 
     def add(self, title: str, rows: int, cols: int, index: int | None = None, id: int | None = None) -> Tab:
         """Add an empty worksheet, at the end if there is no index. Raises: SheetsError."""
-        self._check_title(title)
         if rows < 1 or cols < 1:
-            raise SheetsError("APIError: 400 INVALID_ARGUMENT: a worksheet has at least one row and one column")
+            raise invalid("a worksheet has at least one row and one column")
         self._check_room(rows * cols)
-        if index is not None and not 0 <= index <= len(self.tabs):
-            raise SheetsError(f"APIError: 400 INVALID_ARGUMENT: index {index} is out of range")
-        if id is not None and any(tab.id == id for tab in self.tabs):
-            raise SheetsError(f"APIError: 400 INVALID_ARGUMENT: Sheet id {id} already exists")
-        self._engine.new_sheet()
         last = len(self.tabs)
-        try:
-            self._engine.rename_sheet(last, title)
-        except self._error as error:
-            self._engine.delete_sheet(last)
-            raise _refused(error) from None
-        tab = Tab(self.new_id() if id is None else id, title, rows, cols)
+        if index is not None and not 0 <= index <= last:
+            raise invalid(f"index {index} is out of range")
+        if id is not None and any(tab.id == id for tab in self.tabs):
+            raise invalid(f"Sheet id {id} already exists")
+        self._engine.new_sheet()
+        self._ids += 1
+        tab = Tab(self._ids if id is None else id, "", rows, cols)
         self.tabs.append(tab)
+        try:
+            self.rename(tab, title)
+        except SheetsError:
+            self._engine.delete_sheet(last)
+            self.tabs.remove(tab)
+            raise
         if index is not None:
-            self.reorder(tab, index)
+            self._engine.move_sheet(last, min(index, last))
+            self.tabs.insert(index, self.tabs.pop())
+        return tab
+
+    def duplicate(self, source: Tab, index: int | None, id: int | None, title: str | None) -> Tab:
+        """A new worksheet with all that is in another one, at the first place if there is no index."""
+        tab = self.add(title or f"Copy of {source.title}", source.rows, source.cols, index or 0, id)
+        used = self.used(source)
+        if all(used):
+            self.copy(source, Area(1, 1, *used), tab, (1, 1))
+        tab.marks = [mark for mark in source.marks if mark.kind not in ("name", "protection")]
+        tab.frozen = dict(source.frozen)
         return tab
 
     def rename(self, tab: Tab, title: str) -> None:
         """Give a worksheet another title. Raises: SheetsError: It is taken or no title."""
-        if title != tab.title:
-            self._check_title(title)
-            try:
-                self._engine.rename_sheet(self.index(tab), title)
-            except self._error as error:
-                raise _refused(error) from None
-            tab.title = title
-
-    def reorder(self, tab: Tab, index: int) -> None:
-        """Move a worksheet to another place. Raises: SheetsError: There is no such place."""
-        if not 0 <= index <= len(self.tabs):
-            raise SheetsError(f"APIError: 400 INVALID_ARGUMENT: index {index} is out of range")
-        index = min(index, len(self.tabs) - 1)
-        self._engine.move_sheet(self.index(tab), index)
-        self.tabs = [candidate for candidate in self.tabs if candidate is not tab]
-        self.tabs.insert(index, tab)
-
-    def _check_title(self, title: str) -> None:
-        if any(tab.title.casefold() == title.casefold() for tab in self.tabs):
-            message = f'A sheet with the name "{title}" already exists. Please enter another name.'
-            raise SheetsError(f"APIError: 400 INVALID_ARGUMENT: {message}")
+        if any(other.title.casefold() == title.casefold() for other in self.tabs if other is not tab):
+            raise invalid(f'A sheet with the name "{title}" already exists. Please enter another name.')
+        try:
+            self._engine.rename_sheet(self.index(tab), title)
+        except self._error as error:
+            raise invalid(str(error)) from None
+        tab.title = title
 
     # cells
 
@@ -153,34 +133,32 @@ class Workbook:
 
         Raises: SheetsError: There is none such.
         """
-        for name in self.names:
-            if name.name == text:
-                return self.tab(name.tab), name.area
+        for owner in self.tabs:
+            for mark in owner.of_kind("name"):
+                if mark.value == text:
+                    return owner, mark.area
         title, rest = split_title(text)
-        if title is not None:
-            tab = self.titled(title)
-        elif any(candidate.title == text for candidate in self.tabs):
+        if title is None and any(candidate.title == text for candidate in self.tabs):
             tab = self.titled(text)
-            return tab, Area(1, 1, tab.rows, tab.cols)
-        tab = tab or self.tabs[0]
+            return tab, tab.whole()
+        tab = (tab or self.tabs[0]) if title is None else self.titled(title)
         return tab, area_of(rest, tab.rows, tab.cols)
 
     def used(self, tab: Tab) -> Place:
         """The last row and the last column with a value; (0, 0) where nothing is."""
         self._evaluate()
         index = self.index(tab)
-        _, bottom, _, right = self._engine.get_sheet_dimensions(index)
         value = self._engine.get_cell_value
-        places = [place for place in Area(1, 1, bottom, right).places() if value(index, *place) not in (None, "")]
+        places = [place for place in Area(1, 1, *self._extent(tab)).places() if value(index, *place) not in (None, "")]
         return max((row for row, _ in places), default=0), max((col for _, col in places), default=0)
 
-    def read(self, tab: Tab, place: Place, render: str | None = None) -> Any:
-        """What a cell shows (the default), its value, or its formula; "" for an empty one.
+    def read(self, tab: Tab, place: Place, render: str = "FORMATTED_VALUE") -> Any:
+        """What a cell shows, its value, or its formula; "" for an empty one.
 
         Raises: SheetsError: `render` is none of the three.
         """
-        if render not in (None, *_RENDERS):
-            raise SheetsError(f"APIError: 400 INVALID_ARGUMENT: value render option {render}; use {_RENDERS}")
+        if render not in _RENDERS:
+            raise invalid(f"value render option {render}; use {_RENDERS}")
         self._evaluate()
         index = self.index(tab)
         if render == "FORMULA":
@@ -190,7 +168,7 @@ class Workbook:
         value = self._engine.get_cell_value(index, *place)
         if value is None:
             return ""
-        if render in (None, "FORMATTED_VALUE"):
+        if render == "FORMATTED_VALUE":
             return self._engine.get_formatted_cell_value(index, *place)
         return int(value) if isinstance(value, float) and value.is_integer() else value
 
@@ -202,11 +180,10 @@ class Workbook:
         Raises: SheetsError: No such cell, or neither text, number nor truth value.
         """
         row, col = place
-        if not 1 <= row <= tab.rows or not 1 <= col <= tab.cols:
-            limits = f"Max rows: {tab.rows}, max columns: {tab.cols}"
-            raise SheetsError(f"APIError: 400 INVALID_ARGUMENT: Range ({row}, {col}) exceeds grid limits. {limits}")
+        if place not in tab.whole():
+            raise invalid(f"Range ({row}, {col}) exceeds grid limits. Max rows: {tab.rows}, max columns: {tab.cols}")
         if value is not None and not isinstance(value, str | int | float):
-            raise SheetsError(f"APIError: 400 INVALID_ARGUMENT: Invalid value of a cell: {value!r}")
+            raise invalid(f"Invalid value of a cell: {value!r}")
         merge = tab.merge_of(place)
         if value is None or (merge is not None and place != (merge.top, merge.left)):
             return
@@ -246,40 +223,35 @@ class Workbook:
     def _check_room(self, cells: int) -> None:
         """See that a workbook can have so many more cells. Raises: SheetsError."""
         if cells + sum(tab.rows * tab.cols for tab in self.tabs) > MOST_CELLS:
-            raise SheetsError(
-                "APIError: 400 INVALID_ARGUMENT: This action would increase the number of cells in the workbook above "
-                f"the limit of {MOST_CELLS} cells."
+            raise invalid(
+                f"This action would increase the number of cells in the workbook above the limit of {MOST_CELLS} cells."
             )
 
     def insert(self, tab: Tab, axis: Axis, start: int, count: int) -> None:
         """Put empty rows or columns before the line `start`. Raises: SheetsError."""
         if count < 1 or not 1 <= start <= tab.size(axis) + 1:
-            raise SheetsError(f"APIError: 400 INVALID_ARGUMENT: cannot insert {count} {axis.lower()} at {start}")
+            raise invalid(f"cannot insert {count} {axis.lower()} at {start}")
         self._check_room(count * (tab.cols if axis == "ROWS" else tab.rows))
         if start <= max(self._extent(tab)):
-            insert = self._engine.insert_rows if axis == "ROWS" else self._engine.insert_columns
             texts = self._texts(tab)
+            insert = self._engine.insert_rows if axis == "ROWS" else self._engine.insert_columns
             insert(self.index(tab), start, count)
             self._restore(tab, texts, axis, start, count)
-        tab.move(axis, start, count)
-        self._move_names(tab, axis, start, count)
+        self._move(tab, axis, start, count)
 
     def delete(self, tab: Tab, axis: Axis, start: int, end: int) -> None:
         """Take the rows or columns from `start` to `end` away, both included. Raises: SheetsError."""
         size = tab.size(axis)
         if not 1 <= start <= end <= size:
-            limits = f"the worksheet has {size}"
-            raise SheetsError(f"APIError: 400 INVALID_ARGUMENT: no {axis.lower()} from {start} to {end}: {limits}")
+            raise invalid(f"no {axis.lower()} from {start} to {end}: the worksheet has {size}")
         count = end - start + 1
         if count == size:
-            message = f"You can't delete all the {axis.lower()} on the sheet."
-            raise SheetsError(f"APIError: 400 INVALID_ARGUMENT: {message}")
-        delete = self._engine.delete_rows if axis == "ROWS" else self._engine.delete_columns
+            raise invalid(f"You can't delete all the {axis.lower()} on the sheet.")
         texts = self._texts(tab)
+        delete = self._engine.delete_rows if axis == "ROWS" else self._engine.delete_columns
         delete(self.index(tab), start, count)
         self._restore(tab, texts, axis, start, -count)
-        tab.move(axis, start, -count)
-        self._move_names(tab, axis, start, -count)
+        self._move(tab, axis, start, -count)
 
     def _texts(self, tab: Tab) -> dict[Place, str]:
         """The cells that hold a text as it was given; the engine parses them again when it moves their line."""
@@ -289,9 +261,21 @@ class Workbook:
         return {place: text for place, text in cells.items() if text.startswith("'")}
 
     def _restore(self, tab: Tab, texts: Mapping[Place, str], axis: Axis, start: int, count: int) -> None:
-        for place, text in moved_cells(texts, axis, start, count).items():
-            self._engine.set_user_input(self.index(tab), *place, text)
+        for (row, col), text in texts.items():
+            if area := moved_area(Area(row, col, row, col), axis, start, count):
+                self._engine.set_user_input(self.index(tab), area.top, area.left, text)
         self._stale = True
+
+    def _move(self, tab: Tab, axis: Axis, start: int, count: int) -> None:
+        """Move the marks of a worksheet; the engine does not move the areas of names by itself."""
+        before = {mark.value for mark in tab.of_kind("name")}
+        tab.move(axis, start, count)
+        references = {mark.value: _reference(tab, mark.area) for mark in tab.of_kind("name")}
+        for name in before:
+            if name in references:
+                self._engine.update_defined_name(name, None, name, None, references[name])
+            else:
+                self._engine.delete_defined_name(name, None)
 
     def sort(self, tab: Tab, area: Area, keys: Sequence[tuple[int, bool]]) -> None:
         """Sort the rows of an area by columns, each with whether it descends; formulas and formats move with them.
@@ -301,9 +285,9 @@ class Workbook:
         Raises: SheetsError: A column is not in the area, or a merged cell is only partly.
         """
         if any(not area.left <= col <= area.right for col, _ in keys):
-            raise SheetsError("APIError: 400 INVALID_ARGUMENT: a column to sort by is outside the range")
-        if any(merge.overlaps(area) and merge.height > 1 for merge in tab.merges):
-            raise SheetsError("APIError: 400 INVALID_ARGUMENT: You can't sort a range with vertical merges")
+            raise invalid("a column to sort by is outside the range")
+        if any(mark.area.overlaps(area) and mark.area.height > 1 for mark in tab.of_kind("merge")):
+            raise invalid("You can't sort a range with vertical merges")
         part = area.within(*self._extent(tab))
         if part is None:
             return
@@ -313,8 +297,7 @@ class Workbook:
             ranks = {row: _rank(value) for row, value in values.items() if value != ""}
             filled = sorted((row for row in rows if row in ranks), key=ranks.__getitem__, reverse=descends)
             rows = filled + [row for row in rows if row not in ranks]
-        lines = [Area(row, part.left, row, part.right) for row in rows]
-        clips = [self._copied(tab, line) for line in lines]
+        clips = [self._copied(tab, Area(row, part.left, row, part.right)) for row in rows]
         self._forget(tab, part)
         for row, clip in enumerate(clips, part.top):
             self._paste(clip, tab, row, part.left)
@@ -322,18 +305,14 @@ class Workbook:
     def copy(self, tab: Tab, area: Area, target: Tab, place: Place) -> None:
         """Copy an area with its formulas, which refer to the same cells beside them, its formats and its notes."""
         clip = self._copied(tab, area)
-        goal = Area(place[0], place[1], place[0] + area.height - 1, place[1] + area.width - 1)
-        self._forget(target, goal)
+        self._forget(target, area.shifted(place[0] - area.top, place[1] - area.left))
         self._paste(clip, target, *place)
 
     def _copied(self, tab: Tab, area: Area) -> _Clip:
-        index = self.index(tab)
-        self._engine.set_selected_sheet(index)
+        self._engine.set_selected_sheet(self.index(tab))
         self._engine.set_selected_cell(area.top, area.left)
         self._engine.set_selected_range(area.top, area.left, area.bottom, area.right)
-        formats = {place: dict(form) for place, form in tab.formats.items() if place in area}
-        notes = {place: note for place, note in tab.notes.items() if place in area}
-        return _Clip(area, self._engine.copy_to_clipboard(), formats, notes)
+        return _Clip(area, self._engine.copy_to_clipboard(), [mark for mark in tab.marks if _is_within(mark, area)])
 
     def _paste(self, clip: _Clip, tab: Tab, row: int, col: int) -> None:
         self._engine.set_selected_sheet(self.index(tab))
@@ -341,52 +320,36 @@ class Workbook:
         clipboard = clip.clipboard
         self._engine.paste_from_clipboard(clipboard["sheet"], clipboard["range"], clipboard["data"], False)
         down, right = row - clip.area.top, col - clip.area.left
-        tab.formats |= {(place[0] + down, place[1] + right): dict(form) for place, form in clip.formats.items()}
-        tab.notes |= {(place[0] + down, place[1] + right): note for place, note in clip.notes.items()}
+        tab.marks += [replace(mark, area=mark.area.shifted(down, right)) for mark in clip.marks]
         self._stale = True
 
     def _forget(self, tab: Tab, area: Area) -> None:
         """Empty an area, formats and notes included."""
         self._engine.range_clear_all(self.index(tab), area.top, area.left, area.bottom, area.right)
-        tab.formats = {place: form for place, form in tab.formats.items() if place not in area}
-        tab.notes = {place: note for place, note in tab.notes.items() if place not in area}
+        tab.marks = [mark for mark in tab.marks if not _is_within(mark, area)]
         self._stale = True
 
-    # named ranges
-
-    def define(self, name: str, tab: Tab, area: Area) -> NamedRange:
+    def define(self, name: str, tab: Tab, area: Area) -> None:
         """Name an area. Raises: SheetsError: The name is taken, or none that a formula could use."""
-        if any(named.name.casefold() == name.casefold() for named in self.names):
-            raise SheetsError(f"APIError: 400 INVALID_ARGUMENT: a range with the name {name} exists")
-        named = NamedRange(f"named-{self.new_id()}", name, tab.id, area)
+        if any(mark.value.casefold() == name.casefold() for owner in self.tabs for mark in owner.of_kind("name")):
+            raise invalid(f"a range with the name {name} exists")
         try:
-            self._engine.new_defined_name(name, None, self._reference(named))
+            self._engine.new_defined_name(name, None, _reference(tab, area))
         except self._error as error:
-            raise _refused(error) from None
-        self.names.append(named)
-        self._stale = True
-        return named
-
-    def forget(self, name: NamedRange) -> None:
-        """Take a name away; formulas that use it show an error from then on."""
-        self._engine.delete_defined_name(name.name, None)
-        self.names.remove(name)
+            raise invalid(str(error)) from None
+        tab.marks.append(Mark("name", area, name))
         self._stale = True
 
-    def _reference(self, name: NamedRange) -> str:
-        title = self.tab(name.tab).title.replace("'", "''")
-        first, last = _absolute(name.area.top, name.area.left), _absolute(name.area.bottom, name.area.right)
-        return f"'{title}'!{first}:{last}"
 
-    def _move_names(self, tab: Tab, axis: Axis, start: int, count: int) -> None:
-        for name in [name for name in self.names if name.tab == tab.id]:
-            area = moved_area(name.area, axis, start, count)
-            if area is None:
-                self.forget(name)
-            elif area != name.area:
-                moved = NamedRange(name.id, name.name, name.tab, area)
-                self.names[self.names.index(name)] = moved
-                self._engine.update_defined_name(name.name, None, name.name, None, self._reference(moved))
+def _is_within(mark: Mark, area: Area) -> bool:
+    """True for a format or a note of a cell in an area."""
+    return mark.kind in ("format", "note") and (mark.area.top, mark.area.left) in area
+
+
+def _reference(tab: Tab, area: Area) -> str:
+    title = tab.title.replace("'", "''")
+    first, last = (f"${label_of(1, col)[:-1]}${row}" for row, col in ((area.top, area.left), (area.bottom, area.right)))
+    return f"'{title}'!{first}:{last}"
 
 
 _OPEN = re.compile(
@@ -432,11 +395,3 @@ def _rank(value: object) -> tuple[int, float, str]:
     if isinstance(value, int | float):
         return 0, float(value), ""
     return 1, 0.0, str(value).casefold()
-
-
-def _absolute(row: int, col: int) -> str:
-    return f"${label_of(1, col)[:-1]}${row}"
-
-
-def _refused(error: Exception) -> SheetsError:
-    return SheetsError(f"APIError: 400 INVALID_ARGUMENT: {error}")

@@ -6,36 +6,181 @@ grouped lines, indexes of worksheets) is counted from 0 here, too, and then the 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from benchmarks.manipulation.sheets.a1 import Area, Place, SheetsError
-from benchmarks.manipulation.sheets.tab import Axis, Json
-from benchmarks.manipulation.sheets.values import filled, is_raw, put_values
-from benchmarks.manipulation.sheets.worksheet_cells import WorksheetCells
-from benchmarks.manipulation.sheets.worksheet_info import WorksheetInfo, copied_tab, worksheet_info
+from benchmarks.manipulation.sheets.a1 import Area, SheetsError, invalid, label_of
+from benchmarks.manipulation.sheets.formats import checked_format, number_pattern
+from benchmarks.manipulation.sheets.spreadsheet import WorksheetInfo, worksheet_info
+from benchmarks.manipulation.sheets.tab import Axis, Json, Mark, Tab
+from benchmarks.manipulation.sheets.values import (
+    Rows,
+    append_values,
+    filled,
+    get_values,
+    is_raw,
+    numericised,
+    put_values,
+)
+from benchmarks.manipulation.sheets.workbook import Workbook
 
 __all__ = ["Worksheet"]
 
 
-class Worksheet(WorksheetCells):
-    """One worksheet: its cells, and its rows, columns, merges, filters and names."""
+class Worksheet:
+    """One worksheet of a workbook: its cells, rows and columns, and what they are marked with."""
 
-    def resize(self, rows: int | None = None, cols: int | None = None) -> None:
-        """Set the number of rows or columns; what is beyond is lost.
+    def __init__(self, book: Workbook, id: int) -> None:
+        self._book = book
+        self._id = id
+
+    @property
+    def _tab(self) -> Tab:
+        return self._book.tab(self._id)
+
+    def _area(self, name: str) -> Area:
+        tab, area = self._book.area(name, self._tab)
+        if tab is not self._tab:
+            raise invalid(f"{name} is not in the worksheet {self._tab.title}")
+        return area
+
+    def _write(self, range_name: str, rows: object, raw: bool) -> Json:
+        self._area(range_name)
+        return put_values(self._book, range_name, self._tab, rows, raw)
+
+    def get_all_values(self) -> Rows:
+        """Get all values of the worksheet as rows of the same length, the header row included."""
+        return filled(self.get())
+
+    def get_all_records(self) -> list[Json]:
+        """Get the rows below the header as objects, with the header's texts as keys and numbers as numbers."""
+        header, *rows = self.get_all_values() or [[]]
+        if len(set(header)) != len(header):
+            raise SheetsError(f"GSpreadException: the header {header} has repeated names")
+        return [{key: numericised(value) for key, value in zip(header, row, strict=True)} for row in rows]
+
+    def get(self, range_name: str | None = None, value_render_option: str = "FORMATTED_VALUE") -> Rows:
+        """Get the values of a range; empty cells at the end of a row and empty rows at the end are left out.
 
         Args:
-            rows: The new number of rows.
-            cols: The new number of columns.
+            range_name: The range, or the name of a named range; the whole worksheet if left out.
+            value_render_option: FORMATTED_VALUE, UNFORMATTED_VALUE or FORMULA.
         """
-        if rows is None and cols is None:
-            raise SheetsError("TypeError: Either 'rows' or 'cols' should be specified.")
-        sizes: tuple[tuple[Axis, int | None], ...] = (("ROWS", rows), ("COLUMNS", cols))
-        for axis, size in sizes:
-            present = self._tab.size(axis)
-            if size is not None and size > present:
-                self._book.insert(self._tab, axis, present + 1, size - present)
-            elif size is not None and size < present:
-                self._book.delete(self._tab, axis, size + 1, present)
+        area = self._area(range_name) if range_name else self._tab.whole()
+        return get_values(self._book, self._tab, area, value_render_option)
+
+    def update_acell(self, label: str, value: Any) -> Json:
+        """Set one cell by its name, as if the value were typed in; a formula is evaluated.
+
+        Args:
+            label: The cell, such as "B1".
+            value: The new value.
+        """
+        return self._write(label, [[value]], raw=False)
+
+    def update_cell(self, row: int, col: int, value: Any) -> Json:
+        """Set one cell by its row and column, as if the value were typed in; a formula is evaluated.
+
+        Args:
+            row: The row, from 1.
+            col: The column, from 1.
+            value: The new value.
+        """
+        return self._write(label_of(row, col), [[value]], raw=False)
+
+    def update(self, range_name: Any, values: Any = None, raw: bool = True) -> Json:
+        """Set the cells of a range. With raw=False a text is taken as if it were typed in, so formulas are evaluated.
+
+        Args:
+            range_name: The range or its first cell, such as "A1:B2". Left out, the values begin at A1.
+            values: A list of rows, or one value for one cell.
+            raw: Whether texts are stored as they are; a formula then stays a text.
+        """
+        if isinstance(range_name, list | tuple):
+            range_name, values = values if isinstance(values, str) else "A1", range_name
+        return self._write(range_name, values if isinstance(values, list | tuple) else [[values]], raw)
+
+    def batch_update(self, data: list[Json], raw: bool = True) -> Json:
+        """Set the cells of several ranges.
+
+        Args:
+            data: Objects with "range" and "values", a list of rows.
+            raw: Whether texts are stored as they are; a formula then stays a text.
+        """
+        responses = [self._write(item["range"], item["values"], raw) for item in data]
+        return {"spreadsheetId": "spreadsheet", "responses": responses}
+
+    def append_row(self, values: list[Any], value_input_option: str = "RAW") -> Json:
+        """Add a row below the last row with data.
+
+        Args:
+            values: The values of the row.
+            value_input_option: RAW, or USER_ENTERED to evaluate formulas.
+        """
+        return self.append_rows([values], value_input_option)
+
+    def append_rows(self, values: list[list[Any]], value_input_option: str = "RAW") -> Json:
+        """Add several rows below the last row with data.
+
+        Args:
+            values: A list of rows.
+            value_input_option: RAW, or USER_ENTERED to evaluate formulas.
+        """
+        return append_values(self._book, self._tab, values, is_raw(value_input_option))
+
+    def clear(self) -> None:
+        """Empty all cells; their formats stay."""
+        self._book.empty(self._tab, self._tab.whole())
+
+    def batch_clear(self, ranges: list[str]) -> None:
+        """Empty the cells of several ranges; their formats stay.
+
+        Args:
+            ranges: The ranges.
+        """
+        for name in ranges:
+            self._book.empty(self._tab, self._area(name))
+
+    def format(self, ranges: str | list[str], format: Json) -> None:
+        """Set the format of one range or several. Fields that are not named stay as they are.
+
+        Args:
+            ranges: The range, such as "A1:B2", or a list of ranges.
+            format: Fields such as textFormat {bold, italic, fontSize, foregroundColor}, backgroundColor {red, green,
+                blue from 0 to 1}, horizontalAlignment, numberFormat {type, pattern}.
+        """
+        fields = checked_format(format)
+        for name in [ranges] if isinstance(ranges, str) else ranges:
+            area = self._area(name)
+            formats = {mark.area: mark.value for mark in self._tab.of_kind("format")}
+            formats |= {cell: formats.get(cell, {}) | fields for cell in (Area(*p, *p) for p in area.places())}
+            others = [mark for mark in self._tab.marks if mark.kind != "format"]
+            self._tab.marks = [*others, *(Mark("format", cell, form) for cell, form in formats.items())]
+            if pattern := number_pattern(fields):
+                self._book.number_format(self._tab, area, pattern)
+
+    def update_note(self, cell: str, content: str) -> None:
+        """Set the note of a cell, in place of one that it has.
+
+        Args:
+            cell: The cell, such as "A1".
+            content: The text; "" takes the note away.
+        """
+        if not isinstance(content, str):
+            raise SheetsError("TypeError: Only string allowed as content for a note.")
+        area = self._area(cell)
+        self._tab.marks = [mark for mark in self._tab.marks if (mark.kind, mark.area) != ("note", area)]
+        if content:
+            self._tab.marks.append(Mark("note", area, content))
+
+    def insert_note(self, cell: str, content: str) -> None:
+        """Put a note on a cell.
+
+        Args:
+            cell: The cell, such as "A1".
+            content: The text.
+        """
+        self.update_note(cell, content)
 
     def sort(self, *specs: tuple[int, str], range: str | None = None) -> None:
         """Sort rows by columns. Without a range all rows below the frozen ones are sorted, a header included.
@@ -50,7 +195,7 @@ class Worksheet(WorksheetCells):
             if not isinstance(spec, list | tuple) or len(spec) != 2 or spec[1] not in ("asc", "des"):
                 raise SheetsError("ValueError: Either 'asc' or 'des' should be specified as sort order: (2, 'asc')")
         if not specs:
-            raise SheetsError("APIError: 400 INVALID_ARGUMENT: Must specify at least one column to sort by")
+            raise invalid("Must specify at least one column to sort by")
         self._book.sort(tab, area, [(spec[0], spec[1] == "des") for spec in specs])
 
     def update_title(self, title: str) -> None:
@@ -69,67 +214,38 @@ class Worksheet(WorksheetCells):
         """
         self._book.insert(self._tab, "ROWS", self._tab.rows + 1, rows)
 
-    def insert_row(
-        self, values: list[Any], index: int = 1, value_input_option: str = "RAW", inherit_from_before: bool = False
-    ) -> Json:
+    def insert_row(self, values: list[Any], index: int = 1, value_input_option: str = "RAW") -> Json:
         """Put a new row with values in; the rows from there on move down.
 
         Args:
             values: The values of the row.
             index: The number that the new row gets, from 1.
             value_input_option: RAW, or USER_ENTERED to evaluate formulas.
-            inherit_from_before: Whether it looks like the row above, not the one below.
         """
-        return self.insert_rows([values], index, value_input_option, inherit_from_before)
+        return self.insert_rows([values], index, value_input_option)
 
-    def insert_rows(
-        self,
-        values: list[list[Any]],
-        row: int = 1,
-        value_input_option: str = "RAW",
-        inherit_from_before: bool = False,
-    ) -> Json:
+    def insert_rows(self, values: list[list[Any]], row: int = 1, value_input_option: str = "RAW") -> Json:
         """Put new rows with values in; the rows from there on move down.
 
         Args:
             values: A list of rows.
             row: The number that the first new row gets, from 1.
             value_input_option: RAW, or USER_ENTERED to evaluate formulas.
-            inherit_from_before: Whether they look like the row above, not the one below.
         """
-        self._insert("ROWS", row, len(values), inherit_from_before)
-        return put_values(self._book, f"A{row}", self._tab, values, is_raw(value_input_option))
+        self._book.insert(self._tab, "ROWS", row, len(values))
+        return self._write(f"A{row}", values, is_raw(value_input_option))
 
-    def insert_cols(
-        self,
-        values: list[list[Any]],
-        col: int = 1,
-        value_input_option: str = "RAW",
-        inherit_from_before: bool = False,
-    ) -> Json:
+    def insert_cols(self, values: list[list[Any]], col: int = 1, value_input_option: str = "RAW") -> Json:
         """Put new columns with values in; the columns from there on move to the right.
 
         Args:
             values: A list of columns, each a list of values from the top.
             col: The number that the first new column gets, from 1.
             value_input_option: RAW, or USER_ENTERED to evaluate formulas.
-            inherit_from_before: Whether they look like the column on the left, not the one on the right.
         """
-        self._insert("COLUMNS", col, len(values), inherit_from_before)
+        self._book.insert(self._tab, "COLUMNS", col, len(values))
         rows = [list(row) for row in zip(*filled([list(column) for column in values]), strict=True)]
-        return put_values(self._book, str(Area(1, col, 1, col)), self._tab, rows, is_raw(value_input_option))
-
-    def _insert(self, axis: Axis, start: int, count: int, inherit: bool) -> None:
-        if inherit and start == 1:
-            raise SheetsError("GSpreadException: inherit_from_before cannot be used at the edge of the worksheet")
-        tab = self._tab
-        self._book.insert(tab, axis, start, count)
-        index = 0 if axis == "ROWS" else 1
-        model = start - 1 if inherit else start + count
-        alike = [(place, form) for place, form in tab.formats.items() if place[index] == model]
-        for place, form in alike if start > 1 or inherit else ():
-            for line in range(start, start + count):
-                tab.formats[(line, place[1]) if axis == "ROWS" else (place[0], line)] = dict(form)
+        return self._write(label_of(1, col), rows, is_raw(value_input_option))
 
     def delete_row(self, index: int) -> None:
         """Delete one row; an older name of `delete_rows`.
@@ -139,19 +255,6 @@ class Worksheet(WorksheetCells):
         """
         self.delete_rows(index)
 
-    def delete_dimension(self, dimension: str, start_index: int, end_index: int | None = None) -> None:
-        """Delete rows or columns.
-
-        Args:
-            dimension: ROWS or COLUMNS.
-            start_index: The first one, from 1.
-            end_index: The last one, included; the first one only if left out.
-        """
-        axes: dict[str, Axis] = {"ROWS": "ROWS", "COLUMNS": "COLUMNS"}
-        if dimension not in axes:
-            raise SheetsError(f"APIError: 400 INVALID_ARGUMENT: dimension {dimension}; use ROWS or COLUMNS")
-        self._book.delete(self._tab, axes[dimension], start_index, start_index if end_index is None else end_index)
-
     def delete_rows(self, start_index: int, end_index: int | None = None) -> None:
         """Delete rows; the rows below move up.
 
@@ -159,7 +262,7 @@ class Worksheet(WorksheetCells):
             start_index: The first row, from 1.
             end_index: The last row, included; the first one only if left out.
         """
-        self.delete_dimension("ROWS", start_index, end_index)
+        self._book.delete(self._tab, "ROWS", start_index, start_index if end_index is None else end_index)
 
     def delete_columns(self, start_index: int, end_index: int | None = None) -> None:
         """Delete columns; the columns on the right move to the left.
@@ -168,30 +271,16 @@ class Worksheet(WorksheetCells):
             start_index: The first column, from 1.
             end_index: The last column, included; the first one only if left out.
         """
-        self.delete_dimension("COLUMNS", start_index, end_index)
+        self._book.delete(self._tab, "COLUMNS", start_index, start_index if end_index is None else end_index)
 
-    def add_protected_range(
-        self,
-        name: str,
-        editor_users_emails: list[str],
-        editor_groups_emails: list[str] | None = None,
-        description: str | None = None,
-        warning_only: bool = False,
-    ) -> Json:
-        """Protect a range, so that only some people may edit it. The answer holds the id of the protection.
+    def add_protected_range(self, name: str, editor_users_emails: list[str]) -> None:
+        """Protect a range, so that only some people may edit it.
 
         Args:
             name: The range, such as "A1:B2".
             editor_users_emails: Who may edit.
-            editor_groups_emails: Which groups may edit.
-            description: What the protection is for.
-            warning_only: Whether others are warned and not kept out.
         """
-        editors = {"users": list(editor_users_emails), "groups": list(editor_groups_emails or [])}
-        details = {"editors": editors, "description": description, "warningOnly": warning_only}
-        id = self._book.new_id()
-        self._tab.protected[id] = (self._area(name), details)
-        return {"replies": [{"addProtectedRange": {"protectedRange": {"protectedRangeId": id, **details}}}]}
+        self._tab.marks.append(Mark("protection", self._area(name), sorted(editor_users_emails)))
 
     def freeze(self, rows: int | None = None, cols: int | None = None) -> None:
         """Keep the first rows or columns in sight; they are left out of sorting.
@@ -206,7 +295,7 @@ class Worksheet(WorksheetCells):
         for axis, count in counts:
             if count is not None:
                 if not 0 <= count < self._tab.size(axis):
-                    raise SheetsError(f"APIError: 400 INVALID_ARGUMENT: cannot freeze {count} {axis.lower()}")
+                    raise invalid(f"cannot freeze {count} {axis.lower()}")
                 self._tab.frozen[axis] = count
 
     def set_basic_filter(self, name: str | None = None) -> None:
@@ -215,13 +304,11 @@ class Worksheet(WorksheetCells):
         Args:
             name: The range, such as "A1:C10"; the whole worksheet if left out.
         """
-        self._tab.filter = self._area(name) if name else self._whole()
+        others = [mark for mark in self._tab.marks if mark.kind != "filter"]
+        self._tab.marks = [*others, Mark("filter", self._area(name) if name else self._tab.whole())]
 
     def duplicate(
-        self,
-        insert_sheet_index: int | None = None,
-        new_sheet_id: int | None = None,
-        new_sheet_name: str | None = None,
+        self, insert_sheet_index: int | None = None, new_sheet_id: int | None = None, new_sheet_name: str | None = None
     ) -> WorksheetInfo:
         """Make a copy of the worksheet in the same spreadsheet.
 
@@ -230,7 +317,7 @@ class Worksheet(WorksheetCells):
             new_sheet_id: The id of the copy.
             new_sheet_name: The title of the copy.
         """
-        tab = copied_tab(self._book, self._tab, insert_sheet_index, new_sheet_id, new_sheet_name)
+        tab = self._book.duplicate(self._tab, insert_sheet_index, new_sheet_id, new_sheet_name)
         return worksheet_info(self._book, tab)
 
     def merge_cells(self, name: str, merge_type: str = "MERGE_ALL") -> None:
@@ -247,37 +334,32 @@ class Worksheet(WorksheetCells):
             "MERGE_COLUMNS": [Area(area.top, col, area.bottom, col) for col in range(area.left, area.right + 1)],
         }.get(merge_type)
         if parts is None:
-            raise SheetsError(f"APIError: 400 INVALID_ARGUMENT: merge type {merge_type}")
-        inside = [merge for merge in self._tab.merges if merge.overlaps(area)]
-        if any(place not in area for merge in inside for place in merge.places()):
-            raise SheetsError("APIError: 400 INVALID_ARGUMENT: You must select all cells in a merged range to merge")
-        merges = [merge for merge in self._tab.merges if merge not in inside]
-        for part in (part for part in parts if part.height * part.width > 1):
+            raise invalid(f"merge type {merge_type}")
+        inside = [mark for mark in self._tab.of_kind("merge") if mark.area.overlaps(area)]
+        if any(place not in area for mark in inside for place in mark.area.places()):
+            raise invalid("You must select all cells in a merged range to merge")
+        merged = [part for part in parts if part.height * part.width > 1]
+        for part in merged:
             for place in part.places():
                 if place != (part.top, part.left):
                     self._book.empty(self._tab, Area(*place, *place))
-            merges.append(part)
-        self._tab.merges = merges
+        others = [mark for mark in self._tab.marks if mark not in inside]
+        self._tab.marks = [*others, *(Mark("merge", part) for part in merged)]
 
-    def define_named_range(self, name: str, range_name: str) -> Json:
-        """Give a range a name that formulas may use. The answer holds the id of the named range.
+    def define_named_range(self, name: str, range_name: str) -> None:
+        """Give a range a name that formulas may use.
 
         Args:
             name: The range, such as "A1:B2".
             range_name: Its new name.
         """
-        named = self._book.define(range_name, self._tab, self._area(name))
-        return {"replies": [{"addNamedRange": {"namedRange": {"namedRangeId": named.id, "name": named.name}}}]}
+        self._book.define(range_name, self._tab, self._area(name))
 
-    def _lines(self, axis: Axis, start: int, end: int) -> set[int]:
+    def _lines(self, axis: Axis, start: int, end: int) -> Sequence[int]:
         """Lines given from 0 without the end, as lines from 1."""
         if not 0 <= start < end <= self._tab.size(axis):
-            raise SheetsError(f"APIError: 400 INVALID_ARGUMENT: no {axis.lower()} from index {start} to {end}")
-        return set(range(start + 1, end + 1))
-
-    def _group(self, axis: Axis, start: int, end: int) -> tuple[int, int]:
-        lines = self._lines(axis, start, end)
-        return min(lines), max(lines)
+            raise invalid(f"no {axis.lower()} from index {start} to {end}")
+        return range(start + 1, end + 1)
 
     def add_dimension_group_rows(self, start: int, end: int) -> None:
         """Group rows, so that they can be folded.
@@ -286,7 +368,8 @@ class Worksheet(WorksheetCells):
             start: The first row, from 0.
             end: The row after the last one.
         """
-        self._tab.groups["ROWS"].append(self._group("ROWS", start, end))
+        rows = self._lines("ROWS", start, end)
+        self._tab.marks.append(Mark("group", Area(rows[0], 1, rows[-1], self._tab.cols)))
 
     def hide_columns(self, start: int, end: int) -> None:
         """Hide columns.
@@ -295,50 +378,23 @@ class Worksheet(WorksheetCells):
             start: The first column, from 0.
             end: The column after the last one.
         """
-        self._tab.hidden["COLUMNS"] |= self._lines("COLUMNS", start, end)
+        for col in self._lines("COLUMNS", start, end):
+            mark = Mark("hidden", Area(1, col, self._tab.rows, col))
+            if mark not in self._tab.marks:
+                self._tab.marks.append(mark)
 
-    def copy_range(
-        self, source: str, dest: str, paste_type: str = "PASTE_NORMAL", paste_orientation: str = "NORMAL"
-    ) -> None:
+    def copy_range(self, source: str, dest: str) -> None:
         """Copy a range to another place. A larger place that is a multiple of the range is filled with copies.
 
         Args:
             source: The range, such as "A1:B2".
             dest: The place, or its first cell.
-            paste_type: PASTE_NORMAL for everything, PASTE_VALUES, PASTE_FORMULA or PASTE_FORMAT for a part.
-            paste_orientation: NORMAL, or TRANSPOSE to turn rows into columns.
         """
         area, goal = self._area(source), self._area(dest)
-        if paste_type not in ("PASTE_NORMAL", "PASTE_VALUES", "PASTE_FORMULA", "PASTE_FORMAT"):
-            raise SheetsError(f"APIError: 400 INVALID_ARGUMENT: paste type {paste_type}")
-        if paste_orientation not in ("NORMAL", "TRANSPOSE"):
-            raise SheetsError(f"APIError: 400 INVALID_ARGUMENT: paste orientation {paste_orientation}")
-        turn = paste_orientation == "TRANSPOSE"
-        height, width = (area.width, area.height) if turn else (area.height, area.width)
-        down = goal.height // height if goal.height % height == goal.width % width == 0 else 1
-        right = goal.width // width if goal.height % height == goal.width % width == 0 else 1
-        last = (goal.top + down * height - 1, goal.left + right * width - 1)
-        self._area(str(Area(goal.top, goal.left, *last)))
-        corners = [(goal.top + i * height, goal.left + j * width) for i in range(down) for j in range(right)]
-        for corner in corners:
-            if paste_type == "PASTE_NORMAL" and not turn:
-                self._book.copy(self._tab, area, self._tab, corner)
-            else:
-                self._paste_part(area, corner, paste_type, turn)
-
-    def _paste_part(self, area: Area, corner: Place, paste_type: str, turn: bool) -> None:
-        tab, render = self._tab, "UNFORMATTED_VALUE" if paste_type == "PASTE_VALUES" else "FORMULA"
-        cells = []
-        for row, col in area.places():
-            down, right = (col - area.left, row - area.top) if turn else (row - area.top, col - area.left)
-            value, form = self._book.read(tab, (row, col), render), tab.formats.get((row, col), {})
-            cells.append(((row, col), (corner[0] + down, corner[1] + right), value, form))
-        for place, goal, value, form in cells:
-            if paste_type != "PASTE_FORMAT" and render == "FORMULA" and str(value).startswith("="):
-                before = tab.formats.get(goal, {})
-                self._book.copy(tab, Area(*place, *place), tab, goal)
-                tab.formats[goal] = before
-            elif paste_type != "PASTE_FORMAT":
-                self._book.write(tab, goal, value, raw=True)
-            if paste_type in ("PASTE_NORMAL", "PASTE_FORMAT"):
-                tab.formats[goal] = dict(form)
+        fits = goal.height % area.height == goal.width % area.width == 0
+        down, right = (goal.height // area.height, goal.width // area.width) if fits else (1, 1)
+        target = Area(goal.top, goal.left, goal.top + down * area.height - 1, goal.left + right * area.width - 1)
+        self._area(str(target))
+        for row in range(target.top, target.bottom + 1, area.height):
+            for col in range(target.left, target.right + 1, area.width):
+                self._book.copy(self._tab, area, self._tab, (row, col))

@@ -129,7 +129,6 @@ def test_what_counts_as_equal(sheets: SheetsEnvironment) -> None:
         'worksheet.update([[9]], "C2")',
         'worksheet.update("C2", "9")',
         'worksheet.update("C2", "=3*3", raw=False)',
-        'place = worksheet.find("beef")\nworksheet.update_cell(place.row, place.col + 2, 9)',
     ):
         assert scored(sheets, update, program).value == 1, program
     clear = test_with('worksheet.batch_clear(["C2:C5"])')
@@ -171,7 +170,7 @@ def test_holes_of_the_released_scorer(sheets: SheetsEnvironment, released: Sheet
     released.act(f" {test.labels[0]} ")
     assert released.score().value == 1
     assert released.protocol().title  # the label was compared as a text
-    assert released._worksheet.acell("C2").value == "3"
+    assert released._worksheet.get("C2") == [["3"]]
 
 
 def test_every_function_is_demonstrated(sheets: SheetsEnvironment) -> None:
@@ -195,7 +194,7 @@ def test_every_function_is_demonstrated(sheets: SheetsEnvironment) -> None:
 
     assert set(demonstrated) == {document.name for document in sheets.functions}
     assert not documented_names() & {name for test in sheets.tests for names in test.names for name in names}
-    assert refused == 30
+    assert refused == 35
 
 
 def _number(text: str) -> Any:

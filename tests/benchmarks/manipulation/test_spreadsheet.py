@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from benchmarks.manipulation.sheets.a1 import SheetsError
@@ -33,15 +35,26 @@ def sheet(book: Workbook) -> Spreadsheet:
     return Spreadsheet(book)
 
 
+def shown(worksheet: Worksheet, cell: str, render: str = "FORMATTED_VALUE") -> Any:
+    """What a cell shows; "" of an empty one."""
+    rows = worksheet.get(cell, render)
+    return rows[0][0] if rows else ""
+
+
+def column(worksheet: Worksheet, number: int) -> list[object]:
+    """What a column shows."""
+    return [row[number - 1] for row in worksheet.get_all_values()]
+
+
 def test_formulas_are_evaluated_unless_raw(worksheet: Worksheet) -> None:
     """A formula that is typed in is a value; stored raw it is a text; its own text can be asked for."""
     worksheet.update("B6", "=SUM(B2:B5)", raw=False)
     worksheet.update("C6", "=SUM(C2:C5)")
     worksheet.update_acell("D6", "=IF(B6>10, B6/2, 0)")
 
-    assert worksheet.row_values(6) == ["", "19", "=SUM(C2:C5)", "9.5"]
-    assert worksheet.acell("B6", "FORMULA").value == "=SUM(B2:B5)"
-    assert worksheet.acell("B6", "UNFORMATTED_VALUE").value == 19
+    assert worksheet.get("6:6")[0] == ["", "19", "=SUM(C2:C5)", "9.5"]
+    assert shown(worksheet, "B6", "FORMULA") == "=SUM(B2:B5)"
+    assert shown(worksheet, "B6", "UNFORMATTED_VALUE") == 19
 
 
 def test_whole_columns_end_with_the_worksheet(worksheet: Worksheet) -> None:
@@ -52,7 +65,7 @@ def test_whole_columns_end_with_the_worksheet(worksheet: Worksheet) -> None:
     worksheet.update("E5", "=SUM(Sheet1!B2:B)", raw=False)
 
     assert worksheet.get("E4:H4") == [["19", "19", "999", "3"]]
-    assert worksheet.acell("E5").value == "19"
+    assert shown(worksheet, "E5") == "19"
     assert worksheet.get("E1:H1") == [["19", "3", "A:A", "1000"]]
 
 
@@ -60,18 +73,17 @@ def test_a_broken_formula_is_an_error(worksheet: Worksheet) -> None:
     """What is no formula shows an error and no value, also where only its end is wrong."""
     for formula in ("=SUM(B2:B5)x", "=SUM(B2:B5))", "=NOPE(1)", "=B2/0", "=Nowhere!A1"):
         worksheet.update("E1", formula, raw=False)
-        assert worksheet.acell("E1").value.startswith("#"), formula
+        assert shown(worksheet, "E1").startswith("#"), formula
 
 
 def test_update_takes_both_orders(worksheet: Worksheet) -> None:
-    """Version 5 has the range first, version 6 the values; a list alone begins at A1; columns can be given."""
+    """Version 5 has the range first, version 6 the values; a list alone begins at A1."""
     worksheet.update("E1", [["a", "b"]])
     worksheet.update([["c", "d"]], "E2")
-    worksheet.update("E3", [["e", "f"], ["g", "h"]], major_dimension="COLUMNS")
     worksheet.update([["Item"]])
 
-    assert worksheet.get("E1:F4") == [["a", "b"], ["c", "d"], ["e", "g"], ["f", "h"]]
-    assert worksheet.acell("A1").value == "Item"
+    assert worksheet.get("E1:F2") == [["a", "b"], ["c", "d"]]
+    assert shown(worksheet, "A1") == "Item"
 
 
 def test_typed_values_are_read_as_by_a_user(worksheet: Worksheet) -> None:
@@ -90,12 +102,12 @@ def test_typed_values_are_read_as_by_a_user(worksheet: Worksheet) -> None:
 def test_sort_moves_the_header_without_a_range(worksheet: Worksheet) -> None:
     """All rows below the frozen ones are sorted: text comes after numbers, empty cells last both ways."""
     worksheet.sort((2, "asc"))
-    assert worksheet.col_values(1) == ["beef", "lamb", "pork", "chicken", "Product"]
+    assert column(worksheet, 1) == ["beef", "lamb", "pork", "chicken", "Product"]
     worksheet.sort((2, "des"))
     worksheet.freeze(rows=1)
     worksheet.update("B4", "")
     worksheet.sort((2, "des"))
-    assert worksheet.col_values(1) == ["Product", "chicken", "pork", "beef", "lamb"]
+    assert column(worksheet, 1) == ["Product", "chicken", "pork", "beef", "lamb"]
 
 
 def test_sort_takes_several_columns_and_a_range(worksheet: Worksheet) -> None:
@@ -105,8 +117,8 @@ def test_sort_takes_several_columns_and_a_range(worksheet: Worksheet) -> None:
     worksheet.format("A2", {"textFormat": {"bold": True}})
     worksheet.sort((2, "asc"), (3, "des"), range="A2:D5")
 
-    assert worksheet.col_values(1) == ["Product", "lamb", "chicken", "pork", "beef"]
-    assert worksheet.acell("D5", "FORMULA").value == "=C5*2"
+    assert column(worksheet, 1) == ["Product", "lamb", "chicken", "pork", "beef"]
+    assert shown(worksheet, "D5", "FORMULA") == "=C5*2"
     with pytest.raises(SheetsError, match="'asc' or 'des'"):
         worksheet.sort((1, "ascending"))
 
@@ -122,10 +134,10 @@ def test_rows_and_columns_come_and_go(worksheet: Worksheet, book: Workbook) -> N
 
     assert worksheet.get_all_values() == [["Product", "New", "Cost", "Price", ""], ["beef", "7", "1", "3", ""],
                                           ["lamb", "", "3", "15", "18"]]  # fmt: skip
-    assert worksheet.acell("E3", "FORMULA").value == "=C3+D3"
-    assert book.tabs[0].notes == {(3, 1): "fresh"}
+    assert shown(worksheet, "E3", "FORMULA") == "=C3+D3"
+    assert [(str(mark.area), mark.value) for mark in book.tabs[0].of_kind("note")] == [("A3", "fresh")]
     worksheet.append_row(["duck", 1, 2, 3])
-    assert worksheet.find("duck").row == 4  # type: ignore[union-attr]
+    assert column(worksheet, 1)[3] == "duck"
     with pytest.raises(SheetsError, match="no rows from 5 to 2"):
         worksheet.delete_rows(5, 2)
 
@@ -135,7 +147,7 @@ def test_merged_cells_keep_the_first_value(worksheet: Worksheet) -> None:
     worksheet.merge_cells("A1:C2", "MERGE_ROWS")
     assert worksheet.get("A1:C2") == [["Product"], ["beef"]]
     worksheet.update("B1", "hidden")
-    assert worksheet.acell("B1").value == ""
+    assert shown(worksheet, "B1") == ""
     with pytest.raises(SheetsError, match="all cells in a merged range"):
         worksheet.merge_cells("C1:D3")
 
@@ -145,36 +157,29 @@ def test_formats_are_merged_field_by_field(worksheet: Worksheet, book: Workbook)
     worksheet.format("B2:B3", {"horizontalAlignment": "CENTER"})
     worksheet.format(["B2", "C2"], {"numberFormat": {"type": "PERCENT", "pattern": "0%"}})
 
-    assert book.tabs[0].formats[2, 2] == {
-        "horizontalAlignment": "CENTER",
-        "numberFormat": {"type": "PERCENT", "pattern": "0%"},
-    }
-    assert worksheet.acell("B2").value == "100%"
+    fields = {"horizontalAlignment": "CENTER", "numberFormat": {"type": "PERCENT", "pattern": "0%"}}
+    assert fields in [mark.value for mark in book.tabs[0].of_kind("format")]
+    assert shown(worksheet, "B2") == "100%"
     for form in ({"bold": True}, {"horizontalAlignment": "MIDDLE"}, {"backgroundColor": {"red": 255}}):
         with pytest.raises(SheetsError, match="400 INVALID_ARGUMENT"):
             worksheet.format("A1", form)
 
 
 def test_copies(worksheet: Worksheet) -> None:
-    """A copied formula refers to its new neighbors; parts can be copied."""
+    """A copied formula refers to its new neighbors."""
     worksheet.update("D2", "=B2+C2", raw=False)
     worksheet.copy_range("D2", "D3:D5")
-    assert worksheet.col_values(4) == ["", "4", "9", "21", "18"]
-    worksheet.copy_range("D2:D5", "F1", "PASTE_VALUES", "TRANSPOSE")
-    assert worksheet.get("F1:I1", value_render_option="FORMULA") == [[4, 9, 21, 18]]
+    assert column(worksheet, 4) == ["", "4", "9", "21", "18"]
 
 
 def test_reading_as_gspread_does(worksheet: Worksheet) -> None:
-    """Texts as shown, records with numbers, cells with places; searches are exact; empty ends are left out."""
+    """Texts as shown, records with numbers; empty ends are left out."""
     assert worksheet.get_all_records()[0] == {"Product": "beef", "Cost": 1, "Price": 3}
-    assert [(cell.row, cell.col, cell.value) for cell in worksheet.range("B2:C2")] == [(2, 2, "1"), (2, 3, "3")]
-    assert worksheet.find("BEEF") is None
-    assert len(worksheet.findall("BEEF", case_sensitive=False)) == 1
-    assert worksheet.findall("3", in_column=2)[0].row == 5
     assert worksheet.get("A4:F9") == [["chicken", "10", "11"], ["lamb", "3", "15"]]
     assert worksheet.get("B:B")[-1] == ["3"]
-    with pytest.raises(SheetsError, match="missing or repeated"):
-        worksheet.get_all_records(expected_headers=["Weight"])
+    worksheet.update("B1", "Price")
+    with pytest.raises(SheetsError, match="repeated names"):
+        worksheet.get_all_records()
 
 
 @pytest.mark.parametrize("name", ["A0", "ZZ1", "A1:B2000", "beef", "", "A1:", "1", "Other!A1"])
@@ -190,11 +195,11 @@ def test_names_of_ranges_follow_their_cells(worksheet: Worksheet, book: Workbook
     worksheet.insert_row(["top"])
     worksheet.update("F1", "=SUM(costs)", raw=False)
 
-    assert [str(name.area) for name in book.names] == ["B3:B6"]
-    assert worksheet.acell("F1").value == "19"
-    assert [cell.value for cell in worksheet.range("costs")] == ["1", "5", "10", "3"]
+    assert [str(mark.area) for mark in book.tabs[0].of_kind("name")] == ["B3:B6"]
+    assert shown(worksheet, "F1") == "19"
+    assert worksheet.get("costs") == [["1"], ["5"], ["10"], ["3"]]
     worksheet.delete_rows(3, 6)
-    assert worksheet.acell("F1").value == "#NAME?"
+    assert shown(worksheet, "F1") == "#NAME?"
 
 
 def test_a_workbook_has_room_for_so_many_cells(worksheet: Worksheet, sheet: Spreadsheet) -> None:
@@ -202,8 +207,6 @@ def test_a_workbook_has_room_for_so_many_cells(worksheet: Worksheet, sheet: Spre
     cells = "above the limit of 200000 cells"
     with pytest.raises(SheetsError, match=cells):
         worksheet.add_rows(10**9)
-    with pytest.raises(SheetsError, match=cells):
-        worksheet.resize(cols=5000)
     with pytest.raises(SheetsError, match=cells):
         sheet.add_worksheet("Large", 10**6, 26)
     sheet.add_worksheet("Small", 1000, 26)
@@ -216,7 +219,7 @@ def test_worksheets_are_added(book: Workbook, worksheet: Worksheet, sheet: Sprea
     worksheet.duplicate(1, new_sheet_name="Twin")
 
     assert [info.title for info in sheet.worksheets()] == ["Sheet1", "Twin", "Notes"]
-    assert Worksheet(book, sheet.worksheet("Notes").id).acell("A1").value == "6"
+    assert shown(Worksheet(book, sheet.worksheet("Notes").id), "A1") == "6"
     assert Worksheet(book, sheet.worksheet("Twin").id).get_all_values() == worksheet.get_all_values()
     with pytest.raises(SheetsError, match="WorksheetNotFound: Other"):
         sheet.worksheet("Other")
