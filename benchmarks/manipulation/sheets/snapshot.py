@@ -6,7 +6,7 @@ from collections.abc import Collection
 from typing import Any
 
 from benchmarks.manipulation.sheets.formats import effective_format
-from benchmarks.manipulation.sheets.tab import Json, Mark, Tab
+from benchmarks.manipulation.sheets.tab import Json, AreaMark, Tab
 from benchmarks.manipulation.sheets.values import Rows, numericised
 from benchmarks.manipulation.sheets.workbook import Workbook
 
@@ -43,7 +43,7 @@ def snapshot(book: Workbook, check: Collection[str] = (), *, released: bool = Fa
     return state
 
 
-def _text(mark: Mark, used: tuple[int, int]) -> str:
+def _text(mark: AreaMark, used: tuple[int, int]) -> str:
     area = mark.area.within(*used) if mark.kind == "filter" else mark.area  # empty cells are filtered like none
     return f"{mark.kind} {area} {mark.value}"
 

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from benchmarks.manipulation.sheets.a1 import Area, Place
 
-__all__ = ["Axis", "Json", "Mark", "MarkKind", "Tab", "moved_area"]
+__all__ = ["Axis", "Json", "AreaMark", "MarkKind", "Tab", "moved_area"]
 
 Axis = Literal["ROWS", "COLUMNS"]
 Json = dict[str, Any]
@@ -16,7 +16,7 @@ MarkKind = Literal["filter", "format", "group", "hidden", "merge", "name", "note
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class AreaMark:
     """Something that an area has; `value` are the fields of a format, the text of a note or a name, the editors."""
 
     kind: MarkKind
@@ -51,7 +51,7 @@ class Tab:
     title: str
     rows: int = 1000
     cols: int = 26
-    marks: list[Mark] = field(default_factory=list)
+    marks: list[AreaMark] = field(default_factory=list)
     frozen: dict[Axis, int] = field(default_factory=lambda: {"ROWS": 0, "COLUMNS": 0})
 
     def size(self, axis: Axis) -> int:
@@ -62,7 +62,7 @@ class Tab:
         """All cells."""
         return Area(1, 1, self.rows, self.cols)
 
-    def of_kind(self, kind: MarkKind) -> Iterator[Mark]:
+    def of_kind(self, kind: MarkKind) -> Iterator[AreaMark]:
         """The marks of a kind, the oldest first."""
         return (mark for mark in self.marks if mark.kind == kind)
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from benchmarks.manipulation.sheets.a1 import Area, Place, SheetsError, area_of, invalid, label_of, split_title
-from benchmarks.manipulation.sheets.tab import Axis, Json, Mark, Tab, moved_area
+from benchmarks.manipulation.sheets.tab import Axis, Json, AreaMark, Tab, moved_area
 from protocols.errors import UsageError
 
 __all__ = ["MOST_CELLS", "Workbook"]
@@ -31,7 +31,7 @@ class _Clip:
 
     area: Area
     clipboard: Any
-    marks: Sequence[Mark]
+    marks: Sequence[AreaMark]
 
 
 class Workbook:
@@ -337,11 +337,11 @@ class Workbook:
             self._engine.new_defined_name(name, None, _reference(tab, area))
         except self._error as error:
             raise invalid(str(error)) from None
-        tab.marks.append(Mark("name", area, name))
+        tab.marks.append(AreaMark("name", area, name))
         self._stale = True
 
 
-def _is_within(mark: Mark, area: Area) -> bool:
+def _is_within(mark: AreaMark, area: Area) -> bool:
     """True for a format or a note of a cell in an area."""
     return mark.kind in ("format", "note") and (mark.area.top, mark.area.left) in area
 

@@ -12,7 +12,7 @@ from typing import Any
 from benchmarks.manipulation.sheets.a1 import Area, SheetsError, invalid, label_of
 from benchmarks.manipulation.sheets.formats import checked_format, number_pattern
 from benchmarks.manipulation.sheets.spreadsheet import WorksheetInfo, worksheet_info
-from benchmarks.manipulation.sheets.tab import Axis, Json, Mark, Tab
+from benchmarks.manipulation.sheets.tab import Axis, Json, AreaMark, Tab
 from benchmarks.manipulation.sheets.values import (
     Rows,
     append_values,
@@ -155,7 +155,7 @@ class Worksheet:
             formats = {mark.area: mark.value for mark in self._tab.of_kind("format")}
             formats |= {cell: formats.get(cell, {}) | fields for cell in (Area(*p, *p) for p in area.places())}
             others = [mark for mark in self._tab.marks if mark.kind != "format"]
-            self._tab.marks = [*others, *(Mark("format", cell, form) for cell, form in formats.items())]
+            self._tab.marks = [*others, *(AreaMark("format", cell, form) for cell, form in formats.items())]
             if pattern := number_pattern(fields):
                 self._book.number_format(self._tab, area, pattern)
 
@@ -171,7 +171,7 @@ class Worksheet:
         area = self._area(cell)
         self._tab.marks = [mark for mark in self._tab.marks if (mark.kind, mark.area) != ("note", area)]
         if content:
-            self._tab.marks.append(Mark("note", area, content))
+            self._tab.marks.append(AreaMark("note", area, content))
 
     def insert_note(self, cell: str, content: str) -> None:
         """Put a note on a cell.
@@ -280,7 +280,7 @@ class Worksheet:
             name: The range, such as "A1:B2".
             editor_users_emails: Who may edit.
         """
-        self._tab.marks.append(Mark("protection", self._area(name), sorted(editor_users_emails)))
+        self._tab.marks.append(AreaMark("protection", self._area(name), sorted(editor_users_emails)))
 
     def freeze(self, rows: int | None = None, cols: int | None = None) -> None:
         """Keep the first rows or columns in sight; they are left out of sorting.
@@ -305,7 +305,7 @@ class Worksheet:
             name: The range, such as "A1:C10"; the whole worksheet if left out.
         """
         others = [mark for mark in self._tab.marks if mark.kind != "filter"]
-        self._tab.marks = [*others, Mark("filter", self._area(name) if name else self._tab.whole())]
+        self._tab.marks = [*others, AreaMark("filter", self._area(name) if name else self._tab.whole())]
 
     def duplicate(
         self, insert_sheet_index: int | None = None, new_sheet_id: int | None = None, new_sheet_name: str | None = None
@@ -344,7 +344,7 @@ class Worksheet:
                 if place != (part.top, part.left):
                     self._book.empty(self._tab, Area(*place, *place))
         others = [mark for mark in self._tab.marks if mark not in inside]
-        self._tab.marks = [*others, *(Mark("merge", part) for part in merged)]
+        self._tab.marks = [*others, *(AreaMark("merge", part) for part in merged)]
 
     def define_named_range(self, name: str, range_name: str) -> None:
         """Give a range a name that formulas may use.
@@ -369,7 +369,7 @@ class Worksheet:
             end: The row after the last one.
         """
         rows = self._lines("ROWS", start, end)
-        self._tab.marks.append(Mark("group", Area(rows[0], 1, rows[-1], self._tab.cols)))
+        self._tab.marks.append(AreaMark("group", Area(rows[0], 1, rows[-1], self._tab.cols)))
 
     def hide_columns(self, start: int, end: int) -> None:
         """Hide columns.
@@ -379,7 +379,7 @@ class Worksheet:
             end: The column after the last one.
         """
         for col in self._lines("COLUMNS", start, end):
-            mark = Mark("hidden", Area(1, col, self._tab.rows, col))
+            mark = AreaMark("hidden", Area(1, col, self._tab.rows, col))
             if mark not in self._tab.marks:
                 self._tab.marks.append(mark)
 
