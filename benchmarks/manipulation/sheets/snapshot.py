@@ -6,7 +6,7 @@ from collections.abc import Collection
 from typing import Any
 
 from benchmarks.manipulation.sheets.formats import effective_format
-from benchmarks.manipulation.sheets.tab import Json, AreaMark, Tab
+from benchmarks.manipulation.sheets.tab import AreaMark, Json, Tab
 from benchmarks.manipulation.sheets.values import Rows, numericised
 from benchmarks.manipulation.sheets.workbook import Workbook
 

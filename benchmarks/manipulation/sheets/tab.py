@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from benchmarks.manipulation.sheets.a1 import Area, Place
 
-__all__ = ["Axis", "Json", "AreaMark", "MarkKind", "Tab", "moved_area"]
+__all__ = ["AreaMark", "Axis", "Json", "MarkKind", "Tab", "moved_area"]
 
 Axis = Literal["ROWS", "COLUMNS"]
 Json = dict[str, Any]

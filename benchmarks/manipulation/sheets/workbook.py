@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from benchmarks.manipulation.sheets.a1 import Area, Place, SheetsError, area_of, invalid, label_of, split_title
-from benchmarks.manipulation.sheets.tab import Axis, Json, AreaMark, Tab, moved_area
+from benchmarks.manipulation.sheets.tab import AreaMark, Axis, Json, Tab, moved_area
 from protocols.errors import UsageError
 
 __all__ = ["MOST_CELLS", "Workbook"]

@@ -12,7 +12,7 @@ from typing import Any
 from benchmarks.manipulation.sheets.a1 import Area, SheetsError, invalid, label_of
 from benchmarks.manipulation.sheets.formats import checked_format, number_pattern
 from benchmarks.manipulation.sheets.spreadsheet import WorksheetInfo, worksheet_info
-from benchmarks.manipulation.sheets.tab import Axis, Json, AreaMark, Tab
+from benchmarks.manipulation.sheets.tab import AreaMark, Axis, Json, Tab
 from benchmarks.manipulation.sheets.values import (
     Rows,
     append_values,
