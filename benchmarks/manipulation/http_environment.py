@@ -37,7 +37,7 @@ from protocols import load
 from protocols.calls.credentials import APIKey, Credential
 from protocols.errors import UsageError
 from protocols.model import Protocol
-from protocols.simulator.http.connection import ConnectionServer
+from protocols.simulator.http.http_server import ConnectionServer
 from protocols.simulator.http.messages import EncodedAnswer, SimulatedReply, SimulatedRequest, encode
 
 __all__ = ["HTTPEnvironment", "LocalService", "LoggedRequest"]

@@ -37,7 +37,7 @@ from benchmarks.micro.frame import Measurement, json_option, print_table
 from benchmarks.tasks.download import folders
 from protocols import Protocol, UsageError, load
 from protocols.simulator import Simulator
-from protocols.simulator.http.connection import ConnectionServer
+from protocols.simulator.http.http_server import ConnectionServer
 from sandbox import Run, Sandbox
 
 __all__ = [

@@ -12,7 +12,6 @@ from typing import Any
 
 from protocols.documents import openapi
 from protocols.documents.source import METHODS, DocumentSet, display_name, parse, read
-from protocols.documents.split_files import joined
 from protocols.errors import ProtocolError, UsageError
 from protocols.functions.source_file import SCHEME, read_functions
 from protocols.model import LeftOut, Protocol
@@ -64,8 +63,6 @@ def load(source: str | Path | Mapping[str, Any]) -> Protocol:
 def _build(content: Any, data: bytes, uri: str, name: str, digest: str) -> Protocol:
     if not isinstance(content, Mapping):
         raise ProtocolError(f"{name}: not an API document: it holds {_kind(content)} where an object is expected")
-    if "swagger" in content:
-        content = joined(content, DocumentSet(content, uri, name))
     document, original_pointers = _as_openapi(content, name)
     if not isinstance(document.get("paths"), Mapping) or not document["paths"]:
         missing = "there are no `paths`, `endpoints` or `api_list` in it"

@@ -77,7 +77,7 @@ def protocol(document: Mapping[str, Any], documents: DocumentSet, digest: str) -
         reason: str | None = None
         try:
             tool = builder.tool(name, operation._replace(path=written))
-            reason = _DOCUMENT_ITSELF if _serves_document(tool) else why_unusable(content, tool)
+            reason = _DOCUMENT_ITSELF if _serves_document(tool) else why_unusable(content)
         except (ProtocolError, RecursionError) as error:
             reason = _reason(error)
         if reason is None:

@@ -1,10 +1,8 @@
 """What a document says of an operation as a whole: that it does not work, or that it only reads.
 
-The first takes whole sentences about the operation itself. A policy of consent rests on the second, so the document has
-to declare it, or to state it in a sentence with which the structure of the operation agrees.
-
-The patterns of sentences were written from examples and from documents that had been read; no set of unread documents
-has judged them.
+A policy of consent rests on the second, so the document has to declare it, or to state it in a sentence with which the
+structure of the operation agrees. The patterns of sentences were written from documents that had been read; no set of
+unread documents has judged them.
 """
 
 # ruff: noqa: SIM905 - word lists read better than quoted ones
@@ -13,7 +11,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from http import HTTPStatus
 
 from protocols.documents.source import mapping_or_empty
 from protocols.model import Parameter, Schema, Tool
@@ -25,17 +22,6 @@ READS_KEY = "x-reads"
 """Key of an operation that says whether it only reads."""
 
 _SUBJECT = r"(?:this|the) (?:api |http |rest )?(?:endpoint|operation|api|call|route|method|resource|request|action)"
-_ADVERB = r"(?:(?:currently|still|yet|simply) )?"
-_UNWRITTEN = rf"{_ADVERB}(?:not (?:yet |currently )?(?:been )?implemented|unimplemented)(?: yet| at the moment)?"
-_STATUSES = "|".join(
-    f"{status.value}(?: {re.escape(status.phrase.lower())})?" for status in HTTPStatus if status >= 400
-)
-_CODE = (
-    rf"(?:an? )?(?:http )?(?:status )?(?:code )?(?:(?:{_STATUSES})(?: error| status(?: code)?)?|error|not implemented)"
-)
-_FAILS = rf"always (?:fails|(?:returns|responds with|answers|answers with|raises|throws|gives) {_CODE})"
-_BARE = re.compile(rf"{_UNWRITTEN}|{_FAILS}")
-_ABOUT_ITSELF = re.compile(rf"{_SUBJECT} (?:(?:is|has) {_UNWRITTEN}|(?:will )?{_FAILS}|will always fail)")
 
 _CHANGES_NOTHING = re.compile(
     rf"(?:(?:it|{_SUBJECT}) )?(?:changes nothing|modifies nothing|writes nothing|(?:is )?read[- ]only|only reads"
@@ -43,7 +29,6 @@ _CHANGES_NOTHING = re.compile(
     r"|(?:has|without) no side effects?)"
 )
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n\s*\n|\n(?=\s*[-*#])|<br\s*/?>|</?p>")
-_ASIDE = re.compile(r"[(\[]([^()\[\]]+)[)\]]\s*$")
 
 _WORD = r"([A-Z][A-Za-z-]{1,24})"
 _QUOTE = "[\"'`*]+"
@@ -76,18 +61,11 @@ _JOINTS = frozenset({"and", "or", "then", "also", ",", ";", ".", "&", "/", "+", 
 """What stands before a verb in an enumeration."""
 
 
-def why_unusable(operation: Mapping[str, object], tool: Tool) -> str | None:
-    """The reason for not offering an operation whose own document says that it does not work; None if there is none."""
+def why_unusable(operation: Mapping[str, object]) -> str | None:
+    """The reason for not offering an operation for which its document has no reply but 501; None if there is none."""
     statuses = {str(status) for status in mapping_or_empty(operation.get("responses")) if status[:1] != "x"}
     if statuses and statuses <= {"501"}:
         return "501 (not implemented) is the only response that the document has for it"
-    for text in dict.fromkeys((tool.summary, tool.description)):
-        for place, sentence in enumerate(_sentences(text)):
-            if _ABOUT_ITSELF.fullmatch(sentence) or (place == 0 and _BARE.fullmatch(sentence)):
-                return f'the document says of it: "{sentence}"'
-        aside = _ASIDE.search(tool.summary)
-        if aside is not None and _BARE.fullmatch(_plain(aside[1])):
-            return f'the document says of it: "{_plain(aside[1])}"'
     return None
 
 

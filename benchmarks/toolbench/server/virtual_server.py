@@ -20,7 +20,7 @@ from benchmarks.toolbench.server.model_source import FAILED, ModelSource
 from benchmarks.toolbench.server.schema_source import SchemaSource, VirtualSession
 from benchmarks.toolbench.server.upstream import Upstream
 from protocols.errors import ATCError, ToolError, UsageError
-from protocols.simulator.http.connection import ConnectionServer
+from protocols.simulator.http.http_server import ConnectionServer
 
 __all__ = ["VirtualServer"]
 

@@ -22,7 +22,7 @@ from protocols.simulator.analysis.api_analysis import analyze_api
 from protocols.simulator.analysis.world_file import NO_WORLD, WorldFile, read_world
 from protocols.simulator.analysis.world_schema import WorldSchema
 from protocols.simulator.http.conditions import FaultInjector, RequestLog, ServiceConditions
-from protocols.simulator.http.connection import ConnectionServer
+from protocols.simulator.http.http_server import ConnectionServer
 from protocols.simulator.http.messages import EncodedAnswer, SimulatedRequest
 from protocols.simulator.http.session import Session
 from protocols.simulator.world.question_ids import QuestionIdentifier, read_identifiers
