@@ -15,14 +15,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from atc.files import append_line, write_json
+from atc.files import append_line, cut_unfinished, read_lines, write_json
 from benchmarks.harness.parts import Identified, Outcome, Scorer, TaskEnvironment
 from protocols.errors import UsageError
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-__all__ = ["Engine", "Finished", "Runner", "prepare_folder", "repeated", "selected", "write_summary"]
+__all__ = ["Engine", "Finished", "Runner", "prepare_folder", "repeated", "resumed_lines", "selected", "write_summary"]
 
 TaskT = TypeVar("TaskT", bound=Identified)
 FiguresT = TypeVar("FiguresT")
@@ -108,12 +108,33 @@ def repeated(out: Path, settings: SettingsT, times: int | None) -> dict[Path, Se
 
 def prepare_folder(out: Path, settings: DataclassInstance) -> None:
     """Make the results folder, or make sure that it holds results of these very settings. Raises: UsageError."""
-    file = out / "config.json"
-    config = json.loads(json.dumps(asdict(settings)))
     try:
         (out / "tasks").mkdir(parents=True, exist_ok=True)
         for half in (out / "tasks").glob(".*.tmp"):  # of a run that was killed
             half.unlink(missing_ok=True)
+    except OSError as error:
+        raise UsageError(f"{out} cannot hold the results: {error}") from None
+    _keep_settings(out / "config.json", settings, out)
+
+
+def resumed_lines(file: Path, settings: DataclassInstance) -> list[tuple[str, Any]]:
+    """The lines of a file that is appended to, each with its place; what a stop left unfinished is cut off.
+
+    The settings stand in `FILE.config.json` beside it: without these the lines are somebody's.
+    Raises: UsageError: The file is of other settings or of something else, or a line of it is no JSON.
+    """
+    config = file.with_name(f"{file.name}.config.json")
+    if file.exists() and not config.exists():
+        raise UsageError(f"{file} was not made by this command: {config.name} is not beside it; name another --out")
+    _keep_settings(config, settings, file)
+    cut_unfinished(file)
+    return list(read_lines(file))
+
+
+def _keep_settings(file: Path, settings: DataclassInstance, out: Path) -> None:
+    """Write the settings of results into a file, or compare them with those that it has. Raises: UsageError."""
+    config = json.loads(json.dumps(asdict(settings)))
+    try:
         if not file.exists():
             write_json(file, config)
         stored = json.loads(file.read_text("utf-8"))

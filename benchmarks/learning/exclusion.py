@@ -1,11 +1,10 @@
-"""The tasks of benchmarks that training data leaves out: by the multisets of tools that answer them."""
+"""The tasks of benchmarks that training data leaves out: by the sets of tools that answer them."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import warnings
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -21,16 +20,16 @@ from protocols.model import Protocol
 __all__ = ["GoldSets", "read_gold"]
 
 
+Gold = frozenset[str]
+"""The tools of a task, each once."""
+
+
 class GoldSets:
-    """The tools of tasks: each with the number of its calls where the file counts them, else each once.
+    """The tools of tasks. Its length is the number of tasks."""
 
-    Its length is the number of tasks.
-    """
-
-    def __init__(self, golds: Sequence[tuple[Mapping[str, int], bool]]) -> None:
+    def __init__(self, golds: Sequence[Gold]) -> None:
         self._tasks = len(golds)
-        self._counted = {_frozen(calls) for calls, counted in golds if counted}
-        self._once = {frozenset(calls) for calls, _ in golds}
+        self._golds = frozenset(golds)
 
     def __len__(self) -> int:
         return self._tasks
@@ -38,12 +37,12 @@ class GoldSets:
     @property
     def digest(self) -> str:
         """A hash of what is left out, 12 hex digits; empty where nothing is."""
-        parts = [sorted(map(sorted, self._counted)), sorted(map(sorted, self._once))]
-        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:12] if self._once else ""
+        text = json.dumps(sorted(map(sorted, self._golds)))
+        return hashlib.sha256(text.encode()).hexdigest()[:12] if self._golds else ""
 
     def __call__(self, tools: Sequence[str]) -> bool:
-        """True if these calls, or each of their tools once, are the gold of a task."""
-        return _frozen(Counter(tools)) in self._counted or frozenset(tools) in self._once
+        """True if the tools of these calls are those of a task, however often each is called."""
+        return frozenset(tools) in self._golds
 
 
 def read_gold(files: Sequence[Path], protocol: Protocol, say: Callable[[str], None]) -> GoldSets:
@@ -55,7 +54,7 @@ def read_gold(files: Sequence[Path], protocol: Protocol, say: Callable[[str], No
         say: Is told of each file how many of its tasks are passed over, and which gold was taken for another.
     Raises: UsageError: A file cannot be read.
     """
-    golds: list[tuple[Mapping[str, int], bool]] = []
+    golds: list[Gold] = []
     for file in files:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
@@ -71,15 +70,15 @@ def read_gold(files: Sequence[Path], protocol: Protocol, say: Callable[[str], No
     return GoldSets(golds)
 
 
-def _golds(file: Path, protocol: Protocol) -> tuple[int, list[tuple[Mapping[str, int], bool]], str]:
+def _golds(file: Path, protocol: Protocol) -> tuple[int, list[Gold], str]:
     """The number of a file's tasks, the gold of those of a protocol, and why the first other one is none."""
     entries = _entries(file)
     if all(isinstance(entry, Mapping) and "api_list" in entry and "query_id" in entry for entry in entries):
         queries = read_queries(file)
         tools = [_relevant_tools(query, protocol) for query in queries]
         reason = next((f"query {query.id}" for query, names in zip(queries, tools, strict=True) if not names), "")
-        return len(queries), [(dict.fromkeys(names, 1), False) for names in tools if names], reason
-    golds: list[tuple[Mapping[str, int], bool]] = []
+        return len(queries), [frozenset(names) for names in tools if names], reason
+    golds: list[Gold] = []
     reason = ""
     for position, entry in enumerate(entries):
         where = f"{file}, task {position}"
@@ -87,14 +86,10 @@ def _golds(file: Path, protocol: Protocol) -> tuple[int, list[tuple[Mapping[str,
         if not isinstance(solution, list) or not solution:
             raise UsageError(f"{where}: no `solution`; --exclude takes task files")
         names = [gold_item(item, where) for item in solution]
-        calls: Counter[str] = Counter()
         try:
-            for name, number in names:
-                calls[match_gold(protocol, name)] += number or 1
+            golds.append(frozenset(match_gold(protocol, name) for name, _ in names))
         except UsageError as error:
             reason = reason or f"task {position}, {error}"
-            continue
-        golds.append((calls, any(number is not None for _, number in names)))
     return len(entries), golds, reason
 
 
@@ -118,7 +113,3 @@ def _entries(file: Path) -> list[object]:
             raise UsageError(f"{file} is no task file: it must hold a list of tasks")
         return tasks
     return read_entries(file)
-
-
-def _frozen(calls: Mapping[str, int]) -> frozenset[tuple[str, int]]:
-    return frozenset(calls.items())

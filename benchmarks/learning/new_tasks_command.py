@@ -44,7 +44,7 @@ def new(options: _NewOptions) -> None:
 
     A task is a question with a program that answers it, and the calls of that program with their arguments as gold. It
     is kept only if two runs of the program make the same calls and print the same. A real service is read from and not
-    written to; its data may change, and then so do the answers. To go on after a stop, repeat the command.
+    written to; its data may change, and then so do the answers.
     """
     from benchmarks.learning.new_tasks import TaskSettings
     from benchmarks.learning.pairs.trial import RealService
@@ -65,10 +65,8 @@ def new(options: _NewOptions) -> None:
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        bar = progress.add_task("drafted", total=options.count)
-        result = make_tasks(
-            protocol, settings, lambda step, number: progress.update(bar, description=step, completed=number)
-        )
+        bar = progress.add_task("solved twice", total=options.count)
+        result = make_tasks(protocol, settings, lambda number: progress.update(bar, completed=number))
     _print_new(result, settings, options)
 
 

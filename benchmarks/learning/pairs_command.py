@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import click
 
@@ -29,7 +29,7 @@ __all__ = ["REASONS", "data"]
 _COUNT = 1000
 """Pairs, where their number is not given."""
 
-_PROTOCOL_OPTIONS = ("exclude", "kind", "candidates", "profile", "processes")
+_PROTOCOL_OPTIONS = ("exclude", "candidates", "profile")
 _TASK_OPTIONS = ("pairs",)
 
 REASONS = {
@@ -75,10 +75,6 @@ class _DataOptions:
         type=click.Path(exists=True, dir_okay=False, path_type=Path),
         help="Tasks (RestBench, ToolFlow, ToolBench, ours): no pair has the tools of one of them. Repeatable.",
     )
-    kind: Literal["program", "select"] = option(
-        "--kind", type=click.Choice(["program", "select"]), default="program", show_default=True,
-        help="What the model is to write: the program, or the names of its tools.",
-    )  # fmt: skip
     candidates: int = option(
         "--candidates", default=5, show_default=True, metavar="K", type=click.IntRange(0),
         help="Tools in each prompt; 0 leaves the messages out.",
@@ -87,7 +83,6 @@ class _DataOptions:
         "--profile", default="tiny", show_default=True, metavar="NAME|FILE",
         help="The prompt's profile: that of the model to tune (tiny for smollm2-135m, else small).",
     )  # fmt: skip
-    processes: int = option("--processes", default=2, show_default=True, metavar="P", type=click.IntRange(1))
     as_json: bool = json_option("Print the counts as JSON.")
 
 
@@ -110,8 +105,6 @@ def data(options: _DataOptions) -> None:
         _from_tasks(options)
         return
     _refuse(_TASK_OPTIONS, "--from-protocol")
-    if options.kind == "select" and not options.candidates:
-        raise click.UsageError("--kind select chooses among --candidates: give one or more")
     _from_protocol(options, options.api or "", options.count or _COUNT)
 
 
@@ -163,13 +156,12 @@ def _from_protocol(options: _DataOptions, api: str, count: int) -> None:
     from benchmarks.learning.pairs.generation import PairSettings, generate
     from protocols import load
 
-    open_profile(options.profile)  # an unknown one is told now, not by each process
+    open_profile(options.profile)  # an unknown one is told before anything else
     protocol = load(api)
     excluded = read_gold(options.exclude, protocol, say)
     settings = PairSettings(
-        options.out, count, options.seed, options.kind, options.candidates, options.processes,
-        profile=options.profile, exclusion=excluded.digest,
-    )  # fmt: skip
+        protocol.digest, options.seed, options.candidates, options.profile, exclusion=excluded.digest
+    )
     if options.exclude and not excluded:
         say("warning: none of the tasks of --exclude is of this API: nothing is left out")
     console = Console(stderr=True)
@@ -177,7 +169,9 @@ def _from_protocol(options: _DataOptions, api: str, count: int) -> None:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True) as progress:
         bar = progress.add_task("pairs", total=count)
-        tally = generate(protocol, settings, excluded, lambda pairs: progress.update(bar, completed=pairs))
+        tally = generate(
+            protocol, settings, options.out, count, excluded, lambda pairs: progress.update(bar, completed=pairs)
+        )
     seconds = round(time.perf_counter() - started, 1)
     if options.as_json:
         print_json({**tally.to_json(), "excluded_tasks": len(excluded), "seconds": seconds})

@@ -10,13 +10,14 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from atc.files import append_line, cut_unfinished, read_lines, write_json
+from atc.files import append_line, write_json
 from atc.models import Model
+from benchmarks.harness.runner import resumed_lines
 from benchmarks.learning.generation.checks import CHECKS, FORM, InstructionChecks, SeenTexts
 from benchmarks.learning.generation.pool import InstructionKind, ToolKey, ToolPool
 from benchmarks.learning.generation.writing import (
@@ -188,20 +189,8 @@ def _attempt(
 
 def _resume(file: Path, settings: GenerationSettings, names: Sequence[str]) -> InstructionRun:
     """What the attempts in a file came to. Raises: UsageError: They are of other settings, or the file is damaged."""
-    run, lines = InstructionRun(), list(read_lines(file))
-    cut_unfinished(file)
-    if not lines:
-        file.unlink(missing_ok=True)
-        append_line(file, json.dumps({"settings": asdict(settings)}))
-        return run
-    where, head = lines[0]
-    earlier = head.get("settings") if isinstance(head, dict) else None
-    if not isinstance(earlier, dict):
-        raise UsageError(f"{where}: these are not the settings of attempts; take another --out, or delete the file")
-    if earlier != asdict(settings):
-        differing = [name for name, value in asdict(settings).items() if earlier.get(name) != value]
-        raise UsageError(f"{where}: these attempts were made with another {', '.join(differing)}: take another --out")
-    for where, entry in lines[1:]:
+    run = InstructionRun()
+    for where, entry in resumed_lines(file, settings):
         if not _is_attempt(entry, run.attempts):
             raise UsageError(
                 f"{where}: this is not attempt {run.attempts}; delete this line and all after it to go on from there, "

@@ -13,7 +13,6 @@ from benchmarks.learning.pairs.phrases import list_phrase
 from benchmarks.learning.pairs.reach import ItemList, Reach, extreme
 from benchmarks.learning.pairs.views import FieldView, ListView
 from benchmarks.learning.pairs.wording import (
-    agent_verb,
     counted,
     field_phrase,
     is_person,
@@ -46,7 +45,6 @@ class ReadQuestions:
             (self.count, 2),
             (self.extreme_item, 4),
             (self.filtered, 3),
-            (self.by_role, 6),
             (self.each_detail, 3),
             (self.each_list, 2),
             (self.both, 3),
@@ -184,25 +182,6 @@ class ReadQuestions:
         draft.add("print([ITEM[TITLE] for ITEM in ITEMS if ITEM[KEY] == VALUE])", TITLE=title, **parts)
         return self._finished(draft, self._text(draft, "where", values, ""))
 
-    def by_role(self, draft: Draft, view: ListView) -> QuestionPair:
-        """Who has a role in an object, or what somebody has that role in."""
-        roles = self.reach.roles(view)
-        field, role = draft.choose(roles)
-        title = draft.choose([view.title] if view.title else [])
-        items = self._items(draft, view, whole=True)
-        parts: dict[str, ast.expr | str] = {
-            "ITEM": view.item,
-            "ITEMS": items.node,
-            "KEY": constant(field),
-            "ROLE": constant(role),
-            "TITLE": constant(title),
-        }
-        values = {"agent": role.lower(), "verb": str(agent_verb(role)), "items": plural(self.views.spoken(view.noun))}
-        draft.values += [role.lower(), str(agent_verb(role))]
-        draft.add("print([ITEM[TITLE] for ITEM in ITEMS if ITEM[KEY] == ROLE])", **parts)
-        name = "agent" if is_person(view.noun) else "agent items"
-        return self._finished(draft, self._text(draft, name, values, items.whole.owner))
-
     # Loops ----------------------------------------------------------------------------------------------------------
 
     def each_detail(self, draft: Draft, view: ListView) -> QuestionPair:
@@ -217,26 +196,16 @@ class ReadQuestions:
         return self._finished(draft, self._text(draft, "each", values, ""))
 
     def each_list(self, draft: Draft, view: ListView) -> QuestionPair:
-        """The names in a list of each of the first few items, or who has a role in each."""
+        """The names in a list of each of the first few items."""
         tool, argument, inner = self._further(draft, view, lists=True)
-        roles = self.reach.roles(inner) if is_person(inner.noun) else []
         title = draft.choose([inner.title] if inner.title else [])
         items, phrase, item = self._looped(draft, view)
-        variable = inner.item
         values = {"list": phrase, "items": f"the {self._listed_words(inner, tool)}"}
-        name = "each list"
         with draft.loop(item, items):
             call = part(self._call(draft, tool, {argument: part(item, [view.id_key])}), inner.path)
-            test = ""
-            parts: dict[str, ast.expr | str] = {"ITEM": variable, "ITEMS": call, "TITLE": constant(title)}
-            if roles:
-                key, role = draft.choose(roles)
-                values |= {"agent": role.lower(), "verb": str(agent_verb(role))}
-                draft.values += [role.lower(), str(agent_verb(role))]
-                test, name = " if ITEM[KEY] == ROLE", "each agent"
-                parts |= {"KEY": constant(key), "ROLE": constant(role)}
-            self._print_with(draft, view, item, expression(f"[ITEM[TITLE] for ITEM in ITEMS{test}]", **parts))
-        return self._finished(draft, self._text(draft, name, values, ""))
+            names = expression("[ITEM[TITLE] for ITEM in ITEMS]", ITEM=inner.item, ITEMS=call, TITLE=constant(title))
+            self._print_with(draft, view, item, names)
+        return self._finished(draft, self._text(draft, "each list", values, ""))
 
     # Parts of them --------------------------------------------------------------------------------------------------
 

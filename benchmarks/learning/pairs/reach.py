@@ -13,7 +13,7 @@ from benchmarks.learning.pairs.code import constant, expression, part, request
 from benchmarks.learning.pairs.draft import Draft, NoQuestion
 from benchmarks.learning.pairs.phrases import list_phrase
 from benchmarks.learning.pairs.views import APIViews, FieldView, ListView, is_search
-from benchmarks.learning.pairs.wording import NounPhrase, agent_verb, is_person, plural, superlative
+from benchmarks.learning.pairs.wording import NounPhrase, is_person, plural, superlative
 from protocols.dataflow.graph import ProvidedField, selector_arguments
 from protocols.dataflow.operations import is_own
 from protocols.json_path import Step
@@ -259,7 +259,7 @@ class Reach:
         return rng.choice(options)
 
     def _chosen(self, draft: Draft, view: ListView, depth: int) -> ReachedObject:
-        """An object out of a list: the first, the newest, the one with a role, or one with a name."""
+        """An object out of a list: the first, the newest, or one with a name."""
         compared = [f for f in self.comparable(view) if superlative(f.name, "highest", draft.rng)]
         is_extreme = bool(compared) and draft.chance(0.4)
         items = self.items(draft, view, depth + 1, bound=False, whole=is_extreme)
@@ -272,17 +272,6 @@ class Reach:
             )  # fmt: skip
             phrase = f"{items.phrase.article} {items.phrase.before} {items.phrase.noun} {_quoted(name, draft.rng)}"
             return ReachedObject(draft.let(view.noun, item), " ".join(phrase.split()), view)
-        roles = self.roles(view) if is_person(view.noun) else []
-        if roles and not is_extreme and draft.chance(0.7):
-            role_field, role = draft.choose(roles)
-            listed = draft.let(_list_name(view), items.node)
-            item = expression(
-                "next(ITEM for ITEM in ITEMS if ITEM[KEY] == ROLE)",
-                ITEM=view.item, ITEMS=listed, KEY=constant(role_field), ROLE=constant(role),
-            )  # fmt: skip
-            draft.value(role)
-            draft.value(str(agent_verb(role)))
-            return ReachedObject(draft.let(role, item), f"the {role.lower()} of {items.whole.owner}", view)
         if is_extreme:
             compared_field, order = draft.choose(compared), draft.choose(["highest", "highest", "lowest"])
             most = superlative(compared_field.name, order, draft.rng)
@@ -308,15 +297,6 @@ class Reach:
     def varied(self, view: ListView, name: str) -> bool:
         """True if a field has more values than a code has; or if nothing was seen of it."""
         return not self.pools or len(set(map(str, self.seen(view, name)))) > _CODES
-
-    def roles(self, view: ListView) -> list[tuple[str, str]]:
-        """The fields of a list with the roles of people in it: ("job", "Director")."""
-        return [
-            (f.name, str(value))
-            for f in view.of_kind("string")
-            for value in self.seen(view, f.name)
-            if isinstance(value, str) and value[:1].isupper() and agent_verb(value) and self.repeated(view, f.name)
-        ]
 
     def repeated(self, view: ListView, name: str) -> bool:
         """True if a field has few values, each in several items, and names nothing."""

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from random import Random
-from typing import Literal
 
 from atc.agent import SIMULATED_NOW, Agent
 from atc.assist.check import check
 from atc.assist.language.question import Question
 from atc.assist.rules import readings
 from atc.evidence import facts, is_unsupported
-from atc.prompting import templates
 from atc.prompting.conversation import PREFILL
 from benchmarks.learning.pairs.code import print_program, shape
 from benchmarks.learning.pairs.draft import Draft, NoQuestion, QuestionPair
@@ -25,13 +21,11 @@ from benchmarks.learning.pairs.writes import reading_back
 from protocols.calls.auth import credential
 from protocols.json_path import Step
 from protocols.model import Protocol
-from protocols.render import sentence
 from protocols.simulator import Session, Simulator
 from sandbox import Run, Sandbox
 
-__all__ = ["EMPTY", "PairKind", "RealService", "Trial", "TriedPair"]
+__all__ = ["EMPTY", "RealService", "Trial", "TriedPair"]
 
-PairKind = Literal["program", "select"]
 EMPTY = frozenset({"", "[]", "{}", "None", "0", "0.0", "None None"})
 """Answers that say nothing."""
 _SAMPLES = 2
@@ -40,7 +34,6 @@ _TELLING = 7
 """Characters that hardly stand in a response by chance."""
 _LONGEST = 1500
 """Characters of an answer."""
-_SELECTING = "select_tools"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,12 +72,10 @@ class Trial:
         protocol: Protocol,
         seed: int,
         candidates: int,
-        kind: PairKind,
         profile: str = "tiny",
         service: RealService | None = None,
     ) -> None:
         self.protocol = protocol
-        self._kind = kind
         self._candidates = candidates
         self._service = service.sandbox(protocol) if service is not None else None
         self._simulator = Simulator(protocol, seed=seed, now=SIMULATED_NOW)
@@ -93,6 +84,11 @@ class Trial:
             protocol, None, base_url=base_url, now=SIMULATED_NOW, tools=candidates or None, profile=profile
         )
         self.graph = self._agent.graph
+
+    @property
+    def is_real(self) -> bool:
+        """True where a service is asked, which is only read from."""
+        return self._service is not None
 
     @cached_property
     def views(self) -> APIViews:
@@ -131,11 +127,15 @@ class Trial:
                     for name in view.fields:
                         by_name.setdefault(name, []).append(item.get(name))
 
-    def run(self, program: str, question: str) -> Run:
-        """Run a program in a world of its own, where what its question names exists, or at the service."""
+    def run(self, program: str, question: str, task: str = "") -> Run:
+        """Run a program in a world of its own, where what its question names exists, or at the service.
+
+        Args:
+            task: The id of a benchmark's task, whose world it is.
+        """
         if self._service is not None:
             return self._service.run(program)
-        with self._simulator.session(query=question) as session:
+        with self._simulator.session(query=question, task=task) as session:
             return self._sandbox(session).run(program)
 
     def _run_with_reads(self, pair: QuestionPair) -> tuple[Run, bool]:
@@ -222,23 +222,9 @@ class Trial:
             names = {*opened.tools, *missing}
             offered = [tool.name for tool in self.protocol.tools if tool.name in names]
             opened = self._agent.opening(pair.question, offered, today)
-        if self._kind == "select":
-            return {"messages": self._selecting(pair, opened.tools), "added": len(missing)}
         messages = [{"role": message.role, "content": message.content} for message in opened.messages()]
         messages.append({"role": "assistant", "content": f"{PREFILL}{pair.program}\n```"})
         return {"messages": messages, "added": len(missing)}
-
-    def _selecting(self, pair: QuestionPair, offered: Sequence[str]) -> list[dict[str, str]]:
-        """The messages that ask for the tools alone."""
-        tools = [self.protocol.tool(name) for name in offered]
-        lines = "\n".join(f"{tool.name}: {sentence(tool.description or tool.summary)}" for tool in tools)
-        text = templates.render(_SELECTING, Path(__file__).parent, tools=lines, query=pair.question)
-        system, user = text.split("=== user\n")
-        return [
-            {"role": "system", "content": system.strip()},
-            {"role": "user", "content": user.strip()},
-            {"role": "assistant", "content": json.dumps(list(dict.fromkeys(pair.tools)))},
-        ]
 
 
 def _printed(run: Run) -> str:

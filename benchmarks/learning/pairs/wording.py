@@ -1,4 +1,4 @@
-"""The words of questions: templates, phrases for lists, fields in plain words, superlatives and verbs."""
+"""The words of questions: templates, phrases for lists, fields in plain words, and superlatives."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from protocols.text.words import singular, words
 
 __all__ = [
     "NounPhrase",
-    "agent_verb",
     "counted",
     "field_phrase",
     "form",
@@ -35,8 +34,6 @@ __all__ = [
 
 _FOLDER = Path(__file__).parent
 _WORDS = read_word_lists(_FOLDER / "words.txt")
-_IRREGULAR_VERBS = dict(pair.split("/") for pair in _WORDS["irregular"])
-_AGENT = re.compile(r"[a-z]{3,}(?:or|er)")
 _NUMBER_OF = ("number_of_", "total_number_of_", "num_")
 _IRREGULAR_PLURALS = {"person": "people", "child": "children", "man": "men", "woman": "women"}
 _CASUAL, _BEGUN = 0.2, 0.1
@@ -144,14 +141,6 @@ def superlative(field: str, order: str, rng: Random) -> str | None:
         if options := _WORDS.get(f"{order} {'date' if word in ('day', 'at', 'birthday') else word}"):
             return rng.choice(options).replace("_", " ")
     return None
-
-
-def agent_verb(value: str) -> str | None:
-    """What somebody did whose role is a value: `directed` for Director; None for any other value."""
-    role = value.lower()
-    if role in _IRREGULAR_VERBS:
-        return _IRREGULAR_VERBS[role]
-    return f"{role[:-2]}ed" if _AGENT.fullmatch(role) else None
 
 
 def is_person(noun: str) -> bool:

@@ -32,8 +32,6 @@ _SETTING = frozenset({"set", "change", "update", "edit", "modify", "rename"})
 _NAMES = frozenset({"name", "title", "label", "subject"})
 _TEXTS = _NAMES | {"description", "text", "comment", "note", "message", "instructions", "content"}
 _MOST_READS = 3
-_FILLED = 0.5
-"""Share of new objects that something is added to at once."""
 _PAGE = 50
 
 
@@ -56,44 +54,10 @@ class WriteQuestions:
             printed = node if node is not None else printed
         action = wording.text()
         draft.tools.append(tool.name)
-        call = request(tool.name, arguments)
-        fills = self._fills(tool) if draft.chance(_FILLED) else []
-        if fills:
-            filler, argument, key = draft.choose(fills)
-            variable = draft.let(key[0], call)
-            then, entries = self._filling(draft, filler, argument, part(variable, [key[1]]), key[0])
-            action, printed = f"{action} and {then}", entries if entries is not None else printed
-        else:
-            draft.add("CALL", CALL=call)
+        draft.add("CALL", CALL=request(tool.name, arguments))
         done = constant(f"{wording.verb.capitalize()}: done")
         draft.body += statements("print(DONE, WHAT)" if printed else "print(DONE)", DONE=done, WHAT=printed or done)
         return draft.pair(spoken(template("write", rng, {"action": action}), rng), writes=True)
-
-    def _fills(self, tool: Tool) -> list[tuple[Tool, str, tuple[str, str]]]:
-        """The tools that add to what a tool creates: each with the argument for it, its noun, and its key."""
-        fills = []
-        for filler in self.tools if tool.method == "POST" else ():
-            for parameter in filler.arguments:
-                reference = self.reach.graph.reference(filler.name, parameter.argument)
-                sources = self.reach.graph.providers(filler.name, parameter.argument)
-                made = [source for source in sources if source.tool == tool.name and len(source.path) == 1]
-                if reference is not None and made and filler.method == "POST" and parameter.location == "path":
-                    fills.append((filler, parameter.argument, (reference.noun, str(made[0].path[0]))))
-        return fills
-
-    def _filling(
-        self, draft: Draft, filler: Tool, argument: str, created: ast.expr, noun: str
-    ) -> tuple[str, ast.expr | None]:
-        """Add to what was just created; gives the words for it, and what was added."""
-        wording = _Wording(filler, draft.rng)
-        wording.place((noun,), "it")
-        arguments, printed = {argument: created}, None
-        for parameter in self._filled(filler, draft):
-            if parameter.argument != argument:
-                arguments[parameter.argument], printed = self._value(draft, filler, parameter, wording)
-        draft.tools.append(filler.name)
-        draft.add("CALL", CALL=request(filler.name, arguments))
-        return wording.text(), printed
 
     def _filled(self, tool: Tool, draft: Draft) -> list[Parameter]:
         """The required arguments, and one that says what is written where the path alone does not."""

@@ -22,7 +22,7 @@ from benchmarks.learning.pairs.questions import ReadQuestions
 from benchmarks.learning.pairs.reach import Reach
 from benchmarks.learning.pairs.trial import Trial
 from benchmarks.learning.pairs.views import APIViews
-from benchmarks.learning.pairs.wording import agent_verb, form, plural, superlative
+from benchmarks.learning.pairs.wording import form, plural, superlative
 from benchmarks.learning.pairs.writes import WriteQuestions, reading_back
 from benchmarks.learning.pairs_command import data as data_command
 from protocols import load
@@ -36,7 +36,7 @@ REVIEW = 'POST_films_filmId_reviews(filmId=GET_films(query="The Long Road")["fil
 @pytest.fixture(scope="module")
 def trial() -> Iterator[Trial]:
     """Trials in the simulated cinema, with 5 tools in a prompt."""
-    tried = Trial(load(CINEMA), 0, 5, "program")
+    tried = Trial(load(CINEMA), 0, 5)
     yield tried
     tried.close()
 
@@ -60,8 +60,8 @@ def drafts(trial: Trial, count: int) -> list[QuestionPair]:
 
 
 def run_command(out: Path, *options: str) -> Result:
-    """`atc train data` over the cinema with one process."""
-    arguments = ["--from-protocol", str(CINEMA), "--out", str(out), "--processes", "1", "--json", *options]
+    """`atc train data` over the cinema."""
+    arguments = ["--from-protocol", str(CINEMA), "--out", str(out), "--json", *options]
     return CliRunner().invoke(data_command, arguments)
 
 
@@ -73,7 +73,7 @@ def lines_of(file: Path) -> list[dict[str, Any]]:
 def test_command_writes_pairs_and_goes_on(tmp_path: Path) -> None:
     """A second run with the same seed adds to the file; what a stop left unfinished is removed first.
 
-    Pairs of another seed, another prompt or an excluded task do not come into it; the message says which option.
+    Pairs of another seed, another prompt or an excluded task do not come into it; the message says what differs.
     """
     out = tmp_path / "pairs.jsonl"
     tasks = tmp_path / "tasks.json"
@@ -98,11 +98,10 @@ def test_command_writes_pairs_and_goes_on(tmp_path: Path) -> None:
     whole, excluded = out.read_bytes(), tmp_path / "excluded.json"
     excluded.write_text(json.dumps([{"query": "Which ones?", "solution": pairs[0]["tools"]}]))
     for options, message in (
-        (["--seed", "3"], "made with --seed 0; give that seed"),
-        (["--candidates", "4"], "its prompt is another one (program, 5 candidates, tiny) than now (program, 4"),
-        (["--kind", "select"], "than now (select, 5 candidates, tiny); give the same options"),
-        (["--profile", "small"], "than now (program, 5 candidates, small)"),
-        (["--exclude", str(excluded)], "has the tools of an excluded task; give the same --exclude"),
+        (["--seed", "3"], "seed is 3 now and was 0"),
+        (["--candidates", "4"], "candidates is 4 now and was 5"),
+        (["--profile", "small"], "profile is 'small' now and was 'tiny'"),
+        (["--exclude", str(excluded)], "exclusion is"),
     ):
         with pytest.raises(UsageError) as refused:
             CliRunner().invoke(
@@ -130,29 +129,6 @@ def test_prompt_is_that_of_solve(trial: Trial) -> None:
         sent = [(message.role, message.content) for message in opened.messages()]
         assert [(message["role"], message["content"]) for message in messages[:-1]] == sent
         assert messages[-1] == {"role": "assistant", "content": f"```python\n{pair.program}\n```"}
-
-
-def test_selection_asks_for_the_tools() -> None:
-    """With `--kind select` the answer is the JSON list of the tools, all of which are among those that are listed."""
-    selecting = Trial(load(CINEMA), 0, 5, "select")
-    try:
-        pair = QuestionPair(
-            "When was Ada Dahl born?",
-            'person = GET_people(query="Ada Dahl")["people"][0]\n'
-            'print(GET_people_personId(personId=person["personId"])["birthday"])',
-            ("Ada Dahl",),
-            ("GET_people", "GET_people_personId"),
-        )
-        line = selecting("0-1", pair, "").line
-    finally:
-        selecting.close()
-
-    messages = line["messages"]
-    assert isinstance(messages, list)
-    system, user, assistant = messages
-    assert (system["role"], user["role"], assistant["role"]) == ("system", "user", "assistant")
-    assert json.loads(assistant["content"]) == list(pair.tools)
-    assert all(f"\n{name}: " in user["content"] for name in pair.tools) and pair.question in user["content"]
 
 
 @pytest.mark.parametrize(
@@ -205,7 +181,7 @@ def test_any_document_can_be_asked_about(data: Path) -> None:
 
 
 def test_gold_is_read_from_all_kinds_of_task_files(tmp_path: Path) -> None:
-    """Gold is compared once a tool, or by number where the file counts; tasks of other APIs are passed over."""
+    """Gold is compared once a tool, however often it is called; tasks of other APIs are passed over."""
     restbench, own = tmp_path / "tasks.json", tmp_path / "tasks.yaml"
     restbench.write_text(json.dumps([{"query": "x", "solution": ["GET /people", "GET /none/such"]}]))
     own.write_text(
@@ -242,7 +218,7 @@ def test_queries_of_toolbench_are_read_as_gold(tmp_path: Path) -> None:
 
 
 def test_a_small_api_is_asked_until_there_are_enough(tmp_path: Path) -> None:
-    """What waits for the trials before it is drafted again once they have ended: one call gives all pairs."""
+    """One call gives all pairs of an API with a single tool; one that describes no response says so."""
     response = {"type": "object", "properties": {"id": {"type": "integer"}, "title": {"type": "string"}}}
     books = {
         "200": {"description": "", "content": {"application/json": {"schema": {"type": "array", "items": response}}}}
@@ -259,7 +235,7 @@ def test_a_small_api_is_asked_until_there_are_enough(tmp_path: Path) -> None:
     result, nothing = (
         CliRunner().invoke(
             main,
-            ["train", "data", "--from-protocol", str(file), "--count", "14", "--out", str(out), "--processes", "1"],
+            ["train", "data", "--from-protocol", str(file), "--count", "14", "--out", str(out)],
         )
         for file, out in ((api, out), (empty, tmp_path / "none.jsonl"))
     )
@@ -295,8 +271,7 @@ def test_programs_are_printed_like_the_prompts() -> None:
 
 
 def test_words_of_questions() -> None:
-    """Roles become verbs, fields superlatives; a form has neither names nor numbers."""
-    assert [agent_verb(role) for role in ("Director", "Writer", "Sound")] == ["directed", "wrote", None]
+    """Fields become superlatives; a form has neither names nor numbers."""
     assert superlative("release_date", "highest", Random(1)) in ("latest", "newest", "most recent")
     assert superlative("colour", "highest", Random(1)) is None
     assert [plural(noun) for noun in ("company", "person", "search")] == ["companies", "people", "searches"]
@@ -353,7 +328,6 @@ def test_a_file_that_holds_no_tasks_excludes_nothing(
         (["--from-task", "home", "--exclude", __file__], "--exclude has no effect with --from-task"),
         (["--from-protocol", "cinema.yaml", "--pairs", "2"], "--pairs has no effect with --from-protocol"),
         (["--from-protocol", "cinema.yaml", "--profile", "nosuch"], "there is no profile 'nosuch'"),
-        (["--from-protocol", "cinema.yaml", "--kind", "select", "--candidates", "0"], "chooses among --candidates"),
         (["--from-task", "nosuch"], "there is no task 'nosuch'; the tasks are weather"),
     ],
 )
