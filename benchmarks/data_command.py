@@ -14,9 +14,6 @@ from protocols.errors import UsageError
 
 __all__ = ["pull", "show"]
 
-_SUITE = "manipulation"
-"""The tool-manipulation suite, whose tasks are in no task file."""
-
 
 @click.command()
 @click.argument(
@@ -63,20 +60,15 @@ def show(options: _ShowOptions) -> None:
     from benchmarks.tasks.datasets import open_dataset
     from benchmarks.tasks.statistics import statistics
 
-    if options.source == _SUITE:
-        from benchmarks.manipulation.statistics import suite_statistics
-
-        rows = suite_statistics()
-    else:
-        names = [name for name, benchmark in benchmarks().items() if not benchmark.command]
-        is_name = options.source in names
-        if not is_name and not Path(options.source).is_file():
-            raise UsageError(f"{options.source} is neither a file nor one of {', '.join((*names, _SUITE))}")
-        task_file = None if is_name else Path(options.source)
-        dataset = open_dataset(options.source if is_name else "own", task_file, options.apis, options.subset)
-        for warning in dataset.warnings:
-            say(f"warning: {warning}")
-        rows = statistics(dataset)
+    names = [name for name, benchmark in benchmarks().items() if not benchmark.command]
+    is_name = options.source in names
+    if not is_name and not Path(options.source).is_file():
+        raise UsageError(f"{options.source} is neither a file nor one of {', '.join(names)}")
+    task_file = None if is_name else Path(options.source)
+    dataset = open_dataset(options.source if is_name else "own", task_file, options.apis, options.subset)
+    for warning in dataset.warnings:
+        say(f"warning: {warning}")
+    rows = statistics(dataset)
     if options.as_json:
         print_json([row.to_json() for row in rows])
         return

@@ -34,13 +34,12 @@ Engine = Callable[[Sequence[TaskT]], Iterator[tuple[TaskT, Outcome]]]
 
 @dataclass(frozen=True, slots=True)
 class Finished(Generic[FiguresT]):
-    """A finished task: its record and seconds, and its figures. `earlier`: an earlier run solved it."""
+    """A finished task: its record and seconds, and its figures."""
 
     id: str
     record: Mapping[str, Any]
     seconds: float
     figures: FiguresT
-    earlier: bool = False
 
 
 @dataclass(frozen=True)
@@ -76,18 +75,16 @@ class Runner(Generic[TaskT, FiguresT]):
             if record is None:
                 missing.append(task)
             else:
-                yield self._finished(folder, task, record, seconds.get(task.id, 0.0), earlier=True)
+                yield self._finished(folder, task, record, seconds.get(task.id, 0.0))
         for task, outcome in self.engine(missing):
             record = {"key": keys[task.id], **outcome.record}
             write_json(_file(folder, task), record)
             append_line(times, json.dumps({"id": task.id, **outcome.seconds}))
             yield self._finished(folder, task, record, outcome.seconds["seconds"])
 
-    def _finished(
-        self, folder: Path, task: TaskT, record: Mapping[str, Any], seconds: float, *, earlier: bool = False
-    ) -> Finished[FiguresT]:
+    def _finished(self, folder: Path, task: TaskT, record: Mapping[str, Any], seconds: float) -> Finished[FiguresT]:
         try:
-            return Finished(task.id, record, seconds, self.scorer.figures(record, seconds), earlier)
+            return Finished(task.id, record, seconds, self.scorer.figures(record, seconds))
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise _damaged(_file(folder, task), error) from None
 

@@ -15,12 +15,9 @@ from atc.apps.cli.options import argument, json_option, option, takes
 from protocols.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from benchmarks.manipulation.complexity import Complexity
     from benchmarks.report.runs import RunFolder
     from benchmarks.report.tables import TextTable
-    from benchmarks.tasks.task_files import Task
 
 __all__ = ["complexity"]
 
@@ -70,9 +67,9 @@ class _ComplexityOptions:
 def complexity(options: _ComplexityOptions) -> None:
     """Compute the API complexity of each NAME: of tests to be reached from demonstrations by their calls alone.
 
-    NAME is manipulation-TASK, restbench-tmdb, restbench-spotify, toolflow, own or tiny. Printed are the score (natural
-    logarithm; each call of the nearest demonstration adds 0.69, each call that it lacks the logarithm of the number of
-    functions) and the reversed F1, which is 0 where the calls are the same.
+    NAME is manipulation-TASK. Printed are the score (natural logarithm; each call of the nearest demonstration adds
+    0.69, each call that it lacks the logarithm of the number of functions) and the reversed F1, which is 0 where the
+    calls are the same.
     """
     if not options.names:
         raise click.UsageError("Name a task (NAME...).")
@@ -80,29 +77,17 @@ def complexity(options: _ComplexityOptions) -> None:
         raise click.UsageError("--files has the files of one tool: say which with one manipulation-TASK")
     from rich.console import Console
 
+    from benchmarks.manipulation.complexity_sources import named_complexity
     from benchmarks.report.render import show
     from benchmarks.report.runs import read_runs
 
     runs = read_runs(options.against)
-    scored = _scored(options)
+    scored = [named_complexity(name, options.files) for name in dict.fromkeys(options.names)]
     correlations = [_correlation(run, scored) for run in runs]
     if options.as_json:
         print_json({"tasks": list(map(asdict, scored)), "against": list(map(asdict, correlations))})
         return
     show(_tables(scored, correlations), (), Console())
-
-
-def _scored(options: _ComplexityOptions) -> list[Complexity]:
-    from benchmarks.manipulation.complexity_sources import named_complexity
-
-    return [named_complexity(name, _shown, options.files) for name in dict.fromkeys(options.names)]
-
-
-def _shown(tasks: Sequence[Task]) -> Iterable[Task]:
-    from rich.console import Console
-    from rich.progress import track
-
-    return track(tasks, "prompts", console=Console(stderr=True), transient=True)
 
 
 def _correlation(run: RunFolder, scored: Sequence[Complexity]) -> RunCorrelation:
@@ -131,8 +116,11 @@ def _correlation(run: RunFolder, scored: Sequence[Complexity]) -> RunCorrelation
 
 def _tables(scored: Sequence[Complexity], correlations: Sequence[RunCorrelation]) -> list[TextTable]:
     from atc.apps.tui.text import shorten
+    from benchmarks.manipulation.complexity_sources import PREFIX
+    from benchmarks.report.complexity_tables import published_scores
     from benchmarks.report.tables import TextTable
 
+    scores = published_scores()
     columns = ("task", "score", "r-F1", "|D|", "demonstrations", "tests", "published")
     rows = [
         (
@@ -142,7 +130,7 @@ def _tables(scored: Sequence[Complexity], correlations: Sequence[RunCorrelation]
             "-".join(map(str, dict.fromkeys(task.functions))),
             str(task.demonstrations),
             str(len(task.nearest)),
-            _published(task.name),
+            str(scores.get(task.name.removeprefix(PREFIX), "-")),
         )
         for task in scored
     ]
@@ -167,13 +155,3 @@ def _tables(scored: Sequence[Complexity], correlations: Sequence[RunCorrelation]
         against_columns = ("run", *(f"error, {task.name}" for task in scored), "over", "score", "r-F1")
         tables.append(TextTable("Spearman's correlation with the errors of runs", against_columns, against))
     return tables
-
-
-def _published(name: str) -> str:
-    """The published score of a task of the suite, of other tests than ours; `-` for other tasks."""
-    from benchmarks.manipulation.complexity_sources import SUITE
-    from benchmarks.report.complexity_tables import published_scores
-
-    if not name.startswith(f"{SUITE}-"):
-        return "-"
-    return str(published_scores().get(name.removeprefix(f"{SUITE}-"), "-"))

@@ -26,8 +26,7 @@ from atc.files import to_json
 from benchmarks.harness.registry import dataset_names
 from benchmarks.micro.frame import Measurement, json_option, print_table
 from benchmarks.run.agent_environment import AgentEnvironment
-from benchmarks.run.oracle import oracle_script, refuse, simulated_settings
-from benchmarks.run.scripted_model import ScriptedModel
+from benchmarks.run.oracle import right_program, simulated_settings
 from benchmarks.tasks.datasets import Dataset, open_dataset
 from benchmarks.worlds import find_worlds
 from protocols.dataflow.graph import ProtocolGraph
@@ -38,17 +37,16 @@ __all__ = ["count_alarms", "doubted_references", "main"]
 def doubted_references(dataset: Dataset) -> Iterator[tuple[str, ...]]:
     """For each task with a reference the kinds of the findings on its right answer."""
     graphs = {domain: ProtocolGraph(protocol) for domain, protocol in dataset.protocols.items()}
-    settings = simulated_settings(dataset, "perfect", "none")
+    settings = simulated_settings(dataset)
     with closing(AgentEnvironment(settings, dataset.protocols, worlds=find_worlds(dataset.protocols))) as runner:
-        runner.model = ScriptedModel("nobody", refuse)
         for task in track(dataset.tasks, dataset.benchmark, console=Console(stderr=True)):
-            script = oracle_script(runner, task, [tool.name for tool in runner.protocols[task.domain].tools])
-            if script is None:
+            program = right_program(runner, task)
+            if program is None:
                 continue
             with runner.world(task) as world:
-                run = world.run(script.program)
+                run = world.run(program)
             graph = graphs[task.domain]
-            findings = facts(script.program, run, graph), readings(script.program, run, Question(task.query), graph)
+            findings = facts(program, run, graph), readings(program, run, Question(task.query), graph)
             yield tuple(finding.kind for finding in itertools.chain(*findings))
 
 

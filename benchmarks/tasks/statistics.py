@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 from benchmarks.tasks.datasets import Dataset
@@ -10,7 +10,7 @@ from benchmarks.tasks.task_files import Task
 from protocols.model import Protocol, Tool
 from protocols.render import estimate, render_full
 
-__all__ = ["TaskFigures", "TaskStatistics", "statistics", "summarized"]
+__all__ = ["TaskStatistics", "statistics"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,51 +35,29 @@ class TaskStatistics:
         return asdict(self)
 
 
-@dataclass(frozen=True, slots=True)
-class TaskFigures:
-    """What they are computed from: the names of the gold calls of each task, the tokens of each tool's documentation,
-    and the kinds of interface."""
-
-    domain: str
-    solutions: Sequence[Sequence[str]]
-    sizes: Mapping[str, int]
-    interfaces: Sequence[str]
-
-    @classmethod
-    def joined(cls, domain: str, parts: Sequence[TaskFigures]) -> TaskFigures:
-        """Those of several domains together."""
-        solutions = [solution for part in parts for solution in part.solutions]
-        sizes = {name: size for part in parts for name, size in part.sizes.items()}
-        return cls(domain, solutions, sizes, tuple(dict.fromkeys(kind for part in parts for kind in part.interfaces)))
-
-
-def summarized(figures: TaskFigures) -> TaskStatistics:
-    """The means."""
-    return TaskStatistics(
-        figures.domain,
-        len(figures.solutions),
-        len(figures.sizes),
-        _mean([len(solution) for solution in figures.solutions]),
-        _mean([len(set(solution)) for solution in figures.solutions]),
-        _mean(list(figures.sizes.values())),
-        ", ".join(figures.interfaces),
-    )
-
-
 def statistics(dataset: Dataset) -> list[TaskStatistics]:
     """The figures of each domain, and last those of all tasks; only the latter where each task has its own APIs."""
     tasks: dict[str, list[Task]] = {}
     for task in dataset.tasks:
         tasks.setdefault(task.domain, []).append(task)
-    figures = [_figures(domain, of_domain, dataset.protocols[domain]) for domain, of_domain in tasks.items()]
-    total = summarized(TaskFigures.joined("all", figures))
-    return [total] if dataset.own_protocols or len(figures) == 1 else [*map(summarized, figures), total]
+    total = _figures("all", dataset.tasks, [dataset.protocols[domain] for domain in tasks])
+    if dataset.own_protocols or len(tasks) == 1:
+        return [total]
+    return [*(_figures(domain, of_domain, [dataset.protocols[domain]]) for domain, of_domain in tasks.items()), total]
 
 
-def _figures(domain: str, tasks: Sequence[Task], protocol: Protocol) -> TaskFigures:
-    solutions = [[name for name, count in task.gold.calls.items() for _ in range(count)] for task in tasks]
-    sizes = {f"{protocol.title}.{tool.name}": estimate(render_full([tool])) for tool in protocol.tools}
-    return TaskFigures(domain, solutions, sizes, tuple(dict.fromkeys(map(_interface, protocol.tools))))
+def _figures(domain: str, tasks: Sequence[Task], protocols: Sequence[Protocol]) -> TaskStatistics:
+    solutions = [task.gold.calls for task in tasks]
+    tools = {f"{protocol.title}.{tool.name}": tool for protocol in protocols for tool in protocol.tools}
+    return TaskStatistics(
+        domain,
+        len(tasks),
+        len(tools),
+        _mean([sum(calls.values()) for calls in solutions]),
+        _mean([len(calls) for calls in solutions]),
+        _mean([estimate(render_full([tool])) for tool in tools.values()]),
+        ", ".join(dict.fromkeys(map(_interface, tools.values()))),
+    )
 
 
 def _interface(tool: Tool) -> str:

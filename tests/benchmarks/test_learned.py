@@ -19,7 +19,7 @@ from atc.models.replay import Recorder
 from atc.retrieval.demonstrations import Demonstrations
 from benchmarks.harness.registry import SHIPPED
 from benchmarks.run.agent_environment import AgentEnvironment, ShownDemonstrations
-from benchmarks.run.oracle import oracle_script
+from benchmarks.run.oracle import right_program
 from benchmarks.run.settings import RunSettings
 from benchmarks.tasks.datasets import Dataset, open_dataset
 from benchmarks.tasks.learned_documents import with_learned
@@ -92,9 +92,9 @@ def record(dataset: Dataset, file: Path, demonstrations: Mapping[str, ShownDemon
         for task in dataset.tasks[:TASKS]:
             names = candidate_tools(task, dataset.protocols[task.domain], None, 0)
             runner.model = ScriptedModel()
-            solution = oracle_script(runner, task, names)
-            assert solution is not None
-            model = ScriptedModel(solution.program)
+            program = right_program(runner, task)
+            assert program is not None
+            model = ScriptedModel(program)
             runner.model = Recorder(model, file)
             runner.solve(task, names)
             prompts.append("\n".join(message.content for message in model.asked[0]))

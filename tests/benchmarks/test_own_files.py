@@ -92,17 +92,6 @@ def test_a_packaged_benchmark_is_shown_by_domain() -> None:
     assert rows[2]["tools"] == rows[0]["tools"] + rows[1]["tools"]
 
 
-@pytest.mark.manipulation
-def test_the_suite_is_shown() -> None:
-    """The tool-manipulation suite: six of its tools are Python functions, and two are services."""
-    rows = {row["domain"]: row for row in json.loads(atc("data", "show", "manipulation", "--json").stdout)}
-
-    assert len(rows) == 9
-    assert rows["weather"]["interface"] == rows["cat"]["interface"] == "RESTful API"
-    assert rows["home"]["interface"] == "Python function"
-    assert rows["all"]["tools"] == sum(row["tools"] for domain, row in rows.items() if domain != "all")
-
-
 def test_the_papers_benchmark_is_shown(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """RestBench's TMDB has 54 tools, as in Table 8 of the ATC paper, and about as much documentation for each."""
     monkeypatch.setenv("ATC_DATA", str(data))

@@ -10,11 +10,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from atc.apps.cli import main
-from benchmarks.manipulation import suite
+from benchmarks.manipulation.combinations import combination
 from benchmarks.manipulation.complexity import Combination, ComplexityTest, complexity, distance, reversed_f1
 from benchmarks.manipulation.complexity_sources import named_complexity
-from benchmarks.manipulation.environment import GoalAction, ManipulationTest
-from benchmarks.manipulation.virtualhome.environment import VirtualHome
 from benchmarks.report.complexity_tables import recomputed
 from benchmarks.report.published import published
 from benchmarks.report.stats import spearman
@@ -74,16 +72,6 @@ def test_ranks_of_equal_values() -> None:
     assert spearman([1, 2], [4, 4]) is None
 
 
-def test_worked_examples_of_a_benchmark() -> None:
-    """The demonstrations of a benchmark are the sketches that each prompt shows."""
-    [scored] = json.loads(run_complexity("tiny", "--json").stdout)["tasks"]
-    nearest = {near["test"]: near for near in scored["nearest"]}
-
-    assert len(nearest) == 24
-    assert nearest["museum-1"]["distance"] == pytest.approx(math.log(2))
-    assert nearest["museum-1"]["demonstration"] == "sketch 1 for museum-1"
-
-
 def test_a_task_of_the_suite() -> None:
     """Its demonstrations are its own, and all accepted programs of a test count."""
     [scored] = json.loads(run_complexity("manipulation-virtualhome", "--json").stdout)["tasks"]
@@ -94,79 +82,48 @@ def test_a_task_of_the_suite() -> None:
     assert scored["nearest"][0]["test"] == "virtualhome-001"
 
 
-class Shop(VirtualHome):
-    """A task that is covered by definition."""
-
-    name = "webshop"
-
-
-class Requests(VirtualHome):
-    """A task whose actions are requests."""
-
-    name = "weather"
-    demonstrations = (GoalAction("Warm?", "curl 'http://x.org/now?q=a&appid=1'", ("now",)),)
-    tests = (
-        ManipulationTest("1", "Wet?", ("curl 'http://x.org/now?q=b&appid=2'",), (("now",),)),
-        ManipulationTest("2", "Wet?", ("curl 'http://x.org/now?q=b' -d '{\"unit\": 1}'",), (("now",),)),
-    )
-
-
-@pytest.fixture
-def two_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The suite has the shop and the requests."""
-    places = {"webshop": f"{__name__}:Shop", "weather": f"{__name__}:Requests"}
-    monkeypatch.setattr(suite, "TASKS", places)
-    monkeypatch.setattr("benchmarks.manipulation.complexity_sources.TASKS", places)
-
-
-@pytest.mark.usefixtures("two_tasks")
 def test_tasks_whose_functions_are_counted_otherwise() -> None:
     """A request is one of 37 with its parameters, the key aside; the shop's score is 0 by definition."""
     shop, requests = named_complexity("manipulation-webshop"), named_complexity("manipulation-weather")
 
     assert shop.score == 0 and {near.distance for near in shop.nearest} == {0}
     assert requests.functions == (37, 37)
-    assert [near.distance for near in requests.nearest] == pytest.approx([0.693, 0.693 + math.log(37)], abs=1e-3)
+    line = "curl 'http://x.org/now?q=a&appid=1' -d '{\"unit\": 1}'"
+    assert combination(line, ("now",)) == ("now?q&unit",)
 
 
 def test_errors_of_runs_beside_the_scores(tmp_path: Path) -> None:
-    """With one task the correlation is over its tests; a run of another benchmark is refused."""
-    [scored] = json.loads(run_complexity("tiny", "--json").stdout)["tasks"]
+    """With one task the correlation is over its tests; a run of another benchmark or of other files is refused."""
+    [scored] = json.loads(run_complexity("manipulation-trip", "--json").stdout)["tasks"]
     near = {entry["test"]: entry["distance"] for entry in scored["nearest"]}
-    hard = [name for name, far in near.items() if far > 5]
-    records = [task(name, metrics=metrics(success=float(name not in hard))) for name in near]
-    run = write_run(tmp_path / "run", records, benchmark="tiny")
-    result = run_complexity("tiny", "--against", run, "--json")
-    [against] = json.loads(result.stdout)["against"]
+    hard = [name for name, far in near.items() if far > scored["score"]]
+    records = [task(name, dataset="trip", metrics=metrics(success=float(name not in hard))) for name in near]
+    run = write_run(tmp_path / "run", records, benchmark="manipulation")
+    [against] = json.loads(run_complexity("manipulation-trip", "--against", run, "--json").stdout)["against"]
 
-    assert against["over"] == "tests"
-    assert against["points"] == 24
+    assert (against["over"], against["points"]) == ("tests", len(near))
     assert against["score"] > 0.7
-    assert against["errors"] == {"tiny": pytest.approx(100 * len(hard) / 24)}
+    assert against["errors"] == {"manipulation-trip": pytest.approx(100 * len(hard) / len(near))}
+    original = {"original": {"file": "release", "sha256": "ab" * 32}}
+    for settings in ({"benchmark": "tiny"}, {"benchmark": "manipulation", "files": original}):
+        other = write_run(tmp_path / settings["benchmark"], records, **settings)
+        refused = " ".join(run_complexity("manipulation-trip", "--against", other).stderr.split())
+        assert "has no test of manipulation-trip on these files" in refused
 
 
-@pytest.mark.usefixtures("two_tasks")
 def test_several_tasks_beside_a_run(tmp_path: Path) -> None:
-    """With several tasks the correlation is over them; a run without one of them is refused where it has none."""
+    """With several tasks the correlation is over them."""
     records = [
-        task("webshop-001", dataset="webshop", metrics=metrics(success=0.75)),
-        task("webshop-002", dataset="webshop", metrics=metrics(success=0.25)),
-        task("weather-1", dataset="weather", metrics=metrics(success=0.0)),
+        task("virtualhome-001", dataset="virtualhome", metrics=metrics(success=0.75)),
+        task("virtualhome-002", dataset="virtualhome", metrics=metrics(success=0.25)),
+        task("trip-001", dataset="trip", metrics=metrics(success=0.0)),
     ]
     run = write_run(tmp_path / "run", records, benchmark="manipulation")
-    names = ("manipulation-webshop", "manipulation-weather")
+    names = ("manipulation-virtualhome", "manipulation-trip")
     [against] = json.loads(run_complexity(*names, "--against", run, "--json").stdout)["against"]
 
     assert (against["over"], against["points"], against["score"]) == ("tasks", 2, pytest.approx(1))
-    assert against["errors"] == {"manipulation-webshop": 50, "manipulation-weather": 100}
-    result = run_complexity("tiny", "--against", run)
-    assert result.exit_code == 2
-    assert "has no test of tiny" in " ".join(result.stderr.split())
-    original = {"original": {"file": "release", "sha256": "ab" * 32}}
-    release = write_run(tmp_path / "release", records, benchmark="manipulation", files=original)
-    refused = " ".join(run_complexity(*names, "--against", release).stderr.split())
-    assert "has no test of manipulation-webshop, manipulation-weather on these files" in refused
-    assert "with --files the files that it was made with" in refused
+    assert against["errors"] == {"manipulation-virtualhome": 50, "manipulation-trip": 100}
 
 
 @pytest.mark.parametrize(
