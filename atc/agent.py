@@ -11,9 +11,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from atc.answer_type import AnswerType
-from atc.background import StartedSolve, astream, awaited, stream
-from atc.chat import Chat, ChatQuestion
 from atc.events import Event, EventSink
 from atc.help import open_help
 from atc.interruption import Interruption
@@ -27,9 +24,7 @@ from atc.retrieval.candidates import Candidates
 from atc.solution import Solution
 from atc.solve import Asked, Service, Solve, first_prompt
 from atc.turns import Turn, follow_up
-from protocols import combine, load
-from protocols.combined import names_several
-from protocols.contracts.store import SIMULATED
+from protocols import load
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.errors import UsageError
 from protocols.model import Protocol
@@ -37,6 +32,8 @@ from sandbox import Journal
 from sandbox.egress.network import open_network
 
 if TYPE_CHECKING:
+    from atc.background import StartedSolve
+    from atc.chat import Chat, ChatQuestion
     from protocols.simulator import Session, Simulator
 
 __all__ = ["SIMULATED_NOW", "Agent"]
@@ -60,9 +57,11 @@ class Agent:
         check_options(options)
         from protocols.calls.auth import credential, header_of
         from protocols.calls.header_names import without_headers
-        from protocols.choice import choose
 
-        protocol = choose(protocol, options.only, options.without, options.reads)
+        if options.only or options.without or options.reads:
+            from protocols.choice import choose
+
+            protocol = choose(protocol, options.only, options.without, options.reads)
         headers = tuple(header_of(text, protocol) for text in options.headers)
         protocol = without_headers(protocol, ((sent.namespace, sent.place[1]) for sent in headers))
         self.protocol = protocol
@@ -76,6 +75,8 @@ class Agent:
         self.settings = resolve(protocol, options)
         store = Path(options.store) if options.store is not None else None
         if store is not None and options.simulate:
+            from protocols.contracts.store import SIMULATED
+
             store = store / SIMULATED
         self.knowledge = Knowledge(protocol, self.settings.profile, store, options.learn, options.retriever)
         credentials = tuple(credential(text, protocol) for text in options.auth)
@@ -99,8 +100,12 @@ class Agent:
 
         Raises: ProtocolError: A document cannot be read.
         """
-        protocol = combine(source, options.auth) if names_several(source) else load(source, options.auth)
-        return cls(protocol, **vars(options))
+        if isinstance(source, Mapping):
+            from protocols.combined import combine, names_several
+
+            if names_several(source):
+                return cls(combine(source, options.auth), **vars(options))
+        return cls(load(source, options.auth), **vars(options))
 
     def within(self, model: Model, world: Session | None = None) -> Self:
         """The same agent with another model, and in a simulated world, which it closes.
@@ -201,6 +206,8 @@ class Agent:
         be gone on with. An agent that learns answers one question at a time, and so does a local model.
         Raises: as `solve`.
         """
+        from atc.background import awaited
+
         return await awaited(self._started(self._task(query, tools, journal, answer_type)))
 
     def stream(
@@ -217,6 +224,8 @@ class Agent:
         it. A reader who falls behind by a thousand events makes the solve wait, and may miss some ModelProgress.
         Raises: as `solve`.
         """
+        from atc.background import stream
+
         return stream(self._started(self._task(query, tools, journal, answer_type)))
 
     def astream(
@@ -228,6 +237,8 @@ class Agent:
         answer_type: Any = None,
     ) -> AsyncGenerator[Event, None]:
         """As `stream`, for `async for`; cancelling the task interrupts the solve. Raises: as `solve`."""
+        from atc.background import astream
+
         return astream(self._started(self._task(query, tools, journal, answer_type)))
 
     def chat(self, journal: Path | Journal | None = None) -> Chat:
@@ -237,6 +248,8 @@ class Agent:
             journal: Where it is kept; a chat that is there already goes on. In memory by default.
         Raises: UsageError: A journal of something else, or of another document.
         """
+        from atc.chat import Chat
+
         return Chat(self.protocol, self._answer, journal)
 
     def _answer(self, asked: ChatQuestion, interruption: Interruption | None) -> Solution:
@@ -259,7 +272,11 @@ class Agent:
         if unknown:
             why = next((f": {reason}" for name in unknown if (reason := self.protocol.why_left_out(name))), "")
             raise UsageError(f"{self.protocol.title} has no tool {', '.join(unknown)}{why}")
-        of_type = AnswerType(answer_type) if answer_type is not None else None
+        of_type = None
+        if answer_type is not None:
+            from atc.answer_type import AnswerType
+
+            of_type = AnswerType(answer_type)
         return Asked(follow_up(query.strip(), turns), tools, journal, of_type, turns)
 
     def _started(self, task: Asked) -> StartedSolve:

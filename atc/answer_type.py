@@ -66,6 +66,14 @@ class AnswerType:
                 problems = error
         raise WrongAnswerError(_described(text, problems))
 
+    def problem(self, text: str) -> str | None:
+        """What is wrong with an answer, if anything is."""
+        try:
+            self.read(text)
+        except WrongAnswerError as error:
+            return str(error)
+        return None
+
 
 def _kinds(schema: Mapping[str, Any], definitions: Mapping[str, Any], depth: int = 5) -> Iterator[str]:
     """The JSON types that a schema allows at its root."""

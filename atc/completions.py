@@ -7,8 +7,7 @@ from dataclasses import asdict, dataclass
 
 from atc.interruption import Interruption
 from atc.models import Completion, Message, Model, Usage
-from atc.models.base import FunctionSpec, Layout, ModelRequest, Progress, answer
-from atc.models.replay import request_hash
+from atc.models.base import FunctionSpec, Layout, ModelRequest, Progress, answer, request_hash
 from atc.question_limits import Deadline, Spending
 from atc.resume import close_request, note_cut_answer, note_open_request, recorded_completion
 from protocols.errors import LimitReached, ModelError

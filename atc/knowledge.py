@@ -12,9 +12,6 @@ from atc.diagnosis.provenance import flows
 from atc.profile import Profile
 from atc.query import Query
 from atc.retrieval.candidates import Candidates
-from atc.retrieval.demonstrations import Demonstration, Demonstrations
-from protocols.contracts.contract import Contract
-from protocols.contracts.store import ContractStore, ObservedEdge
 from protocols.dataflow.enum_values import enum_values
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.errors import UsageError
@@ -22,7 +19,10 @@ from protocols.model import Protocol
 from sandbox import Run
 
 if TYPE_CHECKING:
+    from atc.retrieval.demonstrations import Demonstrations
     from atc.retrieval.tool_index import ToolIndex
+    from protocols.contracts.contract import Contract
+    from protocols.contracts.store import ContractStore, ObservedEdge
 
 __all__ = ["Knowledge"]
 
@@ -54,8 +54,13 @@ class Knowledge:
         self.learns = learns
         self._profile = profile
         self._retriever = _opened(Path(retriever)) if retriever is not None else None
-        self._store = ContractStore(store) if store is not None else None
-        self.demonstrations = Demonstrations(store, protocol) if store is not None else None
+        self._store: ContractStore | None = None
+        self.demonstrations: Demonstrations | None = None
+        if store is not None:
+            from atc.retrieval.demonstrations import Demonstrations
+            from protocols.contracts.store import ContractStore
+
+            self._store, self.demonstrations = ContractStore(store), Demonstrations(store, protocol)
 
     def shared(self) -> Self:
         """The same knowledge for another solve at the same time, but for a data flow that learns."""
@@ -77,7 +82,11 @@ class Knowledge:
     @cached_property
     def contract(self) -> Contract:
         """What is known of the responses. Raises: UsageError: The store is damaged."""
-        return self._store.contract(self.protocol) if self._store is not None else Contract(self.protocol)
+        if self._store is not None:
+            return self._store.contract(self.protocol)
+        from protocols.contracts.contract import Contract
+
+        return Contract(self.protocol)
 
     def contract_with(self, runs: Sequence[Run]) -> Contract:
         """The contract, and what the calls of some runs were answered: the document may be wrong about them."""
@@ -113,6 +122,8 @@ class Knowledge:
 
     def _edges(self, query: Query, run: Run) -> Iterator[ObservedEdge]:
         """Where the arguments of calls that were answered well came from: others are likely to find them there."""
+        from protocols.contracts.store import ObservedEdge
+
         for flow in flows(query, run, self.graph):
             call = run.calls[flow.call]
             producer = run.calls[flow.source].tool if flow.source is not None else None
@@ -127,6 +138,8 @@ class Knowledge:
         simulated = any(call.simulated for call in run.calls)
         if self.demonstrations is None or not self._profile.demonstrations or not tools or simulated:
             return []
+        from atc.retrieval.demonstrations import Demonstration
+
         try:
             self.demonstrations.add(Demonstration(query, program, tools))
         except UsageError as error:

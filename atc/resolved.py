@@ -7,14 +7,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from atc.engines.names import identity
 from atc.help import check_parts
 from atc.models import Model, default_model
 from atc.modes import Mode, open_mode, parse
 from atc.options import Options, WritesPolicy
 from atc.profile import SMALL, SMALL_CONTEXT, Profile, open_profile, profile_of, without
 from atc.question_limits import QuestionLimits
-from atc.write_gate import check_plannable
 from protocols.errors import UsageError
 from protocols.model import Protocol
 from sandbox import Limits
@@ -106,6 +104,8 @@ def resolve(protocol: Protocol, options: Options) -> Resolved:
     tools = options.tools if options.tools is not None else profile.tools
     policy: WritesPolicy = options.writes or ("allow" if options.simulate else "ask")
     if policy == "plan":
+        from atc.write_gate import check_plannable
+
         check_plannable(protocol)
         if not mode.revises:
             raise UsageError(
@@ -150,5 +150,10 @@ def _limits(options: Options, single_calls: bool) -> Limits:
 def model_name(model: str | Model | None) -> str:
     """The name of a model; that of the default for None, and empty for an object without one."""
     if model is None or isinstance(model, str):
-        return identity(model or default_model())
+        name = model or default_model()
+        if "+" not in name:
+            return name
+        from atc.engines.names import identity
+
+        return identity(name)
     return getattr(model, "name", "")

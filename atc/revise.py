@@ -12,19 +12,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from atc.diagnosis.api_health import api_health_problem
-from atc.diagnosis.attribution import attribute as attribute_fault
-from atc.diagnosis.runtime_values import run_facts
 from atc.events import ModelWaiting
 from atc.evidence import accepted_writes, judge
 from atc.fault import Attribution, Fault, Stage
 from atc.help import Reject, Rewrite
 from atc.models import Completion, Message, Usage
-from atc.models.repetition import repetition_start
 from atc.modes import Mode
-from atc.program.edits import line_diff
 from atc.program.source import extract, renamed, without_fence
 from atc.prompting import templates
 from atc.prompting.conversation import PREFILL, conversation
@@ -33,8 +29,10 @@ from atc.query import Query
 from atc.resume import refused_write
 from atc.session import NO_ATTRIBUTION, SolveSession, TryEnded
 from atc.solution import Attempt, Status
-from atc.write_gate import WriteGate
 from sandbox import Run
+
+if TYPE_CHECKING:
+    from atc.write_gate import WriteGate
 
 __all__ = ["ATTRIBUTE", "NAIVE", "NONE"]
 
@@ -182,6 +180,9 @@ class _Loop:
         """Attribute a fault, and record the attempt in any case, with what a revision is told beside the fault."""
         fault, run = attempt.fault, attempt.run
         assert fault is not None, "only a fault has a culprit"
+        from atc.diagnosis.attribution import attribute as attribute_fault
+        from atc.diagnosis.runtime_values import run_facts
+
         try:
             attribution = attribute_fault(fault, run, self.offer.graph)
             details = tuple(run_facts(fault, attribution, attempt.program, run))
@@ -208,6 +209,8 @@ class _Loop:
             review = session.help.review(program, self.query, self.offer, session.attempts)
             if isinstance(review, Rewrite):
                 session.fail(Attempt(program, review.fault.stage, None, review.fault, review.attribution, diff))
+                from atc.program.edits import line_diff
+
                 program, diff = review.program, line_diff(program, review.program)
                 session.wrote(program, Usage(), diff)
             elif isinstance(review, Reject) and (review.certain or self.revisions < session.settings.max_reflections):
@@ -242,6 +245,8 @@ class _Loop:
         text, usage, cut_at = completion.text, completion.usage, None
         if completion.finish == "length":
             limit = profile.output_tokens
+            from atc.models.repetition import repetition_start
+
             if repetition_start(text) is None:
                 completion = self.complete(messages, text)
                 usage, limit = usage + completion.usage, 2 * limit

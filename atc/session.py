@@ -11,9 +11,8 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from atc.answer_type import AnswerType, WrongAnswerError
 from atc.events import (
     CallBegan,
     CallMade,
@@ -28,14 +27,17 @@ from atc.events import (
 )
 from atc.fault import Attribution, Fault
 from atc.help import Help
-from atc.hooks import AfterCall
 from atc.models import Completion, Usage
 from atc.options import SearchSettings
-from atc.search_tree import SearchNode
 from atc.solution import Attempt, Status
-from atc.write_gate import WriteGate
 from protocols.model import Protocol
 from sandbox import CallRecord, Journal, Limits, Run, Sandbox
+
+if TYPE_CHECKING:
+    from atc.answer_type import AnswerType
+    from atc.hooks import AfterCall
+    from atc.search_tree import SearchNode
+    from atc.write_gate import WriteGate
 
 __all__ = ["NO_ATTRIBUTION", "SessionSettings", "SolveSession", "SolveState", "TryEnded"]
 
@@ -94,13 +96,8 @@ class SessionSettings:
 
     def misfit(self, answer: str) -> Fault | None:
         """The fault of an answer that does not fit the type asked for."""
-        if self.answer_type is None:
-            return None
-        try:
-            self.answer_type.read(answer.strip())
-        except WrongAnswerError as error:
-            return Fault("answer", "WrongType", str(error))
-        return None
+        problem = self.answer_type.problem(answer.strip()) if self.answer_type is not None else None
+        return Fault("answer", "WrongType", problem) if problem else None
 
 
 class SolveSession:

@@ -5,18 +5,20 @@ from __future__ import annotations
 import html
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from atc.diagnosis.provenance import ArgumentFlow, lookup
 from atc.evidence import Finding
 from atc.fault import Attribution, Fault, Stage
 from atc.models.base import Usage
 from atc.models.prices import dollars
-from atc.program.choices import Choice, choices
 from atc.question_limits import LimitName
-from atc.search_tree import SearchNode
-from sandbox.egress.write_plan import WritePlan
 from sandbox.records import CallRecord, Run, Source
+
+if TYPE_CHECKING:
+    from atc.program.choices import Choice
+    from atc.search_tree import SearchNode
+    from sandbox.egress.write_plan import WritePlan
 
 __all__ = ["EXIT_CODES", "Attempt", "Evidence", "Solution", "Standing", "Status"]
 
@@ -159,6 +161,8 @@ class Solution:
     @property
     def choices(self) -> tuple[Choice, ...]:
         """The filters, orders and limits by which the last program chose what it printed."""
+        from atc.program.choices import choices
+
         return choices(self.program)
 
     @property

@@ -29,6 +29,10 @@ _NESTING = 250
 
 @cache
 def _adapter() -> TypeAdapter[Solution]:
+    # Pydantic looks here for what atc.solution imports for types alone: a solve has seldom a tree or a plan.
+    from atc.search_tree import SearchNode  # noqa: F401
+    from sandbox.egress.write_plan import WritePlan  # noqa: F401
+
     return TypeAdapter(Solution)
 
 

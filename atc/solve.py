@@ -11,9 +11,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from atc.answer_type import AnswerType
 from atc.completions import Asking, Completions
 from atc.diagnosis.provenance import flows
 from atc.events import Event, EventSink, ModelProgress, SolveEnded, SolveStarted
@@ -32,14 +31,16 @@ from atc.resume import cut_answers, lost_requests, note_question, note_solution,
 from atc.session import NO_ATTRIBUTION, SessionSettings, SolveSession, TryEnded
 from atc.solution import Solution, Status
 from atc.turns import Turn, conversation_so_far
-from atc.write_gate import WriteGate
 from protocols.calls.credentials import Credential
 from protocols.errors import APIError, LimitReached, ModelError, PromptRefused
 from sandbox import Journal, Limits, Run
 from sandbox.egress.egress_rules import BaseURL
-from sandbox.egress.network import Network
-from sandbox.egress.write_plan import WriteLedger
 from sandbox.egress.writes import Writes
+
+if TYPE_CHECKING:
+    from atc.answer_type import AnswerType
+    from atc.write_gate import WriteGate
+    from sandbox.egress.network import Network
 
 __all__ = ["Asked", "Service", "Solve", "first_prompt"]
 
@@ -200,6 +201,9 @@ class Solve:
         """What holds the writes to a plan, under that policy."""
         if self.settings.writes != "plan" or journal is None:
             return None
+        from atc.write_gate import WriteGate
+        from sandbox.egress.write_plan import WriteLedger
+
         confirm = self.deadline.unhurried(self.settings.options.confirm_plan)
         return WriteGate(WriteLedger(), journal, self.knowledge.protocol, self.query, confirm, self.emit)
 

@@ -13,8 +13,8 @@ from probing.prober.findings import RefusedCall, ToolFinding
 from probing.schema.constraints import Constraint
 from probing.schema.infer import is_trivial
 from probing.schema.references import with_references
+from protocols.documents.openapi import NAME
 from protocols.documents.source import METHODS, mapping_or_empty, parse, read
-from protocols.documents.tool_files import NAME
 from protocols.errors import UsageError
 from protocols.media_types import family
 from protocols.model import Body, Parameter, Protocol, SecurityScheme, Server, Tool

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from protocols.documents import loader
-from protocols.mcp.address import SCHEME
 from protocols.model import Protocol
 from protocols.schemes import LOADERS
 
@@ -33,7 +32,7 @@ def load(source: str | Path | Mapping[str, Any], auth: Sequence[str] = ()) -> Pr
             no server.
         APIError: An MCP server cannot be reached, or is none.
     """
-    if isinstance(source, str) and source.startswith(SCHEME):
+    if isinstance(source, str) and source.startswith("mcp:"):
         from protocols.mcp.tools import load_server
 
         return load_server(source, auth)

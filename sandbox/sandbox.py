@@ -30,12 +30,10 @@ from sandbox.child.exit_frame import ExitFrame, Failure, parse_exit_frame
 from sandbox.egress.broker import Broker
 from sandbox.egress.doubts import Doubts
 from sandbox.egress.egress_rules import BaseURL, origin
-from sandbox.egress.limit_texts import limit_text
 from sandbox.egress.replies import BrokerReply, charset_of
 from sandbox.egress.simulated_writes import prepare_simulation
 from sandbox.egress.stages import LimitExceeded
-from sandbox.egress.write_plan import WriteLedger
-from sandbox.egress.writes import Writes
+from sandbox.egress.writes import Writes, ledger_of
 from sandbox.language.policy import compile_program
 from sandbox.pool import workers
 from sandbox.provenance.replay import ReplyLog, replay_run, send_reply
@@ -140,7 +138,7 @@ class Sandbox:
         self._ending = threading.Lock()
         self._interrupted = False
         self._ends: list[Callable[[], None]] = []
-        if protocol is not None and (writes == "simulate" or isinstance(writes, WriteLedger)):
+        if protocol is not None and (writes == "simulate" or ledger_of(writes) is not None):
             prepare_simulation(protocol)
         self._broker()  # a protocol that can't be called is told now, not in the middle of a run
         missing = [f"{layer.name} ({layer.reason})" for layer in self.layers() if not layer.active] if strict else []
@@ -210,7 +208,8 @@ class Sandbox:
             message = error.msg if isinstance(error.msg, str) else str(error)
             fault = ProgramError("SyntaxError", message, error.lineno, snippet(program, error.lineno))
             return _run_not_started("error", fault, started)
-        self.doubts.begin_run(again=isinstance(self._writes, WriteLedger) and self._writes.phase == "execute")
+        ledger = ledger_of(self._writes)
+        self.doubts.begin_run(again=ledger is not None and ledger.phase == "execute")
         attempt = self._journal.attempt(program) if self._journal is not None else None
         broker = self._broker(limits=limits, deadline=started + limits.wall, journal=attempt)
         settings = self._settings()
@@ -471,6 +470,8 @@ class _Execution:
             outcome = "interrupted"
         elif limit is not None:
             outcome = "limit"
+            from sandbox.egress.limit_texts import limit_text
+
             line = self._limit_line
             trace = end.trace or ((line,) if line is not None else ())
             fault = self._fault(Failure("LimitReached", limit_text(limit, self._limits, self._broker.calls), trace))

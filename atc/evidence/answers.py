@@ -11,7 +11,6 @@ import ast
 from atc.call_text import call_text
 from atc.evidence.finding import failed, made_writes
 from atc.fault import Fault, Stage
-from atc.program.choices import lines_behind_output
 from atc.program.source import parsed
 from atc.program.tree import nodes_of
 from protocols.model import Protocol
@@ -53,6 +52,8 @@ def is_unsupported(program: str, run: Run) -> bool:
         return True
     if run.provenance is None or run.provenance.printed or made_writes(run):
         return False
+    from atc.program.choices import lines_behind_output
+
     # Lists that came back empty leave no trace in what is printed of them.
     return lines_behind_output(program).isdisjoint(call.line for call in run.calls if not failed(call))
 

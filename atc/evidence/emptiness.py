@@ -8,13 +8,16 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from atc.evidence.finding import Finding, made_writes, name_of
 from atc.evidence.traced_run import TracedRun, lists_in
-from atc.program.def_use import DefUse, calling, def_use
 from atc.program.tree import called_tool, nodes_of
 from protocols.json_path import Step
 from sandbox.records import CallRecord
+
+if TYPE_CHECKING:
+    from atc.program.def_use import DefUse
 
 __all__ = ["empty_selection", "nothing_found"]
 
@@ -68,6 +71,8 @@ def empty_selection(traced: TracedRun) -> Finding | None:
     """
     if made_writes(traced.run) or traced.shows_data or any(map(float, _NUMBER.findall(traced.run.stdout))):
         return None
+    from atc.program.def_use import def_use
+
     flow = def_use(traced.program)
     return None if flow is None else _missing_field(flow, traced) or _other_spelling(flow, traced)
 
@@ -113,7 +118,7 @@ def _values_of(node: ast.expr, flow: DefUse, traced: TracedRun) -> Iterator[obje
     by_tool: dict[str, list[CallRecord]] = {}
     for call in traced.good_calls:
         by_tool.setdefault(call.tool or "", []).append(call)
-    for origin in flow.origins(node, calling(by_tool)):
+    for origin in flow.origins(node, lambda call: called_tool(call) in by_tool):
         for call in by_tool[called_tool(origin.call)]:
             if call.line == origin.call.lineno:
                 yield from _at(traced.response(call), origin.path)

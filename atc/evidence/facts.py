@@ -9,17 +9,34 @@ on the development splits alone, which had been read.
 
 from __future__ import annotations
 
+import ast
+
 from atc.doors import doors, load
 from atc.evidence.emptiness import empty_selection, nothing_found
 from atc.evidence.failures import caught_error, failed_call, no_evidence, no_good_call
-from atc.evidence.finding import Finding
-from atc.evidence.flow import dead_call, overwritten
+from atc.evidence.finding import Finding, name_of
 from atc.evidence.pages import first_page
 from atc.evidence.traced_run import TracedRun
+from atc.program.tree import lines_of, nodes_of
 from protocols.dataflow.graph import ProtocolGraph
 from sandbox.records import Run
 
 __all__ = ["facts"]
+
+
+def _dead_call(traced: TracedRun) -> Finding | None:
+    """Neither the answer, a write nor a decision of the program depends on what a call returned."""
+    if traced.run.provenance is None:
+        return None
+    methods = {line for node in nodes_of(traced.tree, ast.ClassDef) for line in lines_of(node)}  # not followed
+    for call in traced.good_calls:
+        tool = traced.tools.get(call.tool or "")
+        if call.writes or call.line in methods or traced.is_behind_output(call):
+            continue
+        if tool is None or not tool.gives_nothing:
+            return Finding.of_call("DeadCall", f"nothing of the answer depends on what {name_of(call)} returned", call)
+    return None
+
 
 _FACTS = (
     no_good_call,
@@ -29,8 +46,7 @@ _FACTS = (
     first_page,
     empty_selection,
     nothing_found,
-    overwritten,
-    dead_call,
+    _dead_call,
 )
 """Most telling first."""
 

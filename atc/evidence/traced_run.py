@@ -13,7 +13,6 @@ from functools import cached_property
 
 from atc.diagnosis.provenance import lookup, traced_arguments
 from atc.evidence.finding import failed
-from atc.program.choices import lines_behind_output
 from atc.program.source import parsed
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.json_path import Step, leaves
@@ -125,6 +124,8 @@ class TracedRun:
     @cached_property
     def lines_behind_output(self) -> frozenset[int]:
         """The lines of the calls that the output or a write depends on as the program is written, executed or not."""
+        from atc.program.choices import lines_behind_output
+
         writing = {name for name, tool in self.tools.items() if tool.writes}
         return lines_behind_output(self.program, writing | {call.tool for call in self.writes if call.tool})
 

@@ -9,6 +9,8 @@ assistant's message, and each result is a message of the role "tool". Only a mod
 
 from __future__ import annotations
 
+import hashlib
+import json
 import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass, field
@@ -35,6 +37,7 @@ __all__ = [
     "check_text_only",
     "cut_at_stop",
     "read_calls",
+    "request_hash",
     "split_prefill",
 ]
 
@@ -266,3 +269,24 @@ def answer(model: Model, request: ModelRequest) -> Completion:
         return model.complete(request.messages, stop=request.stop, max_tokens=request.max_tokens)
     drawn: Completion = draw(request.messages, stop=request.stop, max_tokens=request.max_tokens, seed=request.seed)
     return drawn
+
+
+def request_hash(
+    messages: Sequence[Message],
+    stop: Sequence[str],
+    max_tokens: int,
+    functions: Sequence[FunctionSpec] = (),
+    layout: Layout = "chat",
+) -> str:
+    """sha256, in hex, over the canonical JSON of a request.
+
+    Fields for functions are left out where they are empty, and the layout of a chat.
+    """
+    turns = [message.to_json() for message in messages]
+    request: dict[str, object] = {"messages": turns, "stop": list(stop), "max_tokens": max_tokens}
+    if functions:
+        request["functions"] = [asdict(function) for function in functions]
+    if layout != "chat":
+        request["layout"] = layout
+    text = json.dumps(request, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -31,7 +31,6 @@ from atc.models.base import (
     check_text_only,
     cut_at_stop,
 )
-from atc.models.role_layout import role_prompt
 from protocols.calls.credentials import BearerToken
 from protocols.calls.redaction import redact
 from protocols.errors import ModelError, PromptRefused
@@ -116,6 +115,8 @@ class OpenAIModel(ModelBase):
         check_text_only(self.name, request)
         started = time.monotonic()
         stops = {"stop": list(request.stop)} if request.stop else {}
+        from atc.models.role_layout import role_prompt
+
         reply = self._ask({**self._payload(request), **stops, "prompt": role_prompt(request.messages)})
         choices = getattr(reply, "choices", None)
         if not choices or not isinstance(choices[0].text, str):

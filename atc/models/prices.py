@@ -12,7 +12,6 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from atc.models.replay import recorded_model
 from protocols.errors import UsageError
 
 __all__ = ["Price", "Prices", "dollars", "read_prices"]
@@ -105,7 +104,11 @@ class Prices:
 
 def _priced(model: str) -> str:
     """The name that a price is looked up by: of a record that of its model."""
-    return (recorded_model(Path(model.removeprefix("replay:"))) if model.startswith("replay:") else "") or model
+    if not model.startswith("replay:"):
+        return model
+    from atc.models.replay import recorded_model
+
+    return recorded_model(Path(model.removeprefix("replay:"))) or model
 
 
 def dollars(amount: float) -> str:

@@ -8,13 +8,11 @@ whose answer is to be shorter, for a limit of the question, is found as it is, e
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -22,40 +20,17 @@ from typing import Any
 from atc.files import append_line, open_to_append
 from atc.models.base import (
     Completion,
-    FunctionSpec,
-    Layout,
-    Message,
     Model,
     ModelBase,
     ModelRequest,
     Usage,
     answer,
     read_calls,
+    request_hash,
 )
 from protocols.errors import ModelError, UsageError
 
-__all__ = ["CachingModel", "Recorder", "ReplayModel", "recorded_model", "request_hash"]
-
-
-def request_hash(
-    messages: Sequence[Message],
-    stop: Sequence[str],
-    max_tokens: int,
-    functions: Sequence[FunctionSpec] = (),
-    layout: Layout = "chat",
-) -> str:
-    """sha256, in hex, over the canonical JSON of a request.
-
-    Fields for functions are left out where they are empty, and the layout of a chat.
-    """
-    turns = [message.to_json() for message in messages]
-    request: dict[str, object] = {"messages": turns, "stop": list(stop), "max_tokens": max_tokens}
-    if functions:
-        request["functions"] = [asdict(function) for function in functions]
-    if layout != "chat":
-        request["layout"] = layout
-    text = json.dumps(request, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+__all__ = ["CachingModel", "Recorder", "ReplayModel", "recorded_model"]
 
 
 class ReplayModel(ModelBase):

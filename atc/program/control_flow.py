@@ -67,8 +67,6 @@ class ControlFlow:
     def __init__(self, tree: ast.Module) -> None:
         self.definitions: list[Definition] = []
         self.reaching: dict[ast.Name, frozenset[Definition | None]] = {}
-        self.replaced: dict[Definition, list[Definition]] = defaultdict(list)
-        """The definitions that replace a value which may not have been read."""
         self._blocks: list[_Block] = []
         self._scopes = [_Scope(tree, _bound(tree.body))]
         self._weak = 0
@@ -373,9 +371,6 @@ class ControlFlow:
                     nothing = [None] if held & unbound[key] else []
                     self.reaching[event] = frozenset([*self._set_bits(held, len(unbound)), *nothing])
                     continue
-                if event is not None and not is_weak:
-                    for replaced in self._set_bits(state & masks[key] & ~bits[event], len(unbound)):
-                        self.replaced[replaced].append(event)
                 remaining = state if is_weak else state & ~masks[key]
                 state = remaining | (bits[event] if event is not None else unbound[key])
 

@@ -6,7 +6,6 @@
 - `flow.uses(definition)`, `flow.may_be_unbound(name)`: its other direction, and a name that is set on some ways only.
 - `flow.resolve(node)`, `flow.constant(node)`: the one expression, and the one constant, that a node stands for.
 - `flow.origins(node, is_source)`: the calls and the paths in their responses that a value is taken from, unchanged.
-- `flow.overwritten()`: values replaced before any use.
 - `flow.parent(node)`, `flow.statement(node)`: what encloses a node.
 
 `is_source` says which calls begin an origin: `calling(tools)`, or a function of your own for `requests.get(…)`.
@@ -74,7 +73,6 @@ class DefUse:
         self.definitions = tuple(flow.definitions)
         """In the order of evaluation, function bodies last."""
         self._reaching = flow.reaching
-        self._replaced = flow.replaced
         self._uses: dict[Definition, list[ast.Name]] = defaultdict(list)
         for use, definitions in flow.reaching.items():
             for definition in definitions - {None}:
@@ -236,9 +234,3 @@ class DefUse:
             call = self.parent(method) if isinstance(method, ast.Attribute) and method.attr == "append" else None
             if isinstance(call, ast.Call) and call.func is method and len(call.args) == 1:
                 yield from self._trace(call.args[0], path[1:], is_source, visited)
-
-    def overwritten(self) -> Iterator[tuple[Definition, Definition]]:
-        """Assigned values that nothing reads, each with the definition that replaces it."""
-        for definition in self.definitions:
-            if definition.kind == "assignment" and not self.uses(definition) and self._replaced.get(definition):
-                yield definition, self._replaced[definition][0]

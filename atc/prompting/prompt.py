@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from atc.knowledge import Knowledge
 from atc.models import Message
@@ -17,12 +17,14 @@ from atc.profile import Profile
 from atc.prompting import templates
 from atc.query import Query
 from atc.retrieval.candidates import Candidates
-from atc.retrieval.demonstrations import Demonstration
-from protocols.contracts.contract import Contract
 from protocols.dataflow.enum_values import mentioned_values
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.render import PLAIN_NAMES, estimate, render
 from protocols.text.words import stem, words
+
+if TYPE_CHECKING:
+    from atc.retrieval.demonstrations import Demonstration
+    from protocols.contracts.contract import Contract
 
 __all__ = ["Leanings", "Offer", "Ranking", "make_offer"]
 

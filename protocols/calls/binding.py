@@ -10,7 +10,7 @@ import difflib
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 from urllib.parse import quote
 
 from protocols.bounded import bounded
@@ -30,11 +30,13 @@ from protocols.calls.serialization import (
 )
 from protocols.documents.schemas import object_properties
 from protocols.errors import DoubtfulCall, ToolError
-from protocols.functions.host_function import HostFunction
 from protocols.functions.values import plain
 from protocols.media_types import essence, family
 from protocols.model import SEPARATORS, Body, Parameter, Schema, Tool
 from protocols.schema_fields import declared_types
+
+if TYPE_CHECKING:
+    from protocols.functions.host_function import HostFunction
 
 __all__ = ["bind", "check_argument", "nearest_argument", "signature", "takes_null"]
 

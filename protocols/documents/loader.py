@@ -13,11 +13,11 @@ from typing import Any
 from protocols.documents import openapi
 from protocols.documents.source import METHODS, DocumentSet, display_name, parse, read
 from protocols.errors import ProtocolError, UsageError
-from protocols.functions.source_file import SCHEME, read_functions
 from protocols.model import LeftOut, Protocol
 
 __all__ = ["load"]
 
+_FUNCTIONS = "functions:"
 _NAMED = 5
 _TWICE = "its key stands twice in the document, and the last one counts"
 
@@ -34,13 +34,15 @@ def load(source: str | Path | Mapping[str, Any]) -> Protocol:
         ProtocolError: The document cannot be read, is of another kind, or has no usable operation.
         UsageError: A Python file cannot be run, or has no functions that can be tools.
     """
-    if isinstance(source, str) and source.startswith(SCHEME):
+    if isinstance(source, str) and source.startswith(_FUNCTIONS):
+        from protocols.functions.source_file import read_functions
+
         name, functions, reads = read_functions(source)
         protocol = Protocol.from_functions(functions, name=name, reads=reads)
         tools = (replace(t, function=replace(t.function, to_stderr=True)) for t in protocol.tools if t.function)
         return replace(protocol, tools=tuple(tools))
     if str(source).endswith(".py") and not isinstance(source, Mapping):
-        raise UsageError(f"{source} is no API document; its functions become tools with {SCHEME}{source}")
+        raise UsageError(f"{source} is no API document; its functions become tools with {_FUNCTIONS}{source}")
     repeated: list[str] = []
     if isinstance(source, Mapping):
         data, uri, name = json.dumps(source, default=str).encode(), "", "document"

@@ -26,7 +26,6 @@ from protocols.documents.schemas import SchemaReader, object_properties
 from protocols.documents.source import DocumentSet, mapping_or_empty
 from protocols.documents.spec_fixes import is_true, named_properties, parameter_schema, retyped
 from protocols.documents.statements import only_reads, wanted_prefix, why_unusable
-from protocols.documents.tool_files import ARGUMENT, FIXED, NAME
 from protocols.documents.written_paths import PathReader, WrittenOperation
 from protocols.errors import ProtocolError
 from protocols.media_types import essence, family, media_kind
@@ -47,7 +46,16 @@ from protocols.model import (
 from protocols.naming import argument_name, tool_name, unique
 from protocols.text.words import words
 
-__all__ = ["protocol"]
+__all__ = ["ARGUMENT", "FIXED", "NAME", "protocol"]
+
+NAME = "x-tool-name"
+"""Key of an operation for the name of its tool."""
+
+FIXED = "x-fixed"
+"""Key of a parameter for its constant value; OpenAPI 3.0 has no `const`."""
+
+ARGUMENT = "x-argument"
+"""Key of a parameter for the name that programs write in place of the folded one."""
 
 _KNOWN_STYLES = frozenset({"simple", "form", "label", "matrix", "deepObject", "cookie", *SEPARATORS})
 _STYLES = {"path": "simple", "query": "form", "header": "simple", "cookie": "form"}

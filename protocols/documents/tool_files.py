@@ -14,19 +14,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
+from protocols.documents.openapi import FIXED, NAME
 from protocols.documents.source import METHODS, pointer
 from protocols.naming import fold
 
-__all__ = ["ARGUMENT", "FIXED", "NAME", "upgrade"]
-
-NAME = "x-tool-name"
-"""Key of an operation for the name of its tool."""
-
-FIXED = "x-fixed"
-"""Key of a parameter for its constant value; OpenAPI 3.0 has no `const`."""
-
-ARGUMENT = "x-argument"
-"""Key of a parameter for the name that programs write in place of the folded one."""
+__all__ = ["upgrade"]
 
 _SECRET = re.compile(r"authorization|api[-_]?key|token|secret|password|[-_]key$", re.IGNORECASE)
 _PLACEHOLDER = re.compile(r"<.*>|\{.*\}|your\b.*|.*\byour[-_ ].*|x{3,}|\.{3}|", re.IGNORECASE | re.DOTALL)

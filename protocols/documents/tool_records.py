@@ -18,6 +18,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from protocols.documents import tool_files
+from protocols.documents.openapi import ARGUMENT, FIXED, NAME
 from protocols.documents.record_names import (
     MAX_NAME,
     category_folder,
@@ -88,7 +89,7 @@ def upgrade(content: Mapping[str, Any], name: str) -> tuple[dict[str, Any], dict
     by_name = {names[id(record)]: record for record in usable}
     for item in document["paths"].values():
         for operation in item.values():
-            if isinstance(operation, dict) and (record := by_name.get(str(operation.get(tool_files.NAME)))):
+            if isinstance(operation, dict) and (record := by_name.get(str(operation.get(NAME)))):
                 _complete(operation, record)
     return document, {new: old.replace(pointer("endpoints"), pointer("api_list"), 1) for new, old in places.items()}
 
@@ -151,13 +152,13 @@ def _endpoint(record: object, name: str) -> object:
 def _complete(operation: dict[str, Any], record: Mapping[str, Any]) -> None:
     """Add what a tool file has no words for: names of arguments, the published name, the tool, the gateway's host."""
     for parameter in operation["parameters"]:
-        parameter[tool_files.ARGUMENT] = argument_name(parameter_name(parameter["name"]))
+        parameter[ARGUMENT] = argument_name(parameter_name(parameter["name"]))
     operation["operationId"] = function_name(*_display_names(record))
     operation["tags"] = [str(record["tool_name"])]
     host = _address(record).netloc
     if host:
         fixed = {"name": _HOST_HEADER, "in": "header", "required": True, "schema": {"type": "string"}}
-        operation["parameters"].append({**fixed, tool_files.FIXED: host})
+        operation["parameters"].append({**fixed, FIXED: host})
 
 
 def _parameter(raw: Mapping[str, Any], required: bool) -> dict[str, Any]:

@@ -13,10 +13,8 @@ from protocols.functions.values import plain
 from sandbox.body_store import MEMORY_LIMIT, LargeBody, beginning, store_body
 from sandbox.egress.allowance import Allowance
 from sandbox.egress.egress_rules import UnreachableError
-from sandbox.egress.reasons import challenge_message, service_message
 from sandbox.egress.record import CallRecorder
 from sandbox.egress.redaction import Redaction
-from sandbox.egress.redirects import TOO_MANY
 from sandbox.egress.replies import (
     BrokerReply,
     header,
@@ -28,7 +26,15 @@ from sandbox.egress.replies import (
 )
 from sandbox.egress.send import BUSY
 from sandbox.egress.signing import Signer
-from sandbox.egress.stages import FunctionResult, LimitExceeded, NoAnswerError, Sent, TooLargeError, TransportReply
+from sandbox.egress.stages import (
+    TOO_MANY,
+    FunctionResult,
+    LimitExceeded,
+    NoAnswerError,
+    Sent,
+    TooLargeError,
+    TransportReply,
+)
 from sandbox.truncation import cut, nested, one_line
 
 __all__ = ["Answerer"]
@@ -157,6 +163,8 @@ class Answerer:
 
 def _problem(sent: Sent, response: TransportReply, parsed: object) -> str:
     """What is wrong with a reply whose status is no success, with the reason that the service gives."""
+    from sandbox.egress.reasons import challenge_message, service_message
+
     challenge = header(response.headers, "www-authenticate") if response.status in (401, 403) else None
     reason = sent.stopped or service_message(parsed) or challenge_message(challenge or "")
     quoted = one_line(reason).replace('"', "'") if reason else ""

@@ -22,7 +22,6 @@ from sandbox.egress.decide import CallPolicy
 from sandbox.egress.doubts import Doubts
 from sandbox.egress.egress_rules import BaseURL, EgressRules, Origin
 from sandbox.egress.proxies import proxy_credentials
-from sandbox.egress.reconciliation import UNKNOWN, outcome_of_write
 from sandbox.egress.record import CallRecorder
 from sandbox.egress.redaction import Redaction
 from sandbox.egress.replies import BrokerReply
@@ -199,6 +198,8 @@ class Broker:
             if decided.action == "replay":
                 journal, entry = self._journal, decided.entry
                 return replayed(bound, journal, entry, self._allowance, self._recorder, self._signer)
+            from sandbox.egress.reconciliation import UNKNOWN, outcome_of_write
+
             outcome = outcome_of_write(bound, self.protocol, self._sender, self._answerer)
             if outcome == "not done":
                 return self._carried_out(self._policy.again(decided))

@@ -15,8 +15,7 @@ from sandbox.egress.request_content import call_key
 from sandbox.egress.saved_replies import to_saved
 from sandbox.egress.signing import Signer
 from sandbox.egress.stages import Bound, Decided
-from sandbox.egress.write_plan import WriteLedger, write_request
-from sandbox.egress.writes import WriteApproval
+from sandbox.egress.writes import WriteApproval, ledger_of
 from sandbox.journal.journal import Entry, JournalAttempt, State
 from sandbox.records import CallRecord
 from sandbox.truncation import cut_arguments, nested, size_of
@@ -52,7 +51,8 @@ class CallPolicy:
         self._journal = journal
         self._approval = approval
         self._before_call = before_call
-        self._planned = approval.writes.open_run() if isinstance(approval.writes, WriteLedger) else None
+        ledger = ledger_of(approval.writes)
+        self._planned = ledger.open_run() if ledger is not None else None
         self._withheld = threading.Event()
 
     def decide(self, bound: Bound) -> Decided:
@@ -64,6 +64,8 @@ class CallPolicy:
         if write and self._planned is not None:
             if self._journal is None:
                 return Decided(bound, "refuse", "a write, which can be planned only with a journal", by_policy=True)
+            from sandbox.egress.write_plan import write_request
+
             self._planned.begin(bound.call.index, write_request(bound, self._redactor.value))
         if self._journal is not None:
             return self._with_journal(self._journal, bound)

@@ -17,11 +17,9 @@ from sandbox.egress.egress_rules import CallTarget, EgressRules, display_url, or
 from sandbox.egress.signing import allowed_query
 from sandbox.egress.stages import PlannedRequest
 
-__all__ = ["MAX_REDIRECTS", "REDIRECTS", "TOO_MANY", "NextRequest", "next_request"]
+__all__ = ["MAX_REDIRECTS", "NextRequest", "next_request"]
 
-REDIRECTS = frozenset({300, 301, 302, 303, 307, 308})
 MAX_REDIRECTS = 5
-TOO_MANY = "it redirects too many times"
 
 _IDEMPOTENT = frozenset({"PUT", "DELETE"})
 _FOR_ANYBODY = frozenset({"accept", "accept-language", "content-type", "range", "user-agent"})

@@ -14,7 +14,6 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import NamedTuple
 
-from protocols.calls.envelope import NO_ENVELOPE, fault_of, opened_reply
 from protocols.errors import ToolError
 from protocols.functions.values import CLASS, plain
 from protocols.media_types import MediaKind, documented_kind, essence, media_kind
@@ -221,6 +220,8 @@ def open_envelope(tool: Tool | None, status: int, body: bytes | LargeBody, room:
     """
     if tool is None or tool.envelope is None or status >= 300:
         return None
+    from protocols.calls.envelope import NO_ENVELOPE, fault_of, opened_reply
+
     content = body.read() if isinstance(body, LargeBody) else body
     try:
         error, value = opened_reply(tool.envelope, content)

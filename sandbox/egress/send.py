@@ -11,19 +11,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
-from protocols.calls.envelope import closed_request
 from sandbox.egress.allowance import Allowance
 from sandbox.egress.egress_rules import CallTarget, EgressRules, UnreachableError, display_url
-from sandbox.egress.function_calls import call_function
-from sandbox.egress.limit_texts import longer_call_option
 from sandbox.egress.record import CallRecorder
 from sandbox.egress.redaction import Redaction
-from sandbox.egress.redirects import MAX_REDIRECTS, REDIRECTS, TOO_MANY, NextRequest, next_request
 from sandbox.egress.replies import header, retry_after
 from sandbox.egress.request_content import join_url
 from sandbox.egress.signing import Signer
 from sandbox.egress.stages import (
     OVER,
+    REDIRECTS,
+    TOO_MANY,
     Bound,
     Hop,
     LimitExceeded,
@@ -37,6 +35,7 @@ from sandbox.truncation import cut
 
 if TYPE_CHECKING:
     from sandbox.egress.network import Network
+    from sandbox.egress.redirects import NextRequest
     from sandbox.egress.transport import PreparedRequest, Transport
 
 __all__ = ["BUSY", "Sender"]
@@ -100,6 +99,8 @@ class Sender:
         """
         tool, planned = bound.target.tool, bound.planned
         if tool is not None and tool.function is not None:
+            from sandbox.egress.function_calls import call_function
+
             return call_function(bound, tool.function, self._allowance, self._recorder, on_send)
         from sandbox.egress.transport import RequestError
 
@@ -121,6 +122,8 @@ class Sender:
         cookies = self._kept_cookies(bound, bound.target, request, response)
         if response.status not in REDIRECTS:
             return Sent(bound, response, set_cookies=cookies)
+        from sandbox.egress.redirects import NextRequest
+
         return self._followed(bound, response, cookies, NextRequest(bound.target, outgoing, True), request)
 
     def _send_signed(
@@ -141,6 +144,8 @@ class Sender:
         tool, planned = bound.target.tool, bound.planned
         if tool is None or tool.envelope is None:
             return planned
+        from protocols.calls.envelope import closed_request
+
         headers = {"Accept": "application/json", "Content-Type": "application/json"}
         body = closed_request(tool, bound.arguments, self.signer.credentials_for(tool))
         return PlannedRequest(tool.envelope.method, tool.envelope.path, (), headers, {}, body, planned.timeout)
@@ -171,6 +176,8 @@ class Sender:
                 text = f"no reply from {planned.method} {planned.path} before the end of the run"
                 raise LimitExceeded("wall", text) from None
             if error.kind == "ReadTimeout" and seconds == longest:
+                from sandbox.egress.limit_texts import longer_call_option
+
                 text = f"{error}; {longer_call_option(self._allowance.limits)} allows more"
                 raise NoAnswerError(error.kind, text, error.may_have_left) from None
             raise
@@ -210,6 +217,7 @@ class Sender:
         request: PreparedRequest,
     ) -> Sent:
         """Follow the redirects of a reply, each with one request, as far as that is allowed."""
+        from sandbox.egress.redirects import MAX_REDIRECTS, NextRequest
         from sandbox.egress.transport import RequestError
 
         sent = Sent(bound, response, set_cookies=cookies)
@@ -241,6 +249,8 @@ class Sender:
 
     def _following(self, current: NextRequest, response: TransportReply, url: str) -> NextRequest | str:
         """The request that follows a redirect to a URL, or why there is none."""
+        from sandbox.egress.redirects import next_request
+
         following = next_request(self.rules, current, response.status, url, self._recorder.warn, free=self._free)
         if isinstance(following, str):
             return cut(self._redactor.text(following))

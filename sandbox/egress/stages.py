@@ -17,10 +17,24 @@ from sandbox.egress.egress_rules import CallTarget
 if TYPE_CHECKING:
     from sandbox.journal.journal import Entry
 
-__all__ = ["OVER", "Begun", "Bound", "Decided", "FunctionResult", "Hop", "LimitExceeded", "NoAnswerError"]
+__all__ = [
+    "OVER",
+    "REDIRECTS",
+    "TOO_MANY",
+    "Begun",
+    "Bound",
+    "Decided",
+    "FunctionResult",
+    "Hop",
+    "LimitExceeded",
+    "NoAnswerError",
+]
 __all__ += ["PlannedRequest", "QueryPairs", "Sent", "Style", "TooLargeError", "TransportReply"]
 
 OVER = "the run ended before a reply came"
+REDIRECTS = frozenset({300, 301, 302, 303, 307, 308})
+TOO_MANY = "it redirects too many times"
+"""Why the last redirect of a call was not followed."""
 
 _PART = 64 * 1024
 """Bytes of a body that are read at once."""

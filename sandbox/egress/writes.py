@@ -9,16 +9,18 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from sandbox.egress.write_plan import WriteLedger
 from sandbox.records import CallRecord
 
-__all__ = ["POLICIES", "WriteApproval", "Writes"]
+if TYPE_CHECKING:
+    from sandbox.egress.write_plan import WriteLedger
+
+__all__ = ["POLICIES", "WriteApproval", "Writes", "ledger_of"]
 
 POLICIES = ("ask", "allow", "deny", "simulate", "plan")
 
-Writes: TypeAlias = Literal["ask", "allow", "deny", "simulate"] | Callable[[CallRecord], bool | str] | WriteLedger
+Writes: TypeAlias = "Literal['ask', 'allow', 'deny', 'simulate'] | Callable[[CallRecord], bool | str] | WriteLedger"
 """What becomes of writes. A function is asked for each one, from another thread, and gives whether it may be sent, or
 why not; "ask" alone stands for a place where nobody can be asked. A ledger holds writes to a plan; it needs a journal.
 """
@@ -26,6 +28,11 @@ why not; "ask" alone stands for a place where nobody can be asked. A ledger hold
 _DENIED = "a write, which --writes deny refuses"
 _NOBODY = "a write, and nobody is there to confirm it; --writes allow allows it"
 _NOT_CONFIRMED = "a write that was not confirmed"
+
+
+def ledger_of(writes: Writes) -> WriteLedger | None:
+    """The ledger, where that is the policy."""
+    return None if isinstance(writes, str) or callable(writes) else writes
 
 
 class WriteApproval:

@@ -162,16 +162,6 @@ def test_an_empty_search_behind_the_answer(
         assert (findings[0].call, findings[0].message) == (0, "nothing was found by GET_films(query='Dune')")
 
 
-def test_a_reply_that_another_one_replaces() -> None:
-    """Overwritten: strong 0/0, local 2/0, dev 0/0. Two replies go into one variable, and nothing reads the first."""
-    program = 'film = GET_films(query="Dune")\nfilm = GET_films(query="Dusk")\nprint(film["films"][0]["title"])'
-    replies = (call(response=FILMS), call(response=FILMS, line=2))
-    finished = run("Dusk", *replies, printed=(exact("films", 0, "title", at=1),))
-
-    assert "Overwritten" in kinds(program, finished)
-    assert "Overwritten" not in kinds(program.replace("\nfilm =", "\nprint(film)\nfilm ="), finished)
-
-
 @pytest.mark.parametrize(
     ("use", "is_dead"),
     [

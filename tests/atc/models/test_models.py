@@ -18,7 +18,7 @@ import pytest
 from atc import Agent
 from atc.engines import files
 from atc.models import DEFAULT_MODEL, Message, Model, Usage, default_model, open_model
-from atc.models.replay import request_hash
+from atc.models.base import request_hash
 from protocols import load
 from protocols.errors import ModelError, UsageError
 from protocols.samples import sample as api

@@ -105,24 +105,6 @@ def test_a_constant_is_known_through_variables() -> None:
     assert flow.constant(argument(flow), "none") == "none"
 
 
-@pytest.mark.parametrize(
-    ("program", "overwritten"),
-    [
-        ("x = 1\nx = 2\nprint(x)", [("x", 1, 2)]),
-        ("x = 1\nx = x + 1\nprint(x)", []),
-        ("x = 1\nx += 1\nprint(x)", []),
-        ("x = 0\nfor y in z:\n    x = y\nprint(x)", []),
-        ("x = 0\nwhile True:\n    x = f()\n    if x:\n        break\nprint(x)", [("x", 1, 3)]),
-        ("for y in z:\n    x = y\nprint(1)", []),
-    ],
-)
-def test_a_value_is_overwritten_if_nothing_can_read_it(program: str, overwritten: list[tuple[str, int, int]]) -> None:
-    """A first value that a loop may leave in place is no waste."""
-    found = analysed(program).overwritten()
-    lines = [(old.name, old.node.lineno, new.node.lineno) for old, new in found]  # type: ignore[attr-defined]
-    assert lines == overwritten
-
-
 def test_what_is_no_python_has_no_analysis() -> None:
     """And a text is analysed once."""
     assert def_use("x = ") is None
