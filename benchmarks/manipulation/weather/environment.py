@@ -10,15 +10,11 @@ Source: Xu et al. (arXiv:2305.16504), appendix A.1.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Mapping
-from typing import Any
 from urllib.parse import quote_plus
 
-from benchmarks.manipulation.curl import parse_curl
 from benchmarks.manipulation.curl_templates import TaskTemplates, Value, read_templates
-from benchmarks.manipulation.environment import GoalAction
 from benchmarks.manipulation.http_environment import HTTPEnvironment
-from benchmarks.manipulation.weather.service import FOLDER, Place, WeatherService, new_places, places
+from benchmarks.manipulation.weather.service import FOLDER, Place, WeatherService, places
 
 __all__ = ["OpenWeather"]
 
@@ -47,11 +43,6 @@ class OpenWeather(HTTPEnvironment):
     def new_service(self) -> WeatherService:
         """The service; it keeps nothing of a request."""
         return WeatherService(self.secret)
-
-    def state_of(self, number: int, action: GoalAction) -> Mapping[str, Any]:
-        """The place of a call that the service does not know; tests from files may have any."""
-        listed = new_places(dict(parse_curl(action.action).query))
-        return {"places": listed} if listed else {}
 
 
 def _city(place: Place) -> Value:

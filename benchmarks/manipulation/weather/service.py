@@ -1,14 +1,14 @@
 """A weather service: weather, forecasts, air quality and places, all derived from the place and a fixed clock.
 
 The forms of its replies are those of the public API. A place that is asked for by its name, its postal code or its
-coordinates has the same weather.
+coordinates has the same weather. A place that is not listed in `places.yaml` is derived from its name.
 """
 
 from __future__ import annotations
 
 import unicodedata
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -22,7 +22,7 @@ from benchmarks.manipulation.environment import NOW
 from benchmarks.manipulation.http_environment import LocalService
 from protocols.simulator.http.messages import SimulatedReply, SimulatedRequest
 
-__all__ = ["FOLDER", "Place", "WeatherService", "new_places", "places"]
+__all__ = ["FOLDER", "Place", "WeatherService", "places"]
 
 FOLDER = Path(__file__).parent
 _PATHS = {
@@ -93,12 +93,10 @@ class WeatherService(LocalService):
     def __init__(self, secret: str) -> None:
         self._secret = secret
         self._seed = 0
-        self._added: Sequence[Place] = ()
 
     def reset(self, state: Mapping[str, Any], seed: int) -> None:
-        """Know the places of `state`, too (see `new_places`); another seed is another day."""
+        """Nothing is kept of a request; another seed is another day."""
         self._seed = seed
-        self._added = [_derived(*place) for place in state.get("places", ())]
 
     def name(self, method: str, path: str) -> str:
         """Method and path, of which none has an identifier."""
@@ -121,13 +119,13 @@ class WeatherService(LocalService):
         if query.get("appid") != self._secret:
             raise _ServiceError(401, "Invalid API key: send yours as appid")
         if request.path == "/geo/1.0/direct":
-            return SimulatedReply(200, _direct(query, self._added), "application/json")
+            return SimulatedReply(200, _direct(query), "application/json")
         if "air_pollution" in request.path:
             lat, lon = _coordinates(query)
             hours = _HOURS if request.path.endswith("forecast") else 1
             air = {"coord": {"lon": lon, "lat": lat}, "list": _air(lat, lon, hours, self._seed)}
             return SimulatedReply(200, air, "application/json")
-        place = _place(query, self._added)
+        place = _place(query)
         units, lang = query.get("units", "standard"), query.get("lang", "en").lower()
         form = _Form(
             units if units in ("metric", "imperial") else "standard",
@@ -160,52 +158,28 @@ def _by_zip() -> dict[tuple[str, str], Place]:
 
 
 def _derived(name: str, country: str, zip: str) -> Place:
-    """A place that only a test knows."""
-    draws = _draws(name, country, zip, "place")
+    """A place that is not listed."""
+    draws = _draws(_folded(name), country, zip, "place")
     lat, lon = round(draws[0] / 255 * 120 - 50, 4), round(draws[1] / 255 * 340 - 170, 4)
     return Place(name, country, lat, lon, zip, round(lon / 15) * 3600)
 
 
-def new_places(query: Mapping[str, str]) -> list[tuple[str, str, str]]:
-    """Name, country and postal code of the place that a request asks for, where the service does not know it."""
-    if query.get("q") and _named(query["q"]) is None:
-        name, *rest = (part.strip() for part in query["q"].split(","))
-        return [(name, rest[-1].upper() if rest else "", "")]
-    if query.get("zip") and _coded(query["zip"]) is None:
-        code, _, country = (part.strip() for part in query["zip"].partition(","))
-        return [("", country.upper() or "US", code)]
-    return []
-
-
-def _named(text: str, added: Sequence[Place] = ()) -> Place | None:
+def _named(text: str) -> Place:
     """The place of `name`, `name,country` or `name,state,country`; a state is not looked at."""
-    name, *rest = (_folded(part) for part in text.split(","))
-    listed = _by_name().get(name)
-    places_of_name = [*([listed] if listed else []), *(place for place in added if _folded(place.name) == name)]
-    fitting = (place for place in places_of_name if not rest or rest[-1] in (place.country.lower(), ""))
-    return next(fitting, None)
+    name, *rest = (part.strip() for part in text.split(","))
+    country = rest[-1].upper() if rest else ""
+    listed = _by_name().get(_folded(name))
+    return listed if listed and country in (listed.country, "") else _derived(name, country, "")
 
 
-def _coded(text: str, added: Sequence[Place] = ()) -> Place | None:
-    """The place of `code` or `code,country`; without a country it is in the United States."""
-    code, _, country = (part.strip().lower() for part in text.partition(","))
-    key = code, country or "us"
-    fitting = (place for place in added if (place.zip.lower(), place.country.lower()) == key)
-    return _by_zip().get(key) or next(fitting, None)
-
-
-def _place(query: Mapping[str, str], added: Sequence[Place]) -> Place:
+def _place(query: Mapping[str, str]) -> Place:
     """The place that is asked for, by the first of name, postal code and coordinates."""
     if "q" in query:
-        place = _named(query["q"], added)
-        if place is None:
-            raise _ServiceError(404, "city not found")
-        return place
-    if "zip" in query:
-        place = _coded(query["zip"], added)
-        if place is None:
-            raise _ServiceError(404, "city not found")
-        return place
+        return _named(query["q"])
+    if "zip" in query:  # without a country it is in the United States
+        code, _, country = (part.strip() for part in query["zip"].partition(","))
+        country = country.upper() or "US"
+        return _by_zip().get((code.lower(), country.lower())) or _derived("", country, code)
     lat, lon = _coordinates(query)
     near = [place for place in places() if abs(place.lat - lat) <= _NEAR and abs(place.lon - lon) <= _NEAR]
     return near[0] if near else Place("", "", lat, lon, "", round(lon / 15) * 3600)
@@ -225,22 +199,20 @@ def _coordinates(query: Mapping[str, str]) -> tuple[float, float]:
     return round(float(query["lat"]), 4), round(float(query["lon"]), 4)
 
 
-def _direct(query: Mapping[str, str], added: Sequence[Place]) -> list[Any]:
-    """Places of a name, the known one first, then namesakes elsewhere; none for an unknown name."""
+def _direct(query: Mapping[str, str]) -> list[Any]:
+    """Places of a name, the known one first, then namesakes elsewhere."""
     if not query.get("q"):
         raise _ServiceError(400, "Nothing to geocode")
     limit = query.get("limit", "1")
     if not limit.isdecimal() or not 1 <= int(limit) <= _MOST_PLACES:
         raise _ServiceError(400, f"limit is a number from 1 to {_MOST_PLACES}")
-    place = _named(query["q"], added)
-    if place is None:
-        return []
+    place = _named(query["q"])
     listed = [{"name": place.name, "lat": place.lat, "lon": place.lon, "country": place.country}]
     countries = _data()["countries"]
     for number in range(1, _MOST_PLACES):
-        draws = _draws(place.name, "namesake", number)
-        lat, lon = round(draws[0] / 255 * 120 - 50, 4), round(draws[1] / 255 * 340 - 170, 4)
-        listed.append({"name": place.name, "lat": lat, "lon": lon, "country": countries[draws[2] % len(countries)]})
+        country = countries[_draws(place.name, "namesake", number)[2] % len(countries)]
+        namesake = _derived(place.name, country, str(number))
+        listed.append({"name": place.name, "lat": namesake.lat, "lon": namesake.lon, "country": country})
     return listed[: int(limit)]
 
 
@@ -279,9 +251,8 @@ def _current(place: Place, form: _Form) -> dict[str, Any]:
 def _forecast(place: Place, form: _Form) -> dict[str, Any]:
     start = int(NOW.timestamp()) + _STEP
     entries = []
-    identity = _identity(place)
     for moment in range(start, start + _STEPS * _STEP, _STEP):
-        draws = _draws(identity, "/data/2.5/forecast", form.seed, moment)
+        draws = _draws(_identity(place), "/data/2.5/forecast", form.seed, moment)
         text = datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%d %H:%M:%S")
         entries.append({"dt": moment, **_conditions(place, draws, form), "pop": draws[29] % 101 / 100, "dt_txt": text})
     city = {

@@ -24,7 +24,6 @@ from benchmarks.manipulation.webshop.goals import SESSIONS, ShopGoal, session_go
 from benchmarks.manipulation.webshop.oracle import (
     Trajectory,
     direct_program,
-    looking_program,
     split_action,
     trajectory,
 )
@@ -73,7 +72,7 @@ class WebShop(Environment):
     def demonstrations(self) -> Sequence[GoalAction]:
         """Whole episodes: the first page, and then the actions, with the pages between them."""
         episodes = sorted(self._training, key=lambda episode: _length(episode[1]))[:_SHORT]
-        return tuple(_episode(goal, steps) for goal, steps in episodes)
+        return tuple(_episode(steps) for _, steps in episodes)
 
     @cached_property
     def tests(self) -> Sequence[ManipulationTest]:
@@ -164,7 +163,7 @@ def _test(number: int, goal: ShopGoal) -> ManipulationTest:
     )
 
 
-def _episode(goal: ShopGoal, steps: Trajectory) -> GoalAction:
+def _episode(steps: Trajectory) -> GoalAction:
     """An episode as a prompt shows it: after the first action each page is a task of its own."""
     actions = [action for _, action in steps]
     later = [f"Task: {rich_text(page)}\nAction:\n{action}" for page, action in steps[1:]]
@@ -172,5 +171,5 @@ def _episode(goal: ShopGoal, steps: Trajectory) -> GoalAction:
         rich_text(steps[0][0]),
         "\n\n".join([actions[0], *later]),
         tuple(action.partition("[")[0] for action in actions),
-        looking_program(goal, actions),
+        direct_program(actions),
     )

@@ -76,12 +76,9 @@ class ShopSession:
     """A visit with a goal. An action that cannot be done changes nothing but the number of steps.
 
     Attributes:
-        limit: The most that may be paid. Source of its draw: `ShopGoal.limit`.
         page: What is seen now.
-        actions: What was done, as it is written.
         called: The functions of all actions, also of those that could not be done.
         steps: Actions, also those that are none of a function.
-        done: Whether something was bought, or there are no steps left.
         value: The reward, None before a purchase.
 
     Args:
@@ -91,20 +88,26 @@ class ShopSession:
 
     def __init__(self, goal: ShopGoal, seed: int = 0, *, cut: bool = False, search_anywhere: bool = False) -> None:
         self.goal = goal
-        self.limit = goal.limit(seed)
-        self.actions: list[str] = []
         self.called: list[str] = []
         self.steps = 0
-        self.done = False
         self.value: float | None = None
-        self._instruction = goal.instruction(seed)
+        self._seed = seed
         self._cut = cut
         self._search_anywhere = search_anywhere
         self._hits: tuple[Product, ...] = ()
         self._number = 1
         self._product: Product | None = None
         self._chosen: dict[str, str] = {}
-        self.page = search_page(self._instruction)
+        self.page = search_page(goal.instruction(seed))
+
+    @property
+    def done(self) -> bool:
+        """True if something was bought, or there are no steps left."""
+        return self.value is not None or self.steps >= MOST_STEPS
+
+    @property
+    def _instruction(self) -> str:
+        return self.goal.instruction(self._seed)
 
     def search(self, text: str) -> ShopPage:
         """The first page of results. Raises: ValueError: There is no search on this page."""
@@ -112,7 +115,8 @@ class ShopSession:
         if SEARCH.lower() not in self.page.buttons and not self._search_anywhere:
             raise ValueError(f"there is no search on this page; {self._offered()}")
         self._hits, self._number, self._product = find(text), 1, None
-        return self._show(self._results(), f"search[{text}]")
+        self.page = self._results()
+        return self.page
 
     def click(self, button: str) -> ShopPage:
         """The page behind a button. Raises: ValueError: There is no such button on this page."""
@@ -120,7 +124,8 @@ class ShopSession:
         label = button.strip().lower()
         if label not in self.page.buttons or label == SEARCH.lower():
             raise ValueError(f"there is no button {button!r} to click on this page; {self._offered()}")
-        return self._show(self._turn(label), f"click[{label}]")
+        self.page = self._turn(label)
+        return self.page
 
     def step(self, *called: str) -> None:
         """Count an action, with the function that it calls. Raises: ValueError: The visit is over."""
@@ -128,15 +133,9 @@ class ShopSession:
             raise ValueError("the visit to the shop is over")
         self.steps += 1
         self.called += called
-        self.done = self.steps >= MOST_STEPS
 
     def _offered(self) -> str:
         return f"it has the buttons {', '.join(self.page.buttons)}"
-
-    def _show(self, page: ShopPage, action: str) -> ShopPage:
-        self.page = page
-        self.actions.append(action)
-        return page
 
     def _turn(self, label: str) -> ShopPage:
         """What a button of the page leads to, `label` in lower case."""
@@ -153,8 +152,7 @@ class ShopSession:
             self._chosen = {}
             return item_page(self._instruction, self._product, self._chosen)
         if label == BUY.lower():
-            self.done = True
-            self.value = reward(product, self._chosen, self.goal, self.limit)
+            self.value = reward(product, self._chosen, self.goal, self.goal.limit(self._seed))
             return last_page(self._instruction, product)
         if label.capitalize() in DETAILS:
             return detail_page(self._instruction, product, label.capitalize())

@@ -106,7 +106,7 @@ def test_errors_of_runs_beside_the_scores(tmp_path: Path) -> None:
     assert against["errors"] == {"manipulation-trip": pytest.approx(100 * len(hard) / len(near))}
     original = {"original": {"file": "release", "sha256": "ab" * 32}}
     for settings in ({"benchmark": "tiny"}, {"benchmark": "manipulation", "files": original}):
-        other = write_run(tmp_path / settings["benchmark"], records, **settings)
+        other = write_run(tmp_path / str(settings["benchmark"]), records, **settings)
         refused = " ".join(run_complexity("manipulation-trip", "--against", other).stderr.split())
         assert "has no test of manipulation-trip on these files" in refused
 

@@ -252,7 +252,6 @@ def test_tools_with_scenes_are_refused(name: str, tmp_path: Path) -> None:
     [
         (["bench", "manipulation", "--out", "out"], "say which with one --task"),
         (["complexity", "manipulation-home", "manipulation-cat"], "say which with one manipulation-TASK"),
-        (["complexity", "tiny"], "tiny has no original files"),
     ],
 )
 def test_files_are_those_of_one_tool(arguments: Sequence[str], message: str, tmp_path: Path) -> None:
