@@ -5,7 +5,7 @@ from __future__ import annotations
 import fcntl
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -41,14 +41,6 @@ _CHECKS = frozenset({
 """The options that apply to --check."""
 
 
-def _graph_file(text: str) -> Path:
-    from probing.export import SUFFIXES
-
-    if Path(text).suffix not in SUFFIXES:
-        raise click.BadParameter(f"{text!r} ends in none of {', '.join(SUFFIXES)}")
-    return out_file(text)
-
-
 @dataclass(frozen=True, kw_only=True)
 class _DocumentOptions:
     """The document whose responses are sought; optional with --check."""
@@ -71,9 +63,6 @@ class ProbeOptions(_DocumentOptions):
     out: Path | None = option("-o", "--out", type=out_file, metavar="FILE", help="The OpenAPI 3.1 document to write.")
     report: Path | None = option(
         "--report", type=out_file, metavar="FILE", help="Write what came of each tool, as JSON."
-    )
-    graph: Path | None = option(
-        "--graph", type=_graph_file, metavar="FILE", help="Draw who yields what: FILE.mmd or .json."
     )
     blind: bool = option(
         "--blind", is_flag=True, help="Hide what SPEC says of responses, and compare with it at the end."
@@ -258,7 +247,6 @@ def _write_files(options: ProbeOptions, prober: Prober, report: ProbeReport) -> 
     """Write the document and what else was asked for, each for its owner; remove the log of a finished probe."""
     from atc.files import write_json, write_text
     from probing.document import openapi_document
-    from probing.export import export_graph
     from protocols.contracts.store import SIMULATED
     from sandbox.egress.egress_rules import base_urls
 
@@ -267,8 +255,6 @@ def _write_files(options: ProbeOptions, prober: Prober, report: ProbeReport) -> 
     write_text(options.out_path, _serialize(document, options.out_path), private=True)
     if options.report is not None:
         write_json(options.report, report.to_json(), private=True)
-    if options.graph is not None:
-        export_graph(options.graph, prober.observed_protocol, prober.findings)
     if options.store is not None:
         _store_results(options.store / SIMULATED if options.simulate else options.store, prober)
     if not report.ended and not report.left_behind:
@@ -379,14 +365,16 @@ def _check(file: str, sandbox: Sandbox, budget: int | None, as_json: bool) -> in
         changes = detect_drift(document, usage, sandbox, progress.trying, budget)
     broken = sum(map(is_breaking, changes))
     if as_json:
-        click.echo(to_json([{**asdict(change), "breaking": is_breaking(change)} for change in changes]), nl=False)
+        names = ("tool", "kind", "where", "text", "breaking")
+        rows = [(change.tool, change.kind, change.path, change.text, is_breaking(change)) for change in changes]
+        click.echo(to_json([dict(zip(names, row, strict=True)) for row in rows]), nl=False)
         return 1 if broken else 0
     table = Table()
     for column in ("tool", "change", "where", "what"):
         table.add_column(column)
     for change in changes:
         colour = "red" if is_breaking(change) else "yellow"
-        where, text = escape(visible(change.where)), escape(visible(change.text))
+        where, text = escape(visible(change.path)), escape(visible(change.text))
         table.add_row(change.tool, f"[{colour}]{change.kind}[/]", where, text)
     if changes:
         Console().print(table)

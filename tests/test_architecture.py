@@ -32,7 +32,7 @@ _LAYERS = {
         assist apps.unsolved apps.tracing apps.tui apps.saved apps.page apps.server
         apps.mcp_server apps.cli apps
     """,
-    "probing": "redact schema prober document export strip_responses evaluation drift live cli",
+    "probing": "redact schema prober document strip_responses evaluation drift live cli",
     "benchmarks": """
         methods worlds harness toolbench.corpus tasks run
         inspect_tasks report injection toolbench apibench

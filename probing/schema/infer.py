@@ -31,8 +31,6 @@ _COUNTS = frozenset(
 """Words in names of whole numbers, however few were observed."""
 _MIN_CODE_SAMPLES = 12
 """Minimum of observations for few different numbers to be whole codes."""
-_MAX_KINDS = 3
-"""More values than this do not tell kinds of objects apart."""
 _PLAIN_KEYS = frozenset({"additionalProperties", "description", "items", "nullable", "properties", "title", "type"})
 """Keys of a schema that may say nothing but that there is an object or a list."""
 _MIN_DATA_KEYS = 6
@@ -82,8 +80,6 @@ def _refine(schema: dict[str, Any], values: Sequence[object], name: str = "") ->
             (part, [value for value in values if _has_type(value, part.get("type"))]) for part in schema["anyOf"]
         ]
         return {**schema, "anyOf": [_refine(part, typed) for part, typed in variants]}
-    if len(kinds_of := _group_by_kind(objects)) > 1 and len(objects) == len(values):
-        return {"anyOf": [_kind_schema(kind, group) for kind, group in kinds_of.items()]}
     if objects and schema.get("properties"):
         properties: dict[str, Any] = schema["properties"]
         if _is_map(objects):
@@ -108,33 +104,6 @@ def _refine(schema: dict[str, Any], values: Sequence[object], name: str = "") ->
             schema["type"] = wider if isinstance(declared, list) else "number"
     if texts and schema.get("type") in ("string", ["null", "string"]) and (text_format := _format(texts)):
         schema["format"] = text_format
-    return schema
-
-
-def _group_by_kind(objects: Sequence[Mapping[str, object]]) -> dict[tuple[str, str], list[Mapping[str, object]]]:
-    """Objects by the key that tells their kind and its value; empty if they are of one kind.
-
-    Each kind was seen often enough, and has a key of its own that is always present.
-    """
-    everywhere = set.intersection(*(set(item) for item in objects)) if objects else set()
-    for name in sorted(key for key in everywhere if words(key)[-1:] and words(key)[-1] in {"type", "kind", "object"}):
-        groups: dict[tuple[str, str], list[Mapping[str, object]]] = {}
-        for item in objects:
-            groups.setdefault((name, str(item[name])), []).append(item)
-        if not 1 < len(groups) <= _MAX_KINDS or not all(isinstance(item[name], str) for item in objects):
-            continue
-        always = {label: set.intersection(*(set(item) for item in group)) for label, group in groups.items()}
-        ever = {label: set().union(*group) for label, group in groups.items()}
-        own = (always[label].difference(*(ever[peer] for peer in groups if peer != label)) for label in groups)
-        if all(len(group) >= MIN_SAMPLES for group in groups.values()) and all(own):
-            return dict(sorted(groups.items()))
-    return {}
-
-
-def _kind_schema(label: tuple[str, str], objects: Sequence[Mapping[str, object]]) -> dict[str, Any]:
-    name, value = label
-    schema = _refine(dict(infer_schema(objects)), objects)
-    schema["properties"][name] = {"type": "string", "enum": [value]}
     return schema
 
 

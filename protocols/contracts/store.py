@@ -54,12 +54,14 @@ class ContractDrift:
     """A difference between document and service; `path` is program text from the root of the tool's response.
 
     `kind` is new (observed, not documented), missing (documented, not always observed) or changed (of another type).
+    `required`: what is missing is documented as always there.
     """
 
     tool: str
     kind: str
     path: str
     text: str
+    required: bool = False
 
 
 class ContractStore:
@@ -189,8 +191,9 @@ def _differences(
                 yield ContractDrift(tool, "new", subscripts((*path, key)), f"{key_type.type.kind}, not documented")
         else:
             yield from _differences(tool, (*path, key), documented.keys[key].type, key_type.type)
-    for key in documented.keys:
+    for key, documented_key in documented.keys.items():
+        place = subscripts((*path, key))
         if key not in observed.keys:
-            yield ContractDrift(tool, "missing", subscripts((*path, key)), "documented, never there")
+            yield ContractDrift(tool, "missing", place, "documented, never there", documented_key.certain)
         elif not observed.keys[key].certain:
-            yield ContractDrift(tool, "missing", subscripts((*path, key)), "documented, not always there")
+            yield ContractDrift(tool, "missing", place, "documented, not always there", documented_key.certain)

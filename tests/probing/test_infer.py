@@ -104,40 +104,6 @@ def test_a_moment_without_its_zone_is_no_date_time() -> None:
     assert with_zone["at"]["format"] == "date-time"  # type: ignore[index]
 
 
-def test_a_list_of_two_kinds_of_things_is_told_apart_by_what_each_is_called() -> None:
-    films = [{"media_type": "movie", "id": number, "title": f"Film {number}"} for number in range(3)]
-    shows = [{"media_type": "tv", "id": number, "name": f"Show {number}", "seasons": 2} for number in range(3)]
-    mixed = [*films, *shows]
-
-    kinds = at(infer([{"known_for": mixed[::2]}, {"known_for": mixed[1::2]}]), "known_for", "0")["anyOf"]
-
-    assert [at(kind, "media_type") for kind in kinds] == [
-        {"type": "string", "enum": ["movie"]},
-        {"type": "string", "enum": ["tv"]},
-    ]
-    assert [kind["required"] for kind in kinds] == [
-        ["id", "media_type", "title"],
-        ["id", "media_type", "name", "seasons"],
-    ]
-    schema = infer([{"known_for": mixed}])
-    assert Draft202012Validator(schema).is_valid({"known_for": mixed})
-    assert not Draft202012Validator(schema).is_valid({"known_for": [{**films[0], "media_type": "tv"}]})
-
-
-@pytest.mark.parametrize(
-    "mixed",
-    [
-        pytest.param([{"type": kind, "id": number} for kind in "ab" for number in range(3)], id="nothing of its own"),
-        pytest.param([{"type": kind, kind: 1} for kind in "abcdef" for _ in range(3)], id="too many kinds"),
-        pytest.param([{"type": "a", "x": 1}, *({"type": "b", "y": number} for number in range(9))], id="one seen once"),
-        pytest.param([{"type": kind, kind: 1} for kind in "ab" for _ in range(3)] + [{"id": 1}], id="some without"),
-        pytest.param([{"mood": kind, kind: 1} for kind in "ab" for _ in range(3)], id="no kind"),
-    ],
-)
-def test_things_that_are_not_surely_of_several_kinds_are_of_one(mixed: list[dict[str, object]]) -> None:
-    assert "properties" in at(infer([{"found": mixed}]), "found", "0")
-
-
 def test_a_schema_that_says_nothing_is_completed() -> None:
     """What generators write where nobody said more."""
     assert all(map(is_trivial, (None, {}, {"type": "object"}, {"type": "array", "description": "All of them"})))

@@ -99,14 +99,12 @@ class Nameserver(Small):
 def test_no_file_of_a_probe_holds_a_secret(tmp_path: Path, more: list[str]) -> None:
     """By description, format, name of the schema and form, also where the reply is not documented or hidden."""
     spec, store = tmp_path / "spec.json", tmp_path / "store"
-    files = {name: tmp_path / name for name in ("out.yaml", "report.json", "graph.mmd")}
+    files = {name: tmp_path / name for name in ("out.yaml", "report.json")}
     with Nameserver() as service:
         spec.write_text(json.dumps(service.document))
         options = ["--base-url", service.url, "--model", "none", "--store", str(store)]
         options += ["-o", str(files["out.yaml"]), "--report", str(files["report.json"])]
-        result = CliRunner().invoke(
-            main, ["probe", str(spec), *options, "--graph", str(files["graph.mmd"]), "--json", *more]
-        )
+        result = CliRunner().invoke(main, ["probe", str(spec), *options, "--json", *more])
     written = [*files.values(), *store.iterdir()]
 
     assert result.exit_code == 0, result.output
