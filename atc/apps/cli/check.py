@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,6 +12,9 @@ from atc.apps.cli import print_json, say
 from atc.apps.cli.options import DocumentOptions, argument, json_option, option, read_program, takes
 from atc.apps.cli.reachable import open_protocol
 from atc.apps.tui.text import visible
+
+if TYPE_CHECKING:
+    from atc.assist.check import Diagnostic
 
 __all__ = ["check"]
 
@@ -36,9 +40,9 @@ def check(options: _Options) -> None:
     """Tell what is wrong with the program in FILE (- for stdin) without running it.
 
     Each line of output is FILE:LINE:COLUMN, the rule and what is there in place of what was written. Checked are names
-    of tools and their arguments, keys and types of what the API's document says it returns, and variables that may
-    have no value. Operations of the document that are no tools are listed on stderr. Exit code 0: nothing was found;
-    1: something was; 2: it could not be checked.
+    of tools and their arguments, keys and types of what the API's document says it returns, variables that may have no
+    value, and what the sandbox refuses. Operations of the document that are no tools are listed on stderr. Exit code 0:
+    nothing was found; 1: something was; 2: it could not be checked.
     """
     from atc.assist.check import check as diagnose
     from atc.assist.language.question import Question
@@ -54,6 +58,8 @@ def check(options: _Options) -> None:
     contract = ContractStore(options.store).contract(protocol) if options.store is not None else Contract(protocol)
     question = Question(options.query) if options.query is not None else None
     diagnostics = diagnose(program, contract, question=question, graph=ProtocolGraph(protocol), strict=True)
+    if not any(diagnostic.rule == "syntax" for diagnostic in diagnostics):
+        diagnostics = [*_refused(program), *diagnostics]
     if options.as_json:
         print_json([diagnostic.to_json() for diagnostic in diagnostics])
     else:
@@ -61,3 +67,16 @@ def check(options: _Options) -> None:
             line = f"{options.file}:{diagnostic.line}:{diagnostic.column + 1}: {diagnostic.rule}: {diagnostic.message}"
             click.echo(visible(line).replace("\n", "␊"))
     click.get_current_context().exit(1 if diagnostics else 0)
+
+
+def _refused(program: str) -> list[Diagnostic]:
+    """What the policy of the sandbox says against a program that parses."""
+    from atc.assist.check import Diagnostic
+    from protocols.errors import ProgramRefused
+    from sandbox.language.policy import compile_program
+
+    try:
+        compile_program(program)
+    except ProgramRefused as error:
+        return [Diagnostic(error.line or 1, 0, "refused", str(error))]
+    return []

@@ -26,11 +26,6 @@ __all__ = ["save"]
 class _Options(DocumentOptions):
     file: Path = argument(type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="SOLUTION")
     output: Path = option("-o", "--out", required=True, type=out_file, metavar="FILE.py", help="The program to write.")
-    standalone: bool = option(
-        "--standalone",
-        is_flag=True,
-        help="Write a script that needs nothing but requests, and takes credentials from the environment.",
-    )
 
 
 @click.command()
@@ -43,7 +38,6 @@ def save(options: _Options) -> None:
     """
     from atc.apps.cli.run import run
     from atc.apps.saved.saved_program import save_program
-    from atc.apps.saved.standalone import standalone_script
     from atc.files import write_text
     from atc.solution_file import read_solution
 
@@ -57,12 +51,7 @@ def save(options: _Options) -> None:
         datetime.now(UTC).date().isoformat(),
         [*reserved, "help"],
     )
-    text = (
-        standalone_script(saved, protocol, options.output.name)
-        if options.standalone
-        else saved.text(options.output.name)
-    )
-    write_text(options.output, text)
+    write_text(options.output, saved.text(options.output.name))
     say(f"wrote {options.output}")
     print(saved.usage() or "  no parameters: the program has no value that the question names", file=sys.stderr)
 

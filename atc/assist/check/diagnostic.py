@@ -21,6 +21,7 @@ Rule = Literal[
     "unknown-name",
     "possibly-unbound",
     "made-up-identifier",
+    "refused",
 ]
 
 

@@ -8,27 +8,40 @@ whether the value may be of others, too. Nothing is run.
 from __future__ import annotations
 
 import ast
-import atexit
+import json
+import os
 import re
 import shutil
-import threading
-from collections.abc import Iterable, Iterator, Mapping
+import subprocess
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any
+from pathlib import Path
 
 from atc.assist.check.stubs import Stubs
-from atc.assist.check.type_checker_server import CheckerError, TypeCheckerServer
 from atc.program.edits import Edit, edited
+from atc.program.tree import nodes_of
+from protocols.errors import ATCError
 
 __all__ = ["CheckerError", "CheckerReport", "available", "run_checker"]
 
 _MISSING_MEMBER = re.compile(r"^(Cannot|Method|TypedDict) (?!subscript object of type `None`)")
 """Messages about a value that has no members, or not the requested one."""
-_RULES = {"possibly-unresolved-reference": "error"}
-_lock = threading.Lock()
-_servers: list[TypeCheckerServer] = []
-"""The running server, if any."""
+_SETTINGS = """
+[environment]
+python-version = "3.11"
+[rules]
+possibly-unresolved-reference = "error"
+"""
+"""The Python whose standard library programs are checked against, and a rule that is off by default."""
+_TIMEOUT = 20.0
+
+
+class CheckerError(ATCError):
+    """The type checker could not do its part."""
+
+    exit_code = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,65 +78,77 @@ def run_checker(program: str, tree: ast.Module, stubs: Stubs) -> list[CheckerRep
     if binary is None:
         raise CheckerError("the type checker is missing: pip install ty")
     texts = {"__builtins__.pyi": stubs.text, "program.py": program, "gets.py": _subscripted(program, tree)}
-    with _lock:
-        reports = [report for report in _query(binary, texts) if not _is_union_artifact(binary, program, tree, report)]
-    return sorted(reports, key=lambda report: (report.line, report.column))
+    reports = [
+        report
+        for name, report in _reports(binary, texts, ["program.py", "gets.py"])
+        if name == "program.py" or report.rule == "invalid-typed-dict-key"
+    ]
+    artifacts = _union_artifacts(binary, program, tree, stubs.text, reports)
+    return sorted(set(reports) - artifacts, key=lambda report: (report.line, report.column))
 
 
-@atexit.register
-def _stop() -> None:
-    for server in _servers:
-        server.stop()
-
-
-def _query(binary: str, texts: Mapping[str, str], *files: str) -> list[CheckerReport]:
-    """The reports of the running checker, or of a new one where none runs or it has failed."""
-    while True:
-        server = _servers.pop() if _servers else None
-        is_running = server is not None and server.alive
-        if server is None or not is_running:
-            server = TypeCheckerServer(binary, _RULES)
+def _reports(binary: str, texts: Mapping[str, str], names: Sequence[str]) -> Iterator[tuple[str, CheckerReport]]:
+    """What the checker says about some of the files, with the file's name. Raises: CheckerError."""
+    with tempfile.TemporaryDirectory(prefix="atc-check-") as folder:
+        for name, text in (*texts.items(), ("ty.toml", _SETTINGS)):
+            Path(folder, name).write_bytes(text.encode("utf-8", "replace"))
+        environment = {"PATH": os.environ.get("PATH", ""), "HOME": folder}
+        command = [binary, "check", "--output-format", "gitlab", *names]
         try:
-            reports = list(_reports(server.diagnose(texts, *(files or ("program.py", "gets.py")))))
-            _servers.append(server)
-            return reports
-        except CheckerError:
-            if not is_running:
-                raise
-        finally:
-            if server not in _servers:  # ctrl-C, too: half an answer is of no use to the next program
-                server.stop()
+            finished = subprocess.run(command, capture_output=True, cwd=folder, env=environment, timeout=_TIMEOUT)
+            items = json.loads(finished.stdout)
+        except OSError as error:
+            raise CheckerError(f"the type checker cannot be run: {error}") from None
+        except subprocess.TimeoutExpired:
+            raise CheckerError(f"the type checker does not answer within {_TIMEOUT:g} seconds") from None
+        except ValueError:
+            raise CheckerError(f"the type checker ended with {finished.returncode}") from None
+    for item in items:
+        places = item["location"]["positions"]
+        begin, end = places["begin"], places["end"]
+        text = item["description"].partition(": ")[2].partition("\n\n")[0]
+        place = (begin["line"], begin["column"] - 1, end["line"], end["column"] - 1)
+        yield item["location"]["path"], CheckerReport(item["check_name"], text, *place)
 
 
-def _is_union_artifact(binary: str, program: str, tree: ast.Module, report: CheckerReport) -> bool:
-    """True if a member is missing in one type of a union only.
+def _union_artifacts(
+    binary: str, program: str, tree: ast.Module, stubs: str, reports: Sequence[CheckerReport]
+) -> set[CheckerReport]:
+    """The reports of a member that is missing in one type of a union only.
 
-    The checker takes each value of a dict with mixed values to be any of them.
+    The checker takes each value of a dict with mixed values to be any of them, so it is asked what each may be.
     """
+    probes: dict[str, tuple[CheckerReport, int, str]] = {}
+    for report in dict.fromkeys(reports):
+        target = _value_of(report, program, tree)
+        if target is not None:
+            written = program.split("\n")[target.line - 1][target.start : target.end]
+            text = edited(program, [replace(target, text=f"reveal_type({written})")])
+            probes[f"probe{len(probes)}.py"] = (report, target.line, text)
+    if not probes:
+        return set()
+    texts = {"__builtins__.pyi": stubs} | {name: text for name, (_, _, text) in probes.items()}
+    artifacts: dict[str, bool] = {}
+    for name, answer in _reports(binary, texts, list(probes)):
+        if answer.rule == "revealed-type" and answer.line == probes[name][1] and name not in artifacts:
+            kinds = _kinds(answer.text.partition("`")[2].rpartition("`")[0])
+            artifacts[name] = len(kinds - {"None"}) > 1
+    return {probes[name][0] for name, is_artifact in artifacts.items() if is_artifact}
+
+
+def _value_of(report: CheckerReport, program: str, tree: ast.Module) -> Edit | None:
+    """Where the value stands of which a report says that it has no such member; None for any other report."""
     missing_keys = _MISSING_MEMBER.search(report.text)
     if missing_keys is None:
-        return False
+        return None
     place = (report.line, report.column), (report.end_line, report.end_column)
-    for node in ast.walk(tree):
-        if not isinstance(node, ast.Subscript):
-            continue
+    for node in nodes_of(tree, ast.Subscript):
         pointed = node.slice if missing_keys[1] == "TypedDict" else node if missing_keys[1] == "Cannot" else node.value
-        begin, end = (pointed.lineno, pointed.col_offset), (pointed.end_lineno, pointed.end_col_offset)
-        if (begin, end) == place:
-            value = node.value
-            break
-    else:
-        return False
-    lines = program.split("\n")
-    target = Edit.of(lines, value, "")
-    if target is None or not lines[target.line - 1].isascii():
-        return False
-    written = lines[target.line - 1][target.start : target.end]
-    probe = edited(program, [replace(target, text=f"reveal_type({written})")])
-    for answer in _query(binary, {"program.py": probe}, "program.py"):
-        if answer.rule == "revealed-type" and answer.line == target.line:
-            return len(_kinds(answer.text.partition("`")[2].rpartition("`")[0]) - {"None"}) > 1
-    return False
+        if ((pointed.lineno, pointed.col_offset), (pointed.end_lineno, pointed.end_col_offset)) == place:
+            lines = program.split("\n")
+            target = Edit.of(lines, node.value, "")
+            return target if target is not None and lines[target.line - 1].isascii() else None
+    return None
 
 
 def _kinds(written: str) -> set[str]:
@@ -141,15 +166,6 @@ def _kinds(written: str) -> set[str]:
         kind = ast.unparse(part.value if isinstance(part, ast.Subscript) else part)
         kinds.add("int" if kind in ("float", "bool", "Literal") else "dict" if kind.startswith("_T") else kind)
     return kinds
-
-
-def _reports(answers: Iterable[tuple[str, Mapping[str, Any]]]) -> Iterator[CheckerReport]:
-    for name, item in answers:
-        begin, end = item["range"]["start"], item["range"]["end"]
-        if "code" not in item or (name == "gets.py" and item["code"] != "invalid-typed-dict-key"):
-            continue  # without a code it is a hint for editors
-        places = (begin["line"] + 1, begin["character"], end["line"] + 1, end["character"])
-        yield CheckerReport(item["code"], item["message"].partition("\n\n")[0], *places)
 
 
 def _subscripted(program: str, tree: ast.Module) -> str:

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from atc.apps.cli import main
-from atc.assist.check import check, type_checker
+from atc.assist.check import check
 from atc.assist.check.type_checker import available
 from benchmarks.tasks.datasets import open_dataset
 from benchmarks.tasks.references import FOLDER
@@ -35,15 +35,6 @@ def wrong_programs() -> list[tuple[str, str, int, str, str]]:
 def test_the_type_checker_is_installed() -> None:
     """Without it much of what follows would find nothing."""
     assert available() is not None
-
-
-def test_a_checker_that_was_killed_is_started_anew() -> None:
-    """A check does not depend on the process that an earlier one left running."""
-    program = 'print(GET_films(query="Dune")["films"][0]["titel"])\n'
-    first = checked(program, "cinema")
-    for server in type_checker._servers:
-        server.stop()
-    assert first == checked(program, "cinema") != []
 
 
 def test_there_are_ten_wrong_programs_of_each_kind() -> None:
