@@ -7,18 +7,19 @@ nothing is left out. ToolLLM tests at the same three distances.
 from __future__ import annotations
 
 import json
+import random
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from benchmarks.toolbench.corpus.distances import SplitDistance, shuffled
 from benchmarks.toolbench.corpus.queries import ToolQuery, read_queries
 from protocols.documents.record_names import category_folder, standard_name
 from protocols.errors import UsageError
 
 __all__ = ["PARTS", "SplitDistance", "numbered", "read_entries", "split_queries"]
 
+SplitDistance = Literal["query", "tool", "category"]
 PARTS = ("train", "dev", "test")
 
 ToolPlace = tuple[str, str]
@@ -46,7 +47,8 @@ def split_queries(
         dev, test: About the shares of the queries in these parts; a group that is too large for them is in `train`.
     Raises: UsageError: A part is empty.
     """
-    groups = shuffled(_groups(entries, distance), seed)
+    groups = _groups(entries, distance)
+    random.Random(seed).shuffle(groups)
     wanted = {"test": max(1, round(test * len(entries))), "dev": max(1, round(dev * len(entries)))}
     places: dict[str, list[int]] = {part: [] for part in PARTS}
     for group in groups:

@@ -1,4 +1,4 @@
-"""`atc retrieve train`: an encoder for finding APIs, and the questions that are kept out of its training."""
+"""`atc retrieve train`: an encoder for finding APIs."""
 
 from __future__ import annotations
 
@@ -12,37 +12,8 @@ from click.testing import CliRunner
 from atc.apps.cli import main
 from atc.retrieval.tool_index import RetrievalQuery, ToolDocument, ToolIndex, build_index
 from benchmarks.learning.retriever import EncoderTraining, train_encoder
-from benchmarks.toolbench.corpus.distances import DISTANCES
-from benchmarks.toolbench.retrieval.hold_out import hold_out
 from protocols.errors import UsageError
 from tests.atc_command import start
-
-DOCUMENTS = [
-    ToolDocument(f"{tool}{number}", f"category {tool % 3}", f"tool {tool}", f"api {number}", f"text {tool} {number}")
-    for tool in range(10)
-    for number in range(2)
-]
-QUESTIONS = [RetrievalQuery(str(tool), f"question {tool}", frozenset({f"{tool}0", f"{tool}1"})) for tool in range(10)]
-
-
-@pytest.mark.parametrize("distance", DISTANCES)
-def test_what_is_kept_out_is_new(distance: str) -> None:
-    """No question is on both sides; by tool and category, no training text shows a document of what is kept out."""
-    split = hold_out(DOCUMENTS, QUESTIONS, distance)
-    shown = {document.id for document in split.documents}
-
-    assert split.train and split.test
-    assert {question.id for question in split.train}.isdisjoint(question.id for question in split.test)
-    assert len(split.train) + len(split.test) == len(QUESTIONS)
-    for question in split.test:
-        assert question.relevant.isdisjoint(shown) == (distance != "query")
-    assert all(question.relevant <= shown for question in split.train)
-
-
-def test_too_few_questions_are_told() -> None:
-    """Nothing would be left to learn from, or to measure."""
-    with pytest.raises(UsageError, match="too few"):
-        hold_out(DOCUMENTS, QUESTIONS[:1], "query")
 
 
 def test_training_needs_an_empty_folder(tmp_path: Path) -> None:
@@ -97,14 +68,12 @@ def queries(folder: Path) -> Path:
 
 @pytest.mark.train
 def test_an_encoder_is_trained_described_and_used(tmp_path: Path) -> None:
-    """The folder has a card with data, settings and held-out figures; an index of it finds what was asked for.
+    """The folder has a card with data and settings; an index of it finds what was asked for.
 
     Figures on the questions of its training are said to be such, whatever their file is called.
     """
     file, encoder, index = queries(tmp_path), tmp_path / "encoder", tmp_path / "index"
-    trained = CliRunner().invoke(
-        main, ["retrieve", "train", str(file), "--out", str(encoder), "--hold-out", "query", "--epochs", "2"]
-    )
+    trained = CliRunner().invoke(main, ["retrieve", "train", str(file), "--out", str(encoder), "--epochs", "2"])
     figures = json.loads(trained.stdout)
     facts = json.loads((encoder / "training.json").read_text("utf-8"))
     built = CliRunner().invoke(main, ["retrieve", "build", str(file), "--out", str(index), "--encoder", str(encoder)])
@@ -114,11 +83,11 @@ def test_an_encoder_is_trained_described_and_used(tmp_path: Path) -> None:
     hits = json.loads(CliRunner().invoke(main, asked).stdout)["hits"]
 
     assert figures["steps"] == len(facts["losses"]) == 2
-    assert (len(facts["held_out"]), facts["questions"], facts["documents"]) == (2, 4, 18)
-    assert "2 questions kept out by query" in (encoder / "README.md").read_text("utf-8")
+    assert (facts["questions"], facts["documents"]) == (6, 18)
+    assert "6 questions over 18 documents" in (encoder / "README.md").read_text("utf-8")
     assert built.exit_code == 0
     assert {hit["tool"] for hit in hits[:2]} == {"Tool 5"}
-    assert "trained on 4 of 6 questions; measure it on those held out" in " ".join(measured.stderr.split())
+    assert "trained on 6 of 6 questions; measure it on those held out" in " ".join(measured.stderr.split())
 
 
 @pytest.mark.train
