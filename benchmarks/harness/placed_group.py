@@ -8,14 +8,13 @@ from typing import Any
 
 import click
 
-__all__ = ["PlacedGroup", "loaded_command"]
+__all__ = ["PlacedGroup", "loaded"]
 
 
-def loaded_command(place: str) -> click.Command:
-    """The command at `module:name`."""
+def loaded(place: str) -> Any:
+    """What is at `module:name`."""
     module, _, name = place.partition(":")
-    command: click.Command = getattr(import_module(module), name)
-    return command
+    return getattr(import_module(module), name)
 
 
 class PlacedGroup(click.Group):
@@ -31,4 +30,4 @@ class PlacedGroup(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command of a name, loaded now."""
-        return loaded_command(self._places[cmd_name]) if cmd_name in self._places else None
+        return loaded(self._places[cmd_name]) if cmd_name in self._places else None

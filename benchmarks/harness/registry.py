@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from atc.doors import doors, load
-from benchmarks.harness.placed_group import loaded_command
+from benchmarks.harness.placed_group import loaded
 
 if TYPE_CHECKING:
     import click
@@ -33,7 +33,8 @@ class Benchmark:
     alone come with the package; they are always simulated, too, and a user may bring others. What comes with the
     package is in `folder`. `tools` is how many are chosen for a question from APIs that are too large to be shown
     whole. With a `subset`, the one that is taken where none is named, the tasks are ToolBench's queries, each of which
-    lists its own APIs. `command`, `module:name`, is a click command of its own.
+    lists its own APIs. `command`, `module:name`, is a click command of its own. `tables`, `module:name`, makes the
+    tables of a report from `summary.json`, where its records are not those of an agent.
     """
 
     name: str
@@ -46,10 +47,11 @@ class Benchmark:
     tools: int | None = None
     subset: str = ""
     command: str = ""
+    tables: str = ""
 
     def own_command(self) -> click.Command | None:
         """The command with options of its own; None of a benchmark that takes those of `atc bench`."""
-        return loaded_command(self.command) if self.command else None
+        return loaded(self.command) if self.command else None
 
 
 def _whole_or_dev(*names: str) -> tuple[str, ...]:
@@ -110,6 +112,7 @@ BENCHMARKS: Mapping[str, Benchmark] = {
             "apibench",
             "APIBench, which API of TorchHub fits and its call; see `atc bench apibench --help`",
             command="benchmarks.apibench.command:apibench",
+            tables="benchmarks.apibench.summary:apibench_tables",
         ),
         Benchmark(
             "manipulation",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import asdict
@@ -10,10 +11,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from benchmarks.harness.placed_group import loaded
+from benchmarks.harness.registry import benchmarks
 from protocols.errors import UsageError
 
 if TYPE_CHECKING:
     from benchmarks.report.runs import RunFolder
+    from benchmarks.report.text_table import TextTable
 
 __all__ = ["report"]
 
@@ -85,12 +89,17 @@ def report(
     from benchmarks.report.tables import paper_tables, tables
     from benchmarks.report.toolbench_tables import read_evaluations
 
+    own_tables = [table for folder in folders for table in _own_tables(folder)]
+    folders = tuple(folder for folder in folders if not _own_tables(folder))
+    if own_tables and (as_json or judges or html_file):
+        raise UsageError("--json, --judge and --html are of solutions, and a run has none; see its summary.json")
     names = [_grade(read_runs(folders), judge) for judge in dict.fromkeys(judges)]
     comparison = compare(read_runs(folders), read_prices(price_file))
     evaluations = read_evaluations(evaluated)
     papers = paper_tables(comparison.runs, evaluations) if with_paper else []
     agreement = judge_agreement([compared.run for compared in comparison.runs], names)
-    report_tables = [*(tables(comparison) if folders else []), *agreement_tables(agreement), *papers]
+    compared_tables = tables(comparison) if folders else []
+    report_tables = [*own_tables, *compared_tables, *agreement_tables(agreement), *papers]
     if as_json:
         data = comparison.to_json()
         if with_paper:
@@ -108,19 +117,24 @@ def report(
         _write(html_file, page(comparison, report_tables))
 
 
+def _own_tables(folder: Path) -> list[TextTable]:
+    """The tables of a run whose benchmark makes its own from `summary.json`; none of another run."""
+    try:
+        summary = json.loads((folder / "summary.json").read_text("utf-8"))
+        benchmark = benchmarks().get(summary["benchmark"])
+    except (OSError, ValueError, KeyError, TypeError):  # what is wrong with it is said where the run is read
+        return []
+    return list(loaded(benchmark.tables)(summary)) if benchmark and benchmark.tables else []
+
+
 def _grade(runs: Sequence[RunFolder], name: str) -> str:
     """Have a model grade the runs; the name that its grades bear."""
-    from rich.console import Console
-    from rich.progress import Progress
-
     from atc.models import open_model
     from benchmarks.report.rubric import grade
 
-    with closing(open_model(name)) as model, Progress(console=Console(stderr=True)) as progress:
-        bar = progress.add_task("graded", total=sum(len(run.tasks) for run in runs))
+    with closing(open_model(name)) as model:
         for run in runs:
-            for _ in grade(run.folder, run.tasks, model):
-                progress.advance(bar)
+            grade(run.folder, run.tasks, model)
         return model.name
 
 

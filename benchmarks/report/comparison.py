@@ -159,7 +159,8 @@ def _notes(runs: Sequence[ComparedRun], shared: int, prices: Prices) -> list[str
     notes += _partial_notes(runs, "correct", "The right answer is known")
     notes += _partial_notes(runs, "seconds", "Seconds are recorded")
     notes += _partial_notes(runs, "utility", "Grades are there")
-    graders = sorted({task.grades.model for compared in runs for task in compared.tasks if task.grades})
+    records = [task for compared in runs for task in compared.tasks]
+    graders = sorted({judge for task in records if task.grades for judge in task.grades.judges})
     if graders:
         notes.append(
             f"Executability and utility are graded by {', '.join(graders)}; the paper's are graded by people, and no "

@@ -1,53 +1,73 @@
-"""The grades that a model gave the solutions of a run: `rubric.jsonl` in its folder, by a key of each solution."""
+"""The grades that models gave the solutions of a run: a folder of the harness for each judge, in `rubric/`."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import statistics
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from atc.files import read_lines
 from benchmarks.methods.observations import render_value, truncate
 from protocols.errors import UsageError
 
-__all__ = ["FILE", "Grades", "call_lines", "read_grades", "read_judges", "solution_key"]
+__all__ = ["Grades", "call_lines", "judge_folder", "read_grades", "read_judges", "solution_key"]
 
-FILE = "rubric.jsonl"
+_FOLDER = "rubric"
 VALUE_TOKENS = 60
 """Tokens of arguments, and of a response, in the line of a call."""
 
 
 @dataclass(frozen=True, slots=True)
 class Grades:
-    """The grades that a model gave one solution; None where it wrote none."""
+    """The grades of one solution, of several judges their means; None where they wrote none."""
 
-    model: str
-    executability: int | None
-    utility: int | None
-
-
-def read_grades(folder: Path) -> dict[str, Grades]:
-    """The grades in a run folder by solution key, the last ones of each. Raises: UsageError: A line holds none."""
-    return {key: grades for (key, _), grades in read_judges(folder).items()}
+    judges: tuple[str, ...]
+    executability: float | None
+    utility: float | None
 
 
-def read_judges(folder: Path) -> dict[tuple[str, str], Grades]:
-    """The grades in a run folder by solution key and model, those of the model that graded last at the end.
+def judge_folder(run: Path, model: str) -> Path:
+    """Where the grades of a model are kept."""
+    return run / _FOLDER / hashlib.sha256(model.encode()).hexdigest()[:12]
 
-    Raises: UsageError: A line holds none.
-    """
-    grades: dict[tuple[str, str], Grades] = {}
-    for place, data in read_lines(folder / FILE):
+
+def read_judges(run: Path) -> dict[str, dict[str, Grades]]:
+    """The grades of a run by judge and by the key of the solution. Raises: UsageError: A file holds none."""
+    grades: dict[str, dict[str, Grades]] = {}
+    for config in sorted((run / _FOLDER).glob("*/config.json")):
         try:
-            key = (data["solution"], data["model"])
-            grades.pop(key, None)
-            grades[key] = Grades(data["model"], data["executability"], data["utility"])
-        except (ValueError, KeyError, TypeError):
-            raise UsageError(f"{place}: these are no grades; delete the line") from None
+            model = json.loads(config.read_text("utf-8"))["model"]
+            records = [json.loads(file.read_text("utf-8")) for file in sorted(config.parent.glob("tasks/*.json"))]
+            grades[model] = {
+                record["solution"]: Grades((model,), record["executability"], record["utility"]) for record in records
+            }
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise UsageError(f"{config.parent} holds no grades ({error!r}); remove it to grade anew") from None
     return grades
+
+
+def read_grades(run: Path) -> dict[str, Grades]:
+    """The grades of a run by the key of the solution. Raises: UsageError: A file holds none."""
+    by_key: dict[str, list[Grades]] = {}
+    for judged in read_judges(run).values():
+        for key, grades in judged.items():
+            by_key.setdefault(key, []).append(grades)
+    return {
+        key: Grades(
+            tuple(judge for grades in all_grades for judge in grades.judges),
+            _mean([grades.executability for grades in all_grades]),
+            _mean([grades.utility for grades in all_grades]),
+        )
+        for key, all_grades in by_key.items()
+    }
+
+
+def _mean(grades: list[float | None]) -> float | None:
+    numbers = [grade for grade in grades if grade is not None]
+    return statistics.fmean(numbers) if numbers else None
 
 
 def solution_key(query: str, solution: Mapping[str, Any]) -> str:

@@ -41,7 +41,7 @@ def judge_agreement(runs: Sequence[RunFolder], judges: Sequence[str]) -> list[Ju
     for run in runs:
         grades = read_judges(run.folder)
         keys = dict.fromkeys(solution_key(task.query, task.solution) for task in run.tasks)
-        solutions += [{judge: grades[key, judge] for judge in judges if (key, judge) in grades} for key in keys]
+        solutions += [{judge: grades[judge][key] for judge in judges if key in grades.get(judge, {})} for key in keys]
     rows = []
     for first, second in combinations(dict.fromkeys(judges), 2):
         for measure in _RUBRIC:
@@ -71,7 +71,7 @@ def agreement_tables(rows: Sequence[JudgeAgreement]) -> list[TextTable]:
     ]
     remarks = (
         "Cohen's kappa, unweighted; - where both gave all solutions one and the same grade. The figures of the runs "
-        "are the grades of the judge that graded last.",
+        "are the means over the judges.",
         "The paper's people had a kappa of 0.70 (executability) and 0.69 (utility).",
     )
     columns = ("judge", "other judge", "graded", "solutions", "equal grades", "kappa")

@@ -9,14 +9,15 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
+import yaml
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
 
 from atc.files import read_lines
-from atc.search_tree import NodeOutcome
 from benchmarks.report.grades import Grades, read_grades, solution_key
 from benchmarks.tasks.metrics import Metrics
 from protocols.errors import UsageError
@@ -90,88 +91,11 @@ def object_schema(required: Iterable[str], **properties: object) -> dict[str, ob
     return {"type": "object", "required": list(required), "properties": properties}
 
 
-_TEXT, _TEXT_OR_NULL = {"type": "string"}, {"type": ["string", "null"]}
-_OBJECT_OR_NULL = {"type": ["object", "null"]}
-_SECONDS = {"type": "number", "minimum": 0}
-_SHARE = {"type": "number", "minimum": 0, "maximum": 1}
-_COUNT = {"type": "integer", "minimum": 0}
-_CALL = object_schema(("tool", "status"), tool=_TEXT_OR_NULL, status={"type": ["integer", "null"]})
-_ATTEMPT = object_schema(
-    ("program", "stage", "calls"),
-    program=_TEXT,
-    stage=_TEXT,
-    calls={"type": "array", "items": _CALL},
-    **dict.fromkeys(("run", "fault", "attribution"), _OBJECT_OR_NULL),
-)
-_STEP = object_schema(
-    ("name", "arguments", "text"),
-    **dict.fromkeys(("name", "text", "observation"), _TEXT),
-    arguments={"type": "object"},
-    code={"type": "integer"},
-)
-_NODE = object_schema(
-    ("id", "parent", "thought", "outcome"),
-    id={"type": "integer", "minimum": 1},
-    **dict.fromkeys(("parent", "trial"), _COUNT),
-    **dict.fromkeys(("thought", "correction", "tried", "why"), _TEXT),
-    outcome={"enum": list(get_args(NodeOutcome))},
-    steps={"type": "array", "items": _STEP},
-    score={"type": ["number", "null"]},
-)
-_PLACE = {"type": "array", "items": {"type": ["string", "integer"]}}
-_EVIDENCE = object_schema(("call", "path", "how"), call=_COUNT, path=_PLACE, how=_TEXT, said=_TEXT_OR_NULL)
-_FLOW = object_schema(
-    ("call", "argument", "origin", "source", "path"),
-    call=_COUNT,
-    argument=_TEXT,
-    origin=_TEXT,
-    source={"type": ["integer", "null"], "minimum": 0},
-    path=_PLACE,
-)
-_CHOICE = object_schema(("kind", "line", "text"), kind=_TEXT, line=_COUNT, text=_TEXT)
-_METRICS: dict[str, object] = {
-    **dict.fromkeys(("success", "path", "precision", "success_any"), _SHARE),
-    "correct": {"type": ["boolean", "null"]},
-    "answered": {"type": "boolean"},
-    **dict.fromkeys(("prompt_tokens", "completion_tokens", "cached_tokens"), _COUNT),
-    **dict.fromkeys(("model_calls", "tool_calls", "reflections", "gold_calls"), _COUNT),
-    "error": _TEXT_OR_NULL,
-}
-_SOLUTION = object_schema(
-    ("status", "answer", "attempts"),
-    status=_TEXT,
-    answer=_TEXT_OR_NULL,
-    attempts={"type": "array", "items": _ATTEMPT},
-    calls={"type": "array", "items": _CALL},
-    evidence={"type": "array", "items": _EVIDENCE},
-    flow={"type": "array", "items": _FLOW},
-    choices={"type": "array", "items": _CHOICE},
-    findings={"type": "array", "items": {"type": "object"}},
-    tree={"type": "array", "items": _NODE},
-)
-_TASK = Draft202012Validator(
-    object_schema(
-        ("id", "dataset", "query", "gold", "metrics", "solution"),
-        **dict.fromkeys(("id", "dataset", "query"), _TEXT),
-        gold=object_schema(["calls"], calls={"type": "object", "additionalProperties": _COUNT}),
-        metrics=object_schema(_METRICS, **_METRICS),
-        solution=_SOLUTION,
-        details={"type": "object", "additionalProperties": {"type": "number"}},
-        prompt=object_schema(["sha256"], sha256=_TEXT),
-        picture=_TEXT,
-    )
-)
-_CONFIG = Draft202012Validator(
-    object_schema(
-        ("benchmark", "model", "mode", "max_reflections"),
-        **dict.fromkeys(("benchmark", "model", "mode"), _TEXT),
-        max_reflections=_COUNT,
-        files={"type": "object"},
-    )
-)
-_TIMES = Draft202012Validator(
-    object_schema(("id", "seconds"), id=_TEXT, **dict.fromkeys(("seconds", "model_seconds", "run_seconds"), _SECONDS))
-)
+@cache
+def _validator(part: str) -> Draft202012Validator:
+    """The schema of a task, of the settings (`config`) or of a line of `times`, in `runs.yaml`."""
+    schema = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text("utf-8"))
+    return Draft202012Validator({**schema, "$ref": f"#/$defs/{part}"})
 
 
 def read_runs(folders: Sequence[Path]) -> list[RunFolder]:
@@ -189,13 +113,13 @@ def read_run(folder: Path, name: str = "") -> RunFolder:
         raise UsageError(f"{folder}: no such folder")
     if not (folder / "config.json").is_file():
         raise UsageError(f"{folder} holds no run: there is no config.json; name a folder that `atc bench --out` wrote")
-    config = _object(folder / "config.json", _CONFIG)
+    config = _object(folder / "config.json", "config")
     times = _times(folder / "times.jsonl")
     files = sorted((folder / "tasks").glob("*.json"))
     if not files:
         raise UsageError(f"{folder} holds no finished task yet; go on with `atc bench`")
     grades = read_grades(folder)
-    tasks = tuple(_task(_object(file, _TASK), times, grades) for file in files)
+    tasks = tuple(_task(_object(file, "task"), times, grades) for file in files)
     return RunFolder(name or folder.name, config, tasks, folder)
 
 
@@ -228,18 +152,18 @@ def _times(file: Path) -> dict[str, TaskTimes]:
     """Seconds by task; of a task that was solved more than once the last. A line cut off by a stop is left out."""
     times = {}
     for place, data in read_lines(file):
-        check(data, _TIMES, place)
+        check(data, _validator("times"), place)
         times[data["id"]] = TaskTimes(data["seconds"], data.get("model_seconds", 0.0), data.get("run_seconds", 0.0))
     return times
 
 
-def _object(file: Path, schema: Draft202012Validator) -> dict[str, Any]:
+def _object(file: Path, part: str) -> dict[str, Any]:
     try:
         # An API may have sent NaN and infinities in a response, but no figure can be one.
         data = json.loads(file.read_text("utf-8"), parse_constant=lambda name: None)
     except (OSError, ValueError) as error:  # UnicodeDecodeError is a ValueError
         raise UsageError(f"{file} cannot be read: {error}") from None
-    check(data, schema, str(file))
+    check(data, _validator(part), str(file))
     return dict(data)
 
 

@@ -43,12 +43,12 @@ def test_two_judges_are_compared(tmp_path: Path, endpoint: Callable[..., None]) 
 
     assert result.exit_code == 0, result.output
     rows = {row["measure"]: row for row in json.loads(result.stdout)["judges"]}
-    assert len((folder / "rubric.jsonl").read_text().splitlines()) == 8
+    assert len(list(folder.glob("rubric/*/tasks/*.json"))) == 8
     assert (rows["executability"]["solutions"], rows["executability"]["same"]) == (3, pytest.approx(2 / 3))
     assert rows["executability"]["kappa"] == pytest.approx(cohen_kappa_score([3, 3, 1], [3, 1, 1]))
     assert rows["utility"]["kappa"] == 1
 
     shown = CliRunner().invoke(main, [*command, "--markdown", str(tmp_path / "report.md")])
-    assert len((folder / "rubric.jsonl").read_text().splitlines()) == 8
+    assert len(list(folder.glob("rubric/*/tasks/*.json"))) == 8
     assert "Agreement of the judges" in shown.output
     assert "| openai:one | openai:two | utility | 3 | 100.0 % | 1.00 |" in (tmp_path / "report.md").read_text()

@@ -293,7 +293,7 @@ def test_a_model_grades_each_solution_once(tmp_path: Path, endpoint: Callable[..
     assert any("graded by openai:scripted" in note for note in first["notes"])
 
     assert as_json(*judged) == first
-    assert len((folder / "rubric.jsonl").read_text().splitlines()) == 2
+    assert len(list(folder.glob("rubric/*/tasks/*.json"))) == 2
 
     (folder / "tasks" / "tmdb-q1.json").write_text(json.dumps(task("tmdb-q1", "Who made Solaris?")))
     means = as_json(*judged)["runs"][0]["figures"]["means"]
@@ -301,13 +301,14 @@ def test_a_model_grades_each_solution_once(tmp_path: Path, endpoint: Callable[..
 
 
 def test_broken_grades_are_named(tmp_path: Path) -> None:
-    """The file and the line; a line that a stop cut off at the end does no harm."""
+    """The folder, and what to do with it."""
     folder = write_run(tmp_path / "one", [task("tmdb-q1")])
-    (folder / "rubric.jsonl").write_text('{"solution": "x", "model": "m", "executability": 1, "utility": 1}\n{"solu')
-    assert report(folder).exit_code == 0
-    (folder / "rubric.jsonl").write_text('{"solution": "x"}\n{"solution": "y"}\n')
+    (folder / "rubric" / "abc" / "tasks").mkdir(parents=True)
+    (folder / "rubric" / "abc" / "config.json").write_text('{"model": "m"}')
+    (folder / "rubric" / "abc" / "tasks" / "tmdb-q1.json").write_text('{"solution": "x"}')
     result = report(folder)
-    assert (result.exit_code, "rubric.jsonl, line 1" in result.stderr) == (2, True)
+    assert result.exit_code == 2
+    assert "holds no grades (KeyError('executability')); remove it" in " ".join(result.stderr.split())
 
 
 def test_cost_counts_cached_tokens_apart(tmp_path: Path) -> None:

@@ -167,7 +167,9 @@ def test_a_run_is_scored_and_goes_on_where_it_was(files: Path, served: ChatEndpo
     again = run(out, "--json")
     printed = run(out).stdout
     refused = run(out, "--documents", "none")
+    report = CliRunner().invoke(main, ["report", str(out)])
 
+    assert report.exit_code == 0 and "right API, all arguments right" in report.stdout, report.output
     assert first.exit_code == whole.exit_code == again.exit_code == 0, first.output + whole.output
     assert json.loads(first.stdout)["accuracy"]["rate"] == 100
     figures = json.loads(whole.stdout)
