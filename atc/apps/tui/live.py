@@ -1,6 +1,6 @@
 """Show a solve live on a terminal: finished attempts scroll up, the current one moves below them.
 
-A search by single calls is one moving tree, which scrolls up whole when its try ends.
+The tree of a search by single calls scrolls up whole when its try ends.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from rich.text import Text
 
 from atc.apps.tui.attempt import attempt_parts, revision_reason
 from atc.apps.tui.code import program_code
+from atc.apps.tui.nodes import node_line
 from atc.apps.tui.parts import (
     call_row,
     evidence_lines,
@@ -31,7 +32,7 @@ from atc.apps.tui.parts import (
 )
 from atc.apps.tui.plan import plan_lines
 from atc.apps.tui.text import format_answer, shorten, visible
-from atc.apps.tui.tree import path_lines, tree_text
+from atc.apps.tui.tree import tree_text
 from atc.events import (
     CallBegan,
     CallMade,
@@ -63,11 +64,8 @@ CALLS_SHOWN = 8
 OUTPUT_SHOWN = 4
 """Most calls and lines of output in the moving part; all of them are printed after the attempt."""
 
-MESSAGE_SHOWN = 3
-"""Most lines of a message that is being written, and most of its calls, below the moving tree."""
-
-TREE_LEAST = 5
-"""Lines of the moving tree that go before those of a message."""
+NODES_SHOWN = 6
+"""Messages of a search in the moving part: those that changed last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,19 +102,6 @@ class _CurrentAttempt:
         return f"{place}{action}{more}"
 
 
-@dataclass(frozen=True, slots=True)
-class _CurrentSearch:
-    """The tree of the current try, and the id of the node that changed last."""
-
-    nodes: tuple[SearchNode, ...] = ()
-    changed: int = 0
-
-    def with_node(self, node: SearchNode) -> _CurrentSearch:
-        """The tree with a new node, or a new state of one."""
-        by_id = {earlier.id: earlier for earlier in self.nodes}
-        return _CurrentSearch(tuple((by_id | {node.id: node}).values()), node.id)
-
-
 class LiveView:
     """A reader of events and a context manager; it draws on the console while its block runs."""
 
@@ -124,7 +109,7 @@ class LiveView:
         self._console = console
         self._verbose = verbose
         self._turn = _CurrentAttempt()
-        self._search = _CurrentSearch()
+        self._nodes: dict[int, SearchNode] = {}
         self._faulty = self._reason = ""
         self._tokens = 0
         self._lock = threading.RLock()  # calls end in threads of their own
@@ -153,7 +138,7 @@ class LiveView:
             case ModelProgress(_, progress):
                 self._turn = replace(self._turn, progress=progress)
             case ProgramWritten(attempt, program, usage, diff):
-                doing = "the call runs" if self._search.nodes else "the program runs"
+                doing = "the call runs" if self._nodes else "the program runs"
                 reason = "changed without the model" if diff else self._reason
                 self._tokens += usage.prompt_tokens + usage.completion_tokens
                 self._turn = _CurrentAttempt(attempt, doing, program=program, before=self._faulty, reason=reason)
@@ -193,7 +178,8 @@ class LiveView:
 
     def moving(self) -> RenderableType:
         """The part that is redrawn continuously; never taller than the terminal."""
-        turn, search = self._turn, self._search
+        turn = self._turn
+        nodes = list(self._nodes.values())[-max(min(NODES_SHOWN, self._console.height - 3 - len(turn.calls)), 1) :]
         if not turn.doing:
             return Text()
         seconds = time.monotonic() - turn.since
@@ -202,41 +188,30 @@ class LiveView:
         parts: list[RenderableType] = [Spinner("dots", Text(status, style="cyan"))]
         output = turn.output.rstrip("\n").split("\n")[-OUTPUT_SHOWN:] if turn.output.strip() else []
         calls = turn.calls[-CALLS_SHOWN:]
-        if search.nodes:
-            return Group(*parts, *self._moving_search(search, turn))
-        if turn.program:
+        parts += [_one_line(Text(f"{node.id} {node_line(node)}")) for node in nodes]
+        if turn.program and not nodes:
             room = max(self._console.height - len(output) - len(calls) - 4, 3)
             first = max((turn.line or 1) - room + 2, 1)
             parts.append(program_code(turn.program, turn.line, lines=(first, first + room - 1)))
-        elif turn.progress is not None and turn.progress.text.strip():
+        elif turn.progress is not None and turn.progress.text.strip() and not nodes:
             end = visible(turn.progress.text).rstrip("\n").count("\n") + 1
             parts.append(program_code(turn.progress.text, lines=(max(end - self._console.height + 5, 1), end)))
         parts += [_one_line(call_row(call)) for call in calls]
         parts += [_one_line(Text(visible(line), style="dim")) for line in output]
         return Group(*parts)
 
-    def _moving_search(self, search: _CurrentSearch, turn: _CurrentAttempt) -> list[RenderableType]:
-        """The tree, then the call that is under way, or the end of the message that the model writes."""
-        text = turn.program or (turn.progress.text if turn.progress is not None else "")
-        lines = [Text(f"  {visible(line)}") for line in text.strip().split("\n")[-MESSAGE_SHOWN:] if line.strip()]
-        lines += [call_row(call) for call in turn.calls[-MESSAGE_SHOWN:]]
-        height = self._console.height - 2  # the spinner has a line, and the cursor
-        lines = lines[: max(height - TREE_LEAST, 0)]
-        path = path_lines(search.nodes, search.changed, max(height - len(lines), 2))
-        return [*path, *map(_one_line, lines)]
-
     def _grow(self, node: SearchNode) -> None:
         """Take a message into the tree, which then has its calls."""
-        if self._search.nodes and self._search.nodes[-1].trial != node.trial:
+        if any(earlier.trial != node.trial for earlier in self._nodes.values()):
             self._finish_search()
-        self._search = self._search.with_node(node)
+        self._nodes = {id: earlier for id, earlier in self._nodes.items() if id != node.id} | {node.id: node}
         self._turn = _CurrentAttempt(self._turn.attempt, "searching")
 
     def _finish_search(self) -> None:
         """Print the tree of a try for good."""
-        current, self._search = self._search, _CurrentSearch()
-        if current.nodes:
-            self._show(tree_text(current.nodes))
+        nodes, self._nodes = self._nodes, {}
+        if nodes:
+            self._show(tree_text([nodes[id] for id in sorted(nodes)]))
 
     def _finish_attempt(self, fault: Fault | None = None, attribution: Attribution | None = None) -> None:
         """Print the current attempt for good, with its fault."""

@@ -1,4 +1,4 @@
-"""Draw the tree of a search: whole, or the end of the path that it is on while it goes on.
+"""Draw the tree of a search.
 
 A chain of messages stands in one column, and only a fork indents. So a long search stays as wide as the terminal.
 """
@@ -16,7 +16,6 @@ from atc.apps.tui.nodes import (
     OUTCOMES,
     Stretch,
     end_text,
-    node_line,
     observed,
     one_line,
     points,
@@ -24,9 +23,9 @@ from atc.apps.tui.nodes import (
     stretches,
     trials,
 )
-from atc.search_tree import NodeOutcome, SearchNode, path_to
+from atc.search_tree import NodeOutcome, SearchNode
 
-__all__ = ["path_lines", "tree_text"]
+__all__ = ["tree_text"]
 
 _STYLES: Mapping[NodeOutcome, str] = {
     "answer": "green",
@@ -36,9 +35,6 @@ _STYLES: Mapping[NodeOutcome, str] = {
     "error": "red",
     "abandoned": "dim",
 }
-
-SHORT_THOUGHT = 32
-"""Characters of a thought that shares its line with the calls."""
 
 _LABEL_WIDTH = 40
 """Columns that are left to a message; forks that need more are not indented further."""
@@ -54,27 +50,6 @@ def tree_text(nodes: Sequence[SearchNode]) -> RenderableType:
     by_trial = trials(nodes)
     several = len(by_trial) > 1
     return Group(*(_Drawn(part, _title(part, trial, several or trial > 1)) for trial, part in by_trial.items()))
-
-
-def path_lines(nodes: Sequence[SearchNode], changed: int, height: int) -> list[RenderableType]:
-    """A title, the last messages of the path that a search is on, a line each, and the last one whole.
-
-    Args:
-        nodes: Those of one try, in the order of their messages.
-        changed: The id of the node that changed last.
-        height: The most lines to draw.
-    """
-    last = next(node for node in nodes if node.id == changed)
-    goes_on = last.outcome not in ("give_up", "depth", "abandoned")
-    path = path_to(nodes, last.id if goes_on else last.parent)
-    room = max(height - 1, 1)
-    whole = _node_lines(path[-1], has_children=False)[:room] if path else []
-    before = path[max(len(path) - 1 - room + len(whole), 0) : -1]
-    lines = [
-        Text.assemble((f"{node.id} ", "bold"), (node_line(node, SHORT_THOUGHT), _STYLES.get(node.outcome, "")))
-        for node in before
-    ]
-    return [_cut([_title(nodes, last.trial, last.trial > 1), *lines, *whole])]
 
 
 @dataclass(frozen=True)

@@ -250,17 +250,6 @@ def test_the_whole_tree_fits_the_width(nodes: list[SearchNode], width: int) -> N
     assert sorted(map(int, starts)) == sorted(entry.id for entry in nodes)
 
 
-def test_the_path_is_shown_and_its_last_message_whole() -> None:
-    """On 80 by 24: the messages of the path in a line each, the last one with its observation; no other branch."""
-    branch = [node(2, 1, "abandoned"), node(3, 2), node(4, 3, "give_up", why="no such city", steps=())]
-    nodes = [node(1, 0), *branch, node(5, 1), node(6, 5)]
-    screen = "\n".join(moving([*map(NodeChanged, nodes)]))
-
-    assert all(f"{number} thought {number} " in screen for number in (1, 5, 6))
-    assert "→ observation 6 " in screen
-    assert "thought 3" not in screen
-
-
 @pytest.mark.parametrize(
     ("outcome", "text"),
     [
