@@ -20,10 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-__all__ = ["VIEWS", "CallTracker", "suspicion"]
+__all__ = ["CallTracker", "suspicion"]
 
-VIEWS: tuple[type, type, type] = (type({}.keys()), type({}.values()), type({}.items()))
-
+_VIEWS: tuple[type, ...] = (type({}.keys()), type({}.values()), type({}.items()))
 _LOADS = json.loads
 _CHANGES = frozenset({"append", "add", "extend", "insert", "update", "appendleft"})
 
@@ -66,8 +65,8 @@ class CallTracker(OriginStore):
         if isinstance(receiver, ThreadPoolExecutor) and plain and args and func.__name__ in ("submit", "map"):
             args = self._in_threads(func.__name__, args, arg_origins, by_name, results)
         call = _TrackedCall(func, receiver, of_receiver, args, arg_origins, named, by_name)
-        saved = here.origins, here.controls, here.collected, here.keys
-        here.origins, here.controls, here.collected, here.keys = {}, [], {}, {}
+        saved = here.origins, here.controls, here.collected
+        here.origins, here.controls, here.collected = {}, [], {}
         here.yielded = (None, NO_ORIGIN)
         outer_calls, here.calls = here.calls, []
         here.result = None
@@ -80,7 +79,7 @@ class CallTracker(OriginStore):
             self._blame_call(error, call, code, saved[1])
             raise
         finally:
-            here.origins, here.controls, here.collected, here.keys = saved
+            here.origins, here.controls, here.collected = saved
             calls, here.calls = here.calls, outer_calls
             here.calls += calls
             here.pending = None
@@ -89,8 +88,6 @@ class CallTracker(OriginStore):
         if code is not None and not isinstance(func, type):
             if returned is not None and returned[0] is result:
                 origin = returned[1]
-            elif type(result) is GeneratorType:
-                self._generator_arguments.setdefault(code, []).append((entered, by_name, made(everything)))
             elif result is None:
                 origin = decided(controls)
         if isinstance(receiver, ThreadPoolExecutor):
@@ -199,7 +196,7 @@ class CallTracker(OriginStore):
             item_origin = self._part(receiver, args[0], call.of_receiver)
             absent = len(args) > 1 and args[0] not in receiver
             return merged(call.arg_origins[1], weak(item_origin)) if absent else item_origin
-        if type(result) in VIEWS:
+        if type(result) in _VIEWS:
             return call.of_receiver
         if func is next and args and type(args[0]) is GeneratorType and self._here.yielded[0] is result:
             return self._here.yielded[1]
@@ -210,39 +207,20 @@ class CallTracker(OriginStore):
         if isinstance(receiver, list) and name == "pop":
             return made(call.of_receiver)
         if (name in _CHANGES and isinstance(receiver, (list, dict, set))) or name == "appendleft":
-            self._change(call, name)
+            self._change(call)
             return NO_ORIGIN
-        if isinstance(func, type):
-            self._fill_fields(func, result, call)
         return made(merged(call.of_receiver, *call.arg_origins, *call.by_name.values()))
 
-    def _change(self, call: _TrackedCall, name: str) -> None:
+    def _change(self, call: _TrackedCall) -> None:
         receiver = call.receiver
-        if name == "append" and guards.type_of(receiver) is list and call.arg_origins:
-            self._parts.setdefault(id(receiver), {})[len(receiver) - 1] = call.arg_origins[0]
-        self._displays.discard(id(receiver))
         origin = merged(made(call.of_receiver), *(made(origin) for origin in call.arg_origins))
         self._by_identity[id(receiver)] = (receiver, origin)
-
-    def _fill_fields(self, kind: type, instance: object, call: _TrackedCall) -> None:
-        """Note the origins of the fields of a dataclass or a named tuple that was made."""
-        fields = getattr(kind, "__dataclass_fields__", None) or getattr(kind, "_fields", None)
-        if not fields or (guards.is_own_class(kind) is False and not hasattr(kind, "_fields")):
-            return
-        places = {**dict(zip(fields, call.arg_origins, strict=False)), **call.by_name}
-        parts = self._parts.setdefault(id(instance), {})
-        parts.update({f".{name}": origin for name, origin in places.items()})
-        if hasattr(kind, "_fields"):
-            parts.update({index: places.get(name, NO_ORIGIN) for index, name in enumerate(fields)})
-        self._by_identity.setdefault(id(instance), (instance, made(merged(*places.values()))))
 
     def entered(self, positional: tuple[str, ...], parameters: tuple[str, ...]) -> tuple[Origin, ...]:
         code = sys._getframe(1).f_code
         pending, self._here.pending = self._here.pending, None
         if pending is not None and pending[0] is code:
             arg_origins, by_name, everything = pending[1:]
-        elif self._generator_arguments.get(code):
-            arg_origins, by_name, everything = self._generator_arguments[code].pop(0)
         else:  # called by another function: of its arguments, or of what they hold
             rest = pending[3] if pending is not None else NO_ORIGIN
             return tuple(rest for _ in parameters)

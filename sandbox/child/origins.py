@@ -102,8 +102,7 @@ class _ThreadState(_local):
         self.calls: list[int] = []
         self.result: tuple[object, Origin] | None = None
         self.yielded: tuple[object, Origin] = (None, NO_ORIGIN)
-        self.collected: dict[int, list[tuple[object, Origin]]] = {}
-        self.keys: dict[int, tuple[object, Origin]] = {}
+        self.collected: dict[int, list[Origin]] = {}
 
 
 class OriginStore:
@@ -115,8 +114,6 @@ class OriginStore:
         self._here = _ThreadState()
         self._by_identity: dict[int, tuple[object, Origin]] = {}
         self._parts: dict[int, dict[object, Origin]] = {}
-        self._displays: set[int] = set()
-        self._generator_arguments: dict[object, list[tuple[tuple[Origin, ...], dict[str, Origin], Origin]]] = {}
         self._faults: dict[int, tuple[BaseException, list[Origin]]] = {}
         self._direct_arguments: dict[int, dict[str, Origin]] = {}
         self.arguments: dict[int, dict[str, Origin]] = {}

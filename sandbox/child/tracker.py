@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import gc
 import operator
 import sys
 from types import BuiltinMethodType, GeneratorType, MethodType, MethodWrapperType
 
-from sandbox.child.call_tracker import VIEWS, CallTracker, suspicion
+from sandbox.child.call_tracker import CallTracker, suspicion
 from sandbox.child.origins import (
     MADE,
     MOST,
     NO_ORIGIN,
     Origin,
-    decided,
     is_hashable,
     is_shared,
     made,
     merged,
     ranked,
-    weak,
 )
 from sandbox.language.shims.tasks import call_index
 
@@ -92,18 +89,9 @@ class Tracker(CallTracker):
         try:
             element = value[key]
         except BaseException as error:
-            self._blame(error, *self._missing(error, value, origin, self._of(of_key, key), key))
+            self._blame(error, (origin, value), (self._of(of_key, key), key))
             raise
         return self._note(number, element, self._part(value, key, origin))
-
-    def _missing(
-        self, error: BaseException, value: object, origin: Origin, of_key: Origin, key: object
-    ) -> list[tuple[Origin, object]]:
-        """The operands that a failed access rests on; a container that the program wrote down itself is none."""
-        if id(value) in self._displays and isinstance(error, (KeyError, IndexError)):
-            return [(of_key, key)]
-        operands = [(origin, value), (of_key, key)]
-        return operands if key else operands[::-1] if of_key else operands
 
     def slice(self, *parts: Any) -> Any:
         return slice(*parts)
@@ -122,7 +110,6 @@ class Tracker(CallTracker):
             raise
         if name.startswith("i") and result is left and not is_shared(result):
             self._by_identity[id(result)] = (result, merged(first, made(second)))
-            self._displays.discard(id(result))
         return self._note(number, result, made(merged(first, second)))
 
     def unary(self, number: int, name: str, inner: int, value: Any) -> Any:
@@ -158,15 +145,12 @@ class Tracker(CallTracker):
         origins = [self._origin(inner) for inner in numbers]
         if type(value) is not set and -1 not in numbers:
             self._parts[id(value)] = dict(enumerate(origins))
-        self._displays.add(id(value))
         return self._note_new(number, value, made(merged(*origins)))
 
     def mapping(self, number: int, of_keys: tuple[int, ...], of_values: tuple[int, ...], value: dict[Any, Any]) -> Any:
         origins = [self._origin(inner) for inner in of_values]
         if -1 not in of_keys and len(value) == len(origins):
             self._parts[id(value)] = dict(zip(value, origins, strict=True))
-            if not any(of_keys):
-                self._displays.add(id(value))
         return self._note_new(number, value, made(merged(*origins)))
 
     # Comprehensions
@@ -179,8 +163,6 @@ class Tracker(CallTracker):
         except BaseException as error:
             self._blame(error, (origin, iterable))
             raise
-        mapping = _mapping(iterable)
-        keys = list(mapping) if mapping is not None else []
         index = 0
         while True:
             try:
@@ -195,12 +177,7 @@ class Tracker(CallTracker):
             last, last_origin = self._here.yielded
             if type(iterable) is GeneratorType and last is item:
                 item_origin = last_origin or item_origin
-            if mapping is not None and index < len(keys):
-                item_origin = self._part(mapping, keys[index], origin)
-                if type(iterable) is VIEWS[2]:
-                    self._parts[id(item)] = {0: made(origin), 1: self._identity(mapping.get(keys[index]), item_origin)}
-                    self._by_identity[id(item)] = (item, made(origin))
-            elif isinstance(iterable, (list, tuple)) or id(iterable) in self._parts:
+            if isinstance(iterable, (list, tuple)) or id(iterable) in self._parts:
                 item_origin = self._part(iterable, index, origin)
             yield item, self._shaped(item, item_origin, spec)
             index += 1
@@ -219,32 +196,25 @@ class Tracker(CallTracker):
     def begin(self, number: int) -> None:
         self._here.collected[number] = []
 
-    def key(self, number: int, inner: int, value: object) -> Any:
-        self._here.keys[number] = (value, self._of(inner, value))
-        return value
-
     def element(self, number: int, inner: int, value: object) -> Any:
         origin = self._of(inner, value)
         self._remember(value, origin)
         self._here.yielded = (value, origin)
-        self._here.collected.setdefault(number, []).append((self._here.keys.get(number, (None, NO_ORIGIN))[0], origin))
+        self._here.collected.setdefault(number, []).append(origin)
         return value
 
     def comprehension(self, number: int, iterables: tuple[int, ...], value: object) -> Any:
         elements = self._here.collected.pop(number, [])
         origin = merged(*(self._origin(inner) for inner in iterables))
         if type(value) is list and len(value) == len(elements):
-            self._parts[id(value)] = {index: item_origin for index, (_, item_origin) in enumerate(elements)}
-        elif type(value) is dict:
-            self._parts[id(value)] = {key: item_origin for key, item_origin in elements if is_hashable(key)}
-        return self._note_new(number, value, made(merged(*(item_origin for _, item_origin in elements[:MOST]), origin)))
+            self._parts[id(value)] = dict(enumerate(elements))
+        return self._note_new(number, value, made(merged(*elements[:MOST], origin)))
 
     # Statements
 
-    def take(self, number: int, in_handler: bool = False) -> Origin:
+    def take(self, number: int) -> Origin:
         """The origin of what was just evaluated, for a shadow."""
-        origin = self._origin(number)
-        return origin or (decided(self._here.controls[-1:]) if in_handler else NO_ORIGIN)
+        return self._origin(number)
 
     def unpacked(self, number: int, count: int, star: int, value: Any) -> Any:
         """The value of `a, b = value`, which must have as many parts. Raises: ValueError, TypeError."""
@@ -279,11 +249,9 @@ class Tracker(CallTracker):
             raise
         if is_hashable(key):
             self._parts.setdefault(id(container), {})[key] = origin
-        of_keys = self._of(of_key, key)
-        if of_keys:
-            self._displays.discard(id(container))
         old_origin = self._by_identity.get(id(container), (container, NO_ORIGIN))[1]
-        self._by_identity[id(container)] = (container, merged(old_origin, made(origin), made(of_keys)))
+        of_keys = made(self._of(of_key, key))
+        self._by_identity[id(container)] = (container, merged(old_origin, made(origin), of_keys))
 
     def change_item(
         self, name: str, of_container: int, of_key: int, of_value: int, container: Any, key: Any, value: Any
@@ -306,8 +274,7 @@ class Tracker(CallTracker):
     ) -> None:
         old = self.attribute(-1, of_holder, holder, attribute)
         self._here.origins[-2] = self._of(of_value, value)
-        new = self.binary(-3, name, -1, -2, old, value)
-        setattr(holder, attribute, new)
+        setattr(holder, attribute, self.binary(-3, name, -1, -2, old, value))
         self._parts.setdefault(id(holder), {})[f".{attribute}"] = self._here.origins.get(-3, NO_ORIGIN)
 
     def test(self, number: int, value: object) -> Any:
@@ -315,26 +282,6 @@ class Tracker(CallTracker):
         self._step()
         self._here.controls.append(self._of(number, value))
         return value
-
-    def weakened(self, number: int, old: Callable[[], Origin]) -> Origin:
-        """The shadow of a variable that may be set where this expression decides."""
-        try:
-            old_origin = old()
-        except NameError:
-            old_origin = NO_ORIGIN
-        return merged(old_origin, weak(self._origin(number)))
-
-    def weaken(self, number: int, held: Callable[[], object]) -> None:
-        """Add the same sources to an object that may be changed there."""
-        try:
-            value = held()
-        except NameError:
-            return
-        if not is_shared(value):
-            old_origin = self._by_identity.get(id(value), (value, NO_ORIGIN))[1]
-            self._by_identity[id(value)] = (value, merged(old_origin, weak(self._origin(number))))
-            if type(value) in (list, dict, set):
-                self._displays.discard(id(value))
 
     def handled(self) -> None:
         """Note that an exception is being handled: its sources decide about what follows."""
@@ -349,9 +296,3 @@ class Tracker(CallTracker):
             controls = [(origin, None) for origin in reversed(self._here.controls)]
             self._blame(error, *controls, (self._origin(number), None))
         return error
-
-
-def _mapping(iterable: object) -> dict[Any, Any] | None:
-    if type(iterable) not in VIEWS[1:]:
-        return None
-    return next((referent for referent in gc.get_referents(iterable) if isinstance(referent, dict)), None)

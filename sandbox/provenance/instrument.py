@@ -13,10 +13,8 @@ import ast
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
-from protocols.errors import ProgramRefused
 from sandbox.language.names import GUARDS, TRACKER
 from sandbox.provenance.variables import (
-    assigned_and_changed,
     parameter_names,
     shadow_name,
     shadowed_variables,
@@ -24,9 +22,6 @@ from sandbox.provenance.variables import (
 )
 
 __all__ = ["instrument"]
-
-_WEAKENINGS = 5000
-"""Names in branches that are followed, each once for each branch that it is in."""
 
 Node = TypeVar("Node", bound=ast.AST)
 
@@ -56,8 +51,6 @@ class _Instrument(ast.NodeTransformer):
         self._count = 0
         self._classes: list[str] = []
         self._in_class = False
-        self._in_handler = False
-        self._weakenings = 0
 
     # Making nodes
 
@@ -253,10 +246,10 @@ class _Instrument(ast.NodeTransformer):
 
     def visit_DictComp(self, node: ast.DictComp) -> ast.expr:
         node.generators = [self.visit(generator) for generator in node.generators]
-        key, of_key = self._rewrite(node.key)
+        key, _ = self._rewrite(node.key)
         value, of_value = self._rewrite(node.value)
         own = self._next_number()
-        node.key = self._tracker_call(node.key, "key", own, of_key, key)
+        node.key = key
         node.value = self._tracker_call(node.value, "element", own, of_value, value)
         return self._tracked_comprehension(node, own)
 
@@ -329,7 +322,7 @@ class _Instrument(ast.NodeTransformer):
             return statements
         statements = [_placed(ast.Assign([target], value), at)]
         if isinstance(target, ast.Name):
-            statements += self._assign_shadow(at, target.id, self._tracker_call(at, "take", number, self._in_handler))
+            statements += self._assign_shadow(at, target.id, self._tracker_call(at, "take", number))
         return statements
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> list[ast.stmt] | ast.stmt:
@@ -360,56 +353,30 @@ class _Instrument(ast.NodeTransformer):
             name = self._mangled(target.attr)
             tracked = self._tracker_call(node, "change_attribute", operator, of_holder, of_value, holder, name, value)
             return _statement(tracked, node)
-        return node
+        return self.generic_visit(node)
 
-    def visit_For(self, node: ast.For) -> list[ast.stmt]:
+    def visit_For(self, node: ast.For) -> ast.stmt:
         if self._in_class:
-            return [node]
-        before, tested, number = self._test_before(node, node.iter, node.body)
+            return node
+        node.iter, number = self._tested(node, node.iter)
         shadows = self._shadow_target(node.target)
         node.target = _placed(ast.Tuple([self.visit(node.target), shadows], ast.Store()), node.target)
-        node.iter = self._tracker_call(node.iter, "each", number, _spec(shadows), tested)
-        node.body, node.orelse = self._block(node.body), self._block(node.orelse)
-        return [*before, node]
-
-    def visit_If(self, node: ast.If) -> list[ast.stmt]:
-        if self._in_class:
-            node.body, node.orelse = self._block(node.body), self._block(node.orelse)
-            return [node]
-        before, node.test, _ = self._test_before(node, node.test, [*node.body, *node.orelse])
-        node.body, node.orelse = self._block(node.body), self._block(node.orelse)
-        return [*before, node]
-
-    def _test_before(
-        self, node: ast.stmt, tested: ast.expr, body: list[ast.stmt]
-    ) -> tuple[list[ast.stmt], ast.expr, int]:
-        """Statements that evaluate what a statement tests, ahead of it; the value, and its number."""
-        value, number = self._rewrite(tested)
-        temporary = f"{self._next_number()}'"
-        before = [_stored(temporary, self._tracker_call(node, "test", number, value), node)]
-        return [*before, *self._weaken_variables(node, number, body)], ast.Name(temporary, ast.Load()), number
-
-    def _weaken_variables(self, at: ast.stmt, number: int, body: list[ast.stmt]) -> list[ast.stmt]:
-        """Add the origin of a test to all variables that its branches or its loop may set."""
-        if self._in_class or not number:
-            return []
-        assigned, changed = assigned_and_changed(body)
-        self._weakenings += len(assigned | changed)
-        if self._weakenings > _WEAKENINGS:
-            raise ProgramRefused(at.lineno, "so many names in so many branches", "compute what is regular in it")
-        statements: list[ast.stmt] = []
-        for name in sorted((assigned | changed) & self._shadowed):
-            old = _reading(shadow_name(name), at)
-            statements += self._assign_shadow(at, name, self._tracker_call(at, "weakened", number, old))
-        for name in sorted(changed):
-            statements.append(_statement(self._tracker_call(at, "weaken", number, _reading(name, at)), at))
-        return statements
-
-    def visit_While(self, node: ast.While) -> ast.stmt:
-        test, number = self._rewrite(node.test)
-        node.test = self._tracker_call(node, "test", number, test)
+        node.iter = self._tracker_call(node.iter, "each", number, _spec(shadows), node.iter)
         node.body, node.orelse = self._block(node.body), self._block(node.orelse)
         return node
+
+    def visit_If(self, node: ast.If | ast.While) -> ast.stmt:
+        if not self._in_class:
+            node.test, _ = self._tested(node, node.test)
+        node.body, node.orelse = self._block(node.body), self._block(node.orelse)
+        return node
+
+    visit_While = visit_If
+
+    def _tested(self, node: ast.stmt, tested: ast.expr) -> tuple[ast.expr, int]:
+        """What a statement tests or goes through, and its number."""
+        value, number = self._rewrite(tested)
+        return self._tracker_call(node, "test", number, value), number
 
     def visit_With(self, node: ast.With) -> ast.stmt:
         first: list[ast.stmt] = []
@@ -425,10 +392,8 @@ class _Instrument(ast.NodeTransformer):
 
     def visit_Try(self, node: ast.Try) -> ast.stmt:
         node.body = self._block(node.body)
-        was_in_handler, self._in_handler = self._in_handler, True
         for handler in node.handlers:
             handler.body = [_statement(self._tracker_call(handler, "handled"), handler), *self._block(handler.body)]
-        self._in_handler = was_in_handler
         node.orelse, node.finalbody = self._block(node.orelse), self._block(node.finalbody)
         return node
 
@@ -445,7 +410,7 @@ class _Instrument(ast.NodeTransformer):
             node.cause = self.visit(node.cause)
         return node
 
-    def visit_Assert(self, node: ast.Assert) -> list[ast.stmt]:
+    def visit_Assert(self, node: ast.Assert) -> ast.stmt:
         error = ast.Call(ast.Name("AssertionError", ast.Load()), [node.msg] if node.msg is not None else [], [])
         failed = ast.Raise(_placed(error, node), None)
         return self.visit_If(_placed(ast.If(ast.UnaryOp(ast.Not(), node.test), [failed], []), node))
@@ -453,14 +418,13 @@ class _Instrument(ast.NodeTransformer):
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.stmt:
         node.decorator_list = [self.visit(decorator) for decorator in node.decorator_list]
         node.args = self._rewrite_defaults(node.args)
-        in_class, handler = self._in_class, self._in_handler
-        self._in_class = self._in_handler = False
+        in_class, self._in_class = self._in_class, False
         names = [name for name in parameter_names(node.args) if name in self._shadowed]
         start = 1 if ast.get_docstring(node, clean=False) is not None else 0
         shadows = ast.Tuple([ast.Name(shadow_name(name), ast.Store()) for name in names], ast.Store())
         entered: list[ast.stmt] = [_placed(ast.Assign([shadows], self._entered(node, node.args, names)), node)]
         node.body = [*node.body[:start], *entered, *self._block(node.body[start:])]
-        self._in_class, self._in_handler = in_class, handler
+        self._in_class = in_class
         return node
 
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.stmt:
@@ -525,11 +489,6 @@ def _constant(value: Any) -> ast.expr:
 def _spec(shadows: ast.expr) -> object:
     """The shape of a loop's targets: 0 for a single one, else a tuple of shapes."""
     return tuple(_spec(part) for part in shadows.elts) if isinstance(shadows, ast.Tuple) else 0
-
-
-def _reading(name: str, at: ast.AST) -> ast.Lambda:
-    """A function that reads a variable, which may not be bound yet."""
-    return _placed(ast.Lambda(ast.arguments([], [], None, [], [], None, []), ast.Name(name, ast.Load())), at)
 
 
 def _stays_first(statement: ast.stmt) -> bool:

@@ -5,9 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-__all__ = ["assigned_and_changed", "parameter_names", "shadow_name", "shadowed_variables", "target_variables"]
-
-_MUTATORS = frozenset({"append", "add", "extend", "insert", "update", "setdefault", "appendleft"})
+__all__ = ["parameter_names", "shadow_name", "shadowed_variables", "target_variables"]
 
 
 def shadow_name(name: str) -> str:
@@ -73,30 +71,3 @@ def _starred(target: ast.expr) -> set[str]:
 def parameter_names(arguments: ast.arguments) -> list[str]:
     plain = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
     return [argument.arg for argument in (*plain, arguments.vararg, arguments.kwarg) if argument is not None]
-
-
-def assigned_and_changed(body: list[ast.stmt]) -> tuple[set[str], set[str]]:
-    """The variables that statements assign, and those whose objects they change; not inside functions of their own."""
-    assigned: set[str] = set()
-    changed: set[str] = set()
-
-    def walk(node: ast.AST) -> None:
-        if isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.Lambda)):
-            return
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            assigned.add(node.id)
-        elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store) and isinstance(node.value, ast.Name):
-            changed.add(node.value.id)
-        elif (
-            isinstance(node, ast.Call)
-            and isinstance(node.func, ast.Attribute)
-            and node.func.attr in _MUTATORS
-            and isinstance(node.func.value, ast.Name)
-        ):
-            changed.add(node.func.value.id)
-        for child in ast.iter_child_nodes(node):
-            walk(child)
-
-    for statement in body:
-        walk(statement)
-    return assigned, changed

@@ -219,16 +219,6 @@ def test_an_ordinary_finally_is_compiled() -> None:
     assert compile_program(source)
 
 
-def test_many_names_in_many_branches_are_not_followed() -> None:
-    """The second run is rewritten in the host; what would grow without measure is left out of it."""
-    names = ";".join(f"v{number}=0" for number in range(300))
-    source = "x=1\n" + "".join(" " * depth + "if x:\n" for depth in range(20)) + " " * 20 + names
-
-    with pytest.raises(ProgramRefused, match="so many names"):
-        compile_program(source, instrument)
-    assert compile_program(source)
-
-
 def test_a_long_program_is_compiled() -> None:
     """A table of a thousand rows is none too many."""
     rows = "".join(f"    {{'id': {number}, 'name': 'n{number}', 'tags': [1, 2]}},\n" for number in range(1000))
