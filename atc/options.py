@@ -257,11 +257,16 @@ def takes_options(
     def decorate(
         method: Callable[[Owner, Subject, Options], Result],
     ) -> Callable[Concatenate[Owner, Subject, P], Result]:
-        @wraps(method)
-        def called(owner: Owner, subject: Subject, /, *args: P.args, **kwargs: P.kwargs) -> Result:
-            return method(owner, subject, options(*args, **kwargs))
-
         own = list(inspect.signature(method).parameters.values())[:2]
+        name = own[1].name
+
+        @wraps(method)
+        def called(owner: Owner, /, *args: Any, **kwargs: Any) -> Result:
+            if not args and name not in kwargs:
+                raise UsageError(f"{method.__qualname__} needs a {name} as its first argument")
+            subject, *others = args if name not in kwargs else (kwargs.pop(name), *args)
+            return method(owner, subject, options(*others, **kwargs))
+
         listed = list(inspect.signature(options).parameters.values())
         signature: Any = inspect.Signature([*own, *listed])
         called.__signature__ = signature  # type: ignore[attr-defined]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from types import NoneType
 from typing import TYPE_CHECKING, Literal
 
 from atc.help import check_parts
@@ -73,8 +75,18 @@ class Resolved:
         return replace(self, profile=profile.within(context))
 
 
+_KINDS: Mapping[str, tuple[tuple[type, ...], str]] = {
+    "mode": ((str,), "the name of a mode"),
+    "profile": ((str, Profile, NoneType), "the name of a profile, a file, or a Profile"),
+    "now": ((datetime, NoneType), "a datetime"),
+}
+
+
 def check_options(options: Options) -> None:
     """Refuse options that nothing can be done with. Raises: UsageError."""
+    for name, (kinds, what) in _KINDS.items():
+        if not isinstance(value := getattr(options, name), kinds):
+            raise UsageError(f"{name} is {value!r}: it must be {what}")
     if options.writes is not None and options.writes not in POLICIES:
         raise UsageError(f"unknown writes policy {options.writes!r}: choose one of {', '.join(POLICIES)}")
     if (options.max_reflections or 0) < 0:

@@ -226,8 +226,12 @@ def test_a_revision_reads_only_what_it_is_about(weather: LocalAPI) -> None:
 
 
 def test_wrong_use_is_told_at_once(weather: LocalAPI) -> None:
-    with pytest.raises(UsageError, match="unknown mode"):
-        Agent(weather.protocol, mode="magic")
+    wrong = [("mode", "magic", "unknown mode"), ("mode", None, "mode is None"), ("profile", 3, "profile is 3")]
+    for name, value, says in [*wrong, ("now", "today", "now is 'today'")]:
+        with pytest.raises(UsageError, match=says):
+            Agent(weather.protocol, **{name: value})  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="needs a protocol"):
+        Agent()  # type: ignore[call-arg]
     with pytest.raises(UsageError, match="question is empty"):
         Agent(weather.protocol, model=ScriptedModel()).solve("  ")
     with pytest.raises(UsageError, match="no tool GET_nothing"):

@@ -194,15 +194,6 @@ def test_the_local_model_answers_after_an_interrupted_question(local: Model, mon
     assert local.complete(QUESTION, max_tokens=3).usage.completion_tokens == 3
 
 
-@pytest.mark.parametrize(("cores", "threads"), [(1, 1), (2, 2), (3, 3), (4, 3), (16, 15)])
-def test_a_core_is_left_to_other_work(monkeypatch: pytest.MonkeyPatch, cores: int, threads: int) -> None:
-    """From four cores on a local model leaves one alone."""
-    monkeypatch.delenv("ATC_THREADS", raising=False)
-    monkeypatch.setattr("atc.engines.local._physical_cores", lambda: cores)
-
-    assert default_threads() == threads
-
-
 def test_the_number_of_threads_can_be_set(monkeypatch: pytest.MonkeyPatch) -> None:
     """`ATC_THREADS` says how many; what is no number is a message."""
     monkeypatch.setenv("ATC_THREADS", "1")

@@ -12,6 +12,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from atc.apps.cli import main
+from tests.atc.apps.terminal.pty_screen import PtyScreen
+from tests.atc_command import ATC
 
 
 @pytest.fixture(autouse=True)
@@ -146,16 +148,15 @@ def test_deletions_are_left_out_unless_they_are_wanted() -> None:
     assert atc("run", "program.py", "--simulate").exit_code == 0
 
 
-@pytest.mark.parametrize(("answer", "wanted"), [("y\n", True), ("n\n", False), ("\n", False)])
-def test_somebody_at_a_terminal_is_asked_about_deletions(
-    answer: str, wanted: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize(("answer", "wanted"), [("y\r", True), ("\r", False)])
+def test_somebody_at_a_terminal_is_asked_about_deletions(answer: str, wanted: bool) -> None:
     """With the number of operations; no is the default."""
     parts = document(servers=[{"url": "https://api.example"}])
     parts["paths"]["/count"]["delete"] = {"responses": {"204": {"description": "ok"}}}
     Path("openapi.json").write_text(json.dumps(parts))
-    monkeypatch.setattr("atc.apps.cli.confirm.can_ask", lambda: True)
-    result = CliRunner().invoke(main, ["init", "openapi.json"], input=answer)
+    with PtyScreen([ATC, "init", "openapi.json"], columns=120) as terminal:
+        terminal.wait("1 operation of the API can delete something. May programs call it?")
+        terminal.press(answer)
+        assert terminal.finish() == 0
 
-    assert "1 operation of the API can delete something. May programs call it?" in result.stderr
     assert ("without" in settings()) != wanted
