@@ -159,9 +159,6 @@ class _BenchOptions(WorkerOptions, _WorldOptions, _TaskOptions):
         type=click.Choice(("allow", "deny", "simulate")),
         help="Whether calls that may change something are sent  [default: allow where simulated, else deny]",
     )
-    learn: bool = option(
-        "--learn", is_flag=True, help="Let tasks go by what earlier ones found out of responses; off by default."
-    )
     without: tuple[str, ...] = option(
         "--without",
         multiple=True,
@@ -230,6 +227,7 @@ def _run(options: _BenchOptions, dataset: Dataset, settings: RunSettings, worlds
     from benchmarks.harness.runner import selected
     from benchmarks.report import MetricsScorer, ablation, table
     from benchmarks.report.render import show
+    from benchmarks.run.agent_environment import AgentEnvironment
     from benchmarks.tasks.task_files import offered_tasks
 
     tasks = selected(dataset.tasks, options.half, options.limit)
@@ -237,7 +235,9 @@ def _run(options: _BenchOptions, dataset: Dataset, settings: RunSettings, worlds
 
     @contextmanager
     def environment(run_settings: RunSettings, folder: Path) -> Iterator[AgentEnvironment]:
-        with closing(_environment(options, dataset, run_settings, worlds, folder)) as opened:
+        agent, retriever = options.agent, options.retriever if run_settings.chosen else None
+        service = (options.base_url, agent.auth, options.record, options.reuse)
+        with closing(AgentEnvironment(run_settings, dataset, *service, worlds, retriever)) as opened:
             try:
                 yield opened
             finally:
@@ -390,32 +390,7 @@ def _title(settings: RunSettings, half: str | None) -> str:
     parts = [settings.benchmark, settings.model, f"mode {settings.mode}", f"seed {settings.seed + settings.repeat}"]
     parts += [f"candidates {settings.candidates}"] * (settings.candidates != "listed")
     parts += [f"{half} tasks"] * (half is not None) + [f"profile {settings.profile}"] * bool(settings.profile)
-    return " · ".join([*parts, *["learn"] * settings.learn])
-
-
-def _environment(
-    options: _BenchOptions, dataset: Dataset, settings: RunSettings, worlds: Mapping[str, Path], folder: Path
-) -> AgentEnvironment:
-    from benchmarks.run.agent_environment import AgentEnvironment, ShownDemonstrations
-
-    store = folder / "store"
-    return AgentEnvironment(
-        settings,
-        dataset.protocols,
-        options.base_url,
-        options.agent.auth,
-        options.record,
-        options.reuse,
-        worlds,
-        store,
-        dataset.learned,
-        {
-            domain: ShownDemonstrations(store, dataset.learned[domain], examples)
-            for domain, examples in dataset.usage.items()
-        },
-        dataset.own_protocols,
-        options.retriever if settings.chosen else None,
-    )
+    return " · ".join(parts)
 
 
 @click.group(

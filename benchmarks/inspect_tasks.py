@@ -132,7 +132,7 @@ def _opened(
         profile=profile,
     )
     worlds = {} if dataset.own_protocols else find_worlds(dataset.protocols)
-    runner = InspectEnvironment(settings, dataset.protocols, worlds=worlds, own_protocols=dataset.own_protocols)
+    runner = InspectEnvironment(settings, dataset, worlds=worlds)
     return runner, {entry.id: entry for entry in offered_tasks(dataset.tasks, dataset.protocols, None, seed)}
 
 

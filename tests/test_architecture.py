@@ -56,7 +56,7 @@ MANY_ARGUMENTS = {"Broker.__init__", "Sandbox.__init__", "Prober.__init__"}
 """Constructors whose arguments are the list of their options."""
 
 _MANY_FIELDS = """
-    Solve HTTPEnvironment AgentEnvironment ToolFinding Observations WritePermission Prober
+    Solve ToolFinding Observations WritePermission Prober
     _ToolWriter ResponseShape EntityType WorldSchema Session Entity World Journal Sandbox _Execution
 """
 MANY_FIELDS = frozenset(_MANY_FIELDS.split())

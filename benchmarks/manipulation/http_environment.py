@@ -40,7 +40,7 @@ from protocols.model import Protocol
 from protocols.simulator.http.http_server import ConnectionServer
 from protocols.simulator.http.messages import EncodedAnswer, SimulatedReply, SimulatedRequest, encode
 
-__all__ = ["HTTPEnvironment", "LocalService", "LoggedRequest"]
+__all__ = ["HTTPEnvironment", "LocalService", "LoggedRequest", "ServedService"]
 
 _KEY = "{API_KEY}"
 _SECONDS = 10
@@ -76,6 +76,67 @@ class LoggedRequest:
     reply: SimulatedReply
 
 
+class ServedService:
+    """A service behind a server of its own on localhost, which is started at the first request.
+
+    Attributes:
+        log: The requests since `reset`, oldest first.
+    """
+
+    def __init__(self, service: LocalService) -> None:
+        self.service = service
+        self.log: list[LoggedRequest] = []
+        self._lock = threading.Lock()
+        self._server: ConnectionServer | None = None
+        self._client = requests.Session()
+        self._client.trust_env = False
+
+    @property
+    def url(self) -> str:
+        """The base URL. Raises: UsageError: The server cannot be started."""
+        if self._server is None:
+            try:
+                self._server = ConnectionServer(0, self._handle, NOW)
+            except OSError as error:
+                raise UsageError(f"the service of a tool cannot be started: {error.strerror}") from None
+        return self._server.url
+
+    def _handle(self, method: str, target: str, headers: Mapping[str, str], body: bytes) -> EncodedAnswer:
+        path, _, query = target.partition("?")
+        pairs = tuple(parse_qsl(query, keep_blank_values=True))
+        request = SimulatedRequest(method, path, pairs, headers, body)
+        with self._lock:
+            reply = self.service.answer(request)
+            self.log.append(LoggedRequest(self.service.name(method, path), reply))
+        return encode(reply)
+
+    def reset(self, state: Mapping[str, Any], seed: int) -> None:
+        """Start anew from a test's state."""
+        with self._lock:
+            self.log.clear()
+            self.service.reset(state, seed)
+
+    def send(self, request: CurlRequest, headers: Mapping[str, str]) -> str:
+        """The text of the reply. Raises: requests.RequestException, ValueError: HTTP cannot carry the request."""
+        reply = self._client.request(
+            request.method,
+            self.url + request.path,
+            params=request.query,
+            data=None if request.body is None else request.body.encode(),
+            headers={name: value for name, value in headers.items() if name not in _OF_THE_CONNECTION},
+            timeout=_SECONDS,
+            allow_redirects=False,
+        )
+        return reply.text
+
+    def close(self) -> None:
+        """Stop the server."""
+        self._client.close()
+        if self._server is not None:
+            self._server.close()
+            self._server = None
+
+
 class HTTPEnvironment(Environment):
     """An environment over a local service.
 
@@ -89,7 +150,6 @@ class HTTPEnvironment(Environment):
         origin: The address that the service is known by.
         key_location, key_name: Where a request carries its key.
         single_quoted: An action must end with a single quote.
-        log: The requests since `reset`, oldest first.
         text: What `act` was called with, empty where it was not.
     """
 
@@ -106,15 +166,11 @@ class HTTPEnvironment(Environment):
     def __init__(self, *, compat: bool = False) -> None:
         super().__init__(compat=compat)
         self.templates = self.read_templates()
-        self.log: list[LoggedRequest] = []
-        self._service, self._reference = self.new_service(), self.new_service()
-        self._lock = threading.Lock()
+        self.served = ServedService(self.new_service())
+        self._reference = self.new_service()
         self.text = ""
         self._seed = 0
         self._error = ""
-        self._server: ConnectionServer | None = None
-        self._client: requests.Session | None = None
-        self._protocol: Protocol | None = None
 
     @abstractmethod
     def read_templates(self) -> TaskTemplates:
@@ -158,7 +214,7 @@ class HTTPEnvironment(Environment):
         """The first curl line of an action; it counts with the operation of the service that it calls."""
         line = curl_line(action, anywhere=True)
         request = parse_curl(line)
-        name = self._service.name(request.method, request.path)
+        name = self._reference.name(request.method, request.path)
         if request.origin != self.origin or name not in {kind.name for kind in self.templates.kinds}:
             raise UsageError(f"{request.method} {request.origin}{request.path} is no function of {self.name}")
         return GoalAction(goal, line, (name,), program_of(name, self._arguments(name, request)))
@@ -180,46 +236,28 @@ class HTTPEnvironment(Environment):
     @property
     def url(self) -> str:
         """The base URL of the server, which is started when it is first asked for."""
-        if self._server is None:
-            try:
-                self._server = ConnectionServer(0, self._handle, NOW)
-            except OSError as error:
-                raise UsageError(f"the service of {self.name} cannot be started: {error.strerror}") from None
-        return self._server.url
+        return self.served.url
 
-    def _handle(self, method: str, target: str, headers: Mapping[str, str], body: bytes) -> EncodedAnswer:
-        path, _, query = target.partition("?")
-        pairs = tuple(parse_qsl(query, keep_blank_values=True))
-        request = SimulatedRequest(method, path, pairs, headers, body)
-        with self._lock:
-            reply = self._service.answer(request)
-            self.log.append(LoggedRequest(self._service.name(method, path), reply))
-        return encode(reply)
+    @cached_property
+    def _protocol(self) -> Protocol:
+        text = (self.folder / "openapi.yaml").read_text("utf-8")
+        protocol = load({**yaml.safe_load(text), "servers": [{"url": self.url}]})
+        return replace(protocol, digest=hashlib.sha256(text.encode()).hexdigest())
 
     def protocol(self) -> Protocol:
         """The service's document, with the address of the local server; its digest is blind to that address."""
-        if self._protocol is None:
-            text = (self.folder / "openapi.yaml").read_text("utf-8")
-            protocol = load({**yaml.safe_load(text), "servers": [{"url": self.url}]})
-            self._protocol = replace(protocol, digest=hashlib.sha256(text.encode()).hexdigest())
         return self._protocol
 
     def close(self) -> None:
         """Stop the server."""
-        if self._client is not None:
-            self._client.close()
-        if self._server is not None:
-            self._server.close()
-        self._client = self._server = self._protocol = None
+        self.served.close()
 
     # -- an episode ------------------------------------------------------------------------------------------------
 
     def reset(self, test: ManipulationTest, seed: int = 0) -> str:
         """Start a test; `seed` varies what the service answers with. Returns: The goal."""
-        with self._lock:
-            self._test, self._seed, self._error, self.text = test, seed, "", ""
-            self.log.clear()
-            self._service.reset(test.state, seed)
+        self._test, self._seed, self._error, self.text = test, seed, "", ""
+        self.served.reset(test.state, seed)
         return test.goal
 
     def act(self, text: str) -> ActionResult:
@@ -232,29 +270,13 @@ class HTTPEnvironment(Environment):
             request = parse_curl(line.replace(_KEY, self.secret))
             if request.origin != self.origin:
                 raise CurlError(f"curl: (6) could not resolve the host of {request.origin}")
-            return self._send(request)
+            observation = self.served.send(request, self.default_headers() | dict(request.headers))
+            return ActionResult((self._reference.name(request.method, request.path),), observation)
         except CurlError as error:
             self._error = str(error)
         except (requests.RequestException, ValueError) as error:  # a header or body that HTTP cannot carry
             self._error = f"the request cannot be sent: {error}"
         return ActionResult(error=self._error)
-
-    def _send(self, request: CurlRequest) -> ActionResult:
-        if self._client is None:
-            self._client = requests.Session()
-            self._client.trust_env = False
-        headers = self.default_headers() | dict(request.headers)
-        headers = {name: value for name, value in headers.items() if name not in _OF_THE_CONNECTION}
-        reply = self._client.request(
-            request.method,
-            self.url + request.path,
-            params=request.query,
-            data=None if request.body is None else request.body.encode(),
-            headers=headers,
-            timeout=_SECONDS,
-            allow_redirects=False,
-        )
-        return ActionResult((self._service.name(request.method, request.path),), reply.text)
 
     def default_headers(self) -> dict[str, str]:
         """The headers of a curl line that has none; names in lower case."""
@@ -263,7 +285,7 @@ class HTTPEnvironment(Environment):
     def score(self) -> TestScore:
         """Compare the reply that counts, and the state, with those of the labels."""
         test = self.test
-        requests_made = list(self.log)
+        requests_made = list(self.served.log)
         called = [request.name for request in requests_made]
         values, equal = {"f1": 0.0, "precision": 0.0, "recall": 0.0}, False
         for label, names in zip(test.labels, test.names, strict=True):
@@ -273,7 +295,7 @@ class HTTPEnvironment(Environment):
             figures = f1_figures(members, expected)
             if figures["f1"] > values["f1"]:
                 values = figures
-            same_state = self.compat or self._service.snapshot() == state
+            same_state = self.compat or self.served.service.snapshot() == state
             equal = equal or (figures["f1"] == 1.0 and same_state)
         failure = "" if equal else failure_of(bool(called) and not self._error, called, test)
         return TestScore(float(equal), failure, values)

@@ -11,7 +11,6 @@ Where the measure is success, a program that did not run to its end has none, as
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -25,6 +24,7 @@ from atc.retrieval.demonstrations import Demonstration, Demonstrations
 from atc.solve import Service
 from benchmarks.manipulation.environment import Environment, ManipulationTest, TestScore
 from benchmarks.manipulation.selection import Selection
+from benchmarks.run.fixed_demonstrations import FixedDemonstrations
 from protocols.errors import UsageError
 from protocols.model import Protocol
 from sandbox import Journal, Run, Sandbox
@@ -42,26 +42,6 @@ class SolvedTest:
     solution: Solution
     score: TestScore
     prompt: tuple[Message, ...]
-
-
-class _ShownDemonstrations(Demonstrations):
-    """The demonstrations of a test, as solved questions; nothing is added to them."""
-
-    def __init__(self, demonstrations: Sequence[Demonstration]) -> None:
-        self._demonstrations = tuple(demonstrations)
-
-    def all(self) -> list[Demonstration]:
-        """Those of the test, the nearest first."""
-        return list(self._demonstrations)
-
-    def add(self, solved: Demonstration) -> None:
-        """Nothing is added."""
-
-    def like(
-        self, query: str, tools: Collection[str], most: int = 0, *, meaning: bool = True
-    ) -> Sequence[Demonstration]:
-        """All of them: they were chosen for the question."""
-        return self._demonstrations
 
 
 class _AgentWithoutJournal(Agent):
@@ -170,9 +150,8 @@ class EpisodeAgent:
         chosen = self._selection.demonstrations(test.goal, test)
         if not chosen:
             return None
-        return _ShownDemonstrations(
-            [Demonstration(pair.goal, pair.program or pair.action, pair.names) for pair in chosen]
-        )
+        examples = [Demonstration(pair.goal, pair.program or pair.action, pair.names) for pair in chosen]
+        return FixedDemonstrations(examples, chosen=True)
 
     def _run(self, program: str) -> Run:
         settings = self._agent.settings

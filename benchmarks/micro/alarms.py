@@ -38,7 +38,7 @@ def doubted_references(dataset: Dataset) -> Iterator[tuple[str, ...]]:
     """For each task with a reference the kinds of the findings on its right answer."""
     graphs = {domain: ProtocolGraph(protocol) for domain, protocol in dataset.protocols.items()}
     settings = simulated_settings(dataset)
-    with closing(AgentEnvironment(settings, dataset.protocols, worlds=find_worlds(dataset.protocols))) as runner:
+    with closing(AgentEnvironment(settings, dataset, worlds=find_worlds(dataset.protocols))) as runner:
         for task in track(dataset.tasks, dataset.benchmark, console=Console(stderr=True)):
             program = right_program(runner, task)
             if program is None:

@@ -7,15 +7,14 @@ answers and responses are other people's.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from markupsafe import Markup
 
 from atc.apps.page.environment import page_environment
-from benchmarks.report.comparison import BenchmarkReport, ComparedRun, gold_rows, group_rows
-from benchmarks.report.figures import Group
+from benchmarks.report.comparison import BenchmarkReport, ComparedRun
 from benchmarks.report.plots import Plot, Point, mark, plot
 from benchmarks.report.runs import TaskRecord
 from benchmarks.report.stats import estimate
@@ -99,21 +98,10 @@ def _cell(name: str, compared: ComparedRun, task: TaskRecord) -> Cell:
 def _plots(runs: Sequence[ComparedRun]) -> list[tuple[str, Plot]]:
     costs = [[_cost_point(compared)] for compared in runs]
     reflections = [_reflection_points(compared) for compared in runs]
-    gold = gold_rows(runs)
-    plots = [
+    return [
         ("Tokens against success", plot("points", costs, "tokens a task", "Success %")),
         ("Success by reflections (as in Figure 5)", plot("lines", reflections, "reflections, at most", "Success %")),
-        (
-            "Solved by number of gold calls (as in Figure 6a)",
-            plot("bars", _bars(runs, gold, _gold_share), "gold calls", "solved %", [name for name, _ in gold]),
-        ),
     ]
-    if errors := group_rows(runs, lambda figures: figures.by_error):
-        bars = plot(
-            "bars", _bars(runs, errors, _error_share), "category", "of the failed %", [row[0] for row in errors]
-        )
-        plots.append(("Failed tasks by category (ours, as in Figure 6b)", bars))
-    return plots
 
 
 def _cost_point(compared: ComparedRun) -> Point:
@@ -128,29 +116,4 @@ def _reflection_points(compared: ComparedRun) -> list[Point]:
     return [
         Point(k, 100 * share, f"{compared.run.name}: {percent(share)} with at most {k} reflections")
         for k, share in enumerate(compared.figures.by_reflections)
-    ]
-
-
-def _gold_share(compared: ComparedRun, group: Group | None) -> tuple[int, int, str]:
-    return (group.solved, group.tasks, "") if group else (0, 0, "")
-
-
-def _error_share(compared: ComparedRun, group: Group | None) -> tuple[int, int, str]:
-    return group.tasks if group else 0, sum(other.tasks for other in compared.figures.by_error), " failed"
-
-
-def _bars(
-    runs: Sequence[ComparedRun],
-    rows: Sequence[tuple[str, list[Group | None]]],
-    share: Callable[[ComparedRun, Group | None], tuple[int, int, str]],
-) -> list[list[Point]]:
-    """A bar of each run in each row, for a number of a total; none where the total is 0."""
-    return [
-        [
-            Point(place, 100 * number / total, f"{compared.run.name}, {name}: {number} of {total}{word}")
-            for place, (name, groups) in enumerate(rows)
-            for number, total, word in [share(compared, groups[column])]
-            if total
-        ]
-        for column, compared in enumerate(runs)
     ]

@@ -21,9 +21,10 @@ from atc.evidence import made_writes
 from atc.models import Model, open_model
 from atc.models.budget import BudgetedModel
 from atc.profile import profile_of
-from atc.retrieval.demonstrations import Demonstration, Demonstrations
 from benchmarks.harness.parts import Outcome
+from benchmarks.run.fixed_demonstrations import FixedDemonstrations
 from benchmarks.run.settings import RunSettings
+from benchmarks.tasks.datasets import Dataset
 from benchmarks.tasks.metrics import Alternative, Metrics, Score, category, score, success_with_alternatives
 from benchmarks.tasks.references import (
     Reference,
@@ -42,7 +43,7 @@ from sandbox import Limits, Run, Sandbox
 if TYPE_CHECKING:
     from protocols.simulator import Simulator
 
-__all__ = ["AgentEnvironment", "ShownDemonstrations", "TaskWorld", "raise_if_unavailable", "record_of_solution"]
+__all__ = ["AgentEnvironment", "TaskWorld", "raise_if_unavailable", "record_of_solution"]
 
 _VARYING = frozenset({"seconds", "ms", "wall", "cpu", "memory"})
 """Members of a solution that differ from run to run."""
@@ -62,56 +63,27 @@ BASE = "http://api.invalid"
 """The address of a simulated service in the records, whatever its port was."""
 
 
-class ShownDemonstrations(Demonstrations):
-    """Fixed examples: no task is an example for another one.
-
-    They are kept in a folder, for the record, and here, for machines without that folder.
-
-    Raises: UsageError: The folder cannot be written.
-    """
-
-    def __init__(self, folder: Path, protocol: Protocol, examples: Sequence[Demonstration]) -> None:
-        super().__init__(folder, protocol)
-        stored = Demonstrations(folder, protocol)
-        for example in examples:
-            stored.add(example)
-        self._examples = tuple(examples)
-
-    def all(self) -> list[Demonstration]:
-        """The fixed examples, in their order."""
-        return list(self._examples)
-
-    def add(self, solved: Demonstration) -> None:
-        """Nothing is added."""
-
-
 @dataclass(eq=False)
 class AgentEnvironment:
     """Solves the tasks of one run; may be used from several threads.
 
     Args:
-        protocols: By domain. record: A file to which the model's answers are appended.
+        dataset: The tasks' protocols. Where it has learned ones the agent sees those, and its usage examples;
+            simulator, references and scores go by the others. With `own_protocols` agent and simulated API go with
+            their task.
+        record: A file to which the model's answers are appended.
         reuse: One whose answers are taken instead of asking, where it has them (see atc.models.open_model).
         worlds: World files of simulated APIs, by domain.
-        store: A folder for what tasks find out of responses, with `learn`; no program of a task is shown to another.
-        learned: By domain, the protocol that the agent sees; simulator, references and scores go by `protocols`.
-        demonstrations: Examples for the agent, by domain; without them it sees none.
         retriever: The folder of an index, which chooses the tools where the agent chooses them.
-        own_protocols: Each domain has one task: with it go its agent and its simulated API, in which any identifier
-            exists.
     """
 
     settings: RunSettings
-    protocols: Mapping[str, Protocol]
+    dataset: Dataset
     base_url: str | None = None
     auth: Sequence[str] = ()
     record: Path | None = None
     reuse: Path | None = None
     worlds: Mapping[str, Path] = field(default_factory=dict)
-    store: Path | None = None
-    learned: Mapping[str, Protocol] = field(default_factory=dict)
-    demonstrations: Mapping[str, ShownDemonstrations] = field(default_factory=dict)
-    own_protocols: bool = False
     retriever: Path | None = None
     _simulators: dict[str, Simulator] = field(default_factory=dict, init=False)
     _agents: dict[tuple[str, str], Agent] = field(default_factory=dict, init=False)
@@ -156,7 +128,7 @@ class AgentEnvironment:
                 offered = world.agent.opening(task.query).tools if self.settings.chosen else candidates
                 return _outcome(solution, task, offered, world.base_url, correct, alternatives)
         finally:
-            if self.own_protocols:
+            if self.dataset.own_protocols:
                 self._forget(task.domain)
 
     def _forget(self, domain: str) -> None:
@@ -183,16 +155,16 @@ class AgentEnvironment:
         )
         session = simulator.session(query=task.query, task=task.id) if simulator else None
         with self._agent(task.domain).within(model, session) as agent:
-            yield TaskWorld(agent, self.protocols[task.domain], session.url if session is not None else None)
+            yield TaskWorld(agent, self.dataset.protocols[task.domain], session.url if session is not None else None)
 
     def _agent(self, domain: str) -> Agent:
         """The agent of a domain, without model and world."""
         settings = self.settings
-        demonstrations = self.demonstrations.get(domain)
+        examples = self.dataset.usage.get(domain)
         with _lock:
             if (domain, settings.mode) not in self._agents:
                 agent = self._agents[domain, settings.mode] = Agent(
-                    self.learned.get(domain, self.protocols[domain]),
+                    self.dataset.learned.get(domain, self.dataset.protocols[domain]),
                     None,
                     settings.mode,
                     settings.max_reflections,
@@ -203,13 +175,11 @@ class AgentEnvironment:
                     profile=settings.profile or profile_of(settings.model),
                     tools=settings.chosen or "all",
                     retriever=self.retriever,
-                    ablate=[*settings.without, *(["demonstrations"] if demonstrations is None else [])],
-                    store=self.store if settings.learn else None,
-                    learn=settings.learn,
+                    ablate=[*settings.without, *(["demonstrations"] if examples is None else [])],
                     writes=settings.writes,
                     search=settings.search,
                 )
-                agent.knowledge.demonstrations = demonstrations
+                agent.knowledge.demonstrations = FixedDemonstrations(examples) if examples else None
             return self._agents[domain, settings.mode]
 
     def _simulator(self, domain: str) -> Simulator:
@@ -218,12 +188,13 @@ class AgentEnvironment:
 
         with _lock:
             if domain not in self._simulators:
-                now = datetime.fromisoformat(self.settings.now)
-                world = self.worlds.get(domain)
-                simulator = Simulator(
-                    self.protocols[domain], seed=self.settings.seed, now=now, world=world, open=self.own_protocols
+                self._simulators[domain] = Simulator(
+                    self.dataset.protocols[domain],
+                    seed=self.settings.seed,
+                    now=datetime.fromisoformat(self.settings.now),
+                    world=self.worlds.get(domain),
+                    open=self.dataset.own_protocols,
                 )
-                self._simulators[domain] = simulator
             return self._simulators[domain]
 
     def _judge(self, reference: Reference, solution: Solution, world: TaskWorld, task: Task) -> bool:

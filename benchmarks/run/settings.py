@@ -23,9 +23,8 @@ class RunSettings:
     `api` is "simulated" or the base URL; `now` is in ISO 8601; `candidates` is "listed" (in the task file), "all",
     how many are drawn, or "best N" where the agent chooses them. The budgets are those of one task, 0 for none.
     `profile` is a name or a file, empty for that of the model; `without` names features that are off (see atc.profile).
-    `learn`: whether tasks go by what earlier ones of the run found out of responses. `writes`: whether calls that may
-    change something are sent. `repeat` is added to `seed` for the model alone: worlds and
-    candidates stay the same. `search` is that of the agent.
+    `writes`: whether calls that may change something are sent. `repeat` is added to `seed` for the model alone: worlds
+    and candidates stay the same. `search` is that of the agent.
     """
 
     benchmark: str
@@ -42,7 +41,6 @@ class RunSettings:
     max_seconds: float = 0.0
     without: Sequence[str] = ()
     profile: str = ""
-    learn: bool = False
     writes: Literal["allow", "deny", "simulate"] = "allow"
     repeat: int = 0
     search: SearchSettings = field(default_factory=SearchSettings)

@@ -210,20 +210,6 @@ def test_repeated_runs_lie_side_by_side(films: Path, endpoint: Callable[..., Non
     assert responses[0] == responses[1]
 
 
-def test_tasks_may_learn_from_one_another(films: Path, endpoint: Callable[..., None], tmp_path: Path) -> None:
-    """Only when one says so: what responses hold, and never how a task was answered."""
-    endpoint(BOTH)
-    tasks = write(tmp_path, TASKS)
-    for flags in ([], ["--learn"]):
-        assert bench(films, tasks, tmp_path / f"out{len(flags)}", *flags).exit_code == 0
-
-    assert not (tmp_path / "out0" / "store").exists()
-    assert [file.suffixes for file in (tmp_path / "out1" / "store").iterdir() if ".lock" not in file.suffixes] == [
-        [".json"]
-    ]
-    assert [summary(tmp_path / name)["learn"] for name in ("out0", "out1")] == [False, True]
-
-
 def test_each_part_of_the_help_is_left_out_in_turn(films: Path, endpoint: Callable[..., None], tmp_path: Path) -> None:
     """On every other task; with one more table instead of one for each run."""
     endpoint(BOTH)

@@ -162,7 +162,7 @@ def test_what_others_solve_is_kept_when_the_model_goes(
             return super().solve(task, candidates)
 
     endpoint(BOTH)
-    with closing(Failing(settings, dataset.protocols)) as environment, pytest.raises(ModelError):
+    with closing(Failing(settings, dataset)) as environment, pytest.raises(ModelError):
         runner = Runner(settings, environment, MetricsScorer(), thread_engine(environment, 2))
         list(runner.run([OfferedTask(task, names) for task in dataset.tasks], tmp_path / "out"))
     finished = {file.name for file in (tmp_path / "out" / "tasks").iterdir()}

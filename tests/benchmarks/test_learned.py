@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -16,9 +16,8 @@ from click.testing import CliRunner, Result
 from atc.agent import SIMULATED_NOW
 from atc.apps.cli import main
 from atc.models.replay import Recorder
-from atc.retrieval.demonstrations import Demonstrations
 from benchmarks.harness.registry import SHIPPED
-from benchmarks.run.agent_environment import AgentEnvironment, ShownDemonstrations
+from benchmarks.run.agent_environment import AgentEnvironment
 from benchmarks.run.oracle import right_program
 from benchmarks.run.settings import RunSettings
 from benchmarks.tasks.datasets import Dataset, open_dataset
@@ -72,7 +71,7 @@ def exemplified(usage: object) -> Callable[[Documents], object]:
     return lambda paths: paths["/me/favourites"]["get"].update({"x-usage": usage})
 
 
-def record(dataset: Dataset, file: Path, demonstrations: Mapping[str, ShownDemonstrations] | None = None) -> list[str]:
+def record(dataset: Dataset, file: Path) -> list[str]:
     """Solve the first tasks with our references, record the answers, and give the prompts."""
     settings = RunSettings(
         benchmark="tiny",
@@ -86,9 +85,7 @@ def record(dataset: Dataset, file: Path, demonstrations: Mapping[str, ShownDemon
         files=dataset.files,
     )
     prompts = []
-    with closing(
-        AgentEnvironment(settings, dataset.protocols, learned=dataset.learned, demonstrations=demonstrations or {})
-    ) as runner:
+    with closing(AgentEnvironment(settings, dataset)) as runner:
         for task in dataset.tasks[:TASKS]:
             names = candidate_tools(task, dataset.protocols[task.domain], None, 0)
             runner.model = ScriptedModel()
@@ -158,18 +155,16 @@ def test_usage_examples_are_shown_with_questions_like_theirs(document: Documents
     file = written(changed(document, *edits), tmp_path)
     plain = record(with_learned(dataset, [f"museum={file}"]), tmp_path / "plain.jsonl")
     used = with_learned(dataset, [f"museum={file}"], usage=True)
-    demonstrations = ShownDemonstrations(tmp_path / "store", used.learned["museum"], used.usage["museum"])
-    prompts = record(used, answers, {"museum": demonstrations})
+    prompts = record(used, answers)
     result = bench(out, "--learned", f"museum={file}", "--usage", "--model", f"replay:{answers}")
 
     assert result.exit_code == 0, result.stderr
     assert json.loads(result.stdout)["success"] == 100.0
     assert LIKE["program"] in prompts[1].partition("Answered before:")[2]
     assert "Answered before:" not in "".join(plain)
-    store = Demonstrations(out / "store", used.learned["museum"])
-    assert store.all() == list(used.usage["museum"])
-    assert not {example.query for example in store.all()} & {task.query for task in dataset.tasks}
-    assert next(example.tools for example in store.all() if example.query == LIKE["question"]) == ("GET_me_favourites",)
+    examples = used.usage["museum"]
+    assert not {example.query for example in examples} & {task.query for task in dataset.tasks}
+    assert next(example.tools for example in examples if example.query == LIKE["question"]) == ("GET_me_favourites",)
     assert "usage-museum" in json.loads((out / "summary.json").read_text())["files"]
 
 

@@ -55,7 +55,7 @@ def working(name: str, data: Dataset) -> Iterator[AgentEnvironment]:
         api="simulated",
         files=data.files,
     )
-    with closing(AgentEnvironment(settings, data.protocols, worlds=find_worlds(data.protocols))) as runner:
+    with closing(AgentEnvironment(settings, data, worlds=find_worlds(data.protocols))) as runner:
         yield runner
 
 

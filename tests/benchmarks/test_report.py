@@ -452,7 +452,7 @@ def test_the_page_in_a_browser(tmp_path: Path) -> None:
     with open_browser() as browser:
         browser.open(file)
 
-        assert browser.count("figure svg") == 4
+        assert browser.count("figure svg") == 2
         assert browser.run("return [...document.querySelectorAll('figure svg')].every(s => s.getBBox().width > 300)")
         assert browser.count(".matrix tbody tr") == 30
         assert browser.count(".matrix .cell") == 90

@@ -25,6 +25,7 @@ from benchmarks.learning.annotation.solved import is_solvable, solved_query
 from benchmarks.report.summary import MetricsScorer
 from benchmarks.run.agent_environment import AgentEnvironment
 from benchmarks.run.settings import RunSettings
+from benchmarks.tasks.datasets import Dataset
 from benchmarks.tasks.query_tasks import query_tasks
 from benchmarks.tasks.task_files import Task, offered_tasks
 from benchmarks.toolbench.corpus.answer_files import published_answer, published_method, write_answers
@@ -82,7 +83,8 @@ class Annotator:
         for warning in warnings:
             warn(f"warning: {warning}")
         base, _ = split_server(self.server)
-        environment = AgentEnvironment(self.settings, protocols, base, (), self.record, self.reuse, own_protocols=True)
+        dataset = Dataset(self.settings.benchmark, tasks, protocols, {}, own_protocols=True)
+        environment = AgentEnvironment(self.settings, dataset, base, (), self.record, self.reuse)
         with closing(environment):
             runner = Runner(self.settings, environment, MetricsScorer(), thread_engine(environment, workers))
             run_folder(runner, offered_tasks(tasks[:limit], protocols, None, self.settings.seed), self.out)

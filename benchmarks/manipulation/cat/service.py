@@ -1,6 +1,6 @@
 """A service with pictures of cats, and an account that has favourites and votes.
 
-Pictures are derived from their breed or category. The account starts from a test's state and is changed by calls.
+Pictures are derived from what is searched for. The account starts from a test's state and is changed by calls.
 """
 
 from __future__ import annotations
@@ -24,24 +24,13 @@ __all__ = ["FOLDER", "CatService", "breeds", "favourite", "first_favourites"]
 
 FOLDER = Path(__file__).parent
 _ALPHABET = "abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789"
-_PICTURES = 36
-"""Pictures of each breed and each category."""
 _SIZES = ("thumb", "small", "med", "full")
-_TYPES = ("jpg", "png", "gif")
 _ORDERS = ("RANDOM", "ASC", "DESC")
 _MOST = 100
+_PICTURES = 1000
+"""Pictures of a search."""
 _FAVOURITE = re.compile(r"/v1/favourites/([^/]+)")
 _CREATED = NOW.strftime("%Y-%m-%dT%H:%M:%S.000Z")
-
-
-@dataclass(frozen=True, slots=True)
-class _Picture:
-    id: str
-    type: str
-    width: int
-    height: int
-    breed: str = ""
-    category: int = 0
 
 
 @dataclass(slots=True)
@@ -78,21 +67,6 @@ def _digest(*purpose: object) -> bytes:
 
 def _identifier(*purpose: object) -> str:
     return "".join(_ALPHABET[byte % len(_ALPHABET)] for byte in _digest(*purpose)[:9])
-
-
-@lru_cache(maxsize=1)
-def _pictures() -> tuple[_Picture, ...]:
-    """All pictures, by id."""
-    sources: list[tuple[str, int]] = [(breed, 0) for breed in breeds().values()]
-    sources += [("", category) for category in _data()["categories"].values()]
-    listed = []
-    for breed, category in sources:
-        for number in range(_PICTURES):
-            digest = _digest("picture", breed, category, number)
-            size = 400 + digest[10] * 4, 300 + digest[11] * 4
-            id = _identifier("picture", breed, category, number)
-            listed.append(_Picture(id, _TYPES[number % len(_TYPES)], *size, breed, category))
-    return tuple(sorted(listed, key=lambda picture: picture.id))
 
 
 def favourite(id: int) -> str:
@@ -215,50 +189,32 @@ def _picture_id(body: Mapping[str, Any]) -> str:
 
 
 def _search(query: Mapping[str, str], seed: int) -> object:
-    """Pictures that pass all filters, each without a filter; several values are separated by commas."""
-    size = _choice(query, "size", _SIZES, "med")
-    order = _choice(query, "order", _ORDERS, "RANDOM")
-    wanted_breeds, wanted_types = _several(query, "breed_ids"), _several(query, "mime_types")
-    wanted_categories = _several(query, "category_ids")
-    pictures = [
-        picture
-        for picture in _pictures()
-        if (not wanted_breeds or picture.breed in wanted_breeds)
-        and (not wanted_categories or str(picture.category) in wanted_categories)
-        and (not wanted_types or picture.type in wanted_types)
-    ]
-    if order == "DESC":
-        pictures.reverse()
-    elif order == "RANDOM":
-        ranks = _ranks(seed)
-        pictures.sort(key=lambda picture: ranks[picture.id])
-    return [_shown(picture, size) for picture in _page(pictures, query, 1)]
+    """Pictures of the breeds, categories and types that are asked for; several values are separated by commas."""
+    size, order = _choice(query, "size", _SIZES, "med"), _choice(query, "order", _ORDERS, "RANDOM")
+    wanted = [_several(query, name) for name in ("breed_ids", "category_ids", "mime_types")]
+    drawn = seed if order == "RANDOM" else order
+    return [_picture(wanted, size, drawn, place) for place in _page(range(_PICTURES), query, 1)]
 
 
-@lru_cache(maxsize=4)
-def _ranks(seed: int) -> Mapping[str, bytes]:
-    """The order of a search in no order, which is fixed for a seed."""
-    return {picture.id: _digest(seed, picture.id) for picture in _pictures()}
-
-
-def _shown(picture: _Picture, size: str) -> dict[str, Any]:
-    names = {id: name for name, id in breeds().items()}
-    categories = {id: name for name, id in _data()["categories"].items()}
+def _picture(wanted: Sequence[Sequence[str]], size: str, order: object, place: int) -> dict[str, Any]:
+    digest = _digest(wanted, order, place)
+    breeds_wanted, categories, types = wanted
+    id, type = _identifier(wanted, order, place), types[digest[9] % len(types)] if types else "jpg"
     record: dict[str, Any] = {
-        "id": picture.id,
-        "url": f"https://cdn.thecatapi.com/images/{size}/{picture.id}.{picture.type}",
-        "width": picture.width,
-        "height": picture.height,
+        "id": id,
+        "url": f"https://cdn.thecatapi.com/images/{size}/{id}.{type}",
+        "width": 400 + digest[10] * 4,
+        "height": 300 + digest[11] * 4,
     }
-    if picture.breed:
-        record["breeds"] = [{"id": picture.breed, "name": names[picture.breed]}]
-    if picture.category:
-        record["categories"] = [{"id": picture.category, "name": categories[picture.category]}]
+    if breeds_wanted:
+        record["breeds"] = [{"id": breeds_wanted[digest[12] % len(breeds_wanted)]}]
+    if categories:
+        record["categories"] = [{"id": categories[digest[13] % len(categories)]}]
     return record
 
 
-def _several(query: Mapping[str, str], name: str) -> frozenset[str]:
-    return frozenset(value.strip().lower() for value in query.get(name, "").split(",") if value.strip())
+def _several(query: Mapping[str, str], name: str) -> list[str]:
+    return sorted({value.strip().lower() for value in query.get(name, "").split(",") if value.strip()})
 
 
 def _choice(query: Mapping[str, str], name: str, choices: Sequence[str], default: str) -> str:
