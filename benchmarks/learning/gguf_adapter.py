@@ -108,7 +108,7 @@ def convert(folder: Path, base: Path, out: Path) -> AdapterFile:
     tensors: dict[str, Any] = {}
     for layer in layers:
         tensors[f"{layer.tensor}.lora_a"] = layer.down
-        tensors[f"{layer.tensor}.lora_b"] = layer.up * (layer.scale * layer.rank / alpha)
+        tensors[f"{layer.tensor}.lora_b"] = layer.up
     rank = max(layer.rank for layer in layers)
     _write(out, model.architecture, alpha, tensors, trained_rope_factor(folder))
     return AdapterFile(out, model.architecture, len(layers), rank, out.stat().st_size)
@@ -133,7 +133,7 @@ def read_layers(folder: Path, base: BaseFile) -> list[AdaptedLayer]:
                 f"{folder}: {module} has {actual[0]} inputs and {actual[1]} outputs, and {name} in {base.file} has "
                 f"{' and '.join(map(str, expected))}: the adapter was trained on another model; name it with --base"
             )
-        layers.append(AdaptedLayer(name, down, permuted(up, name, base), _scale(config, module, down.shape[0])))
+        layers.append(AdaptedLayer(name, down, permuted(up, name, base), float(config["lora_alpha"]) / down.shape[0]))
     return layers
 
 
@@ -168,7 +168,8 @@ def _config(folder: Path) -> dict[str, Any]:
     if not isinstance(config, dict) or config.get("peft_type") != "LORA":
         raise UsageError(f"{file} describes no LoRA adapter; train one with `method: lora`")
     unusual = [
-        *(name for name in ("use_dora", "lora_bias", "fan_in_fan_out", "use_qalora") if config.get(name)),
+        *(name for name in ("use_dora", "use_rslora", "lora_bias", "fan_in_fan_out", "use_qalora") if config.get(name)),
+        *(["alpha_pattern"] if config.get("alpha_pattern") else []),
         *(name for name in ("modules_to_save", "trainable_token_indices", "target_parameters") if config.get(name)),
         *(["bias"] if config.get("bias", "none") != "none" else []),
         *(
@@ -183,23 +184,11 @@ def _config(folder: Path) -> dict[str, Any]:
         )
     if not config.get("lora_alpha"):
         raise UsageError(f"{file}: lora_alpha is missing or 0, so that the adapter changes nothing")
-    _check_alphas(file, config)
-    return config
-
-
-def _check_alphas(file: Path, config: Mapping[str, Any]) -> None:
-    """See that each layer gets a factor. Raises: ModelError: The settings are damaged."""
-    patterns = config.get("alpha_pattern") or {}
-    if not isinstance(patterns, dict):
-        raise ModelError(f"{file} is damaged: alpha_pattern is {patterns!r}, and must be an object")
-    for name, number in (("r", config.get("r")), ("lora_alpha", config["lora_alpha"]), *patterns.items()):
+    for name in ("r", "lora_alpha"):
+        number = config.get(name)
         if isinstance(number, bool) or not isinstance(number, int | float) or not 0 < number < _LARGEST:
             raise ModelError(f"{file} is damaged: {name} is {number!r}, and must be a number larger than 0")
-    for pattern in patterns:
-        try:
-            re.compile(pattern)
-        except re.error as error:
-            raise ModelError(f"{file} is damaged: {pattern!r} in alpha_pattern is no pattern: {error}") from None
+    return config
 
 
 def trained_rope_factor(folder: Path) -> float:
@@ -275,14 +264,6 @@ def tensor_name(parameter: str, base: BaseFile) -> str:
     if name is None or name not in base.shapes:
         raise ModelError(f"{base.file} has no tensor for {parameter}: this was trained on another model")
     return str(name)
-
-
-def _scale(config: Mapping[str, Any], module: str, rank: int) -> float:
-    """The factor of a module's product, as peft has it; a pattern may change it for some modules."""
-    patterns: Mapping[str, float] = config.get("alpha_pattern") or {}
-    matching = (alpha for pattern, alpha in patterns.items() if re.match(rf"(.*\.)?({pattern})$", module))
-    alpha = float(next(matching, config["lora_alpha"]))
-    return alpha / (math.sqrt(rank) if config.get("use_rslora") else rank)
 
 
 def permuted(matrix: Any, name: str, base: BaseFile) -> Any:

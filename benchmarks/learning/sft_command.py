@@ -48,7 +48,7 @@ def sft(options: _TuningOptions) -> None:
     """Fine-tune a model on conversations (JSONL with `messages`).
 
     The loss is taken of the assistant's turns alone. To go on after a stop, repeat the command. The output folder gets
-    checkpoints, the adapter or the merged model, log.jsonl, loss.svg and a model card.
+    checkpoints, the adapter or the merged model, log.jsonl and a model card.
     """
     from benchmarks.learning.sft.run import estimate, finished, prepare, run
     from benchmarks.learning.sft.settings import read_config

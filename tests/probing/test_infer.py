@@ -33,11 +33,6 @@ def test_what_is_always_there_is_required_and_what_may_be_missing_is_not() -> No
     assert all(Draft202012Validator(schema).is_valid(instance) for instance in bodies)
 
 
-def test_few_instances_are_no_evidence_that_a_key_is_always_there() -> None:
-    assert "required" not in infer([{"id": 1}])
-    assert infer([{"id": 1}, {"id": 2}, {"id": 3}])["required"] == ["id"]
-
-
 def test_kinds_formats_and_nulls() -> None:
     item = at(infer([FILMS]), "0")
 
@@ -85,13 +80,6 @@ def test_what_counts_is_whole_however_few_were_seen() -> None:
     }
     assert at(infer([{"gender": 1}, {"gender": 2}] * 6), "gender")["type"] == "integer"
     assert at(infer([{"gender": 1}, {"gender": 2}] * 5), "gender")["type"] == "number"
-
-
-def test_a_number_that_may_be_missing_need_not_be_whole_either() -> None:
-    """Null beside whole numbers says no more of them than whole numbers alone."""
-    schema = infer([{"score": 1}, {"score": None}, {"score": 2}])
-
-    assert Draft202012Validator(dict(schema)).is_valid({"score": 3.5})
 
 
 def test_a_moment_without_its_zone_is_no_date_time() -> None:

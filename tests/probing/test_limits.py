@@ -443,16 +443,6 @@ def test_a_busy_service_is_left_alone_for_as_long_as_it_asks(service: Notes) -> 
     assert prober.findings["GET_notes"].statuses == {"429": "slow down"}
 
 
-def test_a_service_that_wants_to_be_left_alone_for_long_ends_the_probe(service: Notes) -> None:
-    """One can go on later."""
-    service.next = lambda received: Answer(503, None, {"Retry-After": "7200"})  # type: ignore[method-assign]
-    prober, report = probe(service)
-
-    assert report.ended == "the service asks to be left alone for 7,200 s: --resume goes on then"
-    assert prober.observations.requests == 1
-    assert prober.findings["GET_notes"].outcome == "budget"
-
-
 def test_requests_that_are_sent_again_are_in_the_budget(service: Notes) -> None:
     def busy(received: Received) -> Answer:
         service.requests.append(received)

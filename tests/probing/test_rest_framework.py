@@ -12,9 +12,7 @@ from click.testing import CliRunner, Result
 
 from atc.apps.cli import main
 from probing.prober.observations import Observations
-from probing.prober.prober import Prober
 from probing.prober.replies import page_title
-from sandbox import Sandbox
 from tests.local_api import Answer, Received
 from tests.probing.small_services import Small
 
@@ -140,26 +138,6 @@ def test_an_error_of_ours_ends_the_probe_of_one_tool(tmp_path: Path, monkeypatch
     assert "Traceback" not in result.output and "GET_projects_slug: RuntimeError" in result.stderr
     assert tools["GET_projects_slug_sessions"]["outcome"] == tools["GET_tasks"]["outcome"] == "documented"
     assert (tmp_path / "learned.yaml").exists()
-
-
-@pytest.mark.parametrize(
-    ("error", "names"),
-    [
-        ({"project": ["This field is required."]}, True),
-        ({"detail": "This project is locked"}, False),
-    ],
-)
-def test_an_argument_that_an_error_names_is_tried(error: object, names: bool) -> None:
-    class Demanding(Framework):
-        def reply(self, received: Received, parts: list[str], query: dict[str, str]) -> Answer:
-            answer = super().reply(received, parts, query)
-            return Answer(400, error) if parts == ["tasks"] and answer.status == 400 else answer
-
-    with Demanding() as service, Sandbox(service.protocol, base_url=service.url, track=False) as sandbox:
-        prober = Prober(service.protocol, None, sandbox, only=["GET_tasks"])
-        prober.probe()
-
-    assert prober.findings["GET_tasks"].is_complete is names
 
 
 @pytest.mark.parametrize(

@@ -14,10 +14,10 @@ from protocols.errors import UsageError
 
 __all__ = ["check_vocabulary", "load_model", "load_tokenizer", "model_config", "require"]
 
-_NEEDED = ("torch", "transformers", "peft", "accelerate", "matplotlib")
+_NEEDED = ("torch", "transformers", "peft", "accelerate")
 
 
-def require(method: str, gguf: bool) -> None:
+def require(gguf: bool) -> None:
     """See that what a training needs is installed. Raises: UsageError: Something is missing.
 
     Args:
@@ -27,14 +27,6 @@ def require(method: str, gguf: bool) -> None:
     missing = [name for name in needed if importlib.util.find_spec(name) is None]
     if missing:
         raise UsageError(f"fine-tuning needs {', '.join(missing)}: pip install 'atc-toolchain[train]'")
-    if method != "qlora":
-        return
-    if importlib.util.find_spec("bitsandbytes") is None:
-        raise UsageError("method qlora needs bitsandbytes: pip install bitsandbytes; or take --set method=lora")
-    import torch
-
-    if not torch.cuda.is_available():
-        raise UsageError("method qlora needs a GPU, and torch sees none; take --set method=lora")
 
 
 def load_tokenizer(base: BaseModelFiles, layout: str) -> Any:
@@ -80,17 +72,10 @@ def _stretch(architecture: Any, factor: float, name: str) -> None:
 def load_model(base: BaseModelFiles, config: TuningConfig) -> Any:
     """The base with its weights, ready for its adapter. Raises: ModelError, UsageError."""
     import torch
-    import transformers
 
     frozen = config.method != "full"
     options: dict[str, Any] = {"config": model_config(base, config)}
     options["dtype"] = torch.bfloat16 if frozen and config.precision == "bf16" else torch.float32
-    if config.method == "qlora":
-        if base.gguf:
-            raise UsageError("method qlora quantizes the base itself; name a folder or a hub name instead of a GGUF")
-        options["quantization_config"] = transformers.BitsAndBytesConfig(
-            load_in_4bit=True, bnb_4bit_quant_type="nf4", bnb_4bit_compute_dtype=torch.bfloat16
-        )
     model = load_weights(base, **options)
     model.config.use_cache = False
     return model

@@ -1,4 +1,4 @@
-"""What a training leaves: the adapter, the merged model, the loss curve and the model card."""
+"""What a training leaves: the adapter, the merged model and the model card."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from benchmarks.learning.sft.base import load_model
 from benchmarks.learning.sft.settings import TuningConfig
 from benchmarks.learning.sft.trainer import read_log
 
-__all__ = ["draw_losses", "loss_figures", "save_model", "write_card"]
+__all__ = ["loss_figures", "save_model", "write_card"]
 
 _WINDOW = 10
 """Updates whose losses are averaged for a figure."""
@@ -64,52 +64,16 @@ def _replace_folder(folder: Path, save: Any, tokenizer: Any) -> None:
 
 def loss_figures(out: Path) -> dict[str, float | None]:
     """The first and the last losses of a log, each a mean over ten updates, and the dev loss before and at its best."""
-    losses, dev_losses = _curves(out)
-    values = [loss for _, loss in losses]
-    dev_values = [loss for _, loss in dev_losses]
+    lines = read_log(out / "log.jsonl")
+    values, dev_values = (
+        [line[name] for line in lines if isinstance(line.get(name), int | float)] for name in ("loss", "dev_loss")
+    )
     return {
         "first_loss": statistics.fmean(values[:_WINDOW]) if values else None,
         "last_loss": statistics.fmean(values[-_WINDOW:]) if values else None,
         "dev_before": dev_values[0] if dev_values else None,
         "dev_after": min(dev_values[1:], default=None),
     }
-
-
-def _curves(out: Path) -> tuple[list[tuple[int, float]], list[tuple[int, float]]]:
-    """By update, the losses and the dev losses of a log; those that were no numbers are left out."""
-    lines = read_log(out / "log.jsonl")
-    losses, dev_losses = (
-        [(line["step"], line[name]) for line in lines if isinstance(line.get(name), int | float)]
-        for name in ("loss", "dev_loss")
-    )
-    return losses, dev_losses
-
-
-def draw_losses(out: Path) -> None:
-    """Draw `loss.svg` from `log.jsonl`: each update, their running mean, and the dev loss."""
-    import io
-
-    import matplotlib
-
-    matplotlib.use("svg")
-    matplotlib.rcParams["svg.hashsalt"] = "atc"
-    from matplotlib import pyplot
-
-    losses, dev_losses = _curves(out)
-    figure, axes = pyplot.subplots(figsize=(7, 4))
-    steps = [step for step, _ in losses]
-    values = [loss for _, loss in losses]
-    axes.plot(steps, values, color="0.8", linewidth=0.8, label="update")
-    means = [statistics.fmean(values[max(place - _WINDOW + 1, 0) : place + 1]) for place in range(len(values))]
-    axes.plot(steps, means, color="tab:blue", label=f"mean of {_WINDOW}")
-    if dev_losses:
-        axes.plot(*zip(*dev_losses, strict=True), "o-", color="tab:orange", label="held-out examples")
-    axes.set(xlabel="update", ylabel="loss per answer token", ylim=(0, None))
-    axes.legend()
-    buffer = io.StringIO()
-    figure.savefig(buffer, format="svg", metadata={"Date": None})
-    pyplot.close(figure)
-    write_text(out / "loss.svg", buffer.getvalue())
 
 
 def write_card(config: TuningConfig, command: str, facts: Mapping[str, Any]) -> None:

@@ -5,35 +5,22 @@ All epochs are one list of rows. So a run that is continued reads on at a place 
 
 from __future__ import annotations
 
-import bisect
 import itertools
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from benchmarks.learning.sft.examples import IGNORED, TokenizedExample
+from benchmarks.learning.sft.examples import TokenizedExample
 from benchmarks.learning.sft.settings import TuningConfig
 
-__all__ = ["TrainingPlan", "TrainingRow", "make_plan", "pack", "split_dev"]
-
-
-@dataclass(frozen=True, slots=True)
-class TrainingRow:
-    """What one place of a batch holds: three lists of the same length, several examples one after another.
-
-    `positions` begins anew at 0 with each example.
-    """
-
-    ids: list[int]
-    labels: list[int]
-    positions: list[int]
+__all__ = ["TrainingPlan", "make_plan", "split_dev"]
 
 
 @dataclass(frozen=True, slots=True)
 class TrainingPlan:
     """Rows in the order of training; update k (from 0) takes `order[k * batch : (k + 1) * batch]`."""
 
-    rows: Sequence[TrainingRow]
+    rows: Sequence[TokenizedExample]
     order: Sequence[int]
     steps: int
     tokens_after: Sequence[int]
@@ -62,33 +49,7 @@ def split_dev(
     return training, [examples[place] for place in sorted(held_out)]
 
 
-def pack(examples: Sequence[TokenizedExample], max_length: int, packing: bool) -> list[TrainingRow]:
-    """Rows of at most `max_length` tokens: one example each, or with `packing` as many as fit, the longest first."""
-    if not packing:
-        return [_row([example]) for example in examples]
-    bins: list[list[TokenizedExample]] = []
-    free: list[tuple[int, int]] = []  # free tokens and place of each bin, ascending
-    for example in sorted(examples, key=lambda example: len(example.ids), reverse=True):
-        place = bisect.bisect_left(free, (len(example.ids), -1))
-        if place < len(free):
-            room, number = free.pop(place)
-        else:
-            room, number = max_length, len(bins)
-            bins.append([])
-        bins[number].append(example)
-        bisect.insort(free, (room - len(example.ids), number))
-    return [_row(members) for members in bins]
-
-
-def _row(examples: Sequence[TokenizedExample]) -> TrainingRow:
-    ids = [token for example in examples for token in example.ids]
-    # The first token of an example would be predicted from the end of another one.
-    labels = [label for example in examples for label in (IGNORED, *example.labels[1:])]
-    positions = [place for example in examples for place in range(len(example.ids))]
-    return TrainingRow(ids, labels, positions)
-
-
-def make_plan(rows: Sequence[TrainingRow], config: TuningConfig) -> TrainingPlan:
+def make_plan(rows: Sequence[TokenizedExample], config: TuningConfig) -> TrainingPlan:
     """Decide which rows each update takes.
 
     Rows are shuffled anew in each epoch, and sorted by length within an update, so that little is padded. Training

@@ -17,7 +17,7 @@ from atc.files import make_folder, write_json
 from benchmarks.learning.sft.base import check_vocabulary, load_model, load_tokenizer, model_config, require
 from benchmarks.learning.sft.checkpoints import room_for
 from benchmarks.learning.sft.examples import ExampleCounts, TokenizedExample, read_examples
-from benchmarks.learning.sft.plan import TrainingPlan, TrainingRow, make_plan, pack, split_dev
+from benchmarks.learning.sft.plan import TrainingPlan, make_plan, split_dev
 from benchmarks.learning.sft.settings import TuningConfig
 from protocols.errors import UsageError
 
@@ -36,7 +36,7 @@ class PreparedTuning:
     architecture: Any
     counts: ExampleCounts
     plan: TrainingPlan
-    dev: Sequence[TrainingRow]
+    dev: Sequence[TokenizedExample]
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +132,7 @@ def _identity(config: TuningConfig) -> dict[str, Any]:
 def prepare(config: TuningConfig, wrap: Wrap = iter, processes: int = 1) -> PreparedTuning:
     """Read the data and plan the training. Raises: UsageError, ModelError."""
     base = find_base(config.base)
-    require(config.method, base.gguf is not None)
+    require(base.gguf is not None)
     warnings.filterwarnings("ignore", category=FutureWarning, module="transformers")  # names that it will change
     if config.batch % (config.micro_batch * processes):
         raise UsageError(
@@ -151,9 +151,8 @@ def prepare(config: TuningConfig, wrap: Wrap = iter, processes: int = 1) -> Prep
     training, held_out = _split(examples, tokenizer, config, wrap)
     vocabulary = architecture.get_text_config().vocab_size
     check_vocabulary(base, vocabulary, tokenizer, [*training, *held_out])
-    plan = make_plan(pack(training, config.max_length, config.packing), config)
-    dev = pack(held_out, config.max_length, config.packing)
-    return PreparedTuning(config, base, tokenizer, architecture, counts, plan, dev)
+    plan = make_plan(training, config)
+    return PreparedTuning(config, base, tokenizer, architecture, counts, plan, held_out)
 
 
 def _split(
@@ -180,10 +179,9 @@ def estimate(prepared: PreparedTuning) -> TuningEstimate:
     with torch.device("meta"):
         with loading(prepared.base):
             model = transformers.AutoModelForCausalLM.from_config(prepared.architecture)
-        method = "lora" if config.method == "qlora" else config.method
-        model = adapted(model, config.model_copy(update={"method": method}))
+        model = adapted(model, config)
         trained, parameters = _trained(model), sum(parameter.numel() for parameter in model.parameters())
-    weight_bytes = {"full": 4.0, "lora": 2.0 if config.precision == "bf16" else 4.0, "qlora": 0.6}[config.method]
+    weight_bytes = 2 if config.method == "lora" and config.precision == "bf16" else 4
     longest = max(len(row.ids) for row in prepared.plan.rows)
     tokens = config.micro_batch * longest
     layer = tokens * text.hidden_size * (34 if config.precision == "bf16" else 68)
@@ -226,7 +224,7 @@ def run(
     """
     import transformers
 
-    from benchmarks.learning.sft.output import draw_losses, loss_figures, save_model, write_card
+    from benchmarks.learning.sft.output import loss_figures, save_model, write_card
     from benchmarks.learning.sft.trainer import adapted, is_main_process, train
 
     config, counts = prepared.config, prepared.counts
@@ -253,7 +251,6 @@ def run(
         if not outcome.saved:
             with room_for(out):
                 save_model(outcome.model, prepared.tokenizer, prepared.base, config)
-        draw_losses(out)
         facts = {**asdict(counts), **summary, "base": prepared.base.name, "dev_examples": len(prepared.dev)}
         write_card(config, shlex.join(command), {**facts, "data_lines": _data_lines(config)})
         write_json(out / "summary.json", summary)

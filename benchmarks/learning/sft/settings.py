@@ -46,10 +46,9 @@ class TuningConfig(BaseModel, frozen=True, extra="forbid"):
         out: The folder that is written.
         dev: A file like `data`, or the share of the examples (0 to 0.5) that is held out.
         targets: Layers that LoRA adapts: `all-linear`, or the ends of their names.
-        batch: Examples (packed rows with `packing`) of one update, over all processes.
+        batch: Examples of one update, over all processes.
         micro_batch: Examples that one process holds in memory at once.
         max_length: Tokens of one example; the context of a longer one is cut on its left.
-        packing: Put several short examples into one row of `max_length`; none attends to another.
         loss_on: Learn every assistant turn of a conversation, or only its last.
         layout: The model's chat template, or `roles`: the text of `--format toolllama`, for toolllama.jsonl.
         rope: {"type": "linear", "factor": F} stretches positions (position interpolation), to F times the context.
@@ -63,7 +62,7 @@ class TuningConfig(BaseModel, frozen=True, extra="forbid"):
     data: Names
     out: Annotated[str, Field(min_length=1)]
     dev: Share | Annotated[str, Field(min_length=1)] = Field(default=0.02, union_mode="left_to_right")
-    method: Literal["full", "lora", "qlora"] = "lora"
+    method: Literal["full", "lora"] = "lora"
     rank: Annotated[Positive, Field(lt=2**16)] = 16
     alpha: Positive = 32
     dropout: Annotated[Number, Field(lt=1)] = 0.0
@@ -76,7 +75,6 @@ class TuningConfig(BaseModel, frozen=True, extra="forbid"):
     batch: Positive = 16
     micro_batch: Positive = 4
     max_length: Positive = 2048
-    packing: bool = False
     loss_on: Literal["all", "last"] = "all"
     layout: Literal["chat", "roles"] = "chat"
     rope: Stretching | None = None

@@ -16,8 +16,8 @@ from typing import Any
 from atc.files import append_line, read_lines, write_text
 from benchmarks.learning.memory import keep_freed_memory
 from benchmarks.learning.sft.checkpoints import find_checkpoint, keep_best_beside, room_for, seal_checkpoint, step_of
-from benchmarks.learning.sft.examples import IGNORED
-from benchmarks.learning.sft.plan import TrainingPlan, TrainingRow
+from benchmarks.learning.sft.examples import IGNORED, TokenizedExample
+from benchmarks.learning.sft.plan import TrainingPlan
 from benchmarks.learning.sft.settings import TuningConfig
 from protocols.errors import LimitReached, UsageError
 
@@ -114,8 +114,6 @@ def adapted(model: Any, config: TuningConfig) -> Any:
         return model
     import peft
 
-    if config.method == "qlora":
-        model = peft.prepare_model_for_kbit_training(model, use_gradient_checkpointing=config.gradient_checkpointing)
     targets = config.targets if isinstance(config.targets, str) else list(config.targets)
     settings = peft.LoraConfig(
         task_type="CAUSAL_LM",
@@ -139,7 +137,7 @@ def adapted(model: Any, config: TuningConfig) -> Any:
 def train(
     model: Any,
     plan: TrainingPlan,
-    dev: Sequence[TrainingRow],
+    dev: Sequence[TokenizedExample],
     config: TuningConfig,
     say: Callable[[str], None],
     on_step: Callable[[int, float], None],
@@ -206,7 +204,7 @@ def _memory(remedy: str) -> Iterator[None]:
         raise LimitReached(f"out of memory {remedy}") from error
 
 
-def _arguments(plan: TrainingPlan, dev: Sequence[TrainingRow], config: TuningConfig) -> Any:
+def _arguments(plan: TrainingPlan, dev: Sequence[TokenizedExample], config: TuningConfig) -> Any:
     import torch
     import transformers
 
@@ -248,7 +246,7 @@ def _arguments(plan: TrainingPlan, dev: Sequence[TrainingRow], config: TuningCon
 def _make_trainer(
     model: Any,
     plan: TrainingPlan,
-    dev: Sequence[TrainingRow],
+    dev: Sequence[TokenizedExample],
     config: TuningConfig,
     log: TrainingLog,
     on_step: Callable[[int, float], None],
@@ -275,7 +273,7 @@ def _make_trainer(
         args=_arguments(plan, dev, config),
         train_dataset=[plan.rows[place] for place in plan.order],
         eval_dataset=sorted(dev, key=lambda row: len(row.ids)) or None,
-        data_collator=lambda rows: collate(rows, config.packing, config.max_length),
+        data_collator=lambda rows: collate(rows, config.max_length),
         callbacks=[_guard(lambda: trainer.evaluate() if dev else None, lambda: 0 < config.max_seconds <= log.seconds)],
     )
     trainer.remove_callback(transformers.PrinterCallback)
@@ -361,11 +359,10 @@ def _guard(measure: Callable[[], object], over: Callable[[], bool]) -> Any:
     return CheckpointGuard()
 
 
-def collate(rows: Sequence[TrainingRow], packing: bool, max_length: int) -> dict[str, Any]:
+def collate(rows: Sequence[TokenizedExample], max_length: int) -> dict[str, Any]:
     """Rows as tensors of one length, a multiple of 64 or `max_length`, padded on the right.
 
-    No attention mask is needed: a token attends only to its left, and with `packing` the positions, which begin anew
-    with each example, keep examples apart.
+    No attention mask is needed: a token attends only to its left.
     """
     import torch
 
@@ -375,13 +372,10 @@ def collate(rows: Sequence[TrainingRow], packing: bool, max_length: int) -> dict
     def padded(values: Sequence[list[int]], filler: int) -> Any:
         return torch.tensor([[*row, *([filler] * (length - len(row)))] for row in values])
 
-    batch = {
+    return {
         "input_ids": padded([row.ids for row in rows], 0),
         "labels": padded([row.labels for row in rows], IGNORED),
     }
-    if packing:
-        batch["position_ids"] = padded([row.positions for row in rows], 0)
-    return batch
 
 
 def answer_loss(model: Any, inputs: dict[str, Any]) -> tuple[Any, Any, Any]:
@@ -399,7 +393,6 @@ def answer_loss(model: Any, inputs: dict[str, Any]) -> tuple[Any, Any, Any]:
     head = _whole(model).get_output_embeddings()
     selection = head.register_forward_pre_hook(lambda layer, states: (states[0][:, :-1][chosen], *states[1:]))
     try:
-        # With a cache, transformers would not look for examples that share a row.
         outputs = model(**texts, use_cache=False)
     finally:
         selection.remove()

@@ -7,7 +7,7 @@ import random
 import shutil
 import struct
 from collections.abc import Iterator
-from contextlib import closing, nullcontext
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from click.testing import CliRunner
 from atc.apps.cli import main
 from atc.engines.files import CATALOGUE
 from atc.engines.local import Engine
-from atc.engines.names import ADAPTER_FILES, ROPE_FILE, adapter_hash, identity, parse
+from atc.engines.names import identity, parse
 from atc.models import Message, open_model
 from protocols.errors import ATCError, ModelError, UsageError
 from tests.benchmarks.learning.tiny_llama import VOCABULARY, header, make_llama, write_gguf
@@ -48,15 +48,6 @@ def test_a_name_has_the_hash_of_its_adapter(base: Path, tmp_path: Path) -> None:
     with pytest.raises(ModelError, match=r"a\.gguf has changed: .*the name asks for [0-9a-f]{12}"):
         open_model(first)
     assert identity(f"local:{base}") == f"local:{base}"
-
-
-def test_the_hash_of_a_folder_has_its_positions(tmp_path: Path) -> None:
-    """The weights are the same, but the model that they make is another with interpolated positions."""
-    for name in ADAPTER_FILES:
-        (tmp_path / name).write_text("{}")
-    first = adapter_hash(tmp_path)
-    (tmp_path / ROPE_FILE).write_text('{"rope_type": "linear", "factor": 2.0}')
-    assert adapter_hash(tmp_path) != first
 
 
 def test_a_plus_may_be_part_of_a_path(tmp_path: Path) -> None:
@@ -128,7 +119,6 @@ def random_model(folder: Path, architecture: str, stored: str = "F32") -> Path:
         lora_alpha=16,
         target_modules="all-linear",
         rank_pattern={"up_proj": 4},
-        alpha_pattern={"down_proj": 8},
         task_type="CAUSAL_LM",
     )
     adapted = peft.get_peft_model(model, settings)
@@ -287,21 +277,6 @@ def test_a_model_that_cannot_be_merged_is_told(tiny: Path, adapter: Path, tmp_pa
 
 
 @pytest.mark.train
-def test_a_scaling_of_the_base_is_no_interpolation(tmp_path: Path) -> None:
-    """Llama 3 has one of its own, which the file of the base holds; a training knows the linear one alone."""
-    from benchmarks.learning.gguf_model import merge
-
-    tiny = random_model(tmp_path, "llama", "Q8_0")
-    merged_model(tiny).save_pretrained(tmp_path / "whole")
-    config = json.loads((tmp_path / "whole" / "config.json").read_text())
-    for kind, refused in (("llama3", False), ("linear", True)):
-        config["rope_parameters"] = {"rope_type": kind, "factor": 32.0}
-        (tmp_path / "whole" / "config.json").write_text(json.dumps(config))
-        with pytest.raises(UsageError) if refused else nullcontext():
-            merge(tmp_path / "whole", tiny / "base.gguf", tmp_path / "tuned.gguf")
-
-
-@pytest.mark.train
 def test_a_bias_has_the_order_of_its_rows(tmp_path: Path) -> None:
     """The llama architecture pairs the halves of each head, in the weights and in the bias of q and k."""
     import numpy as np
@@ -401,9 +376,7 @@ def test_an_adapter_of_another_size_is_told(tiny: Path, adapter: Path, tmp_path:
         ({"r": "x"}, "r is 'x', and must be a number larger than 0"),
         ({"lora_alpha": float("nan")}, "lora_alpha is nan, and must be a number"),
         ({"lora_alpha": None}, "lora_alpha is missing or 0"),
-        ({"alpha_pattern": 5}, "alpha_pattern is 5, and must be an object"),
-        ({"alpha_pattern": {"down_proj": "x"}}, "down_proj is 'x', and must be a number"),
-        ({"alpha_pattern": {"(": 1}}, r"'\(' in alpha_pattern is no pattern"),
+        ({"alpha_pattern": {"down_proj": 8}}, "cannot add an adapter with alpha_pattern"),
     ],
 )
 def test_what_cannot_be_converted_is_refused(
@@ -416,23 +389,6 @@ def test_what_cannot_be_converted_is_refused(
     file.write_text(json.dumps({**json.loads(file.read_text()), **change}))
     with pytest.raises(ATCError, match=rf"adapter_config\.json.*{message}"):
         convert(adapter, tiny / "base.gguf", tmp_path / "a.gguf")
-
-
-@pytest.mark.train
-@pytest.mark.parametrize("more", [[], ["--merge"]])
-def test_an_output_below_a_file_is_told(tiny: Path, tmp_path: Path, more: list[str]) -> None:
-    """The command says so at once, and the functions behind it do, too."""
-    from benchmarks.learning.gguf_adapter import convert
-    from benchmarks.learning.gguf_model import merge
-
-    (tmp_path / "file").touch()
-    out = tmp_path / "file" / "a.gguf"
-    done = CliRunner().invoke(main, ["train", "adapter", str(tiny / "adapter"), "--out", str(out), *more])
-
-    assert done.exit_code == 2
-    assert f"'{tmp_path / 'file'}' is a file, and no folder" in " ".join(done.stderr.split())
-    with pytest.raises(UsageError, match=r"a\.gguf cannot be written: Not a directory"):
-        (merge if more else convert)(tiny / "adapter", tiny / "base.gguf", out)
 
 
 @pytest.mark.train

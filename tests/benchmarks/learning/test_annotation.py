@@ -194,21 +194,6 @@ def test_only_passed_solutions_are_kept(tmp_path: Path, endpoint: Callable[..., 
     assert counted["lines"] == {"toolllama": 1}
 
 
-def test_a_malformed_record_is_named_before_anything_is_asked(tmp_path: Path, endpoint: Callable[..., None]) -> None:
-    """The message has the query and the API; a parameter that is none is passed over, and the others can be used."""
-    entry = query(1)
-    entry["api_list"][0] |= {"optional_parameters": [1, {"type": "STRING"}], "required_parameters": {"port": "x"}}
-    refused = solve(write(tmp_path / "refused.json", entry), tmp_path / "refused", "--mode", "attribute")
-    endpoint(PROGRAM)
-    entry["api_list"][0]["required_parameters"] = query(1)["api_list"][0]["required_parameters"]
-    done = solve(write(tmp_path / "queries.json", entry), tmp_path / "out", "--mode", "attribute")
-
-    assert refused.exit_code == 2
-    assert "query 0, api_list[0]: its `required_parameters` are no list" in " ".join(refused.stderr.split())
-    assert done.exit_code == 0, done.output
-    assert lines(tmp_path / "out" / "toolllama.jsonl")
-
-
 def test_a_judge_may_decide_what_passed(tmp_path: Path, endpoint: Callable[..., None]) -> None:
     """With a judge the rule does not count; its verdicts are stored beside the solutions."""
     endpoint(*SEARCH, "The answer says when.\nAnswer status: Unsolved", "Task status: Solvable")
@@ -219,18 +204,6 @@ def test_a_judge_may_decide_what_passed(tmp_path: Path, endpoint: Callable[..., 
     counted = json.loads(done.stdout)
     assert (counted["answered"], counted["passed"]) == (1, 0)
     assert "Unsolved" in (out / "verdicts.jsonl").read_text()
-
-
-def test_a_server_answers_the_calls(tmp_path: Path, endpoint: Callable[..., None]) -> None:
-    """The answer is that of the server's world."""
-    queries, out = write(tmp_path / "queries.json", query(1)), tmp_path / "out"
-    endpoint(PROGRAM)
-    with simulated_server(Catalogue([queries]), 1) as url:
-        arguments = ["toolbench", "annotate", str(queries), "--server", url, "--model", "openai:scripted"]
-        solved = CliRunner().invoke(main, [*arguments, "--mode", "attribute", "--out", str(out)])
-
-    assert solved.exit_code == 0, solved.output
-    assert lines(out / "program.jsonl")[0]["answer"].startswith("High water is at ")
 
 
 @pytest.mark.parametrize(
@@ -336,13 +309,3 @@ def test_a_split_that_cannot_be_is_refused(
     assert done.exit_code == 2
     assert why in " ".join(done.stderr.split())
     assert file.read_text() == before
-
-
-@pytest.mark.parametrize("text", ["[" * 100_000, '[{"query": "When?", "query_id": 1e400}]'])
-def test_a_query_file_that_cannot_be_read_is_named(tmp_path: Path, text: str) -> None:
-    """By each command that takes one."""
-    file = tmp_path / "queries.json"
-    file.write_text(text)
-    for command in (["retrieve", "build"], ["toolbench", "split", "--by", "query"]):
-        done = CliRunner().invoke(main, [*command, str(file), "--out", str(tmp_path / "out")])
-        assert (done.exit_code, str(file) in " ".join(done.stderr.split())) == (2, True)

@@ -167,19 +167,6 @@ def test_each_check_says_why_it_refuses(
     assert why in reason
 
 
-def test_common_words_are_no_name(tides: tuple[PooledAPI, ...]) -> None:
-    """`Track` is a word of everyday language: only in quotes, or called an API, it is the name of one."""
-    checks = InstructionChecks(SeenTexts(), None)
-    tracked = record("Parcel Desk", "Track", "Where a parcel is")
-    api = PooledAPI(
-        tides[0].address, {**tracked, "tool_name": "Parcel Desk", "api_name": "Track", "api_description": ""}
-    )
-    text = f"{WRITTEN} I keep track of each parcel."
-
-    assert checks.refusal(WrittenInstruction(text, {}), [api]) == ("", "")
-    assert checks.refusal(WrittenInstruction(f"{text} Use the Track API.", {}), [api])[0] == "names"
-
-
 def test_a_near_duplicate_is_refused(tides: tuple[PooledAPI, ...]) -> None:
     """Another date and port do not make an instruction new."""
     checks = InstructionChecks(SeenTexts([LONG.format(port="ESB", day="2023-01-01")]), None)
@@ -239,36 +226,6 @@ def test_a_run_goes_on_where_it_was(tools: Path, tmp_path: Path, endpoint: Calla
     assert (finished.stdout, "1/1" in finished.stderr) == (again.stdout, True)
     assert seeded.exit_code == 2
     assert "seed is 1 now and was 0" in " ".join(seeded.stderr.split())
-
-
-def test_attempts_are_of_the_answers_that_are_played(
-    tools: Path, tmp_path: Path, endpoint: Callable[..., None]
-) -> None:
-    """Recorded answers give the same instructions; another file of that name wants another query file."""
-    source, played, out = tools / "Science" / "sea_levels.json", tmp_path / "answers.jsonl", tmp_path / "queries.json"
-    endpoint('{"port_code": "ESB"}', LONG.format(port="ESB", day="Monday"))
-    recorded = CliRunner().invoke(main, command(source, tmp_path / "q.json", "--count", "1", "--record", str(played)))
-    replay = command(source, out, "--count", "1", "--model", f"replay:{played}")
-    first = CliRunner().invoke(main, replay)
-    played.write_text(played.read_text() * 2)
-    changed = CliRunner().invoke(main, replay)
-
-    assert json.loads(first.stdout) == json.loads(recorded.stdout)
-    assert changed.exit_code == 2
-    assert "model is " in " ".join(changed.stderr.split())
-
-
-def test_an_unfinished_line_is_removed(tools: Path, tmp_path: Path, endpoint: Callable[..., None]) -> None:
-    """A stop in the middle of a line costs that attempt, and no later one."""
-    endpoint("nothing")
-    arguments = command(tools, tmp_path / "queries.json", "--count", "1", "--max-tokens", "900")
-    CliRunner().invoke(main, arguments)
-    file = tmp_path / "queries.attempts.jsonl"
-    file.write_bytes(file.read_bytes()[:-20])
-    again = CliRunner().invoke(main, arguments)
-
-    assert again.exit_code == 0, again.output
-    assert all(json.loads(line) for line in file.read_text().splitlines())
 
 
 def test_a_call_that_the_server_fails_at_is_refused(tools: Path, tmp_path: Path, endpoint: Callable[..., None]) -> None:
@@ -340,26 +297,6 @@ def test_a_file_that_it_has_not_made_is_left_alone(tools: Path, tmp_path: Path, 
     assert refused.exit_code == 2
     assert f"{out} exists, and was not made by this command" in " ".join(refused.stderr.split())
     assert out.read_text() == before
-
-
-@pytest.mark.parametrize(
-    ("sources", "why"),
-    [
-        (["nofile.json"], "there is no file or folder nofile.json; name a folder of tools, or query files"),
-        ([], "name the tools as SOURCE (a folder toolenv/tools, or query files)"),
-    ],
-)
-def test_sources_that_are_none_are_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sources: list[str], why: str
-) -> None:
-    """The message names no option that the command does not have."""
-    monkeypatch.delenv("ATC_DATA", raising=False)
-    more = ["--kind", "I1", "--count", "1", "--out", str(tmp_path / "q.json")]
-    done = CliRunner().invoke(main, ["toolbench", "generate", *sources, *more])
-
-    assert done.exit_code == 2
-    assert why in " ".join(done.stderr.split())
-    assert "--data" not in done.stderr
 
 
 @pytest.mark.parametrize(

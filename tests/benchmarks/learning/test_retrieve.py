@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -233,18 +232,6 @@ def test_the_published_table_stands_below_ours(tmp_path: Path) -> None:
     assert published["columns"] == ["ToolLLM", "BM25", "Ada-002"]
 
 
-def test_the_library_for_ndcg_may_be_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An index is built and asked without it; `eval` says what to install."""
-    file, index = queries(tmp_path), tmp_path / "index"
-    run("build", file, "--out", index)
-    monkeypatch.setitem(sys.modules, "sklearn.metrics", None)
-    evaluated = run("eval", index, file)
-
-    assert run("query", index, "rain").exit_code == 0
-    assert evaluated.exit_code == 2
-    assert "pip install 'atc-toolchain[measure]'" in evaluated.stderr
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -279,18 +266,6 @@ def test_questions_that_fit_no_index_are_told(tmp_path: Path) -> None:
     assert (foreign.exit_code, "none of its relevant APIs is in" in " ".join(foreign.stderr.split())) == (2, True)
     same = run("eval", str(tmp_path / "index"), *map(str, files))
     assert (same.exit_code, "needs a name of its own" in " ".join(same.stderr.split())) == (2, True)
-
-
-def test_relevant_apis_that_an_index_lacks_are_told(tmp_path: Path) -> None:
-    """They are counted as misses, so the figures are not those of the retriever."""
-    query = {"query": "Will it rain?", "query_id": 1, "api_list": RECORDS, "relevant APIs": [_name(RECORDS[0])]}
-    file, index = tmp_path / "both.json", tmp_path / "index"
-    (tmp_path / "part.json").write_text(json.dumps([{**query, "api_list": RECORDS[:1]}]), "utf-8")
-    file.write_text(json.dumps([query, {**query, "query_id": 2, "relevant APIs": [_name(RECORDS[1])]}]), "utf-8")
-    assert run("build", tmp_path / "part.json", "--out", index, "--encoder", "bm25").exit_code == 0
-
-    warned = " ".join(run("eval", index, file).stderr.split())
-    assert f"1 of 2 questions have relevant APIs that {index} lacks; these count as misses" in warned
 
 
 def _name(record: dict[str, object]) -> list[object]:

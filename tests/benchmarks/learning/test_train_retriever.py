@@ -10,8 +10,8 @@ import pytest
 from click.testing import CliRunner
 
 from atc.apps.cli import main
-from atc.retrieval.tool_index import RetrievalQuery, ToolDocument, ToolIndex, build_index
-from benchmarks.learning.retriever import EncoderTraining, train_encoder
+from atc.retrieval.tool_index import ToolDocument, ToolIndex, build_index
+from benchmarks.learning.retriever import EncoderTraining
 from protocols.errors import UsageError
 from tests.atc_command import start
 
@@ -23,28 +23,6 @@ def test_training_needs_an_empty_folder(tmp_path: Path) -> None:
 
     assert done.exit_code == 2
     assert "is not empty" in done.output
-
-
-@pytest.mark.train
-def test_a_folder_that_cannot_be_made_is_told_before_the_training(tmp_path: Path) -> None:
-    """A path below a file is no folder; the message names it."""
-    out = queries(tmp_path) / "encoder"
-    documents = [ToolDocument("1", "Weather", "Sky", "Tide", "high water")]
-    steps: list[int] = []
-
-    done = CliRunner().invoke(main, ["retrieve", "train", str(out.parent), "--out", str(out)])
-    with pytest.raises(UsageError, match=r"the folder .*encoder cannot be made: Not a directory; name another one"):
-        train_encoder(
-            documents,
-            [RetrievalQuery("1", "tides", frozenset({"1"}))],
-            out,
-            EncoderTraining(),
-            on_step=lambda step, total, loss: steps.append(step),
-        )
-
-    assert done.exit_code == 2
-    assert "cannot be made: Not a directory" in " ".join(done.stderr.split())
-    assert steps == []
 
 
 def queries(folder: Path) -> Path:
@@ -129,15 +107,6 @@ def test_the_tools_of_one_question_do_not_compete() -> None:
 
     assert float(alone._loss([0]).detach()) == pytest.approx(0.0, abs=1e-6)
     assert float(beside._loss([0]).detach()) > 0.0
-
-
-@pytest.mark.train
-def test_a_folder_without_a_model_is_refused(tmp_path: Path) -> None:
-    """The message names the folder and says what to name instead."""
-    from atc.retrieval.encoder import load_encoder
-
-    with pytest.raises(UsageError, match="no encoder that can be read"):
-        load_encoder(str(tmp_path))
 
 
 @pytest.mark.train

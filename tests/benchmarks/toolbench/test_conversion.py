@@ -92,21 +92,6 @@ def test_an_invalid_answer_is_one_walk_through_its_tree() -> None:
     assert len({walk.calls[0].arguments for walk in walks.values()}) == 4
 
 
-def test_older_files_hold_calls_as_text(tmp_path: Path) -> None:
-    """A tool message may be the text of a Python dictionary."""
-    file = write_answers(tmp_path, [answer("1")])
-    data = json.loads(file.read_text())
-    node = data["1"]["answer"]["answer_details"][0]["next"][0]["next"][0]
-    node["message"] = str(node["message"])
-    file.write_text(json.dumps(data))
-
-    assert read_converted(file)["1"].calls[0].name == "search_for_films"
-    node["message"] = "{not python"
-    file.write_text(json.dumps(data))
-    with pytest.raises(UsageError, match=r"query 1: answer\.answer_details: a tool message holds no call"):
-        read_converted(file)
-
-
 def test_long_answers_are_read(tmp_path: Path) -> None:
     """Each message is nested in the one before it: 300 calls are no problem, more than can be written is told."""
     assert len(read_converted(write_answers(tmp_path, [answer("1", calls=300)]))["1"].calls) == 301

@@ -4,11 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import os
-import signal
-import subprocess
-import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -65,18 +60,6 @@ def test_a_reply_without_a_verdict_is_asked_for_once_more(tmp_path: Path) -> Non
         assert (query.label, query.unparsed) == ("Unsure", 2), nonsense  # both questions on the status
 
 
-def test_a_judge_that_answers_nonsense_is_doubted(endpoint_judge: JudgeServer, tmp_path: Path) -> None:
-    """The evaluation ends, its rate is a half, and a warning tells how many replies cannot be read."""
-    endpoint_judge.decide = replying("I like films.")
-    file = write_answers(tmp_path / "mine", [answer("1"), answer("2", calls=0)])
-    shown = atc_eval("pass-rate", file, "--judge", "openai:judge", "--times", 1, "--out", tmp_path / "out")
-    figures = summary(tmp_path / "out")
-
-    assert shown.exit_code == 0
-    assert "warning: 6 replies of the judge cannot be read" in shown.stderr
-    assert (figures["rate"], figures["unsure"], figures["unparsed"]) == (0.5, 2, 6)
-
-
 def test_verdicts_are_asked_once_for_each_judge_and_text(tmp_path: Path) -> None:
     """The same again costs nothing, more repetitions cost the new ones; another judge or answer starts anew."""
 
@@ -122,46 +105,6 @@ def test_a_judge_that_dies_in_the_middle(endpoint_judge: JudgeServer, tmp_path: 
     assert summary(tmp_path / "out")["rate"] == 1
     assert atc_eval(*command).exit_code == 0
     assert len(endpoint_judge.prompts) == 12
-
-
-@pytest.mark.parametrize("workers", [1, 2])
-def test_ctrl_c_keeps_the_verdicts(endpoint_judge: JudgeServer, tmp_path: Path, workers: int) -> None:
-    """A real process is interrupted; the same command goes on."""
-    file = write_answers(tmp_path / "mine", [answer(str(number)) for number in range(8)])
-    solved, out = always("Solved"), tmp_path / "out"
-
-    def slowly(prompt: str) -> str:
-        time.sleep(0.1 if len(endpoint_judge.prompts) < 3 else 2)
-        return solved(prompt)
-
-    endpoint_judge.decide = slowly
-    command = [
-        sys.executable,
-        "-c",
-        "from atc.apps.cli import main; main()",
-        "eval",
-        "pass-rate",
-        str(file),
-        "--judge",
-        "openai:judge",
-    ]
-    process = subprocess.Popen(
-        [*command, "--times", "1", "--out", str(out)], stderr=subprocess.PIPE, env={**os.environ}
-    )
-    deadline = time.monotonic() + 40
-    while len(endpoint_judge.prompts) < 3 and time.monotonic() < deadline:
-        time.sleep(0.05)
-    time.sleep(0.3)
-    process.send_signal(signal.SIGINT)
-    process.communicate(timeout=20)
-    assert process.returncode == 130
-    stored = len((out / "verdicts.jsonl").read_text().splitlines())
-    assert stored >= 3
-
-    endpoint_judge.decide = solved
-    endpoint_judge.prompts.clear()
-    assert atc_eval("pass-rate", file, "--judge", "openai:judge", "--times", 1, "--out", out).exit_code == 0
-    assert len(endpoint_judge.prompts) == 8 - stored
 
 
 def test_recorded_replies_judge_again_without_the_judge(endpoint_judge: JudgeServer, tmp_path: Path) -> None:

@@ -14,7 +14,6 @@ from atc.engines.local import LocalEngine
 from atc.models import Message, open_model
 from atc.models.base import FunctionCall, FunctionSpec, ModelRequest, answer, calls_functions
 from atc.models.budget import BudgetedModel
-from atc.models.role_layout import role_prompt
 from atc.resume import recorded_completion
 from protocols.errors import ModelError, UsageError
 from sandbox.journal.journal import Journal
@@ -175,9 +174,3 @@ def test_a_conversation_as_one_text(endpoint: ChatEndpoint, tmp_path: Path) -> N
         answer(replay, replace(request, layout="chat"))
     with pytest.raises(UsageError, match="cannot call functions"):
         answer(open_model("openai:small"), replace(request, functions=FUNCTIONS))
-
-
-def test_a_prefill_in_the_layout_of_roles_stays_open() -> None:
-    """The answer goes on where the prefill ends."""
-    prompt = role_prompt([Message("user", "q"), Message("assistant", "\nThought:")])
-    assert prompt == "User: q\nAssistant: \nThought:"

@@ -110,27 +110,6 @@ def test_a_text_that_is_given_again_is_the_answer(weather: LocalAPI) -> None:
     assert (solution.status, solution.answer) == ("answered", "It does rain.")
 
 
-def test_an_unknown_function_is_an_error_that_the_model_reads(weather: LocalAPI) -> None:
-    """It costs no request, and the search goes on."""
-    model = Calling([("GET_towns", {})], [CITY], [FINISH])
-    solution = ask(weather, "react", model)
-
-    assert [step.code for node in solution.tree for step in node.steps] == [1, 0, 3]
-    assert model.requests[1].messages[-1].content == "Error: there is no function GET_towns"
-    assert len(weather.requests) == 1
-
-
-def test_the_published_functions_end_with_finish(weather: LocalAPI) -> None:
-    """Under `compat` one function ends a search, and nothing is told of the data flow."""
-    finish = ("Finish", {"return_type": "give_answer", "final_answer": "It rains."})
-    model = Calling([CITY], [finish])
-    solution = ask(weather, "react", model, search=SearchSettings(compat=True))
-
-    assert solution.answer == "It rains."
-    assert model.requests[0].functions[-1].name == "Finish"
-    assert "from GET_cities" not in "".join(message.content for message in model.requests[0].messages)
-
-
 def test_a_model_without_functions_says_so(weather: LocalAPI) -> None:
     """`--format functions` needs a model that takes them; without it the text form is used."""
     with pytest.raises(UsageError, match="cannot call functions"):

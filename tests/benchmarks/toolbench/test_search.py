@@ -83,19 +83,6 @@ def test_a_published_search_makes_the_published_calls(
     assert (len(chain_model.asked), len(tree_model.asked)) == (chain, tree)
 
 
-@pytest.mark.parametrize(
-    ("reply", "chain", "tree"),
-    [(CALL_WITH_THOUGHT, 16, 40), (CALL_ALONE, 16, 40)],
-)
-def test_our_search_ends_with_its_budget(weather: LocalAPI, reply: str, chain: int, tree: int) -> None:
-    """Without a depth in tree nodes, every form of message costs one completion."""
-    chain_model, tree_model = Loop(reply), Loop(reply)
-    solutions = [ask(weather, "react", chain_model), ask(weather, "dfsdt", tree_model)]
-
-    assert (len(chain_model.asked), len(tree_model.asked)) == (chain, tree)
-    assert [solution.status for solution in solutions] == ["limit", "limit"]
-
-
 def test_more_model_calls_raise_the_budget(weather: LocalAPI) -> None:
     """`--max-model-calls` is of all tries together, and also raises what a try of the mode may ask."""
     model, more = Loop(CALL_WITH_THOUGHT), Loop(CALL_WITH_THOUGHT)
@@ -244,14 +231,6 @@ def test_every_message_is_kept(weather: LocalAPI) -> None:
     indexes = [step.call for node in solution.tree for step in node.steps if step.call is not None]
     assert indexes == sorted(call.index for attempt in solution.attempts for call in attempt.calls)
     assert len(solution.to_json()["tree"]) == 5  # type: ignore[arg-type]
-
-
-def test_the_tree_survives_a_model_that_fails(weather: LocalAPI) -> None:
-    """What was asked before is in the Solution."""
-    solution = ask(weather, "dfsdt", ScriptedModel(act(CITY)))
-
-    assert solution.status == "model_error"
-    assert [step.name for node in solution.tree for step in node.steps] == ["GET_cities"]
 
 
 # --- dfs

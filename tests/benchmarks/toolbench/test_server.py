@@ -120,18 +120,6 @@ def test_a_broken_file_is_named_and_left_alone(tmp_path: Path) -> None:
     assert [FILE in warning and "left alone" in warning for warning in cache.warnings] == [True]
 
 
-def test_a_change_by_another_server_is_seen(tmp_path: Path) -> None:
-    """A file is read again when it has changed."""
-    cache = ResponseCache(tmp_path)
-    assert cache.get(FORECAST, {}) is None
-    second = ResponseCache(tmp_path)
-    second.put(FORECAST, {}, REPLY, remake=False)
-
-    assert cache.get(FORECAST, {}) == REPLY
-    (tmp_path / FILE).unlink()
-    assert cache.get(FORECAST, {}) is None
-
-
 WRITER = """
 import sys
 from pathlib import Path
@@ -353,17 +341,6 @@ def test_a_session_outlives_the_tools_that_are_held(data: Path, monkeypatch: pyt
         assert ask(url, tool_input={"city": "Oslo"}) == first
 
     assert first["error"] == ""
-
-
-def test_every_call_is_stateless_without_a_session(tmp_path: Path, serve: Callable[..., str], data: Path) -> None:
-    """A write changes nothing for a later call."""
-    writes = [{**RECORDS[0], "api_name": "Report", "method": "POST"}]
-    data.write_text(json.dumps([{"query": "", "query_id": 1, "api_list": [*RECORDS, *writes]}]))
-    url = serve(cache=False)
-    before = ask(url, tool_input={"city": "Oslo"})
-
-    assert ask(url, "report", {"city": "Oslo"})["error"] == ""
-    assert ask(url, tool_input={"city": "Oslo"}) == before
 
 
 def test_tool_files_of_a_release_are_served(tmp_path: Path) -> None:

@@ -244,30 +244,3 @@ def test_a_file_of_another_kind_is_refused_with_the_place(tmp_path: Path, conten
 
 
 SHARED = ("G1_category", "G1_instruction", "G2_instruction")
-
-
-def test_the_shared_queries_have_the_counted_names_and_gaps(data: Path) -> None:
-    """422 queries with 2,196 records; of their names some are cut, equal, or shadowed by an earlier one."""
-    folder = data / "stabletoolbench"
-    queries = [query for subset in SHARED for query in read_queries(folder / f"{subset}.json")]
-    names = [name for query in queries for name in query.names]
-    functions = [[name.function for name in query.names] for query in queries]
-    records = [record for query in queries for record in query.records]
-
-    assert (len(queries), len(names)) == (422, 2196)
-    assert len({(name.category, name.tool, name.api) for name in names}) == 1755
-    assert len({(name.category, name.tool) for name in names}) == 558
-    assert len({name.category for name in names}) == 46
-    assert sum(len(f"{parameter_name(name.api)}_for_{standard_name(name.tool)}") > 64 for name in names) == 73
-    assert sum(len(set(listed)) < len(listed) for listed in functions) == 3
-    assert sum(not api["required_parameters"] and bool(api["optional_parameters"]) for api in records) == 215
-    assert sum("template_response" not in api for api in records) == 716
-    assert sum(isinstance(api.get("template_response"), str) for api in records) == 112
-    assert all(query.gold for query in queries)
-    for query in queries:
-        protocol = query_protocol(query)
-        assert [tool.name for tool in protocol.tools] == [name.identifier for name in query.names]
-        assert [tool.operation_id for tool in protocol.tools] == [name.function for name in query.names]
-    gaps = [gap for query in queries for gap in query_gaps(query)]
-    assert len(gaps) == 5
-    assert all("have the published name" in gap for gap in gaps)

@@ -153,20 +153,6 @@ def test_a_failed_call_and_an_unusable_message_are_told(weather: LocalAPI) -> No
     assert "Nor now." in text or "I do not know." in text
 
 
-def test_points_of_a_ranking_are_shown(weather: LocalAPI) -> None:
-    """Ranked siblings have their points."""
-    alerts = "Thought: alerts.\nAction: GET_alerts()"
-    solution, events = search(weather, "dfs", alerts, CITY, "B", "A", FINISH)
-    text = drawn(solution.tree)
-
-    assert [entry.outcome for entry in solution.tree] == ["abandoned", "open", "answer"]
-
-    assert "0 points" in text
-    assert "1 point\n" in re.sub(r" +\n", "\n", text)
-    assert "message 2: followed again" in lines(events)
-    assert "message 2: 1 point" in lines(events)
-
-
 def test_each_try_is_a_tree(weather: LocalAPI) -> None:
     """In MODE@N the tries are numbered, on the screen and in the log."""
     solution, events = search(weather, "dfsdt@2", CITY, GIVE_UP, GIVE_UP, WEATHER, FINISH)
@@ -190,13 +176,6 @@ def test_the_log_has_a_line_for_a_message_and_one_for_its_end(weather: LocalAPI)
     assert written[-1].endswith("✓ answer: Yes, it rains")
     numbers = [int(line.split()[1].rstrip(":")) for line in written]
     assert sorted(set(numbers)) == list(dict.fromkeys(number for number in numbers if numbers))
-
-
-def test_an_interrupted_search_stays_on_screen() -> None:
-    """What was searched is printed when the view closes before the end."""
-    screen = plain(live([SolveStarted("q", ()), ModelWaiting(1), NodeChanged(node(1, 0)), ModelWaiting(2)]))
-
-    assert "thought 1" in screen.rsplit("search · 1 message", 1)[1]
 
 
 # --- any tree on any terminal
