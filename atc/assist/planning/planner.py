@@ -11,7 +11,8 @@ from atc.assist.language.question import Question, is_mentioned
 from atc.assist.planning.comparison import with_comparison
 from atc.assist.planning.loops import looped, return_words
 from atc.assist.planning.providers import path_nouns
-from atc.assist.planning.step_writer import StepWriter, name_in, placeholder
+from atc.assist.planning.step_writer import StepWriter, name_in
+from atc.program.chain import placeholder
 from atc.program.plan import PLACEHOLDER, Call, Plan, Step, parts
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.dataflow.operations import looks_like_read

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from atc.assist.language.question import Question, is_mentioned
+from atc.program.chain import MAX_DEPTH
 from protocols.dataflow.graph import ProtocolGraph, ProvidedField, selector_arguments
 from protocols.dataflow.identifiers import IdentifierReference
 from protocols.dataflow.operations import is_current, is_own
@@ -12,7 +13,7 @@ from protocols.model import Parameter, Tool
 from protocols.schema_fields import type_of
 from protocols.text.words import SEARCHES, abbreviated_names, noun_of, stem, words
 
-__all__ = ["MAX_DEPTH", "ProviderRanking", "path_nouns"]
+__all__ = ["ProviderRanking", "path_nouns"]
 
 _COMMON_WORDS = frozenset(words("all by find for from get in list me of on search the to"))
 """Words that a question and a path share by chance."""
@@ -26,8 +27,6 @@ _LOCATING = frozenset(map(stem, ["barcode", "coordinates", "gps", "latitude", "l
 _PREFIX = "prefix"
 _LEAST, _BOUNDS = frozenset({"min", "minimum"}), frozenset({"max", "maximum", "min", "minimum"})
 """First words of the names of arguments that take the least or the most of something."""
-MAX_DEPTH = 3
-"""Calls in a row that one value may take."""
 
 
 @dataclass(frozen=True)

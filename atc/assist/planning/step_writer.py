@@ -2,63 +2,45 @@
 
 from __future__ import annotations
 
-import keyword
 from collections.abc import Collection, Iterator, Sequence
 from decimal import Decimal
 from typing import cast
 
 from atc.assist.language.question import Question
 from atc.assist.planning.loops import return_words
-from atc.assist.planning.providers import MAX_DEPTH, ProviderRanking, path_nouns
+from atc.assist.planning.providers import ProviderRanking, path_nouns
+from atc.program.chain import Chain, identifier, is_content, placeholder, stems_of
 from atc.program.plan import (
     PLACEHOLDER,
     Call,
-    Collected,
     Expression,
-    Items,
     Literal,
-    Object,
     Path,
     Pick,
     Ref,
-    Step,
-    literal,
     parts,
-    reads,
 )
-from protocols.dataflow.graph import ProtocolGraph, ProvidedField, selector_arguments
+from protocols.dataflow.graph import ProtocolGraph, ProvidedField
 from protocols.model import Parameter, Tool
 from protocols.schema_fields import ResponseField, fields, type_of
 from protocols.text.words import SEARCHES, noun_of, singular, stem, words
 
-__all__ = ["StepWriter", "name_in", "placeholder"]
+__all__ = ["StepWriter", "name_in"]
 
 COORDINATE_WORDS = frozenset({("lat",), ("latitude",), ("lon",), ("lng",), ("long",), ("longitude",)})
 """Last words of the names of arguments that take a latitude or a longitude."""
 _TITLES = (("name",), ("title",), ("label",))
 
 
-class StepWriter:
+class StepWriter(Chain):
     """Writes the calls of a plan; `steps` are those that provide the arguments of the last one."""
 
     def __init__(self, graph: ProtocolGraph, callable_tools: Collection[str], question: Question) -> None:
-        self.graph, self.question = graph, question
+        super().__init__(graph)
+        self.question = question
         self.ranking = ProviderRanking(graph, frozenset(callable_tools), question)
-        self.steps: list[Step] = []
-        self._sought: list[str] = []
-        """The entity types that are being looked for: what leads back to one of them leads nowhere."""
 
-    def call(self, tool: Tool, depth: int) -> Call | None:
-        """The call of a tool, its values found before; None where one of them cannot be found."""
-        arguments = []
-        for parameter in self._chosen_arguments(tool, depth):
-            value = self._value(tool, parameter, depth)
-            if value is None:
-                return None
-            arguments.append((parameter.argument, value))
-        return Call(tool.name, tuple(arguments))
-
-    def _chosen_arguments(self, tool: Tool, depth: int) -> list[Parameter]:
+    def chosen_arguments(self, tool: Tool, depth: int) -> list[Parameter]:
         """The required arguments, and the optional ones without which the call is of no use."""
         flow = [p for p in tool.arguments if p.required]
         if tool.writes and all(p.location == "path" for p in flow):
@@ -73,7 +55,7 @@ class StepWriter:
         """The optional arguments that hold what is written, those that the question mentions first."""
         optional = [p for p in tool.arguments if not p.required]
         written = sorted(
-            filter(self._is_content, optional),
+            filter(is_content, optional),
             key=lambda p: (not self._is_mentioned(p), p.argument not in ("name", "title")),
         )
         sourced = sorted(
@@ -91,13 +73,8 @@ class StepWriter:
 
     def _is_mentioned(self, parameter: Parameter) -> bool:
         """True if the question has the words of an argument: `set the due date`."""
-        argument_stems = _stems(parameter.argument)
+        argument_stems = stems_of(parameter.argument)
         return bool(argument_stems) and argument_stems <= set(self.question.stems)
-
-    def _is_content(self, parameter: Parameter) -> bool:
-        """True if an argument holds the content of a write, and no option of it."""
-        text = type_of(parameter.schema) == "string" and placeholder(parameter) == PLACEHOLDER
-        return text and parameter.location == "body" and parameter.argument != "body"
 
     def _filters(self, tool: Tool) -> list[Parameter]:
         """The optional arguments that narrow a call to the question: coordinates, limits, a search, a word of the
@@ -110,11 +87,11 @@ class StepWriter:
         searches = [p for p in tool.arguments if p.argument.lower() in SEARCHES]
         if limits := [p for p in tool.arguments if self.ranking.limit(p) is not None]:
             return [*searches[:1], *limits]
-        about = {*self.question.stems, *_stems(tool.path)}
-        free = [p for p in tool.arguments if placeholder(p) == PLACEHOLDER and _stems(p.argument) <= about]
+        about = {*self.question.stems, *stems_of(tool.path)}
+        free = [p for p in tool.arguments if placeholder(p) == PLACEHOLDER and stems_of(p.argument) <= about]
         return (searches or [p for p in free if self.graph.reference(tool.name, p.argument) is None])[:1]
 
-    def _value(self, tool: Tool, parameter: Parameter, depth: int) -> Expression | None:
+    def value(self, tool: Tool, parameter: Parameter, depth: int) -> Expression | None:
         """The value of an argument; None where its providers cannot be called."""
         reference = self.ranking.reference(tool, parameter)
         number = self.question.ordinals.get(stem(reference.noun)) if reference is not None else None
@@ -126,9 +103,8 @@ class StepWriter:
         providers = self.ranking.providers(tool, parameter)
         if reference is None or (not providers and not parameter.required):
             return self._from_question(tool, parameter)
-        entry = self.graph.item_key(tool.name, parameter.argument)
         for provider in providers:
-            value = self._provided(provider, reference.noun, parameter, depth, entry)
+            value = self.provided(provider, reference.noun, tool, parameter, depth)
             if value is not None:
                 return value
         return self._from_question(tool, parameter) if not providers else None
@@ -137,7 +113,7 @@ class StepWriter:
         """The value that the question gives for an argument, else a placeholder."""
         if (limit := self.ranking.limit(parameter)) is not None:
             return Literal(Decimal(limit))
-        about = self._sought[-1] if self._sought else (path_nouns(tool) or [""])[-1]
+        about = self.sought[-1] if self.sought else (path_nouns(tool) or [""])[-1]
         default = placeholder(parameter)
         last = words(parameter.argument)[-1:]
         if self.question.coordinates and last in COORDINATE_WORDS:
@@ -146,7 +122,7 @@ class StepWriter:
         if default != PLACEHOLDER:
             values = cast("list[object]", parameter.schema.get("enum") or [])
             texts = [value for value in values if isinstance(value, str)]
-            mentioned = [text for text in texts if _stems(text) <= set(self.question.stems)]
+            mentioned = [text for text in texts if stems_of(text) <= set(self.question.stems)]
             return Literal(mentioned[0]) if len(mentioned) == 1 else default
         name = None
         if parameter.argument.lower() in SEARCHES:
@@ -169,43 +145,9 @@ class StepWriter:
             and type_of(tool.response_schema) == "string"
             and set(map(stem, return_words(tool))) <= set(self.question.stems)
         ]
-        return Ref(self._variable(Call(names[0], ()), noun)) if len(names) == 1 else None
+        return Ref(self.variable(Call(names[0], ()), noun)) if len(names) == 1 else None
 
-    def _provided(
-        self, provider: ProvidedField, noun: str, parameter: Parameter, depth: int, entry: str
-    ) -> Expression | None:
-        """A provided value, after the steps that call its provider.
-
-        Args:
-            entry: The key of the value in each object of an array argument; empty where the value stands by itself.
-        """
-        if depth >= MAX_DEPTH or noun in self._sought:
-            return None
-        before = list(self.steps)
-        provider_tool = self.graph.protocol.tool(provider.tool)
-        self._sought.append(noun)
-        call = self.call(provider_tool, depth + 1)
-        self._sought.pop()
-        if call is None:
-            self.steps = before
-            return None
-        for argument, selected in selector_arguments(provider_tool, provider).items():
-            if (default := call.argument(argument)) is not None and not reads(default):
-                call = call.with_argument(argument, literal(selected))
-        array = type_of(parameter.schema) == "array"
-        several = array or parameter.argument.endswith("s")
-        ends = [place for place, step in enumerate(provider.path) if step == 0]
-        if several and ends and not self._is_single(call, noun):
-            name = self._variable(call.at(provider.path[: ends[-1]]), f"{noun}s")
-            item = _identifier(noun)
-            value = _entry(entry, Ref(item, provider.path[ends[-1] + 1 :]))
-            count = self.question.count_of(noun)
-            return Collected(value, item, Ref(name), count if count > 1 else None)
-        name = self._variable(self._pick(call, provider, noun) or call.at(provider.path[:-1]), noun)
-        value = _entry(entry, Ref(name, provider.path[-1:]))
-        return Items((value,)) if array or (several and bool(ends)) else value
-
-    def _is_single(self, call: Call, noun: str) -> bool:
+    def is_single(self, call: Call, noun: str) -> bool:
         """True if a call looks for the only item that the question names, or for the first one."""
         if self._is_plural(noun):
             return False
@@ -213,11 +155,16 @@ class StepWriter:
         called_so = stem(noun) in first or (bool(first) and stem(noun) not in self.question.stems)
         return called_so or name_in(call, self.question)
 
+    def count_of(self, noun: str) -> int | None:
+        """As `Chain.count_of`: the number that the question says."""
+        count = self.question.count_of(noun)
+        return count if count > 1 else None
+
     def _is_plural(self, noun: str) -> bool:
         """True if the question has a noun in the plural."""
         return noun in {singular(word) for word in self.question.words if singular(word) != word}
 
-    def _pick(self, call: Call, provider: ProvidedField, noun: str) -> Expression | None:
+    def pick(self, call: Call, provider: ProvidedField, noun: str) -> Expression | None:
         """The item of a list that the question means, by an order as in `the latest` or by its name."""
         items = provider.path[:-1]
         if items[-1:] != (0,):
@@ -226,7 +173,7 @@ class StepWriter:
         name = self.ranking.name_of(noun)
         fields_of_item = list(self._fields(tool, items))
         title = _title_field([entry.name for entry in fields_of_item if type_of(entry.schema) == "string"])
-        item = _identifier(noun)
+        item = identifier(noun)
         if name is not None and title is not None:
             if not self._is_plural(noun):  # a service may match names loosely
                 searches = {p.argument for p in tool.arguments if not p.required and p.argument.lower() in SEARCHES}
@@ -250,47 +197,13 @@ class StepWriter:
         all_fields = fields(schema, self.graph.protocol, 3) if schema is not None else ()
         return (item_field for item_field in all_fields if item_field.path[:-1] == items)
 
-    def _variable(self, value: Expression, noun: str) -> str:
-        """The variable that holds a value, set in a step of its own at its first use."""
-        for step in self.steps:
-            if step.value == value:
-                return step.variable
-        name = _identifier(noun)
-        if name in {step.variable for step in self.steps}:
-            name = f"{name}{len(self.steps) + 1}"
-        self.steps.append(Step(name, value))
-        return name
-
-
-def _entry(key: str, value: Expression) -> Expression:
-    """A value in an object under a key, if there is one."""
-    return Object(((Literal(key), value),)) if key else value
-
 
 def name_in(call: Call, question: Question) -> bool:
     """True if a call has a name of the question."""
     return any(Literal(name.text) in parts(call) for name in question.names)
 
 
-def _identifier(noun: str) -> str:
-    """A noun as the name of a variable."""
-    return noun if noun.isidentifier() and not keyword.iskeyword(noun) else "found"
-
-
 def _title_field(names: Sequence[str]) -> str | None:
     """The field with the name of an item: `name`, `title` or `label`, else one that ends so (`displayName`)."""
     last = [name for name in names if words(name)[-1:] in _TITLES]
     return min(last, key=lambda name: (len(words(name)), _TITLES.index(words(name)[-1:])), default=None)
-
-
-def _stems(text: str) -> set[str]:
-    return set(map(stem, words(text)))
-
-
-def placeholder(parameter: Parameter) -> Expression:
-    """A placeholder for a value of the question, else the first value that may be chosen."""
-    values = parameter.schema.get("enum")
-    if isinstance(values, list) and values:
-        return literal(values[0])
-    plain: dict[str, object] = {"array": ["…"], "integer": 1, "number": 1, "boolean": True}
-    return literal(plain.get(type_of(parameter.schema), "…"))
