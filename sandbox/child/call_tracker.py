@@ -17,7 +17,6 @@ from sandbox.language.shims.tasks import call_index
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from typing import Any
 
 __all__ = ["CallTracker", "suspicion"]
@@ -141,14 +140,8 @@ class CallTracker(OriginStore):
             return (run, "result", *zip(args[1:], arg_origins[1:], strict=True))
         paired = []
         for origin, iterable in zip(arg_origins[1:], args[1:], strict=True):
-            pairs = self._pairs(origin, iterable)
-            paired.append([(item, self._identity(item, item_origin)) for item, item_origin in pairs])
+            paired.append([(item, self._identity(item, made(origin))) for item in iterable])
         return (run, itertools.count(), *paired)
-
-    def _pairs(self, origin: Origin, iterable: Any) -> Iterator[tuple[object, Origin]]:
-        for index, item in enumerate(iterable):
-            is_sequence = isinstance(iterable, (list, tuple))
-            yield item, self._part(iterable, index, origin) if is_sequence else made(origin)
 
     def _record_arguments(self, index: int, call: _TrackedCall) -> None:
         """Note the origins of the arguments of an API call, unless a call deeper inside has done so."""
@@ -198,8 +191,6 @@ class CallTracker(OriginStore):
             return merged(call.arg_origins[1], weak(item_origin)) if absent else item_origin
         if type(result) in _VIEWS:
             return call.of_receiver
-        if func is next and args and type(args[0]) is GeneratorType and self._here.yielded[0] is result:
-            return self._here.yielded[1]
         if isinstance(receiver, Future) and name == "result":
             return self._parts.get(id(receiver), {}).get("result", made(call.of_receiver))
         if func in (list, tuple) and len(args) == 1 and id(args[0]) in self._parts:
@@ -236,12 +227,6 @@ class CallTracker(OriginStore):
             origin = decided(self._here.controls)
         self._here.result = (value, origin)
         self._remember(value, origin)
-        return value
-
-    def yielded(self, inner: int, value: object) -> Any:
-        origin = self._of(inner, value)
-        self._remember(value, origin)
-        self._here.yielded = (value, origin)
         return value
 
 

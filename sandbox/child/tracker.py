@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 import sys
-from types import BuiltinMethodType, GeneratorType, MethodType, MethodWrapperType
+from types import BuiltinMethodType, MethodType, MethodWrapperType
 
 from sandbox.child.call_tracker import CallTracker, suspicion
 from sandbox.child.origins import (
@@ -174,9 +174,6 @@ class Tracker(CallTracker):
                 raise
             self._step()
             item_origin = made(origin)
-            last, last_origin = self._here.yielded
-            if type(iterable) is GeneratorType and last is item:
-                item_origin = last_origin or item_origin
             if isinstance(iterable, (list, tuple)) or id(iterable) in self._parts:
                 item_origin = self._part(iterable, index, origin)
             yield item, self._shaped(item, item_origin, spec)

@@ -218,12 +218,6 @@ class _Instrument(ast.NodeTransformer):
         node.body = body
         return node
 
-    def visit_Yield(self, node: ast.Yield) -> ast.expr:
-        if node.value is not None:
-            value, number = self._rewrite(node.value)
-            node.value = self._tracker_call(node, "yielded", number, value)
-        return node
-
     # Comprehensions
 
     def visit_comprehension(self, node: ast.comprehension) -> ast.comprehension:
