@@ -42,9 +42,7 @@ _file = click.Path(exists=True, dir_okay=False, path_type=Path)
 _EPILOG = """\b
 In DIR:
   verdicts.jsonl   each verdict of the judge; what is there is not asked again
-  manifest.json    judge, edition, hashes of the prompts, versions
-  summary.json     the rate with its interval, ties, unsure, missing
-  leaderboard.csv  a line for each method
+  summary.json     the rate with its interval, ties, unsure, missing; judge, edition and a hash of the prompts
   SUBSET_NAME.json and .csv, in the published form (.csv is separated by TAB)"""
 
 
@@ -161,7 +159,7 @@ def pass_rate(options: _PassOptions) -> None:
     times = options.times or TIMES[options.edition]
     prompts = pass_prompts(options.edition)
     names: dict[str, Any] = {"method": run.method, "subset": run.subset}
-    with _Evaluation(options, prompts, {**names, "edition": options.edition, "times": times}, ids) as evaluation:
+    with _Evaluation(options, prompts, {**names, "edition": options.edition, "times": times}) as evaluation:
         judge = evaluation.judge
         steps = judge_run(run, ids, judge, options.edition, times, options.compat, options.workers)
         queries = evaluation.watch(steps, len(ids))
@@ -196,7 +194,7 @@ def win_rate(options: _WinOptions) -> None:
     times = options.times or WIN_TIMES
     prompts = win_prompts(options.edition, options.compat)
     names = {"method": candidate.method, "reference": reference.method, "subset": candidate.subset}
-    with _Evaluation(options, prompts, {**names, "edition": options.edition, "times": times}, ids) as evaluation:
+    with _Evaluation(options, prompts, {**names, "edition": options.edition, "times": times}) as evaluation:
         judge = cast("Judge", evaluation.judge)
         steps = compare_runs(reference, candidate, ids, judge, options.edition, times, options.compat, options.workers)
         compared = evaluation.watch(steps, len(ids))
@@ -223,20 +221,17 @@ def _ids(file: Path | None, runs: Sequence[JudgedRun]) -> tuple[str, ...]:
 class _Evaluation:
     """One run of a command: opens the judge, shows the progress, and writes what comes of it."""
 
-    def __init__(
-        self, options: _JudgeOptions, prompts: Sequence[str], names: Mapping[str, Any], ids: Sequence[str]
-    ) -> None:
+    def __init__(self, options: _JudgeOptions, prompts: Sequence[str], names: Mapping[str, Any]) -> None:
         self._options = options
         self._prompts = prompts
         self._names = names
-        self._ids = ids
         self._model: Model | None = None
         self.judge: Judge | None = None
 
     def __enter__(self) -> _Evaluation:
         from atc.models import open_model
         from benchmarks.toolbench.evaluation.judge import Judge
-        from benchmarks.toolbench.evaluation.results import write_manifest
+        from benchmarks.toolbench.evaluation.questions import prompts_hash
 
         options = self._options
         try:
@@ -246,8 +241,7 @@ class _Evaluation:
         if options.judge:
             self._model = open_model(options.judge, record=options.record, reuse=options.reuse)
             self.judge = Judge(self._model, options.out, options.verdicts, options.compat)
-        settings = {**self._names, "judge": options.judge or "", "compat": options.compat, "ids": list(self._ids)}
-        self._prompt_hash = write_manifest(options.out, settings, self._prompts)
+        self._prompt_hash = prompts_hash(self._prompts)
         return self
 
     def __exit__(self, *raised: object) -> None:
@@ -263,9 +257,8 @@ class _Evaluation:
         return list(track(steps, "judged", total, console=console, disable=not console.is_terminal))
 
     def finish(self, figures: Mapping[str, Any], kind: str) -> None:
-        """Write summary and leaderboard, and show the summary."""
+        """Write the summary, and show it."""
         from atc.files import write_json
-        from benchmarks.toolbench.evaluation.results import write_leaderboard
         from benchmarks.toolbench.evaluation.summary_table import summary_table
 
         options = self._options
@@ -275,7 +268,6 @@ class _Evaluation:
         if figures["unparsed"] > _UNREADABLE * max(figures["n"] * self._names["times"], 1):
             say(f"warning: {figures['unparsed']} replies of the judge cannot be read: is it able to judge?")
         write_json(options.out / "summary.json", summary)
-        write_leaderboard(options.out / "leaderboard.csv", summary, kind)
         if options.as_json:
             print_json(summary)
         else:

@@ -31,7 +31,7 @@ __all__ = [
     "JudgeQuestion",
     "answer_values",
     "pair_values",
-    "prompt_hashes",
+    "prompts_hash",
     "render",
     "task_values",
 ]
@@ -61,7 +61,7 @@ class JudgeQuestion:
     @property
     def sha256(self) -> str:
         """The hash of its template."""
-        return prompt_hashes([self.name])[self.name]
+        return hashlib.sha256(_template(self.name).encode()).hexdigest()
 
     def read(self, reply: str) -> str | None:
         """The verdict of a reply, None where it has none or contradicts itself."""
@@ -103,9 +103,10 @@ def render(name: str, values: Mapping[str, str]) -> str:
     return Template(_template(name)).substitute(values)
 
 
-def prompt_hashes(names: Sequence[str]) -> dict[str, str]:
-    """The SHA-256 of templates, by their names."""
-    return {name: hashlib.sha256(_template(name).encode()).hexdigest() for name in names}
+def prompts_hash(names: Sequence[str]) -> str:
+    """The SHA-256 of some templates together; empty of none."""
+    hashes = (hashlib.sha256(_template(name).encode()).hexdigest() for name in names)
+    return hashlib.sha256("".join(hashes).encode()).hexdigest() if names else ""
 
 
 def answer_values(answer: JudgedAnswer, raw: bool = False) -> dict[str, str]:

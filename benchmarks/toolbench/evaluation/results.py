@@ -1,29 +1,17 @@
-"""What an evaluation comes to: `summary.json`, a line of `leaderboard.csv`, and the manifest of how it was made."""
+"""What an evaluation comes to: the figures of `summary.json`."""
 
 from __future__ import annotations
 
-import csv
-import hashlib
-import io
 import math
-import platform
 import statistics
-from collections.abc import Mapping, Sequence
-from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any
 
-from atc.files import write_json, write_text
 from benchmarks.report.stats import estimate
 from benchmarks.toolbench.evaluation.pass_rate import MISSING, TIE, JudgedQuery
-from benchmarks.toolbench.evaluation.questions import prompt_hashes
 from benchmarks.toolbench.evaluation.win_rate import ComparedQuery
-from protocols.errors import UsageError
 
-__all__ = ["compared_summary", "judged_summary", "versions", "write_leaderboard", "write_manifest"]
-
-_KEYS = ("Method", "Judge", "Edition", "Reference")
-"""The columns that tell the lines of a leaderboard apart."""
+__all__ = ["compared_summary", "judged_summary"]
 
 
 def judged_summary(queries: Sequence[JudgedQuery], compat: bool) -> dict[str, Any]:
@@ -95,67 +83,3 @@ def _spread(rates: Sequence[float], labels: Sequence[Sequence[str]]) -> dict[str
         "std": statistics.pstdev(rates) if rates else None,
         "unanimous": statistics.fmean(len(set(row)) == 1 for row in answered) if answered else None,
     }
-
-
-def write_manifest(folder: Path, settings: Mapping[str, Any], prompts: Sequence[str]) -> str:
-    """Write `manifest.json`: the settings, the hash of each template, versions. Gives the prompts' common hash."""
-    hashes = prompt_hashes(prompts)
-    write_json(folder / "manifest.json", {**settings, "prompts": hashes, "versions": versions()})
-    return hashlib.sha256("".join(hashes.values()).encode()).hexdigest() if hashes else ""
-
-
-def versions() -> dict[str, str]:
-    """The versions of Python and of the packages that a figure rests on."""
-    package_versions = {"python": platform.python_version()}
-    for package in ("atc-toolchain", "openai"):
-        try:
-            package_versions[package] = version(package)
-        except PackageNotFoundError:
-            continue
-    return package_versions
-
-
-def write_leaderboard(file: Path, summary: Mapping[str, Any], kind: str) -> None:
-    """Write the line of a method into a leaderboard, in the published columns; its other lines and subsets stay.
-
-    Args:
-        summary: With method, subset, judge, edition, compat, rate, std_error and, of a comparison, reference.
-        kind: `WinRate` or `PassRate`: the columns are KIND and StdError, the means of SUBSET_KIND and SUBSET_StdError.
-    Raises: UsageError: The file is no leaderboard, or cannot be written.
-    """
-    rows = _read_rows(file)
-    subset = str(summary["subset"])
-    edition = f"{summary['edition']}{' compat' if summary['compat'] else ''}"
-    names = (summary["method"], summary["judge"], edition, summary.get("reference", ""))
-    key = {name: str(value) for name, value in zip(_KEYS, names, strict=True)}
-    row = next((row for row in rows if all(row.get(name) == value for name, value in key.items())), None)
-    if row is None:
-        row = dict(key)
-        rows.append(row)
-    row[f"{subset}_{kind}"] = f"{summary['rate'] or 0:.4f}"
-    row[f"{subset}_StdError"] = f"{summary['std_error'] or 0:.4f}"
-    shares = [float(value) for name, value in row.items() if value and name.endswith(f"_{kind}")]
-    errors = [float(value) for name, value in row.items() if value and name.endswith("_StdError")]
-    row[kind] = f"{statistics.fmean(shares):.4f}"
-    # The subsets are independent samples, so their mean has the root of the summed squares, divided by their number.
-    row["StdError"] = f"{math.sqrt(sum(error**2 for error in errors)) / len(errors):.4f}"
-    columns = list(dict.fromkeys(["Method", kind, "StdError", *(name for row in rows for name in row), *_KEYS[1:]]))
-    columns = [name for name in columns if name not in _KEYS[1:]] + list(_KEYS[1:])
-    text = io.StringIO(newline="")
-    writer = csv.DictWriter(text, columns, restval="", lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    write_text(file, text.getvalue())
-
-
-def _read_rows(file: Path) -> list[dict[str, str]]:
-    try:
-        text = file.read_text("utf-8")
-    except FileNotFoundError:
-        return []
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{file} cannot be read: {error}") from None
-    reader = csv.DictReader(io.StringIO(text))
-    if "Method" not in (reader.fieldnames or ()):
-        raise UsageError(f"{file} is no leaderboard: it has no column Method; move it away")
-    return [{name: value for name, value in row.items() if name and value is not None} for row in reader]

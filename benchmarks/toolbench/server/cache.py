@@ -27,11 +27,10 @@ from protocols.errors import UsageError
 __all__ = ["ResponseCache", "canonical"]
 
 _MAX_FILES = 2_000
-_MAX_BYTES = 64 * 1024 * 1024
-"""Files that are held in memory, and the size that they have on disk."""
+"""Files that are held in memory."""
 
-_WRITE_AFTER = 0.25
-"""Seconds until an entry that could be made again is written."""
+_MAX_WAITING = 1_000
+"""Entries that could be made again wait until there are so many, and are then written."""
 
 _LOCK = ".lock"
 _Stamp = tuple[int, int, int]
@@ -104,11 +103,8 @@ class ResponseCache:
         self.exact = exact
         self.warnings: list[str] = []
         self._files: OrderedDict[str, _File] = OrderedDict()
-        self._size = 0
         self._waiting: dict[str, dict[str, Any]] = {}
         self._lock = threading.RLock()
-        self._closed = threading.Event()
-        self._writer: threading.Thread | None = None
         if root is not None:
             try:
                 root.mkdir(parents=True, exist_ok=True)
@@ -126,7 +122,7 @@ class ResponseCache:
             return list(self._file(address.file).entries.items())[:count]
 
     def put(self, address: APIAddress, arguments: Mapping[str, Any], reply: Any, *, remake: bool) -> None:
-        """Keep a reply. One that can be made again (`remake`) is written a little later, with others of its file.
+        """Keep a reply. One that can be made again (`remake`) is written later, with others of its file.
 
         Raises: UsageError: The file cannot be written.
         """
@@ -141,23 +137,16 @@ class ResponseCache:
             if self.root is None:
                 return
             self._waiting.setdefault(address.file, {})[key] = reply
-            if remake and not self._closed.is_set():
-                self._start_writer()
-                return
-            self._write(address.file)
-
-    def flush(self) -> None:
-        """Write what waits. Raises: UsageError."""
-        for name in list(self._waiting):
-            with self._lock:
-                self._write(name)
+            if not remake:
+                self._write(address.file)
+            elif sum(map(len, self._waiting.values())) >= _MAX_WAITING:
+                self.close()
 
     def close(self) -> None:
-        """Write what waits and stop. Raises: UsageError."""
-        self._closed.set()
-        if self._writer is not None:
-            self._writer.join()
-        self.flush()
+        """Write what waits. Raises: UsageError."""
+        with self._lock:
+            for name in list(self._waiting):
+                self._write(name)
 
     # Reading
 
@@ -170,19 +159,11 @@ class ResponseCache:
             files.move_to_end(name)
             return file
         entries, broken = self._read(name) if stamp is not None else ({}, False)
-        if file is not None and file.stamp is not None:
-            self._size -= file.stamp[1]
         file = files[name] = _File(stamp, {**entries, **self._waiting.get(name, {})}, broken=broken)
-        self._size += stamp[1] if stamp is not None else 0
         files.move_to_end(name)
-        self._evict()
+        if self.root is not None and len(files) > _MAX_FILES:
+            files.popitem(last=False)
         return file
-
-    def _evict(self) -> None:
-        files = self._files
-        while self.root is not None and len(files) > 1 and (len(files) > _MAX_FILES or self._size > _MAX_BYTES):
-            _, oldest = files.popitem(last=False)
-            self._size -= oldest.stamp[1] if oldest.stamp is not None else 0
 
     def _stamp(self, name: str) -> _Stamp | None:
         """What changes with a file; None where there is none."""
@@ -211,21 +192,6 @@ class ResponseCache:
             self.warnings.append(text)
         return {}, True
 
-    # Writing
-
-    def _start_writer(self) -> None:
-        if self._writer is None:
-            self._writer = threading.Thread(target=self._write_later, name="cache", daemon=True)
-            self._writer.start()
-
-    def _write_later(self) -> None:
-        while not self._closed.wait(_WRITE_AFTER):
-            try:
-                self.flush()
-            except UsageError as error:
-                if str(error) not in self.warnings:
-                    self.warnings.append(str(error))
-
     def _write(self, name: str) -> None:
         """Add the entries that wait to a file; what another server has written meanwhile stays. Raises: UsageError."""
         assert self.root is not None
@@ -248,7 +214,6 @@ class ResponseCache:
             for key, reply in stored.items():
                 if key not in file.entries:
                     file.add(key, reply)
-            self._size += (stamp[1] if stamp else 0) - (file.stamp[1] if file.stamp else 0)
             file.stamp = stamp
 
     @contextmanager
